@@ -1,0 +1,117 @@
+"""Checks of what people pass in: one clear sentence, before anything is computed.
+
+Each function returns the value as a float64 array (0-d for a scalar) or raises
+:class:`~epsilens.errors.InputError` naming the parameter, the value, what is allowed and what to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .errors import InputError
+
+Array: TypeAlias = NDArray[np.float64]
+#: What a reading returns: a float for scalar input, an array otherwise.
+Number: TypeAlias = Any
+
+__all__ = ["Array", "Number", "at_least", "choice", "plain", "positive", "probability", "real", "scalar", "whole"]
+
+
+def plain(value: Any) -> Number:
+    """Return a float for a 0-d array, the array itself otherwise."""
+    return float(value) if np.ndim(value) == 0 else value
+
+
+def real(name: str, value: ArrayLike, *, infinite: bool = False) -> Array:
+    """Real numbers, no NaN; infinities only where they mean something.
+
+    >>> real("epsilon", "1")
+    Traceback (most recent call last):
+    epsilens.errors.InputError: epsilon is '1', a str: give a number or an array of numbers
+    """
+    if isinstance(value, float):  # the common case, kept short
+        array: Array = np.asarray(value)
+    else:
+        try:
+            raw = np.asarray(value)
+        except (ValueError, TypeError):
+            raise InputError(f"{name} has rows of different lengths: give numbers or a regular array") from None
+        if raw.dtype.kind not in "iuf":
+            shown = f"{value!r}"
+            shown = shown if len(shown) <= 40 else shown[:37] + "..."
+            raise InputError(
+                f"{name} is {shown}, a {type(value).__name__}: give a number or an array of numbers"
+            )
+        array = raw.astype(np.float64, copy=False)
+    if not np.isfinite(array).all():
+        if np.isnan(array).any():
+            raise InputError(f"{name} contains NaN: give a number")
+        if not infinite:
+            raise InputError(f"{name} is infinite: give a finite number")
+    return array
+
+
+def _first(array: Array, bad: Any) -> str:
+    return f"{float(array[bad].ravel()[0]) if array.ndim else float(array):.12g}"
+
+
+def probability(name: str, value: ArrayLike, *, closed: bool = True) -> Array:
+    """Probabilities: in [0, 1], or strictly inside when ``closed`` is false.
+
+    >>> probability("alpha", 1.2)
+    Traceback (most recent call last):
+    epsilens.errors.InputError: alpha is 1.2: give a probability between 0 and 1
+    """
+    array = real(name, value, infinite=True)
+    bad = (array < 0) | (array > 1) if closed else (array <= 0) | (array >= 1)
+    if bad.any():
+        inside = "between 0 and 1" if closed else "strictly between 0 and 1"
+        raise InputError(f"{name} is {_first(array, bad)}: give a probability {inside}")
+    return array
+
+
+def positive(name: str, value: ArrayLike) -> Array:
+    """Finite numbers above zero."""
+    array = real(name, value)
+    bad = array <= 0
+    if bad.any():
+        raise InputError(f"{name} is {_first(array, bad)}: give a number above 0")
+    return array
+
+
+def at_least(name: str, value: ArrayLike, low: float, *, infinite: bool = False) -> Array:
+    """Numbers not below ``low``."""
+    array = real(name, value, infinite=infinite)
+    bad = array < low
+    if bad.any():
+        raise InputError(f"{name} is {_first(array, bad)}: give a number not below {low:g}")
+    return array
+
+
+def scalar(name: str, value: ArrayLike) -> float:
+    """One finite number."""
+    array = real(name, value)
+    if array.ndim:
+        raise InputError(f"{name} has shape {array.shape}: give a single number")
+    return float(array)
+
+
+def whole(name: str, value: Any, *, low: int, high: int | None = None) -> int:
+    """One whole number in [low, high]."""
+    number = scalar(name, value)
+    if number != int(number) or number < low or (high is not None and number > high):
+        allowed = f"of at least {low}" if high is None else f"from {low} to {high}"
+        raise InputError(f"{name} is {number:.12g}: give a whole number {allowed}")
+    return int(number)
+
+
+def choice(name: str, value: Any, allowed: Collection[str]) -> str:
+    """One of a few words."""
+    if not isinstance(value, str) or value not in allowed:
+        words = ", ".join(repr(a) for a in allowed)
+        raise InputError(f"{name} is {value!r}: give one of {words}")
+    return value

@@ -1,0 +1,1 @@
+"""Tables: open them on any engine, scan them for people who can be isolated, plan queries on them."""

@@ -1,0 +1,179 @@
+"""The table of classes: one pass over the data, in the engine; codes and owners, in numpy.
+
+A *class* is the set of rows that share one combination of all quasi-identifiers. A class with rows of a single
+person is *owned* by that person; any other is *mixed*. Count-distinct does not roll up from a finer grouping to
+a coarser one, but owners do: the union of classes has one owner exactly when all of them have that owner. So the
+owner of each class, found in one pass, is all that every subset of the columns needs (:mod:`.rollup`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .engines import Engine
+
+__all__ = [
+    "LOCAL_CLASSES", "MIXED", "ClassTable", "TooManyClasses", "class_expression", "fetch_classes",
+    "owner_expression",
+]
+
+#: Up to this many classes are rolled up in numpy; more stay in the engine.
+LOCAL_CLASSES = 32_000_000
+MIXED = -1
+
+Integers: TypeAlias = NDArray[np.int64]
+Progress: TypeAlias = Callable[[int, int, str], None]
+
+
+class TooManyClasses(Exception):  # noqa: N818 - a signal between two rooms, never seen outside
+    """The class table outgrew ``LOCAL_CLASSES``."""
+
+
+@dataclass(frozen=True)
+class ClassTable:
+    """One row per class: a code for each column's value, how many people share it, who owns it.
+
+    ``codes[j]`` numbers the values of column j from 0; ``values[j]`` is the Arrow array they stand for.
+    ``owner`` is a number from 0 to ``owners − 1`` for an owned class and ``MIXED`` otherwise; without a person
+    column every row is a person of its own, and the owned classes are numbered in order. ``gaps[q, o]`` is what
+    owner o contributes to query q through owned classes. ``people_values`` names the owners (person column only).
+    """
+
+    codes: tuple[NDArray[np.int32], ...]
+    values: tuple[Any, ...]
+    people: Integers
+    owner: Integers
+    owners: int
+    gaps: NDArray[np.float64]
+    people_values: Any | None
+
+    @property
+    def cards(self) -> tuple[int, ...]:
+        """How many values each column takes."""
+        return tuple(max(1, len(v)) for v in self.values)
+
+
+def class_expression(base: Any, columns: int, person: bool, queries: int) -> Any:
+    """The classes of ``base``, whose columns are ``q0…``, ``p`` (with ``person``) and contributions ``c0…``.
+
+    With a person column the grouping has two steps, (class, person) and then class, so that a person's rows count
+    once: ``people`` is the number of persons of the class, ``o`` and ``h`` the least and largest of them.
+    """
+    keys = [f"q{j}" for j in range(columns)]
+    sums = [f"c{i}" for i in range(queries)]
+    if not person:
+        return base.group_by(keys).agg(people=base.count(), **{c: base[c].sum() for c in sums})
+    if not queries:
+        pairs = base.select(*keys, "p").distinct()
+    else:
+        pairs = base.group_by([*keys, "p"]).agg(**{c: base[c].sum() for c in sums})
+    return pairs.group_by(keys).agg(
+        people=pairs.count(), o=pairs["p"].min(), h=pairs["p"].max(), **{c: pairs[c].sum() for c in sums}
+    )
+
+
+def owner_expression(ibis: Any, classes: Any, person: bool) -> Any:
+    """The classes with ``lo`` and ``hi``, the least and largest owner, for a roll-up inside the engine.
+
+    With a person column they are the class's least and largest person. Without one an owned class is numbered,
+    and a mixed class has lo = −1 and hi = −2, which no merging makes equal.
+    """
+    mixed = classes["people"] > 1
+    if person:
+        return classes.rename(lo="o", hi="h")
+    number = ibis.row_number().over(ibis.window(order_by=[c for c in classes.columns if c.startswith("q")]))
+    return classes.mutate(lo=ibis.ifelse(mixed, -1, number), hi=ibis.ifelse(mixed, -2, number))
+
+
+def fetch_classes(
+    engine: Engine,
+    expression: Any,
+    columns: int,
+    person: bool,
+    queries: int,
+    limit: int = LOCAL_CLASSES,
+    progress: Callable[[int], None] | None = None,
+) -> ClassTable:
+    """Stream the classes out of the engine, numbering each column's values as they come.
+
+    The engine's threads produce the next batch while a pool numbers the last one. Values themselves are kept
+    once per column; per class only int32 codes stay.
+    """
+    names = [f"q{j}" for j in range(columns)] + (["o"] if person else [])
+    parts: list[dict[str, Any]] = []
+    seen = 0
+    with ThreadPoolExecutor(2) as pool:
+        waiting = []
+        for batch in engine.batches(expression):
+            seen += batch.num_rows
+            if seen > limit:
+                raise TooManyClasses
+            waiting.append(pool.submit(_digest, batch, names, queries))
+            if progress:
+                progress(seen)
+        parts = [w.result() for w in waiting if w.result()["size"]]
+    people = _join([p["people"] for p in parts], np.int64)
+    owned = people == 1
+    coded = {name: _unify([p[name] for p in parts]) for name in names}
+    owner = np.full(len(people), MIXED, np.int64)
+    if person:
+        codes, people_values = coded.pop("o")
+        owner[owned] = codes[owned]
+        owners = len(people_values)
+    else:
+        people_values = None
+        owners = int(owned.sum())
+        owner[owned] = np.arange(owners)
+    gaps = np.zeros((queries, owners))
+    for i in range(queries):
+        weights = _join([p[f"c{i}"] for p in parts], np.float64)
+        gaps[i] = np.bincount(owner[owned], weights[owned], minlength=owners)[:owners] if owners else 0.0
+    return ClassTable(
+        codes=tuple(coded[f"q{j}"][0] for j in range(columns)),
+        values=tuple(coded[f"q{j}"][1] for j in range(columns)),
+        people=people,
+        owner=owner,
+        owners=owners,
+        gaps=gaps,
+        people_values=people_values,
+    )
+
+
+def _digest(batch: Any, names: Sequence[str], queries: int) -> dict[str, Any]:
+    """One batch as (values, codes) per column and plain arrays for the numbers."""
+    made: dict[str, Any] = {"size": batch.num_rows}
+    for name in names:
+        # null_encoding="encode" makes NULL one of the values: an attacker can know that nothing is recorded.
+        coded = batch.column(name).dictionary_encode(null_encoding="encode")
+        made[name] = (coded.dictionary, coded.indices.to_numpy(zero_copy_only=False))
+    made["people"] = batch.column("people").to_numpy(zero_copy_only=False)
+    for i in range(queries):
+        column = batch.column(f"c{i}").cast("float64").fill_null(0.0)
+        made[f"c{i}"] = column.to_numpy(zero_copy_only=False)
+    return made
+
+
+def _unify(parts: Sequence[tuple[Any, NDArray[np.int32]]]) -> tuple[NDArray[np.int32], Any]:
+    """Codes into one list of values from codes into a list per batch."""
+    import pyarrow as pa
+
+    if not parts:
+        return np.empty(0, np.int32), pa.nulls(0)
+    merged = pa.chunked_array([values for values, _ in parts]).combine_chunks()
+    coded = merged.dictionary_encode(null_encoding="encode")
+    translate = coded.indices.to_numpy(zero_copy_only=False).astype(np.int32)
+    made, start = [], 0
+    for values, codes in parts:
+        made.append(translate[start : start + len(values)][codes])
+        start += len(values)
+    return np.concatenate(made), coded.dictionary
+
+
+def _join(parts: Sequence[NDArray[Any]], kind: type) -> NDArray[Any]:
+    return np.concatenate(parts).astype(kind, copy=False) if parts else np.empty(0, kind)

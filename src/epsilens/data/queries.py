@@ -1,0 +1,260 @@
+"""Planned queries: what the release will answer, as text, as SQL or as a :class:`Query`.
+
+>>> parse_query("sum visits bounds 0 77 where age > 30 by site")
+Query(kind='sum', column='visits', where='age > 30', by=('site',), bounds=(0.0, 77.0), name='')
+>>> parse_query("SELECT site, COUNT(*) FROM t WHERE age > 30 GROUP BY site")
+Query(kind='count', column=None, where='age > 30', by=('site',), bounds=None, name='')
+>>> str(parse_query("histogram site"))
+'histogram site'
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import InputError
+from .tables import column_of
+from .where import condition, parse, render, syntax
+
+__all__ = ["Query", "parse_queries", "parse_query"]
+
+KINDS = ("count", "sum", "average", "histogram")
+_FORM = (
+    "'count where age > 30 by site', 'sum visits bounds 0 77', "
+    "'average income bounds 0 30000 by site' or 'histogram site'"
+)
+
+
+@dataclass(frozen=True)
+class Query:
+    """One planned query: a count, a sum, an average or a histogram, with WHERE and GROUP BY.
+
+    ``bounds`` are the limits each value is clamped to before it is summed or averaged; a sum's sensitivity has
+    no meaning without them. ``where`` is a condition in SQL's words; ``by`` are column names.
+    """
+
+    kind: str
+    column: str | None = None
+    where: str | None = None
+    by: tuple[str, ...] = ()
+    bounds: tuple[float, float] | None = None
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise InputError(f"query kind is {self.kind!r}: give one of {', '.join(map(repr, KINDS))}")
+        object.__setattr__(self, "by", (self.by,) if isinstance(self.by, str) else tuple(self.by))
+        if self.kind == "count" and self.column is not None:
+            raise InputError(f"a count has the column {self.column!r}: count takes none, it counts people's rows")
+        if self.kind != "count" and not self.column:
+            raise InputError(f"a {self.kind} needs a column: write it as in {_FORM}")
+        if self.kind in ("sum", "average"):
+            self._check_bounds()
+        elif self.bounds is not None:
+            raise InputError(f"a {self.kind} has bounds {self.bounds}: only sum and average take them")
+
+    def _check_bounds(self) -> None:
+        if self.bounds is None or len(self.bounds) != 2:
+            raise InputError(
+                f"{self.kind} {self.column} has no bounds: give the least and largest value one row may have, "
+                f"as in '{self.kind} {self.column} bounds 0 100'"
+            )
+        low, high = (float(b) for b in self.bounds)
+        if not (math.isfinite(low) and math.isfinite(high) and low < high):
+            raise InputError(
+                f"{self.kind} {self.column} has bounds {low:g} {high:g}: give two finite numbers, the smaller first"
+            )
+        object.__setattr__(self, "bounds", (low, high))
+
+    def __str__(self) -> str:
+        if self.name:
+            return self.name
+        words = [self.kind] + ([self.column] if self.column else [])
+        if self.bounds:
+            words += ["bounds", *(f"{b:g}" for b in self.bounds)]
+        if self.where:
+            words += ["where", self.where]
+        if self.by:
+            words += ["by", ", ".join(self.by)]
+        return " ".join(words)
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The columns the answers are split by; a histogram is a count split by its column."""
+        return (*self.by, self.column) if self.kind == "histogram" and self.column else self.by
+
+    def rows(self, table: Any) -> Any:
+        """The Ibis condition that says which rows of ``table`` this query covers."""
+        from .engines import need_ibis
+
+        return condition(table, self.where, "where") if self.where else need_ibis().literal(True)
+
+    def check(self, table: Any) -> None:
+        """Refuse columns the table does not have, and sums of what is not a number."""
+        for name in self.groups:
+            column_of(table, name, f"query {str(self)!r}")
+        if self.kind in ("sum", "average"):
+            column = column_of(table, self.column, f"query {str(self)!r}")
+            if not column.type().is_numeric():
+                raise InputError(
+                    f"query {str(self)!r} takes the {self.kind} of {self.column!r}, which is {column.type()}: "
+                    "give a column of numbers"
+                )
+        self.rows(table)
+
+    def sensitivity(self, max_rows: int) -> float:
+        r"""How far one person, with at most ``max_rows`` rows, can move the answers (add or remove one person).
+
+        Count and histogram: :math:`m`. Sum: :math:`m\max(|l|,|u|)`. Average: :math:`m(u-l)`, for the sum of
+        deviations that the clamped average releases (paper 001 §3; reference sheet §2, Δ = u − l).
+        """
+        if self.bounds is None:
+            return float(max_rows)
+        low, high = self.bounds
+        return max_rows * (high - low if self.kind == "average" else max(abs(low), abs(high)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The query as plain values."""
+        return {
+            "kind": self.kind,
+            "column": self.column,
+            "where": self.where,
+            "by": list(self.by),
+            "bounds": None if self.bounds is None else list(self.bounds),
+            "name": str(self),
+        }
+
+
+_HEAD = re.compile(r"^\s*(count|sum|average|avg|mean|histogram)\b(.*)$", re.I | re.S)
+_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+
+
+def parse_query(text: str | Query) -> Query:
+    """A query from its text form or from one simple SQL aggregate.
+
+    >>> parse_query("average income bounds 0 30000")
+    Query(kind='average', column='income', where=None, by=(), bounds=(0.0, 30000.0), name='')
+    >>> parse_query("maximum age")
+    Traceback (most recent call last):
+    epsilens.errors.InputError: query is 'maximum age': write it as in 'count where age > 30 by site', 'sum visits bounds 0 77', 'average income bounds 0 30000 by site' or 'histogram site'
+    """  # noqa: E501 - the message is one sentence, on one line
+    if isinstance(text, Query):
+        return text
+    if not isinstance(text, str):
+        raise InputError(f"query is a {type(text).__name__}: give text, SQL or a Query")
+    if re.match(r"\s*(select|with)\b", text, re.I):
+        return _from_sql(text)
+    head = _HEAD.match(text)
+    if not head:
+        raise InputError(f"query is {text!r}: write it as in {_FORM}")
+    kind = head[1].lower()
+    kind = "average" if kind in ("avg", "mean") else kind
+    rest, by = _split(head[2], "by")
+    rest, where = _split(rest, "where")
+    rest, bounds = _split(rest, "bounds")
+    limits: tuple[float, float] | None = None
+    if bounds is not None:
+        numbers = re.fullmatch(rf"\s*({_NUMBER})\s*(?:,|\s)\s*({_NUMBER})\s*", bounds)
+        if not numbers:
+            raise InputError(f"query is {text!r}: give the bounds as two numbers, as in 'bounds 0 77'")
+        limits = float(numbers[1]), float(numbers[2])
+    if where is not None:
+        parse(where, "where")
+    columns = tuple(_unquote(c) for c in by.split(",")) if by is not None else ()
+    if any(not c for c in columns):
+        raise InputError(f"query is {text!r}: give the columns after 'by', separated by commas")
+    column = _unquote(rest) or None
+    return Query(kind, column, where.strip() if where else None, columns, limits)
+
+
+def parse_queries(queries: str | Query | Iterable[str | Query]) -> tuple[Query, ...]:
+    """All the planned queries; a single one may stand by itself."""
+    if isinstance(queries, str | Query):
+        queries = (queries,)
+    return tuple(parse_query(q) for q in queries)
+
+
+def _split(text: str, word: str) -> tuple[str, str | None]:
+    """Cut ``text`` at the last ``word`` that stands outside quotes."""
+    found = None
+    for match in re.finditer(rf"'(?:[^']|'')*'|\"[^\"]*\"|\b{word}\b", text, re.I):
+        if match[0].lower() == word:
+            found = match
+            if word != "by":
+                break
+    if found is None:
+        return text, None
+    return text[: found.start()], text[found.end() :]
+
+
+def _unquote(name: str) -> str:
+    name = name.strip()
+    return name[1:-1] if len(name) > 1 and name[0] == name[-1] == '"' else name
+
+
+def _from_sql(text: str) -> Query:
+    """Read ``SELECT [groups,] COUNT(*)|SUM(x)|AVG(x) FROM anything [WHERE …] [GROUP BY groups]``.
+
+    Bounds, which SQL has no word for, may be written into it as ``SUM(LEAST(GREATEST(x, 0), 77))``.
+    """
+    exp = syntax()
+    tree = parse(text, "query", as_condition=False)
+
+    def no(why: str) -> InputError:
+        return InputError(
+            f"query is {text!r}: {why}; give SELECT, one COUNT(*), SUM or AVG, one FROM, WHERE and GROUP BY"
+        )
+
+    if type(tree) is not exp.Select:
+        raise no("it is not one SELECT")
+    used = {key for key, value in tree.args.items() if value}
+    extra = used - {"expressions", "from", "from_", "where", "group", "kind"}
+    if extra:
+        raise no(f"{sorted(extra)[0].strip('_').upper()} is not allowed")
+    source = tree.args.get("from_") or tree.args.get("from")
+    if source is None or type(source.this) is not exp.Table or type(source.this.this) is not exp.Identifier:
+        raise no("its FROM is not one table")
+    aggregates, plain = [], []
+    for item in tree.expressions:
+        inner = item.this if type(item) is exp.Alias else item
+        (plain if type(inner) is exp.Column else aggregates).append(inner)
+    if len(aggregates) != 1:
+        raise no("it has not exactly one aggregate")
+    group = tree.args.get("group")
+    keys = list(group.expressions) if group else []
+    if any(type(k) is not exp.Column for k in keys) or (group and {k for k, v in group.args.items() if v} - {"expressions"}):
+        raise no("it groups by something other than columns")
+    by = tuple(k.name for k in keys)
+    if any(c.name not in by for c in plain):
+        raise no("it selects a column it does not group by")
+    where = tree.args.get("where")
+    kind, column, bounds = _aggregate(aggregates[0], exp, no)
+    return Query(kind, column, render(where.this) if where else None, by, bounds)
+
+
+def _aggregate(node: Any, exp: Any, no: Any) -> tuple[str, str | None, tuple[float, float] | None]:
+    kinds = {exp.Count: "count", exp.Sum: "sum", exp.Avg: "average"}
+    kind = kinds.get(type(node))
+    if kind is None:
+        raise no(f"{render(node)!r} is not allowed")
+    if kind == "count":
+        if type(node.this) is not exp.Star or node.expressions:
+            raise no(f"{render(node)!r} is not COUNT(*)")
+        return kind, None, None
+    inner, bounds = node.this, None
+    if type(inner) is exp.Least and type(inner.this) is exp.Greatest:
+        low, high = inner.this.expressions, inner.expressions
+        if len(low) != 1 or len(high) != 1:
+            raise no(f"{render(inner)!r} is not a clamp")
+        try:
+            bounds = float(render(low[0])), float(render(high[0]))
+        except ValueError:
+            raise no(f"{render(inner)!r} is not a clamp to two numbers") from None
+        inner = inner.this.this
+    if type(inner) is not exp.Column or inner.args.get("table"):
+        raise no(f"{render(node)!r} is not of one column")
+    return kind, inner.name, bounds

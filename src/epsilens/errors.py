@@ -1,0 +1,46 @@
+"""The few ways in which epsilens says no.
+
+::
+
+    EpsilensError
+    ├── InputError          a parameter is wrong: its name, its value, what is allowed, what to do
+    │   └── MissingExtra    an optional dependency is not installed: which, and the command that installs it
+    └── NoSolutionError     the question is well put, but no parameter satisfies the limit
+
+Every message is one sentence a person can act on. The command line turns :class:`InputError` into exit
+code 2 and :class:`NoSolutionError` into exit code 3.
+"""
+
+from __future__ import annotations
+
+__all__ = ["EpsilensError", "InputError", "MissingExtra", "NoSolutionError"]
+
+
+class EpsilensError(Exception):
+    """Base of everything epsilens raises on purpose."""
+
+
+class InputError(EpsilensError, ValueError):
+    """A parameter is not usable; the message names it, its value, what is allowed and what to do."""
+
+
+class MissingExtra(InputError, ImportError):  # noqa: N818 - reads as what it is
+    """An optional dependency is missing.
+
+    >>> str(MissingExtra("duckdb", extra="data", purpose="scanning a table"))
+    "scanning a table needs the package 'duckdb': install it with  pip install 'epsilens[data]'"
+    """
+
+    def __init__(self, package: str, *, extra: str, purpose: str) -> None:
+        super().__init__(
+            f"{purpose} needs the package {package!r}: install it with  pip install 'epsilens[{extra}]'"
+        )
+        self.package, self.extra = package, extra
+
+
+class NoSolutionError(EpsilensError):
+    """No parameter keeps the reading under the limit; ``floor`` is the least the reading can be."""
+
+    def __init__(self, message: str, *, floor: float) -> None:
+        super().__init__(message)
+        self.floor = floor

@@ -1,0 +1,177 @@
+"""The one object: two laws of one observation, and everything a person wants to know about them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import checks
+from .checks import Number, plain
+from .errors import InputError
+from .readings import bayes, divergences, precision_recall, profile
+from .readings.law import Law
+
+__all__ = ["Experiment"]
+
+
+def _broadcast(*arrays: Any) -> None:
+    try:
+        np.broadcast_shapes(*(np.shape(a) for a in arrays))
+    except ValueError:
+        shapes = " and ".join(str(np.shape(a)) for a in arrays)
+        raise InputError(f"the arguments have shapes {shapes}: give shapes that broadcast") from None
+
+
+@dataclass(frozen=True, eq=False)
+class Experiment:
+    """A test between two laws of what the adversary observes.
+
+    H0 is the world where the person is absent (or has the first value, or nobody tampered), H1 the other. ``law``
+    represents the pair; ``name`` and ``parameters`` say where it comes from; ``h0`` and ``h1`` say it in words.
+
+    >>> import epsilens as el
+    >>> e = el.laplace(epsilon=1.0)
+    >>> round(e.success(), 6), round(e.recall(0.1), 6), round(e.psi(), 4)
+    (0.696735, 0.271828, 1.0301)
+    """
+
+    law: Law
+    name: str = "experiment"
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    h0: str = "the person is not in the data"
+    h1: str = "the person is in the data"
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parameters", MappingProxyType(dict(self.parameters)))
+
+    def reverse(self) -> Experiment:
+        """The same pair with the roles of H0 and H1 exchanged."""
+        return Experiment(self.law.reverse(), self.name, self.parameters, self.h1, self.h0, self.notes)
+
+    # -- the curve ----------------------------------------------------------------------------------------------
+
+    def tradeoff(self, alpha: ArrayLike) -> Number:
+        """f(α): the least share of H1 missed by a test that flags a share α of H0."""
+        return plain(self.law.tradeoff(checks.probability("alpha", alpha)))
+
+    def roc(self, fpr: ArrayLike) -> Number:
+        """The largest true-positive rate at a false-positive rate: 1 − f(fpr)."""
+        return plain(self.law.roc(checks.probability("fpr", fpr)))
+
+    def recall(self, alpha: ArrayLike) -> Number:
+        """The same as :meth:`roc`, in the words of paper 000."""
+        return plain(self.law.roc(checks.probability("alpha", alpha)))
+
+    def attack_success(self, baseline: ArrayLike) -> Number:
+        """The most any attack can reach whose success without the release is ``baseline``: roc(baseline).
+
+        Holds for re-identification, attribute inference and reconstruction alike.
+        """
+        return plain(self.law.roc(checks.probability("baseline", baseline)))
+
+    def auc(self) -> Number:
+        """Area under the ROC curve: how often someone in the data scores above someone who is not."""
+        return plain(self.law.auc())
+
+    def psi(self) -> Number:
+        """The smallest μ for which the experiment is μ-GDP; infinite where there is none."""
+        return plain(self.law.psi())
+
+    # -- guesses with a prior -----------------------------------------------------------------------------------
+
+    def success(self, prior: ArrayLike = 0.5) -> Number:
+        """How often the best guess is right when H1 has this prior probability."""
+        return plain(bayes.success(self.law, checks.probability("prior", prior)))
+
+    def advantage(self) -> Number:
+        """The largest true-positive rate minus false-positive rate: total variation, δ(0)."""
+        return plain(bayes.advantage(self.law))
+
+    def posterior(self, prior: ArrayLike = 0.5) -> Number:
+        """The most certain the adversary can ever become of H1."""
+        return plain(bayes.posterior(self.law, checks.probability("prior", prior)))
+
+    def precision(
+        self, alpha: ArrayLike | None = None, prior: ArrayLike = 0.5, *, recall: ArrayLike | None = None
+    ) -> Number:
+        """Share of those flagged who are truly H1, at a false-positive rate ``alpha`` or at a ``recall``."""
+        p = checks.probability("prior", prior)
+        if (alpha is None) == (recall is None):
+            raise InputError("precision needs either alpha or recall: give one of them")
+        if recall is not None:
+            r = checks.probability("recall", recall)
+            _broadcast(r, p)
+            return plain(precision_recall.precision_at_recall(self.law, r, p))
+        assert alpha is not None
+        a = checks.probability("alpha", alpha)
+        _broadcast(a, p)
+        return plain(precision_recall.precision(self.law, a, p))
+
+    def fbeta(self, beta: ArrayLike = 1.0, prior: ArrayLike = 0.5) -> Number:
+        """The largest Fβ score over all adversaries (paper 000)."""
+        b, p = checks.positive("beta", beta), checks.probability("prior", prior)
+        _broadcast(b, p)
+        return plain(precision_recall.fbeta(self.law, b, p))
+
+    # -- the guarantee ------------------------------------------------------------------------------------------
+
+    def delta(self, epsilon: ArrayLike) -> Number:
+        """The smallest δ for which (ε, δ)-DP holds between the two laws, in both orders."""
+        return plain(profile.delta(self.law, checks.at_least("epsilon", epsilon, 0.0)))
+
+    def epsilon(self, delta: ArrayLike = 0.0) -> Number:
+        """The smallest ε for which (ε, δ)-DP holds between the two laws, in both orders; infinite if none."""
+        return plain(profile.epsilon(self.law, checks.probability("delta", delta)))
+
+    def renyi(self, order: ArrayLike) -> Number:
+        """The Rényi divergence D_order(H0‖H1) in nats."""
+        return plain(divergences.renyi(self.law, checks.at_least("order", order, 0.0, infinite=True)))
+
+    def kl(self) -> Number:
+        """The Kullback–Leibler divergence D(H0‖H1) in nats."""
+        return plain(self.law.kl())
+
+    def chernoff(self) -> Number:
+        """The Chernoff information: the exponent of the error over many repetitions."""
+        return plain(divergences.chernoff(self.law))
+
+    # -- showing ------------------------------------------------------------------------------------------------
+
+    @property
+    def direction(self) -> str:
+        """``exact``, or ``upper`` where a stated error is rounded against the defender."""
+        return self.law.direction
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready description: where it comes from, not its readings."""
+        return {
+            "name": self.name,
+            "parameters": {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in self.parameters.items()},
+            "h0": self.h0,
+            "h1": self.h1,
+            "direction": self.direction,
+            "notes": list(self.notes),
+        }
+
+    def __repr__(self) -> str:
+        inside = ", ".join(f"{k}={v:g}" if isinstance(v, float) else f"{k}={v!r}" for k, v in self.parameters.items())
+        return f"{self.name}({inside})"
+
+    def __str__(self) -> str:
+        from .report.explain import explain
+
+        return explain(self).to_text() if all(np.ndim(v) == 0 for v in self.parameters.values()) else repr(self)
+
+    def _repr_html_(self) -> str:
+        from .report.explain import explain
+
+        if any(np.ndim(v) for v in self.parameters.values()):
+            return f"<code>{json.dumps(repr(self))}</code>"
+        return explain(self).to_html_fragment()

@@ -1,0 +1,356 @@
+"""Any pair of laws on the line whose likelihood ratio is monotone between knots, with atoms.
+
+Between two knots {llr > u} is one interval, found by one root; its masses come from exact distribution functions. So
+(α, recall) at a threshold is exact to rounding, and every reading follows. Stretches where the ratio is constant, and
+atoms, are kept apart as ``flat`` mass: there the optimal test is randomised and the trade-off is a chord. What is left of
+rounding is stated (``ERROR``, relative to the masses involved) and added to what the adversary is said to reach.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from scipy.special import logsumexp, ndtri
+
+from ..checks import Array
+from ..errors import InputError
+from ..readings.precision_recall import fbeta_by_thresholds
+from ..solve import integrate, root
+from .lines import Line
+
+__all__ = ["Pieces"]
+
+ERROR = 1e-14
+_X, _W = np.polynomial.legendre.leggauss(20)
+_FAR = 760.0  # e^{−760} is below the smallest double
+
+
+def _mass(line: Line, left: Array, right: Array) -> Array:
+    """P(left < X ≤ right), from the tail that keeps the digits."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        low = np.exp(line.log_cdf(right)) * -np.expm1(np.minimum(line.log_cdf(left) - line.log_cdf(right), 0.0))
+        high = np.exp(line.log_sf(left)) * -np.expm1(np.minimum(line.log_sf(right) - line.log_sf(left), 0.0))
+    return np.where(left < right, np.where(right <= line.centre, low, high), 0.0)
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """``line0`` under H0 and ``line1`` under H1; ``breaks`` adds knots of the likelihood ratio that are not theirs."""
+
+    line0: Line
+    line1: Line
+    breaks: tuple[float, ...] = ()
+    _span: tuple[float, float] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.line0.support != self.line1.support:
+            raise InputError(
+                f"the two laws live on {self.line0.support} and {self.line1.support}: clamp both to the same bounds"
+            )
+        low, high = self.line0.support
+        scale = max(self.line0.scale, self.line1.scale)
+        ends = [*self.line0.knots, *self.line1.knots, self.line0.centre, self.line1.centre]
+        span = (
+            low if np.isfinite(low) else min(ends) - _FAR * scale,
+            high if np.isfinite(high) else max(ends) + _FAR * scale,
+        )
+        object.__setattr__(self, "_span", span)
+        grid = np.linspace(0, 1, 129)
+        for a, b in self._intervals():
+            values = self.llr(a + (b - a) * grid)
+            steps = np.diff(values)
+            slack = 1e-9 * (1 + np.abs(values).max())
+            if steps.min() < -slack and steps.max() > slack:
+                raise InputError(
+                    f"the likelihood ratio is not monotone between {a:g} and {b:g}: name its turning points in breaks"
+                )
+
+    def _intervals(self) -> list[tuple[float, float]]:
+        low, high = self._span
+        inner = {k for k in (*self.line0.knots, *self.line1.knots, *self.breaks) if low < k < high}
+        points = [low, *sorted(inner), high]
+        return list(zip(points[:-1], points[1:], strict=True))
+
+    def llr(self, x: Array) -> Array:
+        """log of the density ratio."""
+        return np.asarray(self.line1.log_pdf(x) - self.line0.log_pdf(x))
+
+    @cached_property
+    def _parts(self) -> tuple[Array, Array, list[tuple[float, float, float, float]]]:
+        """Flat mass as (llr, [p0, p1]) and the monotone intervals as (a, b, llr(a), llr(b))."""
+        ratios: list[float] = []
+        masses: list[tuple[float, float]] = []
+        sloped: list[tuple[float, float, float, float]] = []
+        for (_, m0), (_, m1) in zip(self.line0.atoms, self.line1.atoms, strict=True):
+            if m0 > 0 or m1 > 0:
+                with np.errstate(divide="ignore"):
+                    ratios.append(float(np.log(m1) - np.log(m0)))
+                masses.append((m0, m1))
+        for a, b in self._intervals():
+            va, vb = float(self.llr(np.asarray(a))), float(self.llr(np.asarray(b)))
+            if abs(vb - va) <= 1e-13 * (1 + abs(va)):
+                ends = np.asarray(a), np.asarray(b)
+                ratios.append(vb if a == self._span[0] else va)  # the end nearer the middle has less rounding
+                masses.append((float(_mass(self.line0, *ends)), float(_mass(self.line1, *ends))))
+            else:
+                sloped.append((a, b, va, vb))
+        # Neighbouring stretches meet at the same ratio up to rounding: make them equal, or ties would be missed.
+        values = np.sort(np.asarray([*ratios, *(v for *_, va, vb in sloped for v in (va, vb))]))
+        finite = values[np.isfinite(values)]
+        apart = np.diff(finite) > 1e-12 * (1 + np.abs(finite[1:]))
+        anchors = finite[np.concatenate((apart, [True] * min(finite.size, 1)))]  # the largest of each cluster
+
+        def snap(v: float) -> float:
+            return float(anchors[np.searchsorted(anchors, v, side="left")]) if np.isfinite(v) else v
+
+        joined = [(a, b, snap(va), snap(vb)) for a, b, va, vb in sloped]
+        return np.asarray([snap(v) for v in ratios]), np.asarray(masses).reshape(-1, 2), joined
+
+    @property
+    def symmetric(self) -> bool:
+        """Both orders are computed."""
+        return False
+
+    @property
+    def direction(self) -> str:
+        """Rounded against the defender."""
+        return "upper"
+
+    def reverse(self) -> Pieces:
+        """Swap the two laws."""
+        return Pieces(self.line1, self.line0, self.breaks)
+
+    def _split(self, u: Array, *, ties: bool = False) -> tuple[Array, Array, Array, Array]:
+        """(α, recall, 1−α, 1−recall) of {llr > u}, or of {llr ≥ u} with ``ties``."""
+        u = np.asarray(u, dtype=float)
+        ratios, masses, sloped = self._parts
+        above = ratios >= u[..., None] if ties else ratios > u[..., None]
+        alpha, recall = above @ masses[:, 0], above @ masses[:, 1]
+        rest0, rest1 = ~above @ masses[:, 0], ~above @ masses[:, 1]
+        for a, b, va, vb in sloped:
+            inside = (u > min(va, vb)) & (u < max(va, vb))
+            target = np.where(inside, u, 0.5 * (va + vb))
+            x = root(lambda p, t=target: self.llr(p) - t, np.full(u.shape, a), np.full(u.shape, b), atol=1e-15)
+            rising = vb > va
+            everything = u <= min(va, vb)
+            x = np.where(inside, x, np.where(everything == rising, a, b))
+            ends = np.full(u.shape, a), np.full(u.shape, b)
+            below0, beyond0 = _mass(self.line0, ends[0], x), _mass(self.line0, x, ends[1])
+            below1, beyond1 = _mass(self.line1, ends[0], x), _mass(self.line1, x, ends[1])
+            alpha, rest0 = (alpha + beyond0, rest0 + below0) if rising else (alpha + below0, rest0 + beyond0)
+            recall, rest1 = (recall + beyond1, rest1 + below1) if rising else (recall + below1, rest1 + beyond1)
+        return np.asarray(alpha), np.asarray(recall), np.asarray(rest0), np.asarray(rest1)
+
+    @cached_property
+    def _levels(self) -> tuple[Array, Array, Array, Array, Array]:
+        """Thresholds where something starts or ends, falling, and (α, recall, rest0, rest1) just above and at each."""
+        ratios, _, sloped = self._parts
+        values = np.unique(np.concatenate((ratios, [v for *_, va, vb in sloped for v in (va, vb)])))[::-1]
+        strict, weak = self._split(values), self._split(values, ties=True)
+        joined = [np.stack((s, w), axis=-1).ravel() for s, w in zip(strict, weak, strict=True)]
+        return values, joined[0], joined[1], joined[2], joined[3]
+
+    @cached_property
+    def _one_sided(self) -> int:
+        """1 (or −1) if the ratio never falls (rises) along the line, so that "x > c" ("x < c") is optimal; else 0."""
+        if self.line0.atoms:
+            return 0
+        values = [float(self.llr(np.asarray(v))) for interval in self._intervals() for v in interval]
+        steps = np.diff(values)
+        slack = 1e-12 * (1 + np.abs(values).max())
+        return 1 if steps.min() >= -slack else -1 if steps.max() <= slack else 0
+
+    def _follow_one_sided(self, given: Array, known: int, wanted: int) -> Array:
+        """The same curve from a threshold on the observation itself: relative precision in the deepest tail."""
+        lines = (self.line0, self.line1)
+        low, high = self._span
+
+        def log_hit(line: Line, c: Array) -> Array:
+            return line.log_sf(c) if self._one_sided == 1 else line.log_cdf(c)
+
+        def log_miss(line: Line, c: Array) -> Array:
+            return line.log_cdf(c) if self._one_sided == 1 else line.log_sf(c)
+
+        inside = (given > 0) & (given < 1)
+        goal = np.where(inside, given, 0.5)
+        # match the smaller of hit and miss, which carries the digits
+        small = goal <= 0.5
+
+        def excess(c: Array) -> Array:
+            hit, miss = log_hit(lines[known], c), log_miss(lines[known], c)
+            return np.where(small, hit - np.log(goal), np.log1p(-np.where(small, 0.5, goal)) - miss)
+
+        c = root(excess, np.full(goal.shape, low), np.full(goal.shape, high), atol=1e-300)
+        value = np.exp(log_hit(lines[wanted % 2], c) if wanted < 2 else log_miss(lines[wanted % 2], c))
+        zero, one = (0.0, 1.0) if wanted < 2 else (1.0, 0.0)
+        return np.where(given <= 0, zero, np.where(given >= 1, one, value))
+
+    def _follow(self, given: Array, known: int, wanted: int) -> Array:
+        """The coordinate ``wanted`` of the curve where coordinate ``known`` (0 α, 1 recall) has the given value."""
+        if self._one_sided:
+            return self._follow_one_sided(np.asarray(given, dtype=float), known, wanted)
+        values, *columns = self._levels
+        given = np.asarray(given, dtype=float)
+        axis, out = np.maximum.accumulate(columns[known]), columns[wanted]
+        k = np.clip(np.searchsorted(axis, given, side="left"), 1, axis.size - 1)
+        # inside a jump (an odd place) the test is randomised: a chord
+        width = axis[k] - axis[k - 1]
+        safe = np.where(width > 0, width, 1.0)
+        share = np.where(width > 0, np.clip((given - axis[k - 1]) / safe, 0.0, 1.0), 1.0)
+        left = np.clip(((1 - given) - columns[known + 2][k]) / safe, 0.0, 1.0)  # 1 − share, precise near 1
+        step = out[k] - out[k - 1]
+        result = np.where(share < 0.5, out[k - 1] + share * step, out[k] - np.where(width > 0, left, 0.0) * step)
+        smooth = (k % 2 == 0) & (width > 0) & (share > 0) & (share < 1)
+        if smooth.any():
+            g, j = given[smooth], k[smooth] // 2
+            high, low = values[j - 1], values[j]
+
+            def excess(u: Array) -> Array:
+                with np.errstate(divide="ignore"):
+                    return np.asarray(np.log(self._split(u)[known]) - np.log(g))
+
+            u = root(excess, low, high, atol=1e-15)
+            result = np.array(result, dtype=float)
+            result[smooth] = self._split(u)[wanted]
+        return np.asarray(result)
+
+    def tradeoff(self, alpha: Array) -> Array:
+        """The miss where the false-positive rate is α, rounded down."""
+        return np.maximum(self._follow(alpha, 0, 3) * (1 - ERROR), 0.0)
+
+    def roc(self, alpha: Array) -> Array:
+        """The recall where the false-positive rate is α, rounded up."""
+        return np.minimum(self._follow(alpha, 0, 1) * (1 + ERROR), 1.0)
+
+    def inverse_roc(self, recall: Array) -> Array:
+        """The false-positive rate where the recall is given, rounded down."""
+        return self._follow(recall, 1, 0) * (1 - ERROR)
+
+    def at(self, log_threshold: Array) -> tuple[Array, Array]:
+        """(α, recall) of the threshold test."""
+        alpha, recall, _, _ = self._split(np.asarray(log_threshold, dtype=float))
+        return np.minimum(alpha, 1.0), np.minimum(recall, 1.0)
+
+    def profile(self, log_threshold: Array) -> Array:
+        """recall − t·α, plus the stated rounding of both; 0 where nothing lies above the threshold."""
+        u = np.asarray(log_threshold, dtype=float)
+        alpha, recall, rest0, rest1 = self._split(u)
+        with np.errstate(over="ignore", invalid="ignore"):
+            t = np.where(alpha > 0, np.exp(u), 0.0)
+            upper = recall - t * alpha
+            lower = -np.expm1(u) + (np.exp(u) * rest0 - rest1)  # the same from the other side, for t < 1
+            value = np.where(u < 0, lower, upper) + ERROR * (recall + t * alpha)
+        return np.where(recall > 0, np.clip(value, 0.0, 1.0), 0.0)
+
+    def profile_inverse(self, delta: Array) -> Array:
+        """The least ε ≥ 0 with h(e^ε) ≤ δ."""
+        delta = np.asarray(delta, dtype=float)
+        start = self.profile(np.zeros(delta.shape))
+        zero = start <= delta
+        d = np.where(zero | (delta <= 0), 0.5 * np.maximum(start, 1e-300), delta)
+        top = self._levels[0][self._levels[1][1::2] > 0]
+        high = np.full(delta.shape, max(float(top[0]) if top.size else 0.0, 1e-12))
+        value = root(lambda e: self.profile(e) - d, np.zeros(delta.shape), high, atol=1e-15)
+        value = np.where(self.profile(value) > d, value + 1e-13 * (1 + value), value)
+        jump = self.profile(high) > d  # mass that only H1 shows
+        limit = np.where(jump, np.inf, value)
+        return np.where(zero, 0.0, np.where(delta > 0, limit, np.maximum(self.max_llr(), 0.0)))
+
+    def max_llr(self) -> Array:
+        """The largest ratio; infinite where it still grows at the end of what a double can see."""
+        ratios, masses, sloped = self._parts
+        best = float(np.max(ratios[masses[:, 1] > 0], initial=-np.inf))
+        for a, b, va, vb in sloped:
+            end = b if vb > va else a
+            value = max(va, vb)
+            if not np.isfinite(self.line0.support[0]) and end in self._span:
+                inner = float(self.llr(np.asarray(0.75 * end + 0.25 * (a + b - end))))
+                value = np.inf if value - inner > 1e-6 * (1 + abs(value)) else value
+            best = max(best, value)
+        return np.asarray(best + ERROR * (1 + abs(best)) if np.isfinite(best) else best)
+
+    def _nodes(self) -> tuple[Array, Array]:
+        """Quadrature nodes and log-weights over the sloped intervals, panels no wider than half a scale."""
+        places, weights = [], []
+        width = 0.5 * min(self.line0.scale, self.line1.scale)
+        for a, b, *_ in self._parts[2]:
+            edges = np.linspace(a, b, int(np.clip(np.ceil((b - a) / width), 4, 6000)) + 1)
+            half = np.diff(edges)[:, None] / 2
+            places.append((edges[:-1, None] + half * (1 + _X)).ravel())
+            weights.append(np.log(half * _W).ravel())
+        return np.concatenate([*places, []]), np.concatenate([*weights, []])
+
+    def log_moment(self, a: Array) -> Array:
+        """Flat mass exactly, the rest by Gauss–Legendre between knots."""
+        a = np.asarray(a, dtype=float)
+        ratios, masses, _ = self._parts
+        x, w = self._nodes()
+        p0, llr = self.line0.log_pdf(x), self.llr(x)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            m0, m1 = np.log(masses[:, 0]), np.log(masses[:, 1])
+            flat = [
+                np.where(v == 0, m0, np.where(v == 1, m1, v * m1 + (1 - v) * m0)) if m0.size else m0 for v in a.ravel()
+            ]
+        values = [
+            logsumexp(np.concatenate((f, w + p0 + v * llr))) for v, f in zip(a.ravel(), flat, strict=True)
+        ]
+        return np.asarray(values).reshape(a.shape)
+
+    def kl(self) -> Array:
+        """Flat mass exactly, the rest by Gauss–Legendre between knots."""
+        ratios, masses, _ = self._parts
+        x, w = self._nodes()
+        live = masses[:, 0] > 0
+        flat = -np.sum(masses[live, 0] * ratios[live])
+        return np.asarray(flat - np.sum(np.exp(w + self.line0.log_pdf(x)) * self.llr(x)))
+
+    def auc(self) -> Array:
+        """∫ recall dα: chords over flat mass, and E₀[recall(llr(X))] over the sloped parts, split where another starts."""
+        values, _, recall, _, _ = self._levels
+        ratios, masses, sloped = self._parts
+        place = np.searchsorted(-values, -ratios)
+        total = float(np.sum(masses[:, 0] * (recall[2 * place] + recall[2 * place + 1]) / 2))
+        near = 45 * max(self.line0.scale, self.line1.scale)  # e^{−45} of the mass lies beyond: below rounding
+        reach = self.line0.centre - near, self.line0.centre + near
+        for a, b, va, vb in sloped:
+            inner = values[(values > min(va, vb)) & (values < max(va, vb))]
+            cuts = root(lambda x, t=inner: self.llr(x) - t, np.full(inner.shape, a), np.full(inner.shape, b))
+            points = np.unique(np.clip(np.concatenate(([a], cuts, [b])), *reach))
+            total += integrate(lambda x: np.exp(self.line0.log_pdf(x)) * self._split(self.llr(x))[1], points)
+        return np.asarray(min(total * (1 + ERROR), 1.0))
+
+    def psi(self) -> Array:
+        """An upper bound on sup Φ⁻¹(1−α) − Φ⁻¹(f(α)), to 1e-9 of the value.
+
+        f is convex, so between two known points it lies above the two tangents there; the bound is taken at their
+        crossing, and stretches that could still hold the supremum are refined.
+        """
+        values, alphas, recalls, *_ = self._levels
+        if recalls[0] > 0 or alphas[-1] < 1 - 1e-12:
+            return np.asarray(np.inf)
+        finite = np.clip(values[np.isfinite(values)], -700.0, 700.0)
+        u = np.unique(np.concatenate([finite, *(np.linspace(b, a, 65) for a, b in zip(finite, finite[1:], strict=False))]))
+        best, bound = 0.0, np.inf
+        for _ in range(40):
+            alpha, recall, _, rest1 = self._split(u)
+            with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+                here = -ndtri(alpha) - ndtri(rest1)
+                live = (alpha > 0) & (rest1 > 0) & (alpha < 1)
+                best = max(best, float(np.max(here[live], initial=0.0)))
+                t0, t1 = np.exp(u[:-1]), np.exp(u[1:])
+                h0, h1 = recall[:-1] - t0 * alpha[:-1], recall[1:] - t1 * alpha[1:]
+                a = np.clip((h0 - h1) / (t1 - t0), alpha[1:], alpha[:-1])
+                miss = np.clip(1 - h0 - t0 * a, 0.0, 1.0)
+                crossing = np.where((a > 0) & (miss > 0), -ndtri(a) - ndtri(miss), 0.0)
+            bound = max(best, float(np.max(crossing, initial=0.0)))
+            open_ = crossing > best * (1 + 1e-9) + 1e-12
+            if not open_.any() or u.size > 20_000:
+                break
+            u = np.unique(np.concatenate((u, *(np.linspace(a, b, 6) for a, b in zip(u[:-1][open_], u[1:][open_], strict=True)))))
+        return np.asarray(bound)
+
+    def fbeta(self, beta: Array, odds: Array) -> Array:
+        """Thresholds, rounded up."""
+        return np.minimum(fbeta_by_thresholds(self, beta, odds) * (1 + ERROR), 1.0)

@@ -1,0 +1,224 @@
+"""Lap(0, 1) against Lap(m, θ) with θ > 1: a Laplace shifted and stretched (paper 003), in either order.
+
+The likelihood ratio is V-shaped, so the optimal test rejects outside an interval, z < z_L or z > z_R. With the
+level w = m + θ·log(θt) ≥ 0 for the likelihood-ratio threshold t:
+
+    z_L = −w/(θ−1),   z_R = w/(θ+1) if w ≤ (θ+1)m, else m + (w − (θ+1)m)/(θ−1).
+
+The paper calls its one-sided test optimal; it is not for θ > 1. Where the threshold meets the densities,
+t·p1 = p0 turns every t·mass into another mass, so the profile needs no subtraction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..checks import Array
+from ..readings.precision_recall import fbeta_by_thresholds
+from ..solve import root
+from ..special import expm1mx, log1pmx
+
+__all__ = ["StretchedLaplace"]
+
+
+@dataclass(frozen=True, slots=True)
+class StretchedLaplace:
+    """H0 = Lap(0,1) and H1 = Lap(m,θ), θ > 1; swapped when ``flipped``."""
+
+    m: float
+    theta: float
+    flipped: bool = False
+
+    @property
+    def symmetric(self) -> bool:
+        """The two orders differ."""
+        return False
+
+    @property
+    def direction(self) -> str:
+        """Closed form, up to one monotone root."""
+        return "exact"
+
+    def reverse(self) -> StretchedLaplace:
+        """The other order."""
+        return StretchedLaplace(self.m, self.theta, not self.flipped)
+
+    # The narrow law is Lap(0,1), the wide one Lap(m,θ); w is the level above.
+
+    def _ends(self, w: Array) -> tuple[Array, Array]:
+        t, bend = self.theta, (self.theta + 1) * self.m
+        right = np.where(w <= bend, w / (t + 1), self.m + (w - bend) / (t - 1))
+        return -w / (t - 1), np.asarray(right)
+
+    def _outside(self, w: Array) -> tuple[Array, Array]:
+        """Masses (narrow, wide) outside [z_L, z_R]; everything for w < 0."""
+        left, right = self._ends(np.maximum(w, 0.0))
+        x = (right - self.m) / self.theta
+        wide = 0.5 * np.exp((left - self.m) / self.theta) + np.where(
+            x >= 0, 0.5 * np.exp(-np.maximum(x, 0)), 1 - 0.5 * np.exp(np.minimum(x, 0))
+        )
+        narrow = 0.5 * np.exp(left) + 0.5 * np.exp(-right)
+        return np.where(w < 0, 1.0, narrow), np.where(w < 0, 1.0, wide)
+
+    def _inside(self, w: Array) -> tuple[Array, Array]:
+        """Masses (narrow, wide) inside [z_L, z_R], in forms that keep their digits when the interval is short."""
+        left, right = self._ends(np.maximum(w, 0.0))
+        x, y = (right - self.m) / self.theta, (left - self.m) / self.theta
+        short = 0.5 * np.exp(np.minimum(x, 0)) * -np.expm1(y - np.minimum(x, 0))
+        long = 0.5 * -np.expm1(y) + 0.5 * -np.expm1(-np.maximum(x, 0))
+        narrow = 0.5 * -np.expm1(left) + 0.5 * -np.expm1(-right)
+        return np.where(w < 0, 0.0, narrow), np.where(w < 0, 0.0, np.where(x <= 0, short, long))
+
+    def _level(self, mass: Callable[[Array], Array], target: Array, rising: bool) -> Array:
+        """The w ≥ 0 at which a monotone mass meets its target in (0, 1)."""
+        goal = np.log(target)
+
+        def excess(w: Array) -> Array:
+            with np.errstate(divide="ignore"):
+                return np.asarray(np.log(mass(w)) - goal)
+
+        low = np.full(goal.shape, 0.0 if not rising else 1e-320)
+        high = np.full(goal.shape, (self.theta + 1) * (self.m + 1))
+        for _ in range(64):
+            short = excess(high) < 0 if rising else excess(high) > 0
+            if not short.any():
+                break
+            high = np.where(short, high * 2, high)
+        return root(excess, low, high)
+
+    def _curve(self, given: Array, *, wide: bool, inside: bool, want: str) -> Array:
+        """Follow the curve: ``given`` is the wide/narrow mass inside/outside, ``want`` names the mass returned."""
+        given = np.asarray(given, dtype=float)
+        interior = (given > 0) & (given < 1)
+        safe = np.where(interior, given, 0.5)
+        pick = 1 if wide else 0
+        masses = self._inside if inside else self._outside
+        w = self._level(lambda x: masses(x)[pick], safe, rising=inside)
+        other = {"inside": self._inside, "outside": self._outside}[want](w)[1 - pick]
+        at_zero, at_one = (0.0, 1.0) if (want == "inside") == inside else (1.0, 0.0)
+        return np.where(given <= 0, at_zero, np.where(given >= 1, at_one, other))
+
+    def tradeoff(self, alpha: Array) -> Array:
+        """f(α) from the level whose rejection region has H0-mass α."""
+        if self.flipped:  # H0 is wide and the rejection region is the inside
+            return self._curve(alpha, wide=True, inside=True, want="outside")
+        return self._curve(alpha, wide=False, inside=False, want="inside")
+
+    def roc(self, alpha: Array) -> Array:
+        """1 − f(α)."""
+        if self.flipped:
+            return self._curve(alpha, wide=True, inside=True, want="inside")
+        return self._curve(alpha, wide=False, inside=False, want="outside")
+
+    def inverse_roc(self, recall: Array) -> Array:
+        """The α whose recall is given."""
+        if self.flipped:
+            return self._curve(recall, wide=False, inside=True, want="inside")
+        return self._curve(recall, wide=True, inside=False, want="outside")
+
+    def _w(self, log_threshold: Array) -> Array:
+        u = -log_threshold if self.flipped else log_threshold
+        return np.asarray(self.m + self.theta * (np.log(self.theta) + u))
+
+    def at(self, log_threshold: Array) -> tuple[Array, Array]:
+        """(α, recall) of the threshold test."""
+        w = self._w(np.asarray(log_threshold, dtype=float))
+        if self.flipped:
+            narrow, wide = self._inside(w)
+            return wide, narrow
+        return self._outside(w)
+
+    def profile(self, log_threshold: Array) -> Array:
+        """h(t), by t·p1 = p0 at both ends of the interval."""
+        u = np.asarray(log_threshold, dtype=float)
+        w, t = self._w(u), self.theta
+        left, right = self._ends(np.maximum(w, 0.0))
+        x = (right - self.m) / t
+        with np.errstate(over="ignore", invalid="ignore"):
+            if not self.flipped:
+                tail = 0.5 * np.exp((left - self.m) / t) * (1 - 1 / t)
+                beyond = 0.5 * np.exp(-np.maximum(x, 0)) * (1 - 1 / t)
+                between = 0.5 * (-np.expm1(np.minimum(x, 0)) - np.expm1(np.minimum(x, 0) - np.log(t)))
+                return np.where(w < 0, -np.expm1(np.minimum(u, 0.0)), tail + np.where(x >= 0, beyond, between))
+            short = 0.5 * (t - 1) * expm1mx(left) - 0.5 * (t + 1) * expm1mx(-w / (t + 1))
+            e = np.log(t) - u  # t·p_wide = p_narrow at likelihood ratio e^{−e}·θ
+            near = 0.5 * (t - 1) * (expm1mx(left) + expm1mx(-right)) - t * expm1mx(-e)
+            far = -np.expm1(u) + 0.5 * (t - 1) * (np.exp(left) + np.exp(-right))
+            value = np.where(w <= (t + 1) * self.m, short, np.where(np.abs(e) < 1, near, far))
+        return np.where(w <= 0, 0.0, np.where(np.isneginf(u), 1.0, np.maximum(value, 0.0)))
+
+    def profile_inverse(self, delta: Array) -> Array:
+        """The least ε ≥ 0 with h(e^ε) ≤ δ, rounded up."""
+        delta = np.asarray(delta, dtype=float)
+        start = self.profile(np.zeros(delta.shape))
+        zero = start <= delta
+        inside = ~zero & (delta > 0)
+        d = np.where(inside, delta, 0.5 * start)
+        high = np.full(delta.shape, float(self.max_llr()))
+        if not self.flipped:
+            high = np.full(delta.shape, 1.0)
+            for _ in range(64):
+                short = self.profile(high) > d
+                if not short.any():
+                    break
+                high = np.where(short, 2 * high, high)
+        with np.errstate(divide="ignore"):
+            value = root(lambda e: np.log(self.profile(e)) - np.log(d), np.zeros(delta.shape), high)
+        value = np.where(self.profile(value) > d, value * (1 + 1e-14) + 1e-300, value)
+        return np.where(zero, 0.0, np.where(delta > 0, value, self.max_llr()))
+
+    def max_llr(self) -> Array:
+        """Unbounded towards the wide law; log θ + m/θ towards the narrow one, at z = 0."""
+        return np.asarray(np.log(self.theta) + self.m / self.theta if self.flipped else np.inf)
+
+    def log_moment(self, a: Array) -> Array:
+        """log ∫ p_narrow^A p_wide^B over three pieces; +∞ where the tails diverge."""
+        a = np.asarray(a, dtype=float)
+        narrow_power = a if self.flipped else 1 - a
+        A, B, d = narrow_power, (1 - narrow_power) / self.theta, self.m
+        gap = (B - A) * d
+        with np.errstate(all="ignore"):
+            # (e^{−Ad} − e^{−Bd})/(B−A) = d·e^{−(A+B)d/2}·sinh(gap/2)/(gap/2)
+            half = gap / 2
+            shape = np.where(np.abs(half) < 1e-4, 1 + half * half / 6, np.sinh(half) / np.where(half == 0, 1, half))
+            middle = d * np.exp(-(A + B) * d / 2) * shape
+            tails = (np.exp(-A * d) + np.exp(-B * d)) / (A + B)
+            value = np.log(0.5 * (middle + tails)) - (1 - narrow_power) * np.log(self.theta)
+        return np.where(A + B > 0, value, np.inf)
+
+    def kl(self) -> Array:
+        """log(b1/b0) − 1 + (b0/b1)e^{−Δ/b0} + Δ/b1 with b0, b1 in the order asked for."""
+        r = 1 / self.theta if self.flipped else self.theta  # b1/b0
+        shift = self.m / self.theta if self.flipped else self.m  # Δ/b0
+        # = [log r + 1/r − 1] + (e^{−s} − 1 + s)/r, two positive terms that keep their digits as r → 1 and s → 0
+        x = self.theta - 1 if self.flipped else (1 - self.theta) / self.theta  # 1/r − 1
+        return np.asarray(expm1mx(np.asarray(-shift)) / r - log1pmx(np.asarray(x)))
+
+    def auc(self) -> Array:
+        """∫ recall dα over the level w: sums of exponentials, integrated term by term."""
+        t, m = self.theta, self.m
+        bend = (t + 1) * m
+        em = np.exp(-m / t)
+        # up to the bend: recall terms and −dα/dw terms as (coefficient, rate) of coefficient·e^{−rate·w}
+        recall = [(1.0, 0.0), (0.5 * em, 1 / (t * (t - 1))), (-0.5 * em, -1 / (t * (t + 1)))]
+        density = [(0.5 / (t - 1), 1 / (t - 1)), (0.5 / (t + 1), 1 / (t + 1))]
+        total = 0.0
+        for c, k in recall:
+            for d, r in density:
+                total += c * d * -np.expm1(-(k + r) * bend) / (k + r)
+        # beyond it, with v = w − bend: z_L = −(v + bend)/(t−1), z_R = m + v/(t−1)
+        far_recall = 0.5 * (np.exp(-bend / (t * (t - 1)) - m / t) + 1.0)
+        far_density = 0.5 / (t - 1) * (np.exp(-bend / (t - 1)) + np.exp(-m))
+        total += far_recall * far_density / (1 / (t * (t - 1)) + 1 / (t - 1))
+        return np.asarray(total)
+
+    def psi(self) -> Array:
+        """Infinite: in the tail the recall is α^{1/θ}, above every G_μ."""
+        return np.asarray(np.inf)
+
+    def fbeta(self, beta: Array, odds: Array) -> Array:
+        """Thresholds."""
+        return fbeta_by_thresholds(self, beta, odds)

@@ -1,0 +1,70 @@
+"""Precision, recall and Fβ of the optimal adversary (paper 000, §3–4, corrected).
+
+At false-positive rate α with R = 1 − f(α) and c = (1−π)/π: precision = R/(R + cα) and
+Fβ = (1+β²)R/(R + cα + β²). Neyman–Pearson tests maximise precision at each recall, hence Fβ too.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..checks import Array
+from .bayes import log_odds
+from .law import Law
+
+__all__ = ["fbeta", "fbeta_by_thresholds", "fbeta_floor", "odds", "precision", "precision_at_recall"]
+
+
+def odds(prior: Array) -> Array:
+    """c = (1−π)/π; infinite for π = 0."""
+    with np.errstate(over="ignore"):
+        return np.asarray(np.exp(log_odds(prior)))
+
+
+def _precision(law: Law, alpha: Array, recall: Array, prior: Array) -> Array:
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        # At α = 0 the ratio α/R is its limit e^{−L}; L is infinite where recall is already positive.
+        ratio = np.where(alpha > 0, alpha / recall, np.where(recall > 0, 0.0, np.exp(-law.max_llr())))
+        value = 1 / (1 + odds(prior) * ratio)
+    return np.asarray(np.where(prior == 0, 0.0, np.where(prior == 1, 1.0, value)))
+
+
+def precision(law: Law, alpha: Array, prior: Array) -> Array:
+    """Share of those flagged who are truly H1, for the optimal test with false-positive rate α."""
+    return _precision(law, alpha, law.roc(alpha), prior)
+
+
+def precision_at_recall(law: Law, recall: Array, prior: Array) -> Array:
+    """The best precision among tests that reach this recall."""
+    return _precision(law, law.inverse_roc(recall), recall, prior)
+
+
+def fbeta_floor(beta: Array, c: Array) -> Array:
+    """Fβ of flagging everyone, which pure noise already reaches: (1+β²)/(1+β²+c)."""
+    b2 = beta * beta
+    return np.asarray(np.where(np.isinf(c), 0.0, (1 + b2) / (1 + b2 + c)))
+
+
+def fbeta(law: Law, beta: Array, prior: Array) -> Array:
+    """The largest Fβ any adversary can reach."""
+    return law.fbeta(beta, odds(prior))
+
+
+def fbeta_by_thresholds(law: Law, beta: Array, c: Array, *, steps: int = 200) -> Array:
+    """The largest Fβ by Dinkelbach's method, for laws without a closed form.
+
+    Fβ* is the root of max_α (1+β²)R − F·(R + cα + β²) = 0, and the inner maximum is the threshold test at
+    likelihood ratio t = F·c/(1+β²−F): the posterior cut-off is F/(1+β²) for every mechanism. Each step moves F up
+    to what that test reaches, so the iterates increase and converge superlinearly from the floor.
+    """
+    b2 = beta * beta
+    best = fbeta_floor(beta, c)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        for _ in range(steps):
+            alpha, recall = law.at(np.log(best) + np.log(c) - np.log(1 + b2 - best))
+            reached = np.where(recall > 0, (1 + b2) / (1 + (c * alpha + b2) / recall), 0.0)
+            better = np.maximum(best, np.where(np.isfinite(reached), reached, best))
+            if np.all(better <= best * (1 + 4e-16)):
+                break
+            best = better
+    return np.asarray(np.where(c == 0, 1.0, best))
