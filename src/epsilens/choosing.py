@@ -124,9 +124,19 @@ def choose(
     note = ""
     if value == strong:
         note = f"nothing up to here violates the limit: {value:g} is the {'largest' if strong > weak else 'smallest'} allowed"
+    elif method == "search" and _refused(build, value * (1.001 if strong > weak else 0.999)):
+        note = f"the mechanism itself allows no {parameter} beyond this one; the limit would"
     return Choice(
         parameter, value, float(getattr(experiment, wanted.name)(**args)), wanted.name, args, limit, experiment, method, note
     )
+
+
+def _refused(build: Callable[[float], Experiment], value: float) -> bool:
+    try:
+        build(value)
+    except InputError:
+        return True
+    return False
 
 
 def _check_parameter(mechanism: Callable[..., Experiment], parameter: Any, given: Mapping[str, Any]) -> None:
@@ -174,9 +184,9 @@ def _closed_form(
     """Through the shift in noise units, where the law has one and the parameter is proportional (or inverse) to it."""
     if parameter not in ("epsilon", "scale", "psi", "sigma"):
         return None, ""
-    middle = math.sqrt(weak * strong)
+    unit = 0.25 * (strong / _RANGES[parameter][1])
     try:
-        law, doubled = build(middle).law, build(2 * middle).law
+        law, doubled = build(unit).law, build(2 * unit).law
     except InputError:
         return None, ""
     if isinstance(law, Laplace) and isinstance(doubled, Laplace):
@@ -190,9 +200,14 @@ def _closed_form(
     ratio = float(there) / float(here)
     if not (abs(ratio - 2) < 1e-12 or abs(ratio - 0.5) < 1e-12):
         return None, ""
-    if ratio > 1:
-        return min(middle * (shift / float(here)), strong), "closed form"
-    return max(middle * (float(here) / shift) if shift > 0 else math.inf, strong), "closed form"
+    grows = ratio > 1
+    value = min(unit * (shift / float(here)), strong) if grows else unit * float(here) / max(shift, 1e-300)
+    value = value if grows else max(value, strong)
+    try:
+        build(value)
+    except InputError:  # beyond what the mechanism allows: the search stops at its edge
+        return None, ""
+    return value, "closed form"
 
 
 def _search(
@@ -212,14 +227,15 @@ def _search(
         except InputError:  # outside what the mechanism allows, such as the classical calibration beyond ε = 1
             return math.inf
 
-    start = math.sqrt(weak * strong) if parameter not in _RANGES else min(max(1.0, min(weak, strong)), max(weak, strong))
-    if not math.isfinite(excess(start)):
-        build(start)  # let a sentence about a wrong `given` speak for itself
+    unit = strong / _RANGES[parameter][1] if parameter in _RANGES else 1.0
+    inside = [v for v in (unit, unit / 4, unit / 64, 1e-5 * unit) if min(weak, strong) <= v <= max(weak, strong)]
+    start = next((v for v in inside if excess(v) < math.inf), inside[0])
+    build(start)  # let a sentence about a wrong `given` speak for itself
     if parameter not in _RANGES and excess(start * 2) < excess(start / 2):  # unknown: find out which way risk grows
         weak, strong = strong, weak
 
     def toward(end: float, value: float, power: int) -> float:
-        factor = 4.0 ** min(2**power, 64)
+        factor = 4.0 ** (power + 1)
         return min(value * factor, end) if end > value else max(value / factor, end)
 
     here, power = start, 0

@@ -204,12 +204,19 @@ class Finite:
             return np.asarray(np.inf)
         if self._u.size < 2:
             return np.asarray(0.0)
-        gap = np.cumsum(self._p0 * np.expm1(np.minimum(self._u, 1.0)))[:-1]
-        alpha, recall, rest = self._alpha[1:-1], self._recall[1:-1], self._rest1[1:-1]
-        near = np.abs(self._u).max() < 1
-        gaps = gap if near else recall - alpha
-        live = (alpha > 0) & (rest > 0)
-        return np.asarray(np.max(probit_gap(alpha[live], gaps[live], rest[live]), initial=0.0))
+        # Each vertex from the side where its masses are small; for ratios near 1 the gap is summed, not subtracted.
+        top, bottom = (self._alpha[1:-1], self._recall[1:-1]), (self._rest1[1:-1], self._rest0[1:-1])
+        if np.abs(self._u).max() < 1:
+            excess = self._p0 * np.expm1(self._u)
+            gaps = np.cumsum(excess)[:-1], -np.cumsum(excess[::-1])[::-1][1:]
+        else:
+            gaps = top[1] - top[0], bottom[1] - bottom[0]
+        low = top[0] <= 0.5
+        small = np.where(low, top[0], bottom[0])
+        gap = np.where(low, gaps[0], gaps[1])
+        rest = np.where(low, bottom[0], top[0])
+        live = (small > 1e-290) & (rest > 1e-290)  # beyond, a probit would be taken of a denormal number
+        return np.asarray(np.max(probit_gap(small[live], gap[live], rest[live]), initial=0.0))
 
     def fbeta(self, beta: Array, odds: Array) -> Array:
         """The largest Fβ over the vertices: Fβ is linear-fractional in (α, recall)."""
