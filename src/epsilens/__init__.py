@@ -31,11 +31,15 @@ _HOME = {
     "pure": "build.discrete",
     "approximate": "build.discrete",
     "finite": "build.discrete",
+    "differencing": "build.differencing",
+    "differencing_average": "build.differencing",
+    "differencing_median": "build.differencing",
     "choose": "choosing",
     "Choice": "choosing",
 }
 
 if TYPE_CHECKING:
+    from .build.differencing import differencing, differencing_average, differencing_median
     from .build.discrete import (
         approximate,
         discrete_gaussian,
@@ -61,6 +65,9 @@ __all__ = [
     "__version__",
     "approximate",
     "choose",
+    "differencing",
+    "differencing_average",
+    "differencing_median",
     "discrete_gaussian",
     "exponential",
     "finite",

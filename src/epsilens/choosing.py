@@ -17,8 +17,9 @@ import numpy as np
 from . import checks
 from .errors import InputError, NoSolutionError
 from .experiment import Experiment
-from .inverses import laplace_shift, normal_shift
+from .inverses import laplace_shift, normal_shift, two_laplaces_shift
 from .laws.laplace import Laplace
+from .laws.laplace_sum import LaplaceSumShift
 from .laws.normal import Normal
 from .readings.catalogue import Reading, find
 from .solve import last_safe
@@ -193,6 +194,8 @@ def _closed_form(
         here, there, shift = law.m, doubled.m, laplace_shift(reading, limit, args)
     elif isinstance(law, Normal) and isinstance(doubled, Normal):
         here, there, shift = law.mu, doubled.mu, normal_shift(reading, limit, args)
+    elif isinstance(law, LaplaceSumShift) and isinstance(doubled, LaplaceSumShift) and law.q == 2:
+        here, there, shift = law.d, doubled.d, two_laplaces_shift(reading, limit, args)
     else:
         return None, ""
     if shift is None or np.ndim(here) or float(here) == 0:

@@ -15,7 +15,7 @@ from scipy.special import erf, lambertw, log_ndtr
 from .laws.normal import psi_for_delta
 from .special import half_normal_quantile, probit_gap
 
-__all__ = ["laplace_shift", "normal_shift"]
+__all__ = ["laplace_shift", "normal_shift", "two_laplaces_shift"]
 
 Arguments = Mapping[str, float]
 
@@ -38,13 +38,13 @@ def _laplace_success(limit: float, prior: float) -> float:
     return abs(math.log1p(-prior) - math.log(prior)) - 2 * math.log1p(-(limit - floor) / (1 - floor))
 
 
-def _laplace_auc(limit: float) -> float:
-    # 1 − e^{−m}(2+m)/4 = A  ⇔  m = −2 − W₋₁(−4(1−A)e^{−2}); two Newton steps restore the digits near A = ½
-    m = max(float(-2 - lambertw(-4 * (1 - limit) * math.exp(-2), -1).real), 0.0)
+def _two_laplaces_quantile(p: float) -> float:
+    """The x with 1 − e^{−x}(2+x)/4 = p ≥ ½: −2 − W₋₁(−4(1−p)e^{−2}); Newton steps restore the digits near ½."""
+    x = max(float(-2 - lambertw(-4 * (1 - p) * math.exp(-2), -1).real), 0.0)
     for _ in range(2):
-        over = -0.5 * math.expm1(-m) - 0.25 * m * math.exp(-m) - (limit - 0.5)
-        m = max(m - 4 * over / (math.exp(-m) * (1 + m)), 0.0)
-    return m
+        over = -0.5 * math.expm1(-x) - 0.25 * x * math.exp(-x) - (p - 0.5)
+        x = max(x - 4 * over / (math.exp(-x) * (1 + x)), 0.0)
+    return x
 
 
 def _laplace_fbeta(limit: float, beta: float, prior: float) -> float:
@@ -87,7 +87,7 @@ def _laplace_psi(limit: float) -> float:
 _LAPLACE: dict[str, Callable[..., float]] = {
     "success": _laplace_success,
     "advantage": lambda limit: -2 * math.log1p(-limit),
-    "auc": _laplace_auc,
+    "auc": _two_laplaces_quantile,
     "fbeta": _laplace_fbeta,
     "posterior": _laplace_posterior,
     "precision": _laplace_precision,
@@ -157,3 +157,15 @@ def laplace_shift(reading: str, limit: float, given: Arguments) -> float | None:
 def normal_shift(reading: str, limit: float, given: Arguments) -> float | None:
     """The largest ψ with reading ≤ limit."""
     return _solve(_NORMAL, reading, limit, given)
+
+
+def two_laplaces_shift(reading: str, limit: float, given: Arguments) -> float | None:
+    """The largest shift of a sum of two Laplaces (paper 001's two noisy answers) with reading ≤ limit.
+
+    Success at an even prior is the cdf at half the shift: ε = (−8 − 4·W₋₁(−4(1−t)e^{−2}))/r.
+    """
+    if reading == "advantage":
+        limit = (1 + limit) / 2
+    elif reading != "success" or given.get("prior") != 0.5:
+        return None
+    return math.inf if limit >= 1 else 2 * _two_laplaces_quantile(limit)

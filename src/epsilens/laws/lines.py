@@ -8,7 +8,7 @@ its density bends (``knots``), its atoms, and where it is centred. ``Laplaces``,
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from scipy.special import log_ndtr, logsumexp
@@ -17,10 +17,29 @@ from ..checks import Array
 from ..errors import InputError
 from ..special import mills
 
-__all__ = ["Clamped", "LaplaceSum", "Laplaces", "Line", "NormalLaplace", "Normals"]
+__all__ = ["Clamped", "LaplaceSum", "Laplaces", "Line", "NormalLaplace", "Normals", "Tail", "limit_of_ratio"]
 
 _LOG2 = np.log(2.0)
 _HALF_LOG_2PI = 0.5 * np.log(2 * np.pi)
+
+
+class Tail(NamedTuple):
+    """density ~ e^{log_factor}·|x|^degree·e^{−rate·|x|} far out; an infinite rate is a normal tail."""
+
+    rate: float
+    degree: int
+    log_factor: float
+
+
+def limit_of_ratio(tail0: Tail, tail1: Tail) -> float:
+    """The limit of log p1/p0 where two tails meet infinity; NaN where their forms do not tell."""
+    if np.isinf(tail0.rate) or np.isinf(tail1.rate):
+        return float("nan") if tail0.rate == tail1.rate else float("inf" if np.isinf(tail0.rate) else "-inf")
+    if tail0.rate != tail1.rate:
+        return float("inf" if tail1.rate < tail0.rate else "-inf")
+    if tail0.degree != tail1.degree:
+        return float("inf" if tail1.degree > tail0.degree else "-inf")
+    return tail1.log_factor - tail0.log_factor
 
 
 class Line(Protocol):
@@ -49,6 +68,10 @@ class Line(Protocol):
     @property
     def scale(self) -> float:
         """The width over which the density changes."""
+        ...
+
+    def tails(self) -> tuple[Tail, Tail]:
+        """How the density ends on the left and on the right."""
         ...
 
     def log_pdf(self, x: Array) -> Array:
@@ -105,6 +128,15 @@ class Laplaces:
     def _z(self, x: Array) -> tuple[Array, Array, Array]:
         b = np.asarray(self.scales)
         return (np.asarray(x, dtype=float)[..., None] - np.asarray(self.locations)) / b, np.log(self.weights), b
+
+    def tails(self) -> tuple[Tail, Tail]:
+        """The components of the largest scale rule."""
+        b = self.scale
+        wide = [(w, at) for w, at, s in zip(self.weights, self.locations, self.scales, strict=True) if s == b]
+        left, right = (
+            float(logsumexp([np.log(w) + side * at / b for w, at in wide])) - np.log(2 * b) for side in (-1, 1)
+        )
+        return Tail(1 / b, 0, left), Tail(1 / b, 0, right)
 
     def log_pdf(self, x: Array) -> Array:
         """log Σ w_k e^{−|z_k|}/(2b_k)."""
@@ -165,6 +197,10 @@ class Normals:
     def _z(self, x: Array) -> tuple[Array, Array, Array]:
         s = np.asarray(self.scales)
         return (np.asarray(x, dtype=float)[..., None] - np.asarray(self.locations)) / s, np.log(self.weights), s
+
+    def tails(self) -> tuple[Tail, Tail]:
+        """Normal."""
+        return Tail(np.inf, 0, 0.0), Tail(np.inf, 0, 0.0)
 
     def log_pdf(self, x: Array) -> Array:
         """log Σ w_k φ(z_k)/σ_k."""
@@ -228,6 +264,14 @@ class LaplaceSum:
             fall = np.where(y > 1e-300, -np.expm1(-y) / np.where(y > 1e-300, y, 1.0), 1.0)
         return z, fall, big, small
 
+    def tails(self) -> tuple[Tail, Tail]:
+        """x·e^{−x/b} when the scales agree, otherwise e^{−x/b} of the larger."""
+        big, small = max(self.b1, self.b2), min(self.b1, self.b2)
+        degree = int(big == small)
+        log_factor = -np.log(4 * big * big) if degree else np.log(big / (2 * (big - small) * (big + small)))
+        at = self.location / big
+        return Tail(1 / big, degree, float(log_factor - at)), Tail(1 / big, degree, float(log_factor + at))
+
     def log_pdf(self, x: Array) -> Array:
         """The density above."""
         z, fall, big, small = self._parts(x)
@@ -288,6 +332,11 @@ class NormalLaplace:
         t, r = (np.asarray(x, dtype=float) - self.location) / self.sigma, self.sigma / self.b
         base = r * r / 2
         return t, base + r * t + log_ndtr(-t - r), base - r * t + log_ndtr(t - r)
+
+    def tails(self) -> tuple[Tail, Tail]:
+        """The Laplace part, raised by e^{σ²/2b²}."""
+        log_factor, at = (self.sigma / self.b) ** 2 / 2 - np.log(2 * self.b), self.location / self.b
+        return Tail(1 / self.b, 0, float(log_factor - at)), Tail(1 / self.b, 0, float(log_factor + at))
 
     def log_pdf(self, x: Array) -> Array:
         """The two exponential sides, added in logs."""
@@ -352,6 +401,10 @@ class Clamped:
     def scale(self) -> float:
         """That of the inner law."""
         return self.inner.scale
+
+    def tails(self) -> tuple[Tail, Tail]:
+        """Cut off; not asked for."""
+        return self.inner.tails()
 
     def log_pdf(self, x: Array) -> Array:
         """Unchanged inside."""

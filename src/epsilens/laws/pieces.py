@@ -12,13 +12,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from scipy.special import logsumexp, ndtri
+from scipy.special import logsumexp
 
 from ..checks import Array
 from ..errors import InputError
 from ..readings.precision_recall import fbeta_by_thresholds
+from ..readings.tradeoff import psi_by_tangents
 from ..solve import integrate, root
-from .lines import Line
+from .lines import Line, limit_of_ratio
 
 __all__ = ["Pieces"]
 
@@ -77,6 +78,16 @@ class Pieces:
         """log of the density ratio."""
         return np.asarray(self.line1.log_pdf(x) - self.line0.log_pdf(x))
 
+    def _end(self, x: float) -> float:
+        """llr at the end of an interval: where the support has no end, its limit, or its value as far as doubles reach."""
+        low, high = self._span
+        if not np.isfinite(self.line0.support[0]) and x in (low, high):
+            side = 0 if x == low else 1
+            limit = limit_of_ratio(self.line0.tails()[side], self.line1.tails()[side])
+            if np.isfinite(limit):
+                return limit
+        return float(self.llr(np.asarray(x)))
+
     @cached_property
     def _parts(self) -> tuple[Array, Array, list[tuple[float, float, float, float]]]:
         """Flat mass as (llr, [p0, p1]) and the monotone intervals as (a, b, llr(a), llr(b))."""
@@ -89,7 +100,7 @@ class Pieces:
                     ratios.append(float(np.log(m1) - np.log(m0)))
                 masses.append((m0, m1))
         for a, b in self._intervals():
-            va, vb = float(self.llr(np.asarray(a))), float(self.llr(np.asarray(b)))
+            va, vb = self._end(a), self._end(b)
             if abs(vb - va) <= 1e-13 * (1 + abs(va)):
                 ends = np.asarray(a), np.asarray(b)
                 ratios.append(vb if a == self._span[0] else va)  # the end nearer the middle has less rounding
@@ -157,7 +168,7 @@ class Pieces:
         """1 (or −1) if the ratio never falls (rises) along the line, so that "x > c" ("x < c") is optimal; else 0."""
         if self.line0.atoms:
             return 0
-        values = [float(self.llr(np.asarray(v))) for interval in self._intervals() for v in interval]
+        values = [self._end(v) for interval in self._intervals() for v in interval]
         steps = np.diff(values)
         slack = 1e-12 * (1 + np.abs(values).max())
         return 1 if steps.min() >= -slack else -1 if steps.max() <= slack else 0
@@ -250,8 +261,8 @@ class Pieces:
         start = self.profile(np.zeros(delta.shape))
         zero = start <= delta
         d = np.where(zero | (delta <= 0), 0.5 * np.maximum(start, 1e-300), delta)
-        top = self._levels[0][self._levels[1][1::2] > 0]
-        high = np.full(delta.shape, max(float(top[0]) if top.size else 0.0, 1e-12))
+        values = self._levels[0]
+        high = np.full(delta.shape, max(float(np.max(values[np.isfinite(values)], initial=0.0)), 1e-12))
         value = root(lambda e: self.profile(e) - d, np.zeros(delta.shape), high, atol=1e-15)
         value = np.where(self.profile(value) > d, value + 1e-13 * (1 + value), value)
         jump = self.profile(high) > d  # mass that only H1 shows
@@ -259,16 +270,17 @@ class Pieces:
         return np.where(zero, 0.0, np.where(delta > 0, limit, np.maximum(self.max_llr(), 0.0)))
 
     def max_llr(self) -> Array:
-        """The largest ratio; infinite where it still grows at the end of what a double can see."""
+        """The largest ratio, flat, at a knot or in the limit; infinite where the tails let it grow for ever."""
         ratios, masses, sloped = self._parts
         best = float(np.max(ratios[masses[:, 1] > 0], initial=-np.inf))
-        for a, b, va, vb in sloped:
-            end = b if vb > va else a
-            value = max(va, vb)
-            if not np.isfinite(self.line0.support[0]) and end in self._span:
-                inner = float(self.llr(np.asarray(0.75 * end + 0.25 * (a + b - end))))
-                value = np.inf if value - inner > 1e-6 * (1 + abs(value)) else value
-            best = max(best, value)
+        best = max([best, *(v for *_, va, vb in sloped for v in (va, vb))])
+        if not np.isfinite(self.line0.support[0]):
+            for side, end in enumerate(self._span):
+                limit = limit_of_ratio(self.line0.tails()[side], self.line1.tails()[side])
+                # normal tails: the ratio grows where it still rises outwards
+                inner = 0.75 * end + 0.25 * self.line0.centre
+                grows = float(self.llr(np.asarray(end)) - self.llr(np.asarray(inner))) > 1e-9
+                best = np.inf if np.isposinf(limit) or (np.isnan(limit) and grows) else best
         return np.asarray(best + ERROR * (1 + abs(best)) if np.isfinite(best) else best)
 
     def _nodes(self) -> tuple[Array, Array]:
@@ -322,34 +334,13 @@ class Pieces:
         return np.asarray(min(total * (1 + ERROR), 1.0))
 
     def psi(self) -> Array:
-        """An upper bound on sup Φ⁻¹(1−α) − Φ⁻¹(f(α)), to 1e-9 of the value.
-
-        f is convex, so between two known points it lies above the two tangents there; the bound is taken at their
-        crossing, and stretches that could still hold the supremum are refined.
-        """
+        """By tangents; infinite if either law has mass the other lacks."""
         values, alphas, recalls, *_ = self._levels
         if recalls[0] > 0 or alphas[-1] < 1 - 1e-12:
             return np.asarray(np.inf)
-        finite = np.clip(values[np.isfinite(values)], -700.0, 700.0)
-        u = np.unique(np.concatenate([finite, *(np.linspace(b, a, 65) for a, b in zip(finite, finite[1:], strict=False))]))
-        best, bound = 0.0, np.inf
-        for _ in range(40):
-            alpha, recall, _, rest1 = self._split(u)
-            with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-                here = -ndtri(alpha) - ndtri(rest1)
-                live = (alpha > 0) & (rest1 > 0) & (alpha < 1)
-                best = max(best, float(np.max(here[live], initial=0.0)))
-                t0, t1 = np.exp(u[:-1]), np.exp(u[1:])
-                h0, h1 = recall[:-1] - t0 * alpha[:-1], recall[1:] - t1 * alpha[1:]
-                a = np.clip((h0 - h1) / (t1 - t0), alpha[1:], alpha[:-1])
-                miss = np.clip(1 - h0 - t0 * a, 0.0, 1.0)
-                crossing = np.where((a > 0) & (miss > 0), -ndtri(a) - ndtri(miss), 0.0)
-            bound = max(best, float(np.max(crossing, initial=0.0)))
-            open_ = crossing > best * (1 + 1e-9) + 1e-12
-            if not open_.any() or u.size > 20_000:
-                break
-            u = np.unique(np.concatenate((u, *(np.linspace(a, b, 6) for a, b in zip(u[:-1][open_], u[1:][open_], strict=True)))))
-        return np.asarray(bound)
+        finite = values[np.isfinite(values)]
+        between = (np.linspace(b, a, 65) for a, b in zip(finite, finite[1:], strict=False))
+        return np.asarray(psi_by_tangents(self, np.concatenate((finite, *between))))
 
     def fbeta(self, beta: Array, odds: Array) -> Array:
         """Thresholds, rounded up."""

@@ -1,0 +1,296 @@
+"""The sentences: what the adversary asks, how often they are right, what the mechanism does, what to do."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context, Decimal
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+
+from ..errors import InputError
+from .words import apart, count, frequencies, frequency, grouped, number, rounded_down, rounded_up, scale_for
+
+if TYPE_CHECKING:
+    from ..choosing import Choice
+    from ..experiment import Experiment
+
+__all__ = ["Question", "Span", "false_alarms", "flat", "instruction", "lead", "mechanism", "question", "title"]
+
+
+class Span(NamedTuple):
+    """A piece of a sentence: plain, strong, or strong in the colour of added risk."""
+
+    text: str
+    role: Literal["", "strong", "risk"] = ""
+
+
+def flat(spans: Sequence[Span]) -> str:
+    """The sentence without its emphasis."""
+    return "".join(span.text for span in spans)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What the adversary wants to know, in the words the readings need."""
+
+    asks: str
+    unit: str
+    one: str
+    other: str
+    group: str
+    outside: str
+
+
+_MEMBER = Question(
+    "whether a person is in the data", "people", "someone in the data", "someone not in it", "in the data", "not in it"
+)
+_NOT_MEMBER = Question(
+    "whether a person is in the data", "people", "someone not in the data", "someone in it", "not in the data", "in it"
+)
+_VALUE = Question(
+    "which of two values a person's record has",
+    "people",
+    "a record with the second value",
+    "one with the first",
+    "with the second value",
+    "with the first",
+)
+
+
+def question(e: Experiment) -> Question:
+    """The adversary's question for this pair of worlds.
+
+    >>> import epsilens as el
+    >>> question(el.laplace(epsilon=1.0, neighbours="replace")).asks
+    "which of two values a person's record has"
+    """
+    worlds = (e.h0, e.h1)
+    if worlds == ("the person is not in the data", "the person is in the data"):
+        return _MEMBER
+    if worlds == ("the person is in the data", "the person is not in the data"):
+        return _NOT_MEMBER
+    if all(w.startswith("the person's record has") for w in worlds):
+        return _VALUE
+    return Question(
+        f"which of two is true, “{e.h0}” or “{e.h1}”,",
+        "cases",
+        "a case of the second kind",
+        "one of the first",
+        "of the second kind",
+        "of the first",
+    )
+
+
+def lead(asked: Question, success: float, baseline: float) -> tuple[Span, ...]:
+    """The sentence that comes first: right guesses with the release, and without it."""
+    with_it, without = frequencies(success, baseline)
+    spans = [
+        Span(f"An adversary who knows every other record guesses correctly {asked.asks} for "),
+        Span(with_it, "risk"),
+        Span(f" {asked.unit}. Without the release they would be right for "),
+    ]
+    if apart(success, baseline):
+        return (*spans, Span(f"{without}.", "strong"))
+    added = "the release adds nothing." if success == baseline else "the release adds fewer than 1 of 1,000,000."
+    return (*spans, Span(without, "strong"), Span(f" too: {added}"))
+
+
+def false_alarms(fpr: float) -> str:
+    """A false-positive rate as people say it.
+
+    >>> false_alarms(0.1), false_alarms(0.001), false_alarms(0.0)
+    ('10 false alarms of 100', '10 false alarms of 10,000', 'no false alarms')
+    """
+    if fpr == 0:
+        return "no false alarms"
+    scale = scale_for([fpr])
+    shown = count(fpr, scale)
+    return f"{shown} false alarm{'' if shown in ('1', 'fewer than 1') else 's'} of {grouped(scale)}"
+
+
+# -- what the mechanism does --------------------------------------------------------------------------------------
+
+_TITLES = {
+    "laplace": "Laplace noise",
+    "gaussian": "Gaussian noise",
+    "geometric": "Geometric noise",
+    "discrete_gaussian": "Discrete Gaussian noise",
+    "randomized_response": "Randomised response",
+    "exponential": "Exponential mechanism",
+    "staircase": "Staircase noise",
+    "pure": "Any ε-DP release",
+    "approximate": "Any (ε, δ)-DP release",
+    "finite": "Two lists of probabilities",
+}
+
+
+def title(e: Experiment) -> str:
+    """The mechanism's name as people write it."""
+    return _TITLES.get(e.name, e.name.replace("_", " "))
+
+
+def mechanism(e: Experiment) -> str:
+    """One line on how it works, after the consequences.
+
+    >>> import epsilens as el
+    >>> mechanism(el.laplace(epsilon=1.0))
+    'One person moves the answer by at most 1. Laplace noise of scale 1 hides that: 95 of 100 answers fall within
+    ±3.0 of the truth.'
+    """
+    p = e.parameters
+    if e.name == "randomized_response":
+        others = "the other one" if p["k"] == 2 else f"one of the other {p['k'] - 1}"
+        return f"Each person gives the true answer {frequency(p['truth']).replace(' of', ' times of')}, otherwise {others}."
+    if e.name == "exponential":
+        return f"The release picks one of {p['outcomes']} outcomes, more often those with a higher score."
+    if e.name not in _REACH:
+        return ""
+    if e.name in ("gaussian", "discrete_gaussian"):
+        size = f"standard deviation {_short(p['sigma'])}"
+    elif e.name == "staircase":
+        size = f"step {_short(p['sensitivity'])}"
+    else:
+        size = f"scale {_short(p['scale'])}"
+    changes = "Changing one person's record" if p["neighbours"] == "replace" else "One person"
+    moves = f"{changes} moves the answer by at most {_short(p['sensitivity'])}"
+    if p["shift"] != p["sensitivity"]:
+        moves += f", this one by {_short(p['shift'])}"
+    within = _ceiling(_REACH[e.name](e))
+    return f"{moves}. {title(e)} of {size} hides that: 95 of 100 answers fall within ±{within} of the truth."
+
+
+def _short(value: float) -> str:
+    return f"{value:.4g}"
+
+
+def _ceiling(value: float) -> str:
+    """Two digits, rounded up: 95 of 100 answers do fall within."""
+    rounded = Context(prec=2, rounding=ROUND_CEILING).plus(Decimal(value))
+    return f"{rounded:,f}" if 1e-4 <= value < 1e9 else f"{float(rounded):.1e}"
+
+
+def _reach_geometric(e: Experiment) -> float:
+    # P(|X| > k) = 2q^{k+1}/(1+q), at most 0.05
+    a = e.parameters["epsilon"] / e.parameters["sensitivity"]
+    return max(math.ceil(-math.log(0.025 * (1 + math.exp(-a))) / a - 1 - 1e-12), 0)
+
+
+def _reach_discrete_gaussian(e: Experiment) -> float:
+    s = e.parameters["sigma"]
+    k = np.arange(math.ceil(12 * s) + 2.0)
+    weight = np.exp(-k * k / (2 * s * s)) * np.where(k == 0, 1, 2)
+    return float(np.searchsorted(np.cumsum(weight) / weight.sum(), 0.95))
+
+
+def _reach_staircase(e: Experiment) -> float:
+    # |X| lies in step k with probability (1−q)q^k, and within a step is uniform on each side of the break γ
+    p = e.parameters
+    q, g = math.exp(-p["epsilon"]), p["gamma"]
+    k = math.floor(math.log(0.05) / -p["epsilon"])
+    share = (q**k - 0.05) / (q**k * -math.expm1(-p["epsilon"]))
+    mean = g + (1 - g) * q
+    inside = share * mean if share * mean <= g else g + (share * mean - g) / q
+    return float(p["sensitivity"] * (k + inside))
+
+
+_REACH = {
+    "laplace": lambda e: e.parameters["scale"] * math.log(20),
+    "gaussian": lambda e: e.parameters["sigma"] * 1.959963984540055,  # Φ⁻¹(0.975), rounded up
+    "geometric": _reach_geometric,
+    "discrete_gaussian": _reach_discrete_gaussian,
+    "staircase": _reach_staircase,
+}
+
+
+# -- what to do ---------------------------------------------------------------------------------------------------
+
+_SYMBOLS = {"epsilon": "ε", "delta": "δ", "psi": "ψ", "sigma": "σ", "scale": "scale", "truth": "truth", "shift": "shift"}
+_RISES = ("epsilon", "delta", "psi", "truth", "shift")
+_FALLS = ("sigma", "scale")
+
+
+def safe_value(choice: Choice) -> tuple[str, str]:
+    """The chosen value rounded to the safe side, and the words that say which side that is."""
+    if choice.parameter in _RISES:
+        return rounded_down(choice.value), "or less"
+    if choice.parameter in _FALLS:
+        return rounded_up(choice.value), "or more"
+    return repr(choice.value), ""
+
+
+def instruction(choice: Choice) -> str:
+    """The headline: what to set the parameter to.
+
+    >>> import epsilens as el
+    >>> instruction(el.choose(el.gaussian, "sigma", at_most=0.05, reading="roc", fpr=0.01))
+    'Use σ = 1.468 or more'
+    """
+    symbol = _SYMBOLS.get(choice.parameter, choice.parameter)
+    value, side = safe_value(choice)
+    if choice.note.startswith("nothing"):
+        return f"Any {symbol} {'down' if choice.parameter in _FALLS else 'up'} to {value} keeps this limit"
+    return f"Use {symbol} = {value} {side}".rstrip()
+
+
+def consequence(choice: Choice, asked: Question) -> tuple[Span, ...]:
+    """What the chosen value achieves: the reading, its baseline and the limit."""
+    name, args = choice.reading_name, choice.arguments
+    phrases = {
+        "success": f"an adversary who knows every other record then guesses correctly {asked.asks} for at most |"
+        f" {asked.unit}",
+        "recall": f"at {false_alarms(args.get('alpha', 0))}, an adversary then finds at most | {asked.group}",
+        "roc": f"at {false_alarms(args.get('fpr', 0))}, an adversary then finds at most | {asked.group}",
+        "posterior": f"an adversary's belief that {_world(choice)} then never rises above |",
+        "precision": f"of those an adversary flags, at most | are then {asked.group}",
+        "auc": f"an adversary then tells {asked.one} from {asked.other} at most | times",
+        "attack_success": "any attack then succeeds for at most |",
+    }
+    floor = _floor(choice)
+    if name not in phrases:
+        spoken = _spoken(choice)
+        return (
+            Span(f": {spoken} is then "),
+            Span(number(choice.reading, choice.limit), "risk"),
+            Span(f", {number(floor)} without the release. Your limit is "),
+            Span(f"{choice.limit:g}.", "strong"),
+        )
+    reached, without, limit = frequencies(choice.reading, floor, choice.limit)
+    before, after = phrases[name].split("|")
+    return (
+        Span(f": {before}"),
+        Span(reached, "risk"),
+        Span(f"{after}. Without the release it would be "),
+        Span(without, "strong"),
+        Span(". Your limit is "),
+        Span(f"{limit}.", "strong"),
+    )
+
+
+def _world(choice: Choice) -> str:
+    return choice.experiment.h1
+
+
+def _floor(choice: Choice) -> float:
+    from ..readings.catalogue import find
+
+    return float(find(choice.reading_name).floor(**choice.arguments))
+
+
+def _spoken(choice: Choice) -> str:
+    args = choice.arguments
+    known = {
+        "advantage": "the adversary's advantage over guessing",
+        "fbeta": f"the best F-score (β = {args.get('beta', 1):g})",
+        "delta": f"δ at ε = {args.get('epsilon', 0):g}",
+        "epsilon": f"ε at δ = {args.get('delta', 0):g}",
+        "psi": "the sensitivity index ψ",
+        "renyi": f"the Rényi divergence of order {args.get('order', 2):g}",
+        "kl": "the Kullback–Leibler divergence",
+        "chernoff": "the Chernoff information",
+    }
+    if choice.reading_name not in known:
+        raise InputError(f"there are no words for the reading {choice.reading_name!r}: read the value itself")
+    return known[choice.reading_name]

@@ -1,0 +1,128 @@
+"""Numbers as people read them: frequencies out of 100 with their baseline, and rounding that errs on the safe side.
+
+People judge risk best as counts out of a round number with the baseline beside it. Three rules keep the counts honest:
+numbers shown together share one denominator; two numbers that differ never read the same while a denominator up to a
+million can tell them apart; and only certainty is called 0 or 100 of 100.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+
+__all__ = ["apart", "count", "frequencies", "frequency", "grouped", "number", "rounded_down", "rounded_up", "scale_for"]
+
+_SCALES = (100, 1_000, 10_000, 100_000, 1_000_000)
+#: Two probabilities closer than this read the same: no denominator a person can picture tells them apart.
+_SAME = 1 / _SCALES[-1]
+
+
+def grouped(n: int) -> str:
+    """A whole number with its thousands separated.
+
+    >>> grouped(10000)
+    '10,000'
+    """
+    return f"{n:,}"
+
+
+def count(p: float, scale: int) -> str:
+    """How many of ``scale``, as words; "0" and ``scale`` itself are kept for certainty.
+
+    >>> count(0.6967, 100), count(0.9999, 100), count(1e-300, 100), count(1.0, 100)
+    ('70', 'more than 99', 'fewer than 1', '100')
+    """
+    nearest = math.floor(p * scale + 0.5)
+    if nearest >= scale and p < 1:
+        return f"more than {grouped(scale - 1)}"
+    if nearest <= 0 < p:
+        return "fewer than 1"
+    return grouped(min(max(nearest, 0), scale))
+
+
+def apart(p: float, q: float) -> bool:
+    """Whether two probabilities differ enough for a reader to be told."""
+    return abs(p - q) >= _SAME
+
+
+def scale_for(values: Sequence[float]) -> int:
+    """The smallest denominator at which the values that differ read differently; small risks start at 1,000 or 10,000."""
+    positive = [v for v in values if v > 0]
+    largest = max(positive, default=1.0)
+    least = 100 if largest >= 0.05 else 1_000 if largest >= 0.005 else 10_000
+    pairs = [(p, q) for i, p in enumerate(values) for q in values[i + 1 :] if apart(p, q)]
+    for scale in _SCALES:
+        if scale >= least and all(count(p, scale) != count(q, scale) for p, q in pairs):
+            return scale
+    return _SCALES[-1]
+
+
+def frequencies(*values: float) -> tuple[str, ...]:
+    """Probabilities shown together, out of one denominator.
+
+    >>> frequencies(0.6967, 0.5)
+    ('70 of 100', '50 of 100')
+    >>> frequencies(0.5002, 0.5)
+    ('5,002 of 10,000', '5,000 of 10,000')
+    >>> frequencies(0.027, 0.01)
+    ('27 of 1,000', '10 of 1,000')
+    """
+    scale = scale_for(values)
+    return tuple(f"{count(v, scale)} of {grouped(scale)}" for v in values)
+
+
+def frequency(p: float) -> str:
+    """One probability on its own.
+
+    >>> frequency(0.003), frequency(1e-9), frequency(0.9999999)
+    ('30 of 10,000', 'fewer than 1 of 10,000', 'more than 99 of 100')
+    """
+    return frequencies(p)[0]
+
+
+def number(value: float, *beside: float, digits: int = 4) -> str:
+    """A decimal for tables: four places, and as many more as tell it from 0, 1 and the numbers beside it.
+
+    >>> number(0.69673467), number(0.5), number(0.9999999979), number(0.50000002, 0.5), number(2.5e-13)
+    ('0.6967', '0.5000', '0.999999998', '0.50000002', '2.5e-13')
+    >>> number(float("inf")), number(float("nan")), number(1e9)
+    ('unbounded', 'undefined', '1e+09')
+    """
+    if math.isnan(value):
+        return "undefined"
+    if math.isinf(value):
+        return "unbounded"
+    if value != 0 and (abs(value) < 10.0**-digits or abs(value) >= 1e6):
+        return f"{value:.{digits}g}"
+    others = [b for b in (1.0, *beside) if math.isfinite(b) and b != value]
+    for places in range(digits, 16):
+        text = f"{value:.{places}f}"
+        if all(text != f"{b:.{places}f}" for b in others):
+            return text
+    return repr(value)
+
+
+def _significant(value: float, digits: int, rounding: str) -> str:
+    if not math.isfinite(value) or value == 0:
+        return f"{value:g}"
+    rounded = Decimal(value).normalize(Context(prec=digits, rounding=rounding))
+    return f"{rounded:f}" if 1e-4 <= abs(value) < 1e7 else f"{float(rounded):.{digits}g}"
+
+
+def rounded_down(value: float, digits: int = 4) -> str:
+    """Significant digits, never above the value: for the largest ε that is allowed.
+
+    >>> rounded_down(0.21079), rounded_down(700.0), rounded_down(1.9999999)
+    ('0.2107', '700', '1.999')
+    """
+    return _significant(value, digits, ROUND_FLOOR)
+
+
+def rounded_up(value: float, digits: int = 4) -> str:
+    """Significant digits, never below the value: for the smallest σ that is enough.
+
+    >>> rounded_up(1.46731), rounded_up(2.0)
+    ('1.468', '2')
+    """
+    return _significant(value, digits, ROUND_CEILING)
