@@ -37,18 +37,19 @@ class TooManyClasses(Exception):  # noqa: N818 - a signal between two rooms, nev
 
 @dataclass(frozen=True)
 class ClassTable:
-    """One row per class: a code for each column's value, how many people share it, who owns it.
+    """One row per class: a code for each column's value, and who owns it.
 
     ``codes[j]`` numbers the values of column j from 0; ``values[j]`` is the Arrow array they stand for.
     ``owner`` is a number from 0 to ``owners − 1`` for an owned class and ``MIXED`` otherwise; without a person
     column every row is a person of its own, and the owned classes are numbered in order. ``gaps[q, o]`` is what
-    owner o contributes to query q through owned classes. ``people_values`` names the owners (person column only).
+    owner o contributes to query q through owned classes. ``people_values`` names the owners (person column only),
+    ``sizes`` is the histogram (people sharing a class, classes).
     """
 
     codes: tuple[NDArray[np.int32], ...]
     values: tuple[Any, ...]
-    people: Integers
-    owner: Integers
+    sizes: tuple[Integers, Integers]
+    owner: NDArray[np.int32]
     owners: int
     gaps: NDArray[np.float64]
     people_values: Any | None
@@ -118,18 +119,18 @@ def fetch_classes(
             if progress:
                 progress(seen)
         parts = [w.result() for w in waiting if w.result()["size"]]
-    people = _join([p["people"] for p in parts], np.int64)
-    owned = people == 1
-    coded = {name: _unify([p[name] for p in parts]) for name in names}
-    owner = np.full(len(people), MIXED, np.int64)
+    owned = _join([p.pop("alone") for p in parts], np.bool_)
+    sizes = _histogram([p.pop("sizes") for p in parts])
+    owner = np.full(len(owned), MIXED, np.int32)
     if person:
-        codes, people_values = coded.pop("o")
+        codes, people_values = _unify([p.pop("o") for p in parts])
         owner[owned] = codes[owned]
         owners = len(people_values)
     else:
         people_values = None
-        owners = int(owned.sum())
-        owner[owned] = np.arange(owners)
+        owners = int(np.count_nonzero(owned))
+        owner[owned] = np.arange(owners, dtype=np.int32)
+    coded = {name: _unify([p.pop(name) for p in parts]) for name in names if name != "o"}
     gaps = np.zeros((queries, owners))
     for i in range(queries):
         weights = _join([p[f"c{i}"] for p in parts], np.float64)
@@ -137,7 +138,7 @@ def fetch_classes(
     return ClassTable(
         codes=tuple(coded[f"q{j}"][0] for j in range(columns)),
         values=tuple(coded[f"q{j}"][1] for j in range(columns)),
-        people=people,
+        sizes=sizes,
         owner=owner,
         owners=owners,
         gaps=gaps,
@@ -151,8 +152,10 @@ def _digest(batch: Any, names: Sequence[str], queries: int) -> dict[str, Any]:
     for name in names:
         # null_encoding="encode" makes NULL one of the values: an attacker can know that nothing is recorded.
         coded = batch.column(name).dictionary_encode(null_encoding="encode")
-        made[name] = (coded.dictionary, coded.indices.to_numpy(zero_copy_only=False))
-    made["people"] = batch.column("people").to_numpy(zero_copy_only=False)
+        made[name] = (coded.dictionary, coded.indices.to_numpy(zero_copy_only=False).copy())
+    people = batch.column("people").to_numpy(zero_copy_only=False)
+    made["alone"] = people == 1
+    made["sizes"] = np.unique(people, return_counts=True)
     for i in range(queries):
         column = batch.column(f"c{i}").cast("float64").fill_null(0.0)
         made[f"c{i}"] = column.to_numpy(zero_copy_only=False)
@@ -173,6 +176,12 @@ def _unify(parts: Sequence[tuple[Any, NDArray[np.int32]]]) -> tuple[NDArray[np.i
         made.append(translate[start : start + len(values)][codes])
         start += len(values)
     return np.concatenate(made), coded.dictionary
+
+
+def _histogram(parts: Sequence[tuple[Integers, Integers]]) -> tuple[Integers, Integers]:
+    values, where = np.unique(_join([v for v, _ in parts], np.int64), return_inverse=True)
+    counts = np.bincount(where, _join([n for _, n in parts], np.int64), minlength=len(values))
+    return values, counts.astype(np.int64)
 
 
 def _join(parts: Sequence[NDArray[Any]], kind: type) -> NDArray[Any]:

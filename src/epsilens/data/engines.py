@@ -20,7 +20,7 @@ __all__ = ["MEMORY_LIMIT", "Engine", "connect", "need_ibis", "sentence"]
 
 #: What the embedded DuckDB may hold in memory before it spills to its temporary directory. It leaves room for
 #: the roll-ups within 2 GB; whoever wants more passes ``engine=ibis.duckdb.connect(memory_limit="16GB")``.
-MEMORY_LIMIT = "1200MB"
+MEMORY_LIMIT = "1000MB"
 
 
 def need_ibis() -> Any:

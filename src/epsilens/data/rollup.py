@@ -27,6 +27,7 @@ __all__ = ["Isolated", "roll_up", "roll_up_in_engine", "subsets_of"]
 
 Subset: TypeAlias = tuple[int, ...]
 Words: TypeAlias = NDArray[np.uint64]
+Owners: TypeAlias = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -70,11 +71,8 @@ def roll_up(
     classes: ClassTable, subsets: Sequence[Subset], progress: Callable[[int, int], None] | None = None
 ) -> Isolated:
     """Isolation by every subset, in numpy, each from the smallest superset already rolled up."""
-    size = len(classes.people)
     bits = [max(1, (card - 1).bit_length()) for card in classes.cards]
     owner_bits = max(1, classes.owners.bit_length())  # all ones is free to mean "mixed"
-    mixed = (1 << owner_bits) - 1
-    owner = np.where(classes.owner == MIXED, mixed, classes.owner).astype(np.uint64)
     fewest = np.zeros(classes.owners, np.uint8)
     tables: dict[Subset, _Packed] = {}
     counts: dict[Subset, int] = {}
@@ -83,27 +81,30 @@ def roll_up(
     def one(subset: Subset) -> tuple[Subset, int, int, _Packed | None]:
         source = _smallest(tables, subset)
         if source is None and sum(bits[j] for j in subset) + owner_bits <= 64:
-            source = _pack(classes, owner, subset, bits, owner_bits)
+            source = _pack(classes, subset, bits, owner_bits)
         if source is None:
-            total, found = _by_lexsort(classes, owner, subset, mixed)
+            total, found = _by_lexsort(classes, subset)
             table = None
         else:
-            table = _group(source, subset, owner_bits)
-            low = table.words & np.uint64(mixed)
-            found = low[low != np.uint64(mixed)]
-            total = len(table.words)
-            if total > 0.7 * len(source.words):
-                table = None  # nearly as long as its source: not worth the memory
+            total, found, table = _group(source, subset, owner_bits, classes.people_values is None)
         # Sizes come in descending order, so the smallest stays; workers of one size write the same number.
-        fewest[found.view(np.int64)] = len(subset)
+        fewest[found] = len(subset)
         people = len(found) if classes.people_values is None else len(np.unique(found))
         return subset, people, total, table
 
     # The full combination first, packed once: every subset can then start from it by masking bits.
     full = tuple(range(len(bits)))
     if sum(bits) + owner_bits <= 64:
-        tables[full] = _pack(classes, owner, full, bits, owner_bits)
-    workers = min(4, os.cpu_count() or 1) if size <= 12_000_000 else 1
+        tables[full] = _pack(classes, full, bits, owner_bits)
+    if full in subsets:  # every owner of a class is alone in it: nothing to sort
+        owners = classes.owner[classes.owner != MIXED]
+        fewest[owners] = len(full)
+        counts[full] = int(np.count_nonzero(fewest))
+        groups[full] = len(classes.owner)
+        subsets = [s for s in subsets if s != full]
+    # Two workers share a sort's memory traffic well; on long tables their copies would cost more than they save.
+    workers = min(4, os.cpu_count() or 1) if len(classes.owner) <= 4_000_000 else 2
+    workers = workers if len(classes.owner) <= 12_000_000 else 1
     done = 0
     with ThreadPoolExecutor(workers) as pool:
         for length in sorted({len(s) for s in subsets}, reverse=True):
@@ -117,7 +118,7 @@ def roll_up(
                     progress(done, len(subsets))
             tables.update(made)  # only between levels: the workers read the dictionary
     by_size = {
-        k: int(np.count_nonzero((fewest > 0) & (fewest <= k))) for k in sorted({len(s) for s in subsets})
+        k: int(np.count_nonzero((fewest > 0) & (fewest <= k))) for k in sorted({len(s) for s in counts})
     }
     return Isolated(counts, groups, by_size, fewest)
 
@@ -128,10 +129,9 @@ def _smallest(tables: dict[Subset, _Packed], subset: Subset) -> _Packed | None:
     return min(fit, key=lambda t: len(t.words)) if fit else None
 
 
-def _pack(
-    classes: ClassTable, owner: Words, subset: Subset, bits: Sequence[int], owner_bits: int
-) -> _Packed:
-    words = owner.copy()
+def _pack(classes: ClassTable, subset: Subset, bits: Sequence[int], owner_bits: int) -> _Packed:
+    words = classes.owner.astype(np.int64).view(np.uint64)
+    words &= np.uint64((1 << owner_bits) - 1)  # MIXED, −1, becomes all ones
     fields, shift = {}, owner_bits
     for j in subset:
         words |= classes.codes[j].astype(np.uint64) << np.uint64(shift)
@@ -140,35 +140,43 @@ def _pack(
     return _Packed(words, fields)
 
 
-def _group(source: _Packed, subset: Subset, owner_bits: int) -> _Packed:
-    """The runs of equal codes on ``subset``: one word each, its owner kept if the whole run has it."""
+def _group(
+    source: _Packed, subset: Subset, owner_bits: int, once: bool
+) -> tuple[int, Owners, _Packed | None]:
+    """The runs of equal codes on ``subset``: how many, who owns one, and one word each as a table.
+
+    The table is left out where it would be nearly as long as its source: not worth the memory. ``once`` says that no
+    owner has two classes, so that a run has an owner only if it is a single word.
+    """
     mixed = np.uint64((1 << owner_bits) - 1)
     words = source.words & (np.uint64(source.mask(subset)) | mixed)
     words.sort()
-    if not len(words):
-        return _Packed(words, {j: source.fields[j] for j in subset})
-    edge = (words[1:] ^ words[:-1]) > mixed  # a difference above the owner's bits
-    first = np.flatnonzero(np.concatenate(([True], edge)))
-    last = np.flatnonzero(np.concatenate((edge, [True])))
-    low, high = words[first], words[last]
-    return _Packed(np.where(low == high, low, low | mixed), {j: source.fields[j] for j in subset})
+    edge = np.ones(len(words) + 1, bool)  # edge[i]: a run begins at i, and one ends before it
+    if len(words):
+        np.greater(words[1:] ^ words[:-1], mixed, out=edge[1:-1])  # a difference above the owner's bits
+    total = int(np.count_nonzero(edge[:-1]))
+    keep = total <= 0.7 * len(source.words)
+    if once and not keep:
+        low = words[edge[:-1] & edge[1:]]
+    else:
+        low, high = words[edge[:-1]], words[edge[1:]]
+        low[low != high] |= mixed
+    owners = low & mixed
+    found = owners[owners != mixed].view(np.int64)
+    return total, found, _Packed(low, {j: source.fields[j] for j in subset}) if keep else None
 
 
-def _by_lexsort(
-    classes: ClassTable, owner: Words, subset: Subset, mixed: int
-) -> tuple[int, Words]:
+def _by_lexsort(classes: ClassTable, subset: Subset) -> tuple[int, Owners]:
     """The same for codes too wide for one word: slower, and exact."""
-    order = np.lexsort((owner, *(classes.codes[j] for j in subset)))
-    if not len(order):
-        return 0, owner[:0]
-    edge = np.zeros(len(order) - 1, bool)
+    order = np.lexsort((classes.owner, *(classes.codes[j] for j in subset)))
+    edge = np.ones(len(order) + 1, bool)
+    edge[1:-1] = False
     for j in subset:
         column = classes.codes[j][order]
-        edge |= column[1:] != column[:-1]
-    sorted_owner = owner[order]
-    low = sorted_owner[np.flatnonzero(np.concatenate(([True], edge)))]
-    high = sorted_owner[np.flatnonzero(np.concatenate((edge, [True])))]
-    return len(low), low[(low == high) & (low != np.uint64(mixed))]
+        edge[1:-1] |= column[1:] != column[:-1]
+    owner = classes.owner[order]
+    low, high = owner[edge[:-1]], owner[edge[1:]]
+    return len(low), low[(low == high) & (low != MIXED)].astype(np.int64)
 
 
 def roll_up_in_engine(

@@ -312,9 +312,9 @@ def _find(
     for i in range(len(queries)):
         values, people = np.unique(classes.gaps[i][alone], return_counts=True)
         gaps.append((values, people.astype(np.int64)))
-    rows = int(classes.people.sum()) if person is None else _rows(engine, base)
+    rows = int(classes.sizes[0] @ classes.sizes[1]) if person is None else _rows(engine, base)
     shown = _shown(classes, isolated, quasi, person) if show else ()
-    return _Found(isolated, _sizes(classes.people), rows, tuple(gaps), shown)
+    return _Found(isolated, _sizes(*classes.sizes), rows, tuple(gaps), shown)
 
 
 def _find_in_engine(
@@ -347,13 +347,13 @@ def _rows(engine: Engine, base: Any) -> int:
     return int(engine.fetch(base.aggregate(n=base.count()))["n"][0].as_py())
 
 
-def _sizes(people: NDArray[Any], times: NDArray[Any] | None = None) -> dict[str, int]:
+def _sizes(people: NDArray[Any], times: NDArray[Any]) -> dict[str, int]:
     """How many combinations are shared by 1, 2, 3, 4, 5–9, … people."""
     made = {}
     for low, high in _SIZES:
         inside = (people >= low) & (people <= (high or np.iinfo(np.int64).max))
         name = f"{low}+" if high is None else str(low) if low == high else f"{low}-{high}"
-        made[name] = int(inside.sum() if times is None else times[inside].sum())
+        made[name] = int(times[inside].sum())
     return made
 
 

@@ -97,6 +97,7 @@ class Laplace:
         taken out.
         """
         a, m = np.broadcast_arrays(np.asarray(a, dtype=float), np.asarray(self.m, dtype=float))
+        rest = np.where(a < 0.5, a, 1 - a)  # 1 − a once a ≥ ½, without rounding it twice
         a = np.where(a < 0.5, 1 - a, a)
         centre = np.minimum(a, 0.75)
         with np.errstate(all="ignore"):
@@ -108,8 +109,8 @@ class Laplace:
             fall = -np.expm1(-2 * u)  # 1 − e^{−2u}
             slope = np.where(u > 0, fall / np.where(u > 0, 2 * u, 1.0), 1.0)
             centre_large = u - m / 2 + np.log(1 - fall / 2 + m / 2 * slope)
-            outer_small = np.log1p((a * expm1mx((a - 1) * small) + (a - 1) * expm1mx(-a * small)) / (2 * a - 1))
-            outer_large = (a - 1) * m + np.log1p((a - 1) * np.expm1(-(2 * a - 1) * m) / (2 * a - 1))
+            outer_small = np.log1p((a * expm1mx(-rest * small) - rest * expm1mx(-a * small)) / (2 * a - 1))
+            outer_large = -rest * m + np.log1p(-rest * np.expm1(-(2 * a - 1) * m) / (2 * a - 1))
         large = (m > 1) | (a * m > 30)
         return np.where(
             a <= 0.75, np.where(large, centre_large, centre_small), np.where(large, outer_large, outer_small)
@@ -138,9 +139,11 @@ class Laplace:
 
         Below that turning point flagging everyone is best and F carries no information about ε.
         """
-        b2, m = beta * beta, self.m
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-            r = 1 / np.sqrt(1 + np.exp(m + np.log(4 * b2) - np.log(odds)))
-            value = (1 + b2) * (1 - r) / (1 + b2 + (b2 - 1) * r)
+            b2, m = beta * beta, self.m
+            r = 1 / np.sqrt(1 + np.exp(m + np.log(4 * b2) - np.log(odds)))  # 1/s
+            # divided through, so that nothing cancels when s is near 1: F = 1/(w + (1+1/s)²(1 − w + w·c·e^{−m}/4))
+            w = 1 / (1 + b2)
+            value = 1 / (w + (1 + r) ** 2 * ((1 - w) + w * np.exp(np.log(odds) - m) / 4))
             turned = m >= np.log1p(b2 / odds)
-        return np.asarray(np.where(turned & (odds > 0), value, fbeta_floor(beta, odds)))
+        return np.asarray(np.where(turned & (odds > 0) & np.isfinite(odds), value, fbeta_floor(beta, odds)))

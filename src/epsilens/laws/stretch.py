@@ -19,7 +19,7 @@ import numpy as np
 from ..checks import Array
 from ..readings.precision_recall import fbeta_by_thresholds
 from ..solve import root
-from ..special import expm1mx, log1pmx
+from ..special import expm1mx, log1pmx, sinhcm1
 
 __all__ = ["StretchedLaplace"]
 
@@ -67,23 +67,23 @@ class StretchedLaplace:
         """Masses (narrow, wide) inside [z_L, z_R], in forms that keep their digits when the interval is short."""
         left, right = self._ends(np.maximum(w, 0.0))
         x, y = (right - self.m) / self.theta, (left - self.m) / self.theta
-        short = 0.5 * np.exp(np.minimum(x, 0)) * -np.expm1(y - np.minimum(x, 0))
+        short = 0.5 * np.exp(np.minimum(x, 0)) * -np.expm1((left - right) / self.theta)
         long = 0.5 * -np.expm1(y) + 0.5 * -np.expm1(-np.maximum(x, 0))
         narrow = 0.5 * -np.expm1(left) + 0.5 * -np.expm1(-right)
         return np.where(w < 0, 0.0, narrow), np.where(w < 0, 0.0, np.where(x <= 0, short, long))
 
-    def _level(self, mass: Callable[[Array], Array], target: Array, rising: bool) -> Array:
-        """The w ≥ 0 at which a monotone mass meets its target in (0, 1)."""
+    def _level(self, mass: Callable[[Array], Array], target: Array, rising: Array) -> Array:
+        """The w ≥ 0 at which a monotone mass meets its target in (0, ½]."""
         goal = np.log(target)
 
         def excess(w: Array) -> Array:
             with np.errstate(divide="ignore"):
                 return np.asarray(np.log(mass(w)) - goal)
 
-        low = np.full(goal.shape, 0.0 if not rising else 1e-320)
+        low = np.where(rising, 1e-320, 0.0)
         high = np.full(goal.shape, (self.theta + 1) * (self.m + 1))
         for _ in range(64):
-            short = excess(high) < 0 if rising else excess(high) > 0
+            short = np.where(rising, excess(high) < 0, excess(high) > 0)
             if not short.any():
                 break
             high = np.where(short, high * 2, high)
@@ -95,8 +95,12 @@ class StretchedLaplace:
         interior = (given > 0) & (given < 1)
         safe = np.where(interior, given, 0.5)
         pick = 1 if wide else 0
-        masses = self._inside if inside else self._outside
-        w = self._level(lambda x: masses(x)[pick], safe, rising=inside)
+        # match whichever of the mass and its complement is the smaller: it carries the digits
+        use_inside = (safe <= 0.5) == inside
+        goal = np.where(safe <= 0.5, safe, 1 - safe)
+        w = self._level(
+            lambda x: np.where(use_inside, self._inside(x)[pick], self._outside(x)[pick]), goal, rising=use_inside
+        )
         other = {"inside": self._inside, "outside": self._outside}[want](w)[1 - pick]
         at_zero, at_one = (0.0, 1.0) if (want == "inside") == inside else (1.0, 0.0)
         return np.where(given <= 0, at_zero, np.where(given >= 1, at_one, other))
@@ -175,19 +179,28 @@ class StretchedLaplace:
         return np.asarray(np.log(self.theta) + self.m / self.theta if self.flipped else np.inf)
 
     def log_moment(self, a: Array) -> Array:
-        """log ∫ p_narrow^A p_wide^B over three pieces; +∞ where the tails diverge."""
+        """log ∫ p_narrow^A p_wide^{1−A} over three pieces; +∞ where the tails diverge."""
         a = np.asarray(a, dtype=float)
-        narrow_power = a if self.flipped else 1 - a
-        A, B, d = narrow_power, (1 - narrow_power) / self.theta, self.m
-        gap = (B - A) * d
+        # powers A of the narrow law and W = 1 − A of the wide one; exponential rates A and B = W/θ
+        A, W = (a, 1 - a) if self.flipped else (1 - a, a)
+        B, d, t = W / self.theta, self.m, self.theta
         with np.errstate(all="ignore"):
-            # (e^{−Ad} − e^{−Bd})/(B−A) = d·e^{−(A+B)d/2}·sinh(gap/2)/(gap/2)
-            half = gap / 2
-            shape = np.where(np.abs(half) < 1e-4, 1 + half * half / 6, np.sinh(half) / np.where(half == 0, 1, half))
-            middle = d * np.exp(-(A + B) * d / 2) * shape
-            tails = (np.exp(-A * d) + np.exp(-B * d)) / (A + B)
-            value = np.log(0.5 * (middle + tails)) - (1 - narrow_power) * np.log(self.theta)
-        return np.where(A + B > 0, value, np.inf)
+            # E = θ^{−W}/(A+B) · (B·e^{−Ad} − A·e^{−Bd})/(B−A): a factor of the scales, zero at W = 0 and at A = 0,
+            scales = np.where(
+                A < 0.5,
+                A * log1pmx(np.asarray(t - 1)) - log1pmx(A * (t - 1)),
+                W * log1pmx(np.asarray(1 / t - 1)) - log1pmx(W * (1 / t - 1)),
+            )
+            # and one of the shift, in three forms that keep their digits: far apart, alike rates, unlike rates
+            low, high = np.minimum(A, B), np.maximum(A, B)
+            y = (high - low) * d
+            far = -low * d + np.log1p(low * d * np.where(y > 0, -np.expm1(-y) / np.where(y > 0, y, 1.0), 1.0))
+            c, h = (A + B) * d / 2, (B - A) * d / 2
+            grown = 2 * np.sinh(h / 2) ** 2 + c * sinhcm1(h)
+            alike = log1pmx(grown + c) + grown
+            unlike = np.log1p((B * expm1mx(-A * d) - A * expm1mx(-B * d)) / np.where(A == B, 1.0, B - A))
+            shift = np.where(high * d > 1, far, np.where(2 * np.abs(h) <= np.abs(c), alike, unlike))
+        return np.where(A + B > 0, scales + shift, np.inf)
 
     def kl(self) -> Array:
         """log(b1/b0) − 1 + (b0/b1)e^{−Δ/b0} + Δ/b1 with b0, b1 in the order asked for."""

@@ -20,6 +20,8 @@ def renyi(law: Law, order: Array) -> Array:
         ordinary = (order != 1) & np.isfinite(order)
         a = np.where(ordinary, order, 2.0)
         value = law.log_moment(1 - a) / (a - 1)
+        if np.any(order < 0.5):  # 1 − a would round: E(1−a) of the pair is E(a) of its reverse
+            value = np.where(a < 0.5, law.reverse().log_moment(np.minimum(a, 0.5)) / (a - 1), value)
     value = np.where(order == 1, law.kl(), np.where(np.isinf(order), law.reverse().max_llr(), value))
     return np.asarray(np.maximum(value, 0.0))
 

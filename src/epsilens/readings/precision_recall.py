@@ -41,8 +41,8 @@ def precision_at_recall(law: Law, recall: Array, prior: Array) -> Array:
 
 def fbeta_floor(beta: Array, c: Array) -> Array:
     """Fβ of flagging everyone, which pure noise already reaches: (1+β²)/(1+β²+c)."""
-    b2 = beta * beta
-    return np.asarray(np.where(np.isinf(c), 0.0, (1 + b2) / (1 + b2 + c)))
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.asarray(np.where(np.isinf(c), 0.0, 1 / (1 + c / (1 + beta * beta))))
 
 
 def fbeta(law: Law, beta: Array, prior: Array) -> Array:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from ..errors import InputError
+from ..readings.catalogue import find
 from .words import apart, count, frequencies, frequency, grouped, number, rounded_down, rounded_up, scale_for
 
 if TYPE_CHECKING:
@@ -102,11 +102,12 @@ def false_alarms(fpr: float) -> str:
     """A false-positive rate as people say it.
 
     >>> false_alarms(0.1), false_alarms(0.001), false_alarms(0.0)
-    ('10 false alarms of 100', '10 false alarms of 10,000', 'no false alarms')
+    ('10 false alarms of 100', '1 false alarm of 1,000', 'no false alarms')
     """
     if fpr == 0:
         return "no false alarms"
-    scale = scale_for([fpr])
+    whole = [n for n in (100, 1_000, 10_000) if fpr * n >= 0.5 and math.isclose(fpr * n, round(fpr * n), rel_tol=1e-9)]
+    scale = whole[0] if whole else scale_for([fpr])
     shown = count(fpr, scale)
     return f"{shown} false alarm{'' if shown in ('1', 'fewer than 1') else 's'} of {grouped(scale)}"
 
@@ -158,7 +159,7 @@ def mechanism(e: Experiment) -> str:
     moves = f"{changes} moves the answer by at most {_short(p['sensitivity'])}"
     if p["shift"] != p["sensitivity"]:
         moves += f", this one by {_short(p['shift'])}"
-    within = _ceiling(_REACH[e.name](e))
+    within = _ceiling(float(_REACH[e.name](e)))
     return f"{moves}. {title(e)} of {size} hides that: 95 of 100 answers fall within ±{within} of the truth."
 
 
@@ -243,19 +244,18 @@ def consequence(choice: Choice, asked: Question) -> tuple[Span, ...]:
         f" {asked.unit}",
         "recall": f"at {false_alarms(args.get('alpha', 0))}, an adversary then finds at most | {asked.group}",
         "roc": f"at {false_alarms(args.get('fpr', 0))}, an adversary then finds at most | {asked.group}",
-        "posterior": f"an adversary's belief that {_world(choice)} then never rises above |",
+        "posterior": f"an adversary's belief that {choice.experiment.h1} then never rises above |",
         "precision": f"of those an adversary flags, at most | are then {asked.group}",
         "auc": f"an adversary then tells {asked.one} from {asked.other} at most | times",
         "attack_success": "any attack then succeeds for at most |",
     }
-    floor = _floor(choice)
+    floor = float(find(name).floor(**args))
     if name not in phrases:
-        spoken = _spoken(choice)
         return (
-            Span(f": {spoken} is then "),
-            Span(number(choice.reading, choice.limit), "risk"),
-            Span(f", {number(floor)} without the release. Your limit is "),
-            Span(f"{choice.limit:g}.", "strong"),
+            Span(f": {_spoken(choice)} is then at most "),
+            Span(f"{choice.limit:g}", "risk"),
+            Span(", your limit. Without the release it would be "),
+            Span("0." if floor == 0 else f"{number(floor)}.", "strong"),
         )
     reached, without, limit = frequencies(choice.reading, floor, choice.limit)
     before, after = phrases[name].split("|")
@@ -267,16 +267,6 @@ def consequence(choice: Choice, asked: Question) -> tuple[Span, ...]:
         Span(". Your limit is "),
         Span(f"{limit}.", "strong"),
     )
-
-
-def _world(choice: Choice) -> str:
-    return choice.experiment.h1
-
-
-def _floor(choice: Choice) -> float:
-    from ..readings.catalogue import find
-
-    return float(find(choice.reading_name).floor(**choice.arguments))
 
 
 def _spoken(choice: Choice) -> str:
@@ -291,6 +281,4 @@ def _spoken(choice: Choice) -> str:
         "kl": "the Kullback–Leibler divergence",
         "chernoff": "the Chernoff information",
     }
-    if choice.reading_name not in known:
-        raise InputError(f"there are no words for the reading {choice.reading_name!r}: read the value itself")
-    return known[choice.reading_name]
+    return known.get(choice.reading_name, find(choice.reading_name).label)

@@ -106,7 +106,7 @@ def number(value: float, *beside: float, digits: int = 4) -> str:
 def _significant(value: float, digits: int, rounding: str) -> str:
     if not math.isfinite(value) or value == 0:
         return f"{value:g}"
-    rounded = Decimal(value).normalize(Context(prec=digits, rounding=rounding))
+    rounded = Decimal(repr(float(value))).normalize(Context(prec=digits, rounding=rounding))
     return f"{rounded:f}" if 1e-4 <= abs(value) < 1e7 else f"{float(rounded):.{digits}g}"
 
 

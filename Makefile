@@ -1,0 +1,54 @@
+# Two commands do everything: `make demo` and `make test`. Each sets itself up in an empty clone.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.ready
+BENCH  := .venv-bench
+
+.PHONY: help demo test check format bench clean
+
+help: ## show what there is
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
+
+# Set-up runs once, and again only when the project's requirements change.
+$(STAMP): pyproject.toml constraints.txt
+	@echo "setting up $(VENV) (once)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip -c constraints.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[all]" --group dev -c constraints.txt
+	@touch $@
+
+demo: $(STAMP) ## explain and choose a mechanism, scan the bundled table, write a report
+	@$(BIN)/python -m epsilens.demo demo
+
+test: $(STAMP) ## run the tests
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile
+
+check: $(STAMP) ## lint and types
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+
+format: $(STAMP) ## apply the house style
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+# The peers pin versions that conflict with ours, so they live in an environment of their own.
+$(BENCH)/.ready: pyproject.toml benchmarks/requirements.txt
+	@echo "setting up $(BENCH) (once)"
+	@test -x $(BENCH)/bin/python || $(PYTHON) -m venv $(BENCH)
+	@$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check -r benchmarks/requirements.txt
+	@$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[data]"
+	@touch $@
+
+bench: $(BENCH)/.ready ## measure against the peers, in one run
+	@$(BENCH)/bin/python benchmarks/single.py
+	@$(BENCH)/bin/python benchmarks/differencing.py
+	@$(BENCH)/bin/python benchmarks/scan.py
+
+clean: ## remove what set-up and tests made
+	@rm -rf $(VENV) $(BENCH) demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
