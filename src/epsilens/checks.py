@@ -18,7 +18,18 @@ Array: TypeAlias = NDArray[np.float64]
 #: What a reading returns: a float for scalar input, an array otherwise.
 Number: TypeAlias = Any
 
-__all__ = ["Array", "Number", "at_least", "choice", "plain", "positive", "probability", "real", "scalar", "whole"]
+__all__ = [
+    "Array",
+    "Number",
+    "at_least",
+    "choice",
+    "plain",
+    "positive",
+    "probability",
+    "real",
+    "scalar",
+    "whole",
+]
 
 
 def plain(value: Any) -> Number:
@@ -43,9 +54,7 @@ def real(name: str, value: ArrayLike, *, infinite: bool = False) -> Array:
         if raw.dtype.kind not in "iuf":
             shown = f"{value!r}"
             shown = shown if len(shown) <= 40 else shown[:37] + "..."
-            raise InputError(
-                f"{name} is {shown}, a {type(value).__name__}: give a number or an array of numbers"
-            )
+            raise InputError(f"{name} is {shown}, a {type(value).__name__}: give a number or an array of numbers")
         array = raw.astype(np.float64, copy=False)
     if not np.isfinite(array).all():
         if np.isnan(array).any():

@@ -124,11 +124,20 @@ def choose(
         raise _none(parameter, wanted, limit, read(build(weak)), at=weak)
     note = ""
     if value == strong:
-        note = f"nothing up to here violates the limit: {value:g} is the {'largest' if strong > weak else 'smallest'} allowed"
+        most = "largest" if strong > weak else "smallest"
+        note = f"nothing up to here violates the limit: {value:g} is the {most} allowed"
     elif method == "search" and _refused(build, value * (1.001 if strong > weak else 0.999)):
         note = f"the mechanism itself allows no {parameter} beyond this one; the limit would"
     return Choice(
-        parameter, value, float(getattr(experiment, wanted.name)(**args)), wanted.name, args, limit, experiment, method, note
+        parameter,
+        value,
+        float(getattr(experiment, wanted.name)(**args)),
+        wanted.name,
+        args,
+        limit,
+        experiment,
+        method,
+        note,
     )
 
 
@@ -261,7 +270,11 @@ def _search(
 
 
 def _safe(
-    build: Callable[[float], Experiment], read: Callable[[Experiment], float], value: float, limit: float, weak: float
+    build: Callable[[float], Experiment],
+    read: Callable[[Experiment], float],
+    value: float,
+    limit: float,
+    weak: float,
 ) -> tuple[float, Experiment | None]:
     """Step towards less risk, doubling from an ulp, until the reading again satisfies the limit."""
     direction = -1 if weak < value else 1

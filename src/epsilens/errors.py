@@ -32,9 +32,7 @@ class MissingExtra(InputError, ImportError):  # noqa: N818 - reads as what it is
     """
 
     def __init__(self, package: str, *, extra: str, purpose: str) -> None:
-        super().__init__(
-            f"{purpose} needs the package {package!r}: install it with  pip install 'epsilens[{extra}]'"
-        )
+        super().__init__(f"{purpose} needs the package {package!r}: install it with  pip install 'epsilens[{extra}]'")
         self.package, self.extra = package, extra
 
 

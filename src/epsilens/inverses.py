@@ -65,9 +65,7 @@ def _laplace_posterior(limit: float, prior: float) -> float:
     return math.log1p((limit - prior) / (prior * (1 - limit)))
 
 
-def _laplace_precision(
-    limit: float, prior: float, alpha: float | None = None, recall: float | None = None
-) -> float:
+def _laplace_precision(limit: float, prior: float, alpha: float | None = None, recall: float | None = None) -> float:
     if alpha is not None:
         reached = _recall_at_precision(alpha, limit, prior)
         return math.inf if reached >= 1 else _laplace_roc(max(reached, alpha), alpha)
@@ -138,14 +136,20 @@ _NORMAL: dict[str, Callable[..., float | None]] = {
 }
 
 
-def _solve(table: Mapping[str, Callable[..., float | None]], reading: str, limit: float, given: Arguments) -> float | None:
+def _solve(
+    table: Mapping[str, Callable[..., float | None]], reading: str, limit: float, given: Arguments
+) -> float | None:
     if reading not in table:
         return None
     if limit >= 1 and reading not in ("epsilon", "psi", "kl", "renyi", "chernoff"):
         return math.inf
     try:
         return table[reading](limit, **given)
-    except (ValueError, ZeroDivisionError, OverflowError):  # an edge such as a prior of 0: leave it to the search
+    except (
+        ValueError,
+        ZeroDivisionError,
+        OverflowError,
+    ):  # an edge such as a prior of 0: leave it to the search
         return None
 
 

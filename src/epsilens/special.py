@@ -107,7 +107,7 @@ def probit_gap(low: Array, gap: Array, rest: Array) -> Array:
         z2, d2 = z * z, d * d
         series = 2 * d * (1 + d2 * ((1 + 2 * z2) / 6 + d2 * (7 + 46 * z2 + 24 * z2 * z2) / 120))
     small = gap < 1e-3 * np.minimum(low, rest)
-    return np.where(small, series, direct)
+    return np.asarray(np.where(small, series, direct))
 
 
 def half_normal_quantile(p: Array) -> Array:

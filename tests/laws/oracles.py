@@ -252,8 +252,7 @@ class TwoLaplaces:
         return mp.exp(z) / 2 if z < 0 else 1 - mp.exp(-z) / 2
 
     def mass(self, which: int, left: Real, right: Real) -> Real:
-        with mp.extradps(340):
-            return self._cdf(self.laws[which], right) - self._cdf(self.laws[which], left)
+        return self._cdf(self.laws[which], right) - self._cdf(self.laws[which], left)
 
     def llr(self, x: Real) -> Real:
         (a, b), (c, d) = self.laws
@@ -268,7 +267,7 @@ class TwoLaplaces:
             p = right - 1 if mp.isinf(left) else left
             q = left + 1 if mp.isinf(right) else right
             slope = (self.llr(q) - self.llr(p)) / (q - p)
-            if abs(slope) < mpf("1e-50"):
+            if abs(slope) < mp.eps * 1000:
                 if self.llr((p + q) / 2) > u:
                     out.append((left, right))
                 continue
@@ -279,40 +278,63 @@ class TwoLaplaces:
         return out
 
     def at(self, u: Real) -> tuple[Real, Real]:
-        region = self.region(mpf(u))
-        return tuple(mp.fsum(self.mass(i, a, b) for a, b in region) for i in (0, 1))  # type: ignore[return-value]
+        with mp.extradps(340):
+            region = self.region(mpf(u))
+            alpha, recall = (mp.fsum(self.mass(i, a, b) for a, b in region) for i in (0, 1))
+        return alpha, recall
 
     def profile(self, u: Real) -> Real:
         with mp.extradps(340):
             alpha, recall = self.at(u)
             return recall - mp.exp(mpf(u)) * alpha
 
-    def _level(self, which: int, target: float) -> Real:
-        """The threshold whose test has mass ``target`` under law ``which``."""
-        low, high = mpf(-2000), mpf(2000)
-        t = mpf(target)
-        for _ in range(260):
-            middle = (low + high) / 2
-            low, high = (middle, high) if self.at(middle)[which] > t else (low, middle)
-        return (low + high) / 2
+    def _curve(self, which: int, target: float) -> tuple[Real, Real, Real, Real]:
+        """(α, R, 1−α, 1−R) of the threshold test whose hit has mass ``target`` under law ``which``, to ~1e-40.
+
+        The threshold is sought by its distance from the ratio at the peak of the narrower law, in logarithms, on
+        whichever of the hit and the miss is the smaller, with 700 digits for the differences of distribution functions.
+        """
+        with mp.workdps(700):
+            narrow = 0 if self.laws[0][1] < self.laws[1][1] else 1
+            vertex, sign = self.llr(self.laws[narrow][0]), 1 if narrow == 0 else -1
+            goal, miss = mpf(target), target > 0.5
+            goal = mp.log(1 - goal if miss else goal)
+
+            def four(log_w: Real) -> tuple[Real, Real, Real, Real]:
+                a, r = self.at(vertex + sign * mp.exp(log_w))
+                return a, r, 1 - a, 1 - r
+
+            def excess(log_w: Real) -> Real:
+                return mp.log(four(log_w)[which + 2 * miss]) - goal
+
+            low, high = mpf(-700), mpf(9)
+            f_low, f_high = excess(low), excess(high)
+            assert f_low * f_high < 0
+            side = 0
+            for step in range(400):
+                if abs(high - low) < mpf("1e-45"):
+                    break
+                x = (low + high) / 2 if step % 3 == 2 else (low * f_high - high * f_low) / (f_high - f_low)
+                fx = excess(x)
+                if abs(fx) < mpf("1e-45"):
+                    low = high = x
+                elif fx * f_low > 0:
+                    low, f_low, f_high, side = x, fx, f_high / 2 if side == 1 else f_high, 1
+                else:
+                    high, f_high, f_low, side = x, fx, f_low / 2 if side == -1 else f_low, -1
+            return four((low + high) / 2)
 
     def roc(self, alpha: float) -> Real:
-        return self.at(self._level(0, alpha))[1]
+        return self._curve(0, alpha)[1]
 
     def tradeoff(self, alpha: float) -> Real:
-        with mp.extradps(340):
-            return 1 - self.roc(alpha)
+        return self._curve(0, alpha)[3]
 
     def inverse_roc(self, recall: float) -> Real:
-        return self.at(self._level(1, recall))[0]
+        return self._curve(1, recall)[0]
 
     def _pdf(self, law: tuple[Real, Real], x: Real) -> Real:
         return mp.exp(-abs(x - law[0]) / law[1]) / (2 * law[1])
-
-    def _quad(self, f: Callable[[Real], Real]) -> Real:
-        knots = [*self.knots]
-        edges = [knots[0] - 2000, knots[0] - 100, knots[0] - 10, *knots, knots[-1] + 10, knots[-1] + 100, knots[-1] + 2000]
-        return mp.quad(f, edges)
 
     def kl(self) -> Real:
         """∫p0·log(p0/p1) piece by piece: E|X−a|/b and E|X−c|/d under law 0 = Lap(a,b)."""

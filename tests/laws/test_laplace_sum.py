@@ -28,8 +28,9 @@ def test_tail_from_the_characteristic_function(q: int, x: float) -> None:
 
 
 def test_two_laplaces_agree_with_the_general_law() -> None:
-    special, general = Experiment(LaplaceSumShift(2, np.asarray(1.3))), Experiment(
-        Pieces(LaplaceSum(1.0, 1.0, 0.0), LaplaceSum(1.0, 1.0, 1.3))
+    special, general = (
+        Experiment(LaplaceSumShift(2, np.asarray(1.3))),
+        Experiment(Pieces(LaplaceSum(1.0, 1.0, 0.0), LaplaceSum(1.0, 1.0, 1.3))),
     )
     alpha = np.asarray([1e-300, 1e-9, 0.01, 0.3, 0.7, 0.999])
     assert special.tradeoff(alpha) == pytest.approx(general.tradeoff(alpha), rel=1e-12)
@@ -48,7 +49,9 @@ def test_success_curve_loses_no_digits_at_tiny_shifts() -> None:
         with mp.workdps(40):
             y = mp.mpf(d) / 2
             want = 1 - mp.e**-y * (1 + y / 2)
-        assert float(LaplaceSumShift(2, np.asarray(d)).profile(np.asarray(0.0))) == pytest.approx(float(want), rel=1e-13)
+        assert float(LaplaceSumShift(2, np.asarray(d)).profile(np.asarray(0.0))) == pytest.approx(
+            float(want), rel=1e-13
+        )
 
 
 @pytest.mark.parametrize("q", [2, 3, 5])

@@ -55,7 +55,8 @@ class Finite:
             u = u[starts]
         p0, p1 = np.exp(lp), np.exp(lp + u)
         log_c0 = _log_cumulative(lp)
-        # h falls to only1 above the largest ratio and grows by (e^{u_j} − e^{u_{j+1}})·c0_j at each kink: positive terms
+        # h falls to only1 above the largest ratio and grows by (e^{u_j} − e^{u_{j+1}})·c0_j at each kink: positive
+        # terms
         steps = np.exp(u[:-1] + log_c0[:-1]) * -np.expm1(u[1:] - u[:-1])
         put = object.__setattr__
         put(self, "_u", u)
@@ -66,7 +67,11 @@ class Finite:
         put(self, "_recall", np.minimum(np.concatenate(([self.only1], self.only1 + np.cumsum(p1))), 1.0))
         put(self, "_rest0", np.concatenate((self.only0 + np.cumsum(p0[::-1])[::-1], [self.only0])))
         put(self, "_rest1", np.concatenate((np.cumsum(p1[::-1])[::-1], [0.0])))
-        put(self, "_kinks", self.only1 + np.concatenate(([0.0], np.cumsum(steps))) if u.size else np.array([self.only1]))
+        put(
+            self,
+            "_kinks",
+            self.only1 + np.concatenate(([0.0], np.cumsum(steps))) if u.size else np.array([self.only1]),
+        )
 
     @classmethod
     def of(cls, p0: Array, p1: Array) -> Finite:
@@ -98,9 +103,9 @@ class Finite:
         if not self._u.size:
             return np.asarray((1 - self.only1) * np.ones_like(alpha))
         j = np.clip(np.searchsorted(self._alpha, alpha, side="left"), 1, self._u.size)
-        share = np.where(
-            alpha > 0.5, (1 - alpha) - self._rest0[j], self._alpha[j] - alpha
-        ) / np.maximum(self._p0[j - 1], 1e-323)
+        share = np.where(alpha > 0.5, (1 - alpha) - self._rest0[j], self._alpha[j] - alpha) / np.maximum(
+            self._p0[j - 1], 1e-323
+        )
         miss = self._rest1[j] + self._p1[j - 1] * np.clip(share, 0.0, 1.0)
         return np.asarray(np.where(alpha > 0, miss, 1 - self.only1))
 

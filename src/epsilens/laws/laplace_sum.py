@@ -1,8 +1,8 @@
 """The sum of q independent Laplace laws, shifted: what a differencing attack on q noisy answers sees (paper 001).
 
 In units of the common scale the density is e^{−|x|}·P(|x|) and the tail e^{−x}·T(x), polynomials of degree q − 1:
-q = 2 gives (1+x)/4 and (2+x)/4. The density is log-concave, so the likelihood ratio of a shift is monotone and "x > c" is
-optimal at every level; by symmetry the even-prior threshold is half the shift.
+q = 2 gives (1+x)/4 and (2+x)/4. The density is log-concave, so the likelihood ratio of a shift is monotone and "x >
+c" is optimal at every level; by symmetry the even-prior threshold is half the shift.
 """
 
 from __future__ import annotations
@@ -29,9 +29,7 @@ ERROR = 4e-15
 @lru_cache(maxsize=64)
 def _polynomials(q: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Coefficients, highest power first, of P (density) and T (tail) in e^{−x}P(x) and e^{−x}T(x)."""
-    density = [
-        math.factorial(q - 1 + k) / (math.factorial(k) * math.factorial(q - 1 - k) * 2**k) for k in range(q)
-    ]
+    density = [math.factorial(q - 1 + k) / (math.factorial(k) * math.factorial(q - 1 - k) * 2**k) for k in range(q)]
     norm = math.factorial(q - 1) * 2**q
     p = [c / norm for c in density]
     # T − T' = P, solved from the highest power down: all coefficients positive
@@ -92,8 +90,16 @@ class LaplaceSumShift:
         """The masses above x and above y, where infinite ends are allowed."""
         with np.errstate(invalid="ignore"):
             return (
-                np.where(np.isposinf(x), 0.0, np.where(np.isneginf(x), 1.0, self._sf(np.where(np.isfinite(x), x, 0.0)))),
-                np.where(np.isposinf(y), 0.0, np.where(np.isneginf(y), 1.0, self._sf(np.where(np.isfinite(y), y, 0.0)))),
+                np.where(
+                    np.isposinf(x),
+                    0.0,
+                    np.where(np.isneginf(x), 1.0, self._sf(np.where(np.isfinite(x), x, 0.0))),
+                ),
+                np.where(
+                    np.isposinf(y),
+                    0.0,
+                    np.where(np.isneginf(y), 1.0, self._sf(np.where(np.isfinite(y), y, 0.0))),
+                ),
             )
 
     def tradeoff(self, alpha: Array) -> Array:
@@ -175,7 +181,11 @@ class LaplaceSumShift:
         for i in np.ndindex(d.shape):
             shift, a = float(d[i]), float(powers[i])
             reach = 60.0 + 8 * self.q + abs(a) * shift
-            edges = np.unique(np.concatenate((np.linspace(-reach, 0, 40), [0, shift / 2, shift], np.linspace(shift, shift + reach, 40))))
+            edges = np.unique(
+                np.concatenate(
+                    (np.linspace(-reach, 0, 40), [0, shift / 2, shift], np.linspace(shift, shift + reach, 40))
+                )
+            )
 
             def f(x: Array, shift: float = shift, a: float = a) -> Array:
                 base, ratio = self._log_pdf(x), self._log_pdf(x - shift) - self._log_pdf(x)

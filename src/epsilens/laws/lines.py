@@ -127,7 +127,11 @@ class Laplaces:
 
     def _z(self, x: Array) -> tuple[Array, Array, Array]:
         b = np.asarray(self.scales)
-        return (np.asarray(x, dtype=float)[..., None] - np.asarray(self.locations)) / b, np.log(self.weights), b
+        return (
+            (np.asarray(x, dtype=float)[..., None] - np.asarray(self.locations)) / b,
+            np.log(self.weights),
+            b,
+        )
 
     def tails(self) -> tuple[Tail, Tail]:
         """The components of the largest scale rule."""
@@ -196,7 +200,11 @@ class Normals:
 
     def _z(self, x: Array) -> tuple[Array, Array, Array]:
         s = np.asarray(self.scales)
-        return (np.asarray(x, dtype=float)[..., None] - np.asarray(self.locations)) / s, np.log(self.weights), s
+        return (
+            (np.asarray(x, dtype=float)[..., None] - np.asarray(self.locations)) / s,
+            np.log(self.weights),
+            s,
+        )
 
     def tails(self) -> tuple[Tail, Tail]:
         """Normal."""

@@ -2,14 +2,16 @@
 
 Between two knots {llr > u} is one interval, found by one root; its masses come from exact distribution functions. So
 (α, recall) at a threshold is exact to rounding, and every reading follows. Stretches where the ratio is constant, and
-atoms, are kept apart as ``flat`` mass: there the optimal test is randomised and the trade-off is a chord. What is left of
-rounding is stated (``ERROR``, relative to the masses involved) and added to what the adversary is said to reach.
+atoms, are kept apart as ``flat`` mass: there the optimal test is randomised and the trade-off is a chord. What is
+left of rounding is stated (``ERROR``, relative to the masses involved) and added to what the adversary is said to
+reach.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import pairwise
 
 import numpy as np
 from scipy.special import logsumexp
@@ -72,14 +74,20 @@ class Pieces:
         low, high = self._span
         inner = {k for k in (*self.line0.knots, *self.line1.knots, *self.breaks) if low < k < high}
         points = [low, *sorted(inner), high]
-        return list(zip(points[:-1], points[1:], strict=True))
+        return list(pairwise(points))
 
     def llr(self, x: Array) -> Array:
         """log of the density ratio."""
         return np.asarray(self.line1.log_pdf(x) - self.line0.log_pdf(x))
 
+    def _above(self, level: Array, x: Array) -> Array:
+        """How far llr(x) lies above a level."""
+        return np.asarray(self.llr(x) - level)
+
     def _end(self, x: float) -> float:
-        """llr at the end of an interval: where the support has no end, its limit, or its value as far as doubles reach."""
+        """llr at the end of an interval: where the support has no end, its limit, or its value as far as doubles
+        reach.
+        """
         low, high = self._span
         if not np.isfinite(self.line0.support[0]) and x in (low, high):
             side = 0 if x == low else 1
@@ -143,7 +151,7 @@ class Pieces:
         for a, b, va, vb in sloped:
             inside = (u > min(va, vb)) & (u < max(va, vb))
             target = np.where(inside, u, 0.5 * (va + vb))
-            x = root(lambda p, t=target: self.llr(p) - t, np.full(u.shape, a), np.full(u.shape, b), atol=1e-15)
+            x = root(partial(self._above, target), np.full(u.shape, a), np.full(u.shape, b), atol=1e-15)
             rising = vb > va
             everything = u <= min(va, vb)
             x = np.where(inside, x, np.where(everything == rising, a, b))
@@ -297,7 +305,7 @@ class Pieces:
     def log_moment(self, a: Array) -> Array:
         """Flat mass exactly, the rest by Gauss–Legendre between knots."""
         a = np.asarray(a, dtype=float)
-        ratios, masses, _ = self._parts
+        masses = self._parts[1]
         x, w = self._nodes()
         p0, llr = self.line0.log_pdf(x), self.llr(x)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -305,9 +313,7 @@ class Pieces:
             flat = [
                 np.where(v == 0, m0, np.where(v == 1, m1, v * m1 + (1 - v) * m0)) if m0.size else m0 for v in a.ravel()
             ]
-        values = [
-            logsumexp(np.concatenate((f, w + p0 + v * llr))) for v, f in zip(a.ravel(), flat, strict=True)
-        ]
+        values = [logsumexp(np.concatenate((f, w + p0 + v * llr))) for v, f in zip(a.ravel(), flat, strict=True)]
         return np.asarray(values).reshape(a.shape)
 
     def kl(self) -> Array:
@@ -319,7 +325,9 @@ class Pieces:
         return np.asarray(flat - np.sum(np.exp(w + self.line0.log_pdf(x)) * self.llr(x)))
 
     def auc(self) -> Array:
-        """∫ recall dα: chords over flat mass, and E₀[recall(llr(X))] over the sloped parts, split where another starts."""
+        """∫ recall dα: chords over flat mass, and E₀[recall(llr(X))] over the sloped parts, split where another
+        starts.
+        """
         values, _, recall, _, _ = self._levels
         ratios, masses, sloped = self._parts
         place = np.searchsorted(-values, -ratios)
@@ -328,7 +336,7 @@ class Pieces:
         reach = self.line0.centre - near, self.line0.centre + near
         for a, b, va, vb in sloped:
             inner = values[(values > min(va, vb)) & (values < max(va, vb))]
-            cuts = root(lambda x, t=inner: self.llr(x) - t, np.full(inner.shape, a), np.full(inner.shape, b))
+            cuts = root(partial(self._above, inner), np.full(inner.shape, a), np.full(inner.shape, b))
             points = np.unique(np.clip(np.concatenate(([a], cuts, [b])), *reach))
             total += integrate(lambda x: np.exp(self.line0.log_pdf(x)) * self._split(self.llr(x))[1], points)
         return np.asarray(min(total * (1 + ERROR), 1.0))
@@ -339,7 +347,7 @@ class Pieces:
         if recalls[0] > 0 or alphas[-1] < 1 - 1e-12:
             return np.asarray(np.inf)
         finite = values[np.isfinite(values)]
-        between = (np.linspace(b, a, 65) for a, b in zip(finite, finite[1:], strict=False))
+        between = (np.linspace(b, a, 65) for a, b in pairwise(finite))
         return np.asarray(psi_by_tangents(self, np.concatenate((finite, *between))))
 
     def fbeta(self, beta: Array, odds: Array) -> Array:

@@ -99,7 +99,9 @@ class StretchedLaplace:
         use_inside = (safe <= 0.5) == inside
         goal = np.where(safe <= 0.5, safe, 1 - safe)
         w = self._level(
-            lambda x: np.where(use_inside, self._inside(x)[pick], self._outside(x)[pick]), goal, rising=use_inside
+            lambda x: np.where(use_inside, self._inside(x)[pick], self._outside(x)[pick]),
+            goal,
+            rising=use_inside,
         )
         other = {"inside": self._inside, "outside": self._outside}[want](w)[1 - pick]
         at_zero, at_one = (0.0, 1.0) if (want == "inside") == inside else (1.0, 0.0)

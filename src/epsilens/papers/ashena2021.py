@@ -2,7 +2,8 @@
 
 ``epsilens.differencing`` computes the same success exactly. What is wrong in print:
 
-- Algorithm 1 uses 0 as "not given", so a true answer of 0 or a clamped answer of 0 is misread; with Q2 known its line 11
+- Algorithm 1 uses 0 as "not given", so a true answer of 0 or a clamped answer of 0 is misread; with Q2 known its line
+  11
   needs n+1 instead of n−1; its comparison lacks the Jacobian (n−1 against n).
 - Algorithm 2's line 27 passes M1 twice and omits n: executed literally with neither or Q1 known, it guesses a constant.
 - Eq. 14 has the sign reversed; Eq. 15 has no solution for any ε > 0.
@@ -29,8 +30,9 @@ __all__ = ["Attack", "Estimate", "clopper_pearson", "estimate", "rule_success", 
 class Attack:
     """One attack of the paper: what the adversary asks and knows.
 
-    ``known`` is "nothing", "broad" (Q1 known) or "narrow" (Q2 known). With ``n`` the queries are averages over n people with
-    the known ``answer`` and the target's ``value``; otherwise ``gap`` is d and the noise is on a count or sum.
+    ``known`` is "nothing", "broad" (Q1 known) or "narrow" (Q2 known). With ``n`` the queries are averages over n
+    people with the known ``answer`` and the target's ``value``; otherwise ``gap`` is d and the noise is on a count or
+    sum.
     """
 
     epsilon: float
@@ -46,7 +48,9 @@ class Attack:
         checks.positive("sensitivity", self.sensitivity)
         checks.choice("known", self.known, ("nothing", "broad", "narrow"))
         if self.n and (self.known == "nothing" or self.n < 2):
-            raise InputError(f"n is {self.n} with {self.known} known: averages need n of at least 2 and one known answer")
+            raise InputError(
+                f"n is {self.n} with {self.known} known: averages need n of at least 2 and one known answer"
+            )
 
     @property
     def other(self) -> int:
@@ -126,7 +130,13 @@ def _guess_as_printed(attack: Attack, m1: Array, m2: Array) -> Array:
 
 
 def estimate(
-    attack: Attack, *, width: float = 0.02, alpha: float = 0.01, printed: bool = False, seed: int = 0, batch: int = 2000
+    attack: Attack,
+    *,
+    width: float = 0.02,
+    alpha: float = 0.01,
+    printed: bool = False,
+    seed: int = 0,
+    batch: int = 2000,
 ) -> Estimate:
     """Algorithm 2: simulate until the Clopper–Pearson interval of confidence 1 − α is no wider than ``width``."""
     target = float(checks.probability("width", width, closed=False))
@@ -144,9 +154,17 @@ def estimate(
 
 
 def set_epsilon(
-    *, target: float = 0.5, tolerance: float = 0.01, start: float = 2.0, step: float = 0.01, seed: int = 0, **attack: Any
+    *,
+    target: float = 0.5,
+    tolerance: float = 0.01,
+    start: float = 2.0,
+    step: float = 0.01,
+    seed: int = 0,
+    **attack: Any,
 ) -> float:
-    """Algorithm 3, literally: lower ε until one estimate falls within ``tolerance`` of the target. Unsafe: biased upwards."""
+    """Algorithm 3, literally: lower ε until one estimate falls within ``tolerance`` of the target. Unsafe: biased
+    upwards.
+    """
     rng = np.random.default_rng(seed)
     epsilon = start
     while epsilon > 0:
@@ -161,9 +179,11 @@ def rule_success(
     *, epsilon: float, n: int, value: float, mean: float, bounds: tuple[float, float], known: str = "broad",
     clamped: str = "plain",
 ) -> float:  # fmt: skip
-    """How often the paper's rule for averages is right: 1 − ½·exp(−n|a−Q|ε/((2n∓1)·R)), n−1 or n+1 people in the other set.
+    """How often the paper's rule for averages is right: 1 − ½·exp(−n|a−Q|ε/((2n∓1)·R)), n−1 or n+1 people in the
+    other set.
 
-    ``clamped="random"`` follows the paper's text and tosses a coin when the answer sits on a bound, which can fall below ½.
+    ``clamped="random"`` follows the paper's text and tosses a coin when the answer sits on a bound, which can fall
+    below ½.
     """
     attack = Attack(epsilon=epsilon, sensitivity=bounds[1] - bounds[0], n=n, value=value, answer=mean, known=known)
     checks.choice("clamped", clamped, ("plain", "random"))

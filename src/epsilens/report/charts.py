@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["PHONE", "SIDE_BY_SIDE", "Chart", "precision_recall", "render", "roc"]
 
 #: Widths of the plot in pixels, without the axis: two side by side on a desk, one on a phone.
-SIDE_BY_SIDE, PHONE = 336, 306
+SIDE_BY_SIDE, PHONE = 326, 296
+_PADDING = {"left": 40, "right": 14, "top": 62, "bottom": 56}
 _FONT = "Source Sans 3, system-ui, sans-serif"
 _SIZE = 15
 
@@ -190,6 +191,9 @@ def _spec(chart: Chart, width: int) -> dict[str, Any]:
         "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
         "width": width,
         "height": width,
+        # Sizes are fixed here, because the renderer does not know the widths of the page's font.
+        "autosize": {"type": "none"},
+        "padding": _PADDING,
         "title": {"text": chart.title, "subtitle": chart.subtitle},
         "layer": layers,
         "encoding": {
@@ -215,7 +219,8 @@ def _spec(chart: Chart, width: int) -> dict[str, Any]:
             },
             "title": {
                 "anchor": "start",
-                "frame": "bounds",
+                "frame": "group",
+                "dx": -_PADDING["left"] + 4,
                 "color": "var(--ink)",
                 "fontSize": _SIZE,
                 "fontWeight": 600,
