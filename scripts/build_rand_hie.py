@@ -3,8 +3,8 @@
 Usage::
 
     pip download --no-deps statsmodels -d /tmp/packages
-    python scripts/build_rand_hie.py /tmp/packages/statsmodels-*.whl
-    python scripts/build_rand_hie.py /path/to/site-packages/statsmodels/datasets/randhie/src
+    python -m scripts.build_rand_hie /tmp/packages/statsmodels-*.whl
+    python -m scripts.build_rand_hie /path/to/site-packages/statsmodels/datasets/randhie/src
 
 The only things done to the data: columns get readable names, whole numbers are stored as integers, age is cut
 to whole years (``age`` in that study year, ``age_at_enrolment`` in the person's first year in the file), and
@@ -20,7 +20,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
-from bundle import read_source, write_bundle
+from scripts.bundle import read_source, write_bundle
 
 MEMBER = "statsmodels/datasets/randhie/src/randhie.csv"
 

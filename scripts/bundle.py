@@ -37,9 +37,7 @@ def write_bundle(
     """Write ``name.parquet`` and ``name.json``; nothing in either depends on the day or the machine."""
     FILES.mkdir(parents=True, exist_ok=True)
     path = FILES / f"{name}.parquet"
-    pq.write_table(
-        table.replace_schema_metadata(None), path, compression="zstd", compression_level=19, version="2.6"
-    )
+    pq.write_table(table.replace_schema_metadata(None), path, compression="zstd", compression_level=19, version="2.6")
     about = {
         "name": f"epsilens:{name}",
         "title": title,

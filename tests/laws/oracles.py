@@ -305,7 +305,8 @@ class TwoLaplaces:
                 return a, r, 1 - a, 1 - r
 
             def excess(log_w: Real) -> Real:
-                return mp.log(four(log_w)[which + 2 * miss]) - goal
+                mass = four(log_w)[which + 2 * miss]
+                return mp.log(mass) - goal if mass > 0 else mpf(-10) ** 6
 
             low, high = mpf(-700), mpf(9)
             f_low, f_high = excess(low), excess(high)

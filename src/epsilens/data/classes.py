@@ -19,7 +19,12 @@ from numpy.typing import NDArray
 from .engines import Engine
 
 __all__ = [
-    "LOCAL_CLASSES", "MIXED", "ClassTable", "TooManyClasses", "class_expression", "fetch_classes",
+    "LOCAL_CLASSES",
+    "MIXED",
+    "ClassTable",
+    "TooManyClasses",
+    "class_expression",
+    "fetch_classes",
     "owner_expression",
 ]
 

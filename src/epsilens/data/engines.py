@@ -70,7 +70,12 @@ class Engine:
             return
         with _quiet():
             reader = self.connection.to_pyarrow_batches(expression, chunk_size=1_000_000)
-        yield from reader
+        while True:
+            with _quiet():  # the reader works, and warns, as it is read
+                batch = next(reader, None)
+            if batch is None:
+                return
+            yield batch
 
     def cache(self, expression: Any) -> Any:
         """The expression computed once and kept by the engine for the rest of the scan."""

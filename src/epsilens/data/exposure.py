@@ -121,9 +121,7 @@ def group_facts(engine: Engine, base: Any, i: int, query: Query, person: bool) -
     return GroupFacts(number["groups"], number["lonely"], groups, number["people"], number["rows"], got["mean"])
 
 
-def with_contributions(
-    base: Any, queries: Sequence[Query], facts: Sequence[GroupFacts], min_query_size: int
-) -> Any:
+def with_contributions(base: Any, queries: Sequence[Query], facts: Sequence[GroupFacts], min_query_size: int) -> Any:
     """``base`` with ``c{i}``: what each row can add to the gap of its owner under query i."""
     ibis = need_ibis()
     for i, (query, fact) in enumerate(zip(queries, facts, strict=True)):
@@ -179,20 +177,16 @@ def read_risk(
     total = int(people.sum())
     at = {name: _quantile(values, people, q) for name, q in _LEVELS.items()}
     ratio = {name: gap / sensitivity for name, gap in at.items()}
+    how: dict[str, Any] = {"known": known, "noise": noise, "delta": delta}
     success = above = largest = None
     if epsilon is not None:
-        odds = attack.success(
-            epsilon, np.array(list(ratio.values())), known=known, noise=noise, delta=delta
-        )
-        success = dict(zip(ratio, (float(o) for o in odds), strict=True))
-        if limit is not None and total:
-            each = attack.success(
-                epsilon, values / sensitivity, known=known, noise=noise, delta=delta
-            )
+        odds = attack.success(epsilon, np.array(list(at.values())), sensitivity, **how)
+        success = dict(zip(at, (float(o) for o in odds), strict=True))
+        if limit is not None:
+            each = attack.success(epsilon, values, sensitivity, **how) if total else values
             above = int(people[each > limit * (1 + 1e-12)].sum())
     if limit is not None:
-        worst = _quantile(values, people, quantile or 1.0) / sensitivity
-        largest = attack.largest_epsilon(limit, worst, known=known, noise=noise, delta=delta)
+        largest = attack.largest_epsilon(limit, _quantile(values, people, quantile or 1.0), sensitivity, **how)
     return QueryRisk(
         query=query,
         sensitivity=sensitivity,

@@ -96,8 +96,12 @@ def _compare(
     ibis = need_ibis()
     made = {"ina": base[f"m{a.index}"], "inb": base[f"m{b.index}"]}
     # Outside its query a row has no group there; NULL is fine, the flag beside it tells it from a NULL group.
-    made |= {f"a{j}": ibis.ifelse(base[f"m{a.index}"], base[k], ibis.null(base[k].type())) for j, k in enumerate(a.keys)}
-    made |= {f"b{j}": ibis.ifelse(base[f"m{b.index}"], base[k], ibis.null(base[k].type())) for j, k in enumerate(b.keys)}
+    made |= {
+        f"a{j}": ibis.ifelse(base[f"m{a.index}"], base[k], ibis.null(base[k].type())) for j, k in enumerate(a.keys)
+    }
+    made |= {
+        f"b{j}": ibis.ifelse(base[f"m{b.index}"], base[k], ibis.null(base[k].type())) for j, k in enumerate(b.keys)
+    }
     if person:
         made["p"] = base["p"]
     rows = base.select(**made)

@@ -218,7 +218,8 @@ def _from_sql(text: str) -> Query:
     source = tree.args.get("from_") or tree.args.get("from")
     if source is None or type(source.this) is not exp.Table or type(source.this.this) is not exp.Identifier:
         raise no("its FROM is not one table")
-    aggregates, plain = [], []
+    aggregates: list[Any] = []
+    plain: list[Any] = []
     for item in tree.expressions:
         inner = item.this if type(item) is exp.Alias else item
         (plain if type(inner) is exp.Column else aggregates).append(inner)
@@ -226,7 +227,9 @@ def _from_sql(text: str) -> Query:
         raise no("it has not exactly one aggregate")
     group = tree.args.get("group")
     keys = list(group.expressions) if group else []
-    if any(type(k) is not exp.Column for k in keys) or (group and {k for k, v in group.args.items() if v} - {"expressions"}):
+    if any(type(k) is not exp.Column for k in keys) or (
+        group and {k for k, v in group.args.items() if v} - {"expressions"}
+    ):
         raise no("it groups by something other than columns")
     by = tuple(k.name for k in keys)
     if any(c.name not in by for c in plain):

@@ -187,9 +187,7 @@ class Scan:
             title = "Right guesses of an isolated person's secret, of 100"
             if self.epsilon is not None:
                 title += f", at ε = {self.epsilon:g}"
-            made.append(
-                (title, ["query", "sensitivity", "largest gap", *levels, "over limit", "largest ε"], rows)
-            )
+            made.append((title, ["query", "sensitivity", "largest gap", *levels, "over limit", "largest ε"], rows))
         return made
 
     def _verdict(self) -> str:

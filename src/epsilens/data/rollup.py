@@ -117,9 +117,7 @@ def roll_up(
                 if progress:
                     progress(done, len(subsets))
             tables.update(made)  # only between levels: the workers read the dictionary
-    by_size = {
-        k: int(np.count_nonzero((fewest > 0) & (fewest <= k))) for k in sorted({len(s) for s in counts})
-    }
+    by_size = {k: int(np.count_nonzero((fewest > 0) & (fewest <= k))) for k in sorted({len(s) for s in counts})}
     return Isolated(counts, groups, by_size, fewest)
 
 
@@ -140,9 +138,7 @@ def _pack(classes: ClassTable, subset: Subset, bits: Sequence[int], owner_bits: 
     return _Packed(words, fields)
 
 
-def _group(
-    source: _Packed, subset: Subset, owner_bits: int, once: bool
-) -> tuple[int, Owners, _Packed | None]:
+def _group(source: _Packed, subset: Subset, owner_bits: int, once: bool) -> tuple[int, Owners, _Packed | None]:
     """The runs of equal codes on ``subset``: how many, who owns one, and one word each as a table.
 
     The table is left out where it would be nearly as long as its source: not worth the memory. ``once`` says that no

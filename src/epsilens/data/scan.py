@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 
 from ..checks import positive, probability, scalar, whole
 from ..errors import InputError
+from .attack import check_noise
 from .classes import (
     LOCAL_CLASSES,
     ClassTable,
@@ -39,7 +40,7 @@ from .classes import (
     owner_expression,
 )
 from .engines import Engine, need_ibis, sentence
-from .exposure import GroupFacts, QueryRisk, base_table, group_facts, read_risk, with_contributions
+from .exposure import QueryRisk, base_table, group_facts, read_risk, with_contributions
 from .pairs import isolating_pairs
 from .queries import Query, parse_queries
 from .result import ColumnShare, Isolation, Scan
@@ -130,6 +131,7 @@ def scan(
     if max_rows is not None:
         max_rows = whole("max_rows", max_rows, low=1)
     planned = parse_queries(queries)
+    check_noise(noise, delta, planned)
     with open_table(table, engine) as opened:
         quasi = _quasi(opened.table, quasi_identifiers, person)
         most = len(quasi) if known_columns is None else whole("known_columns", known_columns, low=1, high=len(quasi))
@@ -149,9 +151,7 @@ def scan(
                 facts.append(group_facts(opened.engine, base, i, query, person is not None))
             filled = with_contributions(base, planned, facts, min_query_size)
             found = _find(opened.engine, filled, quasi, person, planned, subsets, tell, show_people)
-            pairs = isolating_pairs(
-                opened.engine, base, planned, person is not None, min_query_size, show_people
-            )
+            pairs = isolating_pairs(opened.engine, base, planned, person is not None, min_query_size, show_people)
         except InputError:
             raise
         except Exception as error:
@@ -190,9 +190,7 @@ def scan(
         min_query_size=min_query_size,
         isolated=isolated,
         class_sizes=found.sizes,
-        subsets=tuple(
-            Isolation(tuple(quasi[j] for j in s), found.isolated.classes[s], counted[s]) for s in subsets
-        ),
+        subsets=tuple(Isolation(tuple(quasi[j] for j in s), found.isolated.classes[s], counted[s]) for s in subsets),
         fewest={k: by_size[k] - by_size.get(k - 1, 0) for k in sorted(by_size)},
         never=people - isolated,
         columns=_shares(quasi, counted),
@@ -234,8 +232,7 @@ def _limit(limit: float | Mapping[str, float] | None) -> float | None:
     value = scalar("limit", limit)
     if not 0.5 < value < 1:
         raise InputError(
-            f"limit is {value:g}: without any release a guess is right for 50 of 100; "
-            "give a success between 0.5 and 1"
+            f"limit is {value:g}: without any release a guess is right for 50 of 100; give a success between 0.5 and 1"
         )
     return value
 
@@ -381,7 +378,11 @@ def _shares(quasi: tuple[str, ...], counts: Mapping[Subset, int]) -> tuple[Colum
 
 
 def _exceeded(
-    risks: Sequence[QueryRisk], epsilon: float | None, limit: float | None, quantile: float | None, largest: float | None
+    risks: Sequence[QueryRisk],
+    epsilon: float | None,
+    limit: float | None,
+    quantile: float | None,
+    largest: float | None,
 ) -> bool | None:
     if epsilon is None or limit is None or not risks:
         return None
@@ -401,7 +402,8 @@ def _shown(
     made = []
     for row in owned[np.argsort(fewest, kind="stable")][:MOST_SHOWN]:
         values = {name: classes.values[j][int(classes.codes[j][row])].as_py() for j, name in enumerate(quasi)}
-        who = {} if person is None else {person: classes.people_values[int(classes.owner[row])].as_py()}
+        names = classes.people_values
+        who = {} if person is None or names is None else {person: names[int(classes.owner[row])].as_py()}
         made.append({**who, **values, "fewest_columns": int(isolated.fewest[classes.owner[row]])})
     return tuple(made)
 

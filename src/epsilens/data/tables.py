@@ -1,7 +1,7 @@
 """Open a table: CSV, Parquet, a frame in memory, an Ibis table, a bundled name or a database URL.
 
 >>> opened = open_table("epsilens:rand-hie")
->>> opened.table.count().execute()
+>>> opened.table.count().to_pyarrow().as_py()
 20190
 >>> opened.close()
 
@@ -133,9 +133,7 @@ def _from_url(data: str, engine: Any) -> OpenTable:
         if name not in tables:
             close = get_close_matches(name, tables, n=1)
             hint = f" (did you mean {close[0]!r}?)" if close else ""
-            raise InputError(
-                f"table is {name!r}: the database has {len(tables)} tables; end the URL with #table{hint}"
-            )
+            raise InputError(f"table is {name!r}: the database has {len(tables)} tables; end the URL with #table{hint}")
         table = made.connection.table(name)
         _check_names(list(table.columns), name)
         return OpenTable(table, made, name)
@@ -176,9 +174,7 @@ def _from_csv(path: str, engine: Engine) -> Any:
     except InputError:
         raise
     except Exception as error:
-        raise InputError(
-            f"table is {path!r}: it does not parse as CSV ({sentence(error)}); check the file"
-        ) from error
+        raise InputError(f"table is {path!r}: it does not parse as CSV ({sentence(error)}); check the file") from error
     finally:
         if reader is not engine:
             reader.close()
@@ -251,9 +247,7 @@ def _to_arrow(data: Any) -> Any:
             arrow = data
         elif isinstance(data, pa.RecordBatch):
             arrow = pa.Table.from_batches([data])
-        elif hasattr(data, "__arrow_c_stream__"):
-            arrow = pa.table(data)
-        elif isinstance(data, dict):
+        elif hasattr(data, "__arrow_c_stream__") or isinstance(data, dict):
             arrow = pa.table(data)
         else:
             raise InputError(f"table is a {type(data).__name__}: give {_FORMS}")

@@ -133,9 +133,7 @@ class _Builder:
         }
 
     def refuse(self, node: Any) -> InputError:
-        return InputError(
-            f"{self.what} is {self.text!r}: {render(node)!r} is not allowed; give {_ALLOWED}"
-        )
+        return InputError(f"{self.what} is {self.text!r}: {render(node)!r} is not allowed; give {_ALLOWED}")
 
     def build(self, node: Any) -> Any:
         exp = self.exp

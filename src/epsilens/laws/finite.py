@@ -164,7 +164,7 @@ class Finite:
         return np.asarray(self._u[0])
 
     def log_moment(self, a: Array) -> Array:
-        """log Σ p1^a p0^{1−a}; near 1 from Σ p0·(g(au) − a·g(u)), g(x) = e^x − 1 − x, whose terms have one sign."""
+        """log Σ p1^a p0^{1−a}; where the sum is near 1 from :meth:`_moment_less_one`, which does not cancel."""
         a = np.asarray(a, dtype=float)
         flat = a.ravel()
         out = np.empty(flat.shape)
@@ -173,13 +173,30 @@ class Finite:
             if diverges:
                 out[i] = np.inf
                 continue
-            big = np.max(np.abs(self._u), initial=0.0) * max(abs(power), 1.0) > 0.5
-            if big or self.only0 or self.only1:
+            less_one = self._moment_less_one(power)
+            if -0.5 < less_one < 1:
+                out[i] = np.log1p(less_one)
+            else:
                 terms = self._log_terms(power)
                 out[i] = logsumexp(terms) if terms.size else -np.inf
-            else:
-                out[i] = np.log1p(np.sum(self._p0 * (expm1mx(power * self._u) - power * expm1mx(self._u))))
         return out.reshape(a.shape)
+
+    def _moment_less_one(self, power: float) -> float:
+        """Σ p1^a p0^{1−a} − 1 = Σ p0·(g(au) − a·g(u)), g(x) = e^x − 1 − x: terms of one sign, exact as a → 0.
+
+        For a > ½ the same with the roles exchanged. Mass that only one law shows leaves Σ p0·(e^{au} − 1) − only0.
+        """
+        u, p, q, a, only = self._u, self._p0, self._p1, power, self.only0
+        if power > 0.5:
+            u, p, q, a, only = -u, q, p, 1 - power, self.only1
+        if power in (0.0, 1.0):  # the whole of one law
+            return 0.0
+        with np.errstate(over="ignore", invalid="ignore"):
+            if self.only0 or self.only1:
+                return float(np.sum(p * np.expm1(a * u)) - only)
+            # p·g(u) = q − p − p·u where e^u alone could overflow
+            grown = np.where(u < 30, p * expm1mx(np.minimum(u, 30.0)), q - p * (1 + u))
+            return float(np.sum(p * expm1mx(a * u) - a * grown))
 
     def _log_terms(self, power: float) -> Array:
         extra = [np.log(self.only1)] if power == 1 and self.only1 > 0 else []

@@ -80,14 +80,23 @@ class StretchedLaplace:
             with np.errstate(divide="ignore"):
                 return np.asarray(np.log(mass(w)) - goal)
 
-        low = np.where(rising, 1e-320, 0.0)
         high = np.full(goal.shape, (self.theta + 1) * (self.m + 1))
         for _ in range(64):
             short = np.where(rising, excess(high) < 0, excess(high) > 0)
             if not short.any():
                 break
             high = np.where(short, high * 2, high)
-        return root(excess, low, high)
+
+        # a rising mass may be as small as 1e-300, and w with it: seek its logarithm
+        def level(v: Array) -> Array:
+            return np.where(rising, np.exp(np.where(rising, v, 0.0)), v)
+
+        low = np.where(rising, -745.0, 0.0)
+        w = level(root(lambda v: excess(level(v)), low, np.where(rising, np.log(high), high)))
+        tiny = rising & (w < 1e-6)  # there the mass is proportional to w up to O(w)
+        for _ in range(2):
+            w = np.where(tiny, w * np.exp(-excess(w)), w)
+        return np.asarray(w)
 
     def _curve(self, given: Array, *, wide: bool, inside: bool, want: str) -> Array:
         """Follow the curve: ``given`` is the wide/narrow mass inside/outside, ``want`` names the mass returned."""

@@ -17,8 +17,8 @@ import numpy as np
 
 from ..errors import MissingExtra
 from .readings import best_guess
-from .sentences import question
-from .words import count, frequencies, scale_for
+from .sentences import false_alarms, question
+from .words import count, frequencies
 
 if TYPE_CHECKING:
     from ..experiment import Experiment
@@ -32,6 +32,8 @@ _FONT = "Source Sans 3, system-ui, sans-serif"
 _SIZE = 15
 
 Point = tuple[float, float]
+#: left, bottom, right, top
+Box = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +66,10 @@ def roc(e: Experiment, prior: float = 0.5, fpr: float = 0.1) -> Chart:
         label: tuple[str, ...] = ("best guess: flags nobody",)
     elif x == y == 1:
         label = ("best guess: flags everyone",)
+    elif round(y, 4) == round(x, 4):
+        label = ("best guess:", "as good as chance")
     else:
-        label = (f"best guess: finds {_of_100(y)}", f"with {_of_100(x)} false alarms")
+        label = (f"best guess: finds {_of_100(y, x)}", f"with {_of_100(x, y)} false alarms")
     return Chart(
         "ROC curve",
         f"Found, of 100 {asked.group}",
@@ -78,7 +82,7 @@ def roc(e: Experiment, prior: float = 0.5, fpr: float = 0.1) -> Chart:
         (100 * x, 100 * y),
         label,
         (100 * fpr, 100 * found),
-        _of_100(found),
+        _chosen_label(fpr, _of_100(found, fpr), math.hypot(fpr - x, found - y)),
     )
 
 
@@ -101,7 +105,7 @@ def precision_recall(e: Experiment, prior: float = 0.5, fpr: float = 0.1) -> Cha
         (100 * y, 100 * precise),
         ("best guess",),
         (100 * found, 100 * right),
-        _of_100(right),
+        _chosen_label(fpr, _of_100(right, prior), math.hypot(found - y, right - precise)),
     )
 
 
@@ -113,30 +117,40 @@ def _points(x: Any, y: Any) -> tuple[Point, ...]:
     return tuple((round(100 * float(a), 4), round(100 * float(b), 4)) for a, b in zip(x, y, strict=True))
 
 
-def _of_100(p: float) -> str:
-    """A count out of 100 short enough for a chart; decimals are at home here."""
-    if 0 < p < 0.005 or scale_for([p]) > 100:
-        return "< 0.1" if p < 0.0005 else f"{100 * p:.1f}"
+def _of_100(p: float, *beside: float) -> str:
+    """A count out of 100 short enough for a chart; decimals are at home here where they tell numbers apart."""
+    if 0 < p < 0.0005:
+        return "< 0.1"
+    if 0 < p < 0.05 or any(count(p, 100) == count(q, 100) for q in beside if abs(p - q) > 1e-4):
+        return f"{100 * p:.2f}".rstrip("0").rstrip(".") if any(abs(p - q) < 1e-3 for q in beside) else f"{100 * p:.1f}"
     return count(p, 100).replace("more than ", "> ")
+
+
+def _chosen_label(fpr: float, value: str, from_best: float) -> str:
+    """The value alone, or with its false alarms where the two dots are too close to tell whose it is."""
+    return value if from_best > 0.2 else f"at {false_alarms(fpr)}: {value}"
 
 
 # -- where labels go ----------------------------------------------------------------------------------------------
 
 
-def _place(lines: Sequence[str], at: Point, width: int, avoid: Iterable[Point], boxes: Sequence[Any]) -> Any:
-    """The box nearest ``at`` that holds the lines and touches no curve, dot or other box: (left, bottom, right, top)."""
+def _place(
+    lines: Sequence[str], at: Point, width: int, avoid: Iterable[Point], boxes: Sequence[Box], under: bool = False
+) -> Box | None:
+    """The box nearest ``at`` that holds the lines and touches no curve, dot or other box; ``under`` keeps it below."""
     unit = 100 / width
     wide = max(len(line) for line in lines) * 7.7 * unit
     high = (len(lines) * 19 - 2) * unit
     taken = np.asarray(list(avoid))
-    best, least = None, math.inf
-    for left in np.arange(1.0, 99.5 - wide, 1.0):
-        for bottom in np.arange(1.0, 99.5 - high, 1.0):
+    best: Box | None = None
+    least = math.inf
+    for left in np.arange(1.0, 99.5 - wide, 1.0).tolist():
+        for bottom in np.arange(1.0, 99.5 - high, 1.0).tolist():
             box = (left, bottom, left + wide, bottom + high)
             dx = max(box[0] - at[0], 0, at[0] - box[2])
             dy = max(box[1] - at[1], 0, at[1] - box[3])
             distance = math.hypot(dx, dy)
-            if distance >= least:
+            if distance >= least or (under and (box[3] > at[1] or box[2] < at[0])):
                 continue
             near = 6 * unit
             inside = (taken[:, 0] > box[0] - near) & (taken[:, 0] < box[2] + near)
@@ -162,18 +176,18 @@ def _dense(points: Sequence[Point]) -> list[Point]:
 def _spec(chart: Chart, width: int) -> dict[str, Any]:
     curve, baseline = _dense(chart.curve), _dense(chart.baseline)
     avoid = [*curve, *baseline, chart.best, chart.chosen]
-    boxes: list[Any] = []
+    boxes: list[Box] = []
     layers = [
         _line(chart.baseline, "var(--secondary)", 1.75),
         _line(chart.curve, "var(--risk)", 3),
     ]
     texts: list[dict[str, Any]] = []
     for lines, at, colour, weight in (
+        (("without the release",), baseline[int(0.6 * len(baseline))], "var(--secondary)", 400),
         (chart.best_label, chart.best, "var(--risk)", 600),
         ((chart.chosen_label,), chart.chosen, "var(--risk)", 600),
-        (("without the release",), baseline[int(0.72 * len(baseline))], "var(--secondary)", 400),
     ):
-        box = _place(lines, at, width, avoid, boxes)
+        box = weight == 400 and _place(lines, at, width, avoid, boxes, under=True) or _place(lines, at, width, avoid, boxes)
         if box is None:  # a curve so crowded that no place is free: the table and the label for readers still say it
             continue
         boxes.append(box)
@@ -185,7 +199,7 @@ def _spec(chart: Chart, width: int) -> dict[str, Any]:
             y = box[3] - (12 + 19 * i) * 100 / width
             texts += _text(line, (box[0] if left else box[2], y), "left" if left else "right", colour, weight)
     layers += [_dot(chart.best, filled=True), _dot(chart.chosen, filled=False), *texts]
-    axis = {"values": [0, 25, 50, 75, 100], "grid": True, "domain": False, "ticks": False, "labelPadding": 8}
+    axis = {"values": [0, 25, 50, 75, 100], "grid": True, "domain": False, "ticks": False, "labelPadding": 8, "labelFlush": False}
     scale = {"domain": [0, 100], "nice": False}
     return {
         "$schema": "https://vega.github.io/schema/vega-lite/v5.json",

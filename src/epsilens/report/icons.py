@@ -28,16 +28,18 @@ def filled(p: float) -> int:
     return nearest if p in (0, 1) else min(max(nearest, 1), 99)
 
 
-def array(title: str, baseline: float, value: float | None = None, *, key: str = "person") -> str:
+def array(
+    title: str, baseline: float, value: float | None = None, limit: float | None = None, *, key: str = "person"
+) -> str:
     """A figure: a title, then the array with its labels; ``value`` adds to the baseline in the colour of risk.
 
     ``title`` is HTML; ``key`` names the figure's symbol, and must differ between figures of one page.
     """
-    return f'<figure class="icons"><figcaption>{title}</figcaption>{icons(baseline, value, key=key)}</figure>'
+    return f'<figure class="icons"><figcaption>{title}</figcaption>{icons(baseline, value, limit, key=key)}</figure>'
 
 
-def icons(baseline: float, value: float | None = None, *, key: str = "person") -> str:
-    """The array as inline SVG: baseline grey, added in colour, the rest hollow."""
+def icons(baseline: float, value: float | None = None, limit: float | None = None, *, key: str = "person") -> str:
+    """The array as inline SVG: baseline grey, added in colour, the rest hollow, a dashed step at the limit."""
     base = filled(baseline)
     right = base if value is None else max(filled(value), base)
     added, wrong = right - base, 100 - right
@@ -51,11 +53,27 @@ def icons(baseline: float, value: float | None = None, *, key: str = "person") -
     said = f"{base} of 100 right without the release"
     if value is not None:
         said += f", {added} more with it, {wrong} wrong"
-    height = _TOP + _ROWS * _HIGH + 2
+    height, step = _TOP + _ROWS * _HIGH + 4, ""
+    if limit is not None:
+        said += f", the limit is {filled(limit)}"
+        height, step = height + 20, _limit(filled(limit))
     return (
         f'<svg class="people" role="img" aria-label="{html.escape(said)}" viewBox="0 0 {_WIDTH:g} {height:g}" '
         f'width="{_WIDTH:g}" height="{height:g}" xmlns="http://www.w3.org/2000/svg">'
-        f"<defs>{_PERSON.format(id=key)}</defs>{labels}{''.join(people)}</svg>"
+        f"<defs>{_PERSON.format(id=key)}</defs>{labels}{''.join(people)}{step}</svg>"
+    )
+
+
+def _limit(people: int) -> str:
+    """A dashed step after that many figures, labelled beneath."""
+    columns, rest = divmod(people, _ROWS)
+    x, top, end = columns * _WIDE, _TOP + 2, _TOP + _ROWS * _HIGH + 4
+    turn = _TOP + 2 + rest * _HIGH
+    path = f"M{x:g} {top:g}V{end:g}" if not rest else f"M{x + _WIDE:g} {top:g}V{turn:g}H{x:g}V{end:g}"
+    middle = min(max(x, 32), _WIDTH - 32)
+    return (
+        f'<path class="limit" d="{path}"/>'
+        f'<text x="{middle:g}" y="{end + 16:g}" text-anchor="middle" class="limit">limit {people}</text>'
     )
 
 

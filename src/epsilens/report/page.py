@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from .. import __version__
 from . import charts, icons
 from .readings import Row
-from .sentences import Span, question, title
+from .sentences import FALLS, Span, question, title
 from .text import groups
-from .words import apart, frequencies, frequency
+from .words import apart, frequencies, frequency, rounded_down, rounded_up
 
 if TYPE_CHECKING:
     from .explain import Explanation
@@ -111,7 +111,7 @@ def page(about: Explanation) -> str:
 def _opening(about: Explanation) -> str:
     e = about.experiment
     facts = "".join(
-        f"<dt>{html.escape(_PARAMETERS.get(key, key))}</dt><dd>{html.escape(_shown(value))}</dd>"
+        f"<dt>{html.escape(_PARAMETERS.get(key, key))}</dt><dd>{html.escape(_shown(key, value))}</dd>"
         for key, value in e.parameters.items()
     )
     side = f'<div class="side"><h2>{html.escape(title(e))}</h2><dl>{facts}</dl></div>'
@@ -129,19 +129,21 @@ def _said(about: Explanation) -> str:
     return f'<h1>{html.escape(about.headline)}</h1><p class="lead">{_spans(lead)}</p>'
 
 
-def _shown(value: object) -> str:
+def _shown(key: str, value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    if not isinstance(value, float):
+        return str(value)
+    return rounded_up(value, 6) if key in FALLS else rounded_down(value, 6)
 
 
 def _pictures(about: Explanation) -> str:
     row, asked = about.row("success"), question(about.experiment)
     with_it, without = frequencies(*_success(row))
     before = icons.array(f'Without the release: <span class="number">{without}</span> right', row.baseline, key="before")
-    after = icons.array(
-        f'With it: <span class="number risk">{with_it}</span> right', row.baseline, _success(row)[0], key="after"
-    )
+    limit = about.choice.limit if about.choice and about.choice.reading_name == "success" else None
+    caption = f'With it: <span class="number risk">{with_it}</span> right'
+    after = icons.array(caption, row.baseline, _success(row)[0], limit, key="after")
     prior = about.arguments["prior"]
     share = "half of them" if prior == 0.5 else f"{frequency(prior)}"
     note = f"Each figure is one of 100 {asked.unit}, {share} {asked.group}. The adversary guesses for each."
@@ -167,7 +169,7 @@ def _curves(about: Explanation) -> str:
     note += f"{frequency(given['fpr'])} false alarms."
     return (
         f'<section><h2>How the guess can be tuned</h2><div><div class="pair">{"".join(figures)}</div>'
-        f'<p class="note">{html.escape(note)}</p></div></section>'
+        f'<p class="note after">{html.escape(note)}</p></div></section>'
     )
 
 
@@ -177,7 +179,8 @@ def _readings(about: Explanation) -> str:
         body.append(f'<tr class="group"><th scope="rowgroup" colspan="5">{html.escape(group)}</th></tr>')
         body += [
             f'<tr><th scope="row">{html.escape(r.name)}</th><td class="symbol">{_symbol(r.symbol)}</td>'
-            f'<td class="value">{html.escape(r.text)}</td><td class="without">{html.escape(r.baseline_text)}</td>'
+            f'<td class="value">{html.escape(r.text)}</td>'
+            f'<td class="without{" alone" if r.key == "fbeta" else ""}">{html.escape(r.baseline_text)}</td>'
             f'<td class="words">{html.escape(r.words)}</td></tr>'
             for r in rows
         ]
@@ -185,8 +188,8 @@ def _readings(about: Explanation) -> str:
     return (
         '<section><h2>Every reading</h2><div><div class="table"><table><thead><tr><th scope="col">Reading</th>'
         '<th scope="col"><span hidden>Symbol</span></th><th scope="col" class="value">Value</th>'
-        '<th scope="col" class="without">Without the release</th><th scope="col">In words</th></tr></thead>'
-        f'<tbody>{"".join(body)}</tbody></table></div><p class="note">{notes}</p></div></section>'
+        '<th scope="col" class="without">Without</th><th scope="col" class="words">In words</th></tr></thead>'
+        f'<tbody>{"".join(body)}</tbody></table></div><p class="note after">{notes}</p></div></section>'
     )
 
 
@@ -199,10 +202,12 @@ def _symbol(symbol: str) -> str:
 
 
 def _reproduce(about: Explanation) -> str:
-    command = f"<pre><code>{html.escape(about.command)}</code></pre>" if about.command else ""
+    # Each option stays in one piece, so that a phone does not break a line between two dashes.
+    words = " ".join(f"<span>{html.escape(word)}</span>" for word in about.command.split(" "))
+    command = f"<pre><code>{words}</code></pre>" if about.command else ""
     worlds = f"The two worlds compared: {about.experiment.h0}; {about.experiment.h1}."
     return (
-        f'<section><h2>How to reproduce</h2><div>{command}<p class="note">{html.escape(worlds)} '
+        f'<section><h2>How to reproduce</h2><div>{command}<p class="note after">{html.escape(worlds)} '
         f"epsilens {html.escape(__version__)}.</p></div></section>"
     )
 

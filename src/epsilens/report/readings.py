@@ -122,7 +122,7 @@ def _fbeta(point: tuple[float, float] | None) -> str:
 
 def _attack(value: float, floor: float) -> str:
     n, base, of = _beside(value, floor)
-    return f"One that succeeds for {base} of {of} without the release: for at most {n} with it."
+    return f"One right for {base} of {of} without the release can be right for {n} with it."
 
 
 def _factor(epsilon: float) -> str:

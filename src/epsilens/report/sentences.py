@@ -209,15 +209,16 @@ _REACH = {
 # -- what to do ---------------------------------------------------------------------------------------------------
 
 _SYMBOLS = {"epsilon": "ε", "delta": "δ", "psi": "ψ", "sigma": "σ", "scale": "scale", "truth": "truth", "shift": "shift"}
-_RISES = ("epsilon", "delta", "psi", "truth", "shift")
-_FALLS = ("sigma", "scale")
+#: Parameters by which way risk goes as they grow.
+RISES = ("epsilon", "delta", "psi", "truth", "shift")
+FALLS = ("sigma", "scale")
 
 
 def safe_value(choice: Choice) -> tuple[str, str]:
     """The chosen value rounded to the safe side, and the words that say which side that is."""
-    if choice.parameter in _RISES:
+    if choice.parameter in RISES:
         return rounded_down(choice.value), "or less"
-    if choice.parameter in _FALLS:
+    if choice.parameter in FALLS:
         return rounded_up(choice.value), "or more"
     return repr(choice.value), ""
 
@@ -232,7 +233,7 @@ def instruction(choice: Choice) -> str:
     symbol = _SYMBOLS.get(choice.parameter, choice.parameter)
     value, side = safe_value(choice)
     if choice.note.startswith("nothing"):
-        return f"Any {symbol} {'down' if choice.parameter in _FALLS else 'up'} to {value} keeps this limit"
+        return f"Any {symbol} {'down' if choice.parameter in FALLS else 'up'} to {value} keeps this limit"
     return f"Use {symbol} = {value} {side}".rstrip()
 
 
@@ -257,8 +258,10 @@ def consequence(choice: Choice, asked: Question) -> tuple[Span, ...]:
             Span(", your limit. Without the release it would be "),
             Span("0." if floor == 0 else f"{number(floor)}.", "strong"),
         )
-    reached, without, limit = frequencies(choice.reading, floor, choice.limit)
+    reached, without, limit = frequencies(choice.reading, floor, choice.limit, exact=True)
     before, after = phrases[name].split("|")
+    if " than " in reached:  # "at most more than 99" says too much
+        before = before.removesuffix("at most ")
     return (
         Span(f": {before}"),
         Span(reached, "risk"),

@@ -46,20 +46,25 @@ def apart(p: float, q: float) -> bool:
     return abs(p - q) >= _SAME
 
 
-def scale_for(values: Sequence[float]) -> int:
-    """The smallest denominator at which the values that differ read differently; small risks start at 1,000 or 10,000."""
+def scale_for(values: Sequence[float], *, exact: bool = False) -> int:
+    """The smallest denominator at which the values that differ read differently; small risks start at 1,000 or 10,000.
+
+    With ``exact`` the denominator also grows until none of them is only "more than" or "fewer than" a count.
+    """
     positive = [v for v in values if v > 0]
     largest = max(positive, default=1.0)
     least = 100 if largest >= 0.05 else 1_000 if largest >= 0.005 else 10_000
     pairs = [(p, q) for i, p in enumerate(values) for q in values[i + 1 :] if apart(p, q)]
     for scale in _SCALES:
-        if scale >= least and all(count(p, scale) != count(q, scale) for p, q in pairs):
+        if scale < least or any(count(p, scale) == count(q, scale) for p, q in pairs):
+            continue
+        if not exact or not any(" than " in count(v, scale) for v in values):
             return scale
     return _SCALES[-1]
 
 
-def frequencies(*values: float) -> tuple[str, ...]:
-    """Probabilities shown together, out of one denominator.
+def frequencies(*values: float, exact: bool = False) -> tuple[str, ...]:
+    """Probabilities shown together, out of one denominator; ``exact`` as in :func:`scale_for`.
 
     >>> frequencies(0.6967, 0.5)
     ('70 of 100', '50 of 100')
@@ -68,7 +73,7 @@ def frequencies(*values: float) -> tuple[str, ...]:
     >>> frequencies(0.027, 0.01)
     ('27 of 1,000', '10 of 1,000')
     """
-    scale = scale_for(values)
+    scale = scale_for(values, exact=exact)
     return tuple(f"{count(v, scale)} of {grouped(scale)}" for v in values)
 
 
@@ -93,7 +98,9 @@ def number(value: float, *beside: float, digits: int = 4) -> str:
         return "undefined"
     if math.isinf(value):
         return "unbounded"
-    if value != 0 and (abs(value) < 10.0**-digits or abs(value) >= 1e6):
+    if value == 0:
+        return "0"
+    if abs(value) < 10.0**-digits or abs(value) >= 1e6:
         return f"{value:.{digits}g}"
     others = [b for b in (1.0, *beside) if math.isfinite(b) and b != value]
     for places in range(digits, 16):
