@@ -14,6 +14,7 @@ __all__ = [
     "mills",
     "mills_drop",
     "mills_slope",
+    "moment_less_one",
     "probit_gap",
     "sinhcm1",
 ]
@@ -65,6 +66,19 @@ def sinhcm1(x: Array) -> Array:
         total = (1 + total) * s2 / ((2 * k) * (2 * k + 1))
     big = np.where(small, 1.0, x)
     return np.where(small, total, np.sinh(big) / big - 1)
+
+
+def moment_less_one(p0: Array, p1: Array, u: Array, a: float) -> float:
+    """Σ p1^a·p0^{1−a} − 1 for two laws of total mass 1 with u = log(p1/p0), exact as a → 0, a → 1 or u → 0.
+
+    It is Σ p0·(g(au) − a·g(u)) with g(x) = e^x − 1 − x, whose terms have one sign; beyond ½ the roles are exchanged.
+    """
+    if a > 0.5:
+        p0, p1, u, a = p1, p0, -u, 1 - a
+    with np.errstate(over="ignore", invalid="ignore"):
+        # p0·g(u) = p1 − p0 − p0·u where e^u alone could overflow
+        grown = np.where(u < 30, p0 * expm1mx(np.minimum(u, 30.0)), p1 - p0 * (1 + u))
+        return float(np.sum(np.where(p0 > 0, p0 * expm1mx(a * u), 0.0) - a * grown))
 
 
 def mills(y: Array) -> Array:

@@ -306,9 +306,9 @@ class TwoLaplaces:
 
             def excess(log_w: Real) -> Real:
                 mass = four(log_w)[which + 2 * miss]
-                return mp.log(mass) - goal if mass > 0 else mpf(-10) ** 6
+                return mp.log(mass) - goal if mass > 0 else -mpf(10) ** 6
 
-            low, high = mpf(-700), mpf(9)
+            low, high = mpf(-730), mpf(14)
             f_low, f_high = excess(low), excess(high)
             assert f_low * f_high < 0
             side = 0

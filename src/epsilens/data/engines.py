@@ -7,6 +7,7 @@ one, how rows come back as Arrow) is here and nowhere else.
 from __future__ import annotations
 
 import tempfile
+import uuid
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -45,6 +46,7 @@ class Engine:
 
     connection: Any
     owned: bool = False
+    _kept: list[Any] = field(default_factory=list, repr=False)
     _folder: tempfile.TemporaryDirectory[str] | None = field(default=None, repr=False)
 
     @property
@@ -78,12 +80,30 @@ class Engine:
             yield batch
 
     def cache(self, expression: Any) -> Any:
-        """The expression computed once and kept by the engine for the rest of the scan."""
+        """The expression computed once and kept by the engine until it is closed.
+
+        Not by Ibis's own ``cache``, whose DROP does not parse with recent sqlglot; Spark has no temporary tables, and
+        keeps the rows of a view.
+        """
+        name = f"epsilens_{uuid.uuid4().hex}"
         with _quiet():
-            return expression.cache()
+            if self.kind == "pyspark":
+                kept = self.connection._session.sql(self.connection.compile(expression)).cache()
+                kept.createOrReplaceTempView(name)
+                self._kept.append(kept)
+            else:
+                self.connection.create_table(name, expression, temp=True)
+                self._kept.append(name)
+            return self.connection.table(name)
 
     def close(self) -> None:
-        """Drop the temporary files, and the connection if it was made here."""
+        """Drop the temporary tables and files, and the connection if it was made here."""
+        for kept in self._kept:
+            if self.kind == "pyspark":
+                kept.unpersist()
+            elif not self.owned:
+                self.connection.raw_sql(f'DROP TABLE IF EXISTS "{kept}"')
+        self._kept.clear()
         if self.owned:
             with _quiet():
                 self.connection.disconnect()

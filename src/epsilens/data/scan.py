@@ -178,7 +178,7 @@ def scan(
             f"A minimum query size of {min_query_size:,} does not protect them: two questions, about everyone and "
             "about everyone but them, each cover enough people."
         )
-    tell("done")
+    tell("done", tell.total)
     return Scan(
         table=opened.name,
         engine=kind,

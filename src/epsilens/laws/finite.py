@@ -14,7 +14,7 @@ from scipy.special import logsumexp
 
 from ..checks import Array
 from ..readings.precision_recall import fbeta_floor
-from ..special import expm1mx, probit_gap
+from ..special import expm1mx, moment_less_one, probit_gap
 
 __all__ = ["Finite"]
 
@@ -177,31 +177,17 @@ class Finite:
             if -0.5 < less_one < 1:
                 out[i] = np.log1p(less_one)
             else:
-                terms = self._log_terms(power)
-                out[i] = logsumexp(terms) if terms.size else -np.inf
+                out[i] = logsumexp(self.log_p0 + power * self.llr) if self.llr.size else -np.inf
         return out.reshape(a.shape)
 
     def _moment_less_one(self, power: float) -> float:
-        """Σ p1^a p0^{1−a} − 1 = Σ p0·(g(au) − a·g(u)), g(x) = e^x − 1 − x: terms of one sign, exact as a → 0.
-
-        For a > ½ the same with the roles exchanged. Mass that only one law shows leaves Σ p0·(e^{au} − 1) − only0.
-        """
-        u, p, q, a, only = self._u, self._p0, self._p1, power, self.only0
-        if power > 0.5:
-            u, p, q, a, only = -u, q, p, 1 - power, self.only1
-        if power in (0.0, 1.0):  # the whole of one law
-            return 0.0
+        """Σ p1^a p0^{1−a} − 1 without cancellation; mass that only one law shows leaves Σ p0·(e^{au} − 1) − only0."""
+        if not (self.only0 or self.only1):
+            return moment_less_one(self._p0, self._p1, self._u, power)
         with np.errstate(over="ignore", invalid="ignore"):
-            if self.only0 or self.only1:
-                return float(np.sum(p * np.expm1(a * u)) - only)
-            # p·g(u) = q − p − p·u where e^u alone could overflow
-            grown = np.where(u < 30, p * expm1mx(np.minimum(u, 30.0)), q - p * (1 + u))
-            return float(np.sum(p * expm1mx(a * u) - a * grown))
-
-    def _log_terms(self, power: float) -> Array:
-        extra = [np.log(self.only1)] if power == 1 and self.only1 > 0 else []
-        extra += [np.log(self.only0)] if power == 0 and self.only0 > 0 else []
-        return np.concatenate((self.log_p0 + power * self.llr, extra))
+            if power > 0.5:
+                return float(np.sum(self._p1 * np.expm1((power - 1) * self._u)) - self.only1)
+            return float(np.sum(self._p0 * np.expm1(power * self._u)) - self.only0)
 
     def kl(self) -> Array:
         """Σ p0·log(p0/p1) = Σ p0·(e^u − 1 − u) + only1: no cancellation; infinite if H1 misses an atom of H0."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -83,30 +84,35 @@ class _Score:
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(total) - self.k * self.m / 2 + self.sign * self.m * (y - self.k / 2))
 
-    def _mass(self, left: Array, right: Array) -> Array:
-        """∫ of the density over [left, right], panel by panel between whole numbers."""
-        panels = max(1, math.ceil(self.m / 8))
-        edges = np.linspace(0, self.k, self.k * panels + 1)
-        a = np.clip(edges[:-1], left[..., None], right[..., None])
-        b = np.clip(edges[1:], left[..., None], right[..., None])
-        half = (b - a)[..., None] / 2
-        x = a[..., None] + half * (1 + _X)
-        # nodes of an empty panel may sit on a knot; they carry no weight
-        return np.asarray((np.exp(self.log_pdf(x)) * _W * half).sum((-1, -2)))
+    def _panel(self, left: Array, right: Array) -> Array:
+        """∫ of the density between two places of one panel."""
+        half = (right - left)[..., None] / 2
+        return np.asarray((np.exp(self.log_pdf(left[..., None] + half * (1 + _X))) * _W * half).sum(-1))
+
+    @cached_property
+    def _panels(self) -> tuple[Array, Array, Array]:
+        """Edges (whole numbers, and between them where the tilt is steep), and the mass below and above each."""
+        edges = np.linspace(0, self.k, self.k * max(1, math.ceil(self.m / 8)) + 1)
+        mass = self._panel(edges[:-1], edges[1:])
+        return edges, np.concatenate(([0.0], np.cumsum(mass))), np.concatenate((np.cumsum(mass[::-1])[::-1], [0.0]))
 
     def log_cdf(self, x: Array) -> Array:
         """Of the continuous part."""
-        x = np.asarray(x, dtype=float)
+        x = np.clip(np.asarray(x, dtype=float), 0.0, self.k)
+        edges, below, _ = self._panels
+        i = np.clip(np.searchsorted(edges, x, side="right") - 1, 0, edges.size - 2)
         with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self._mass(np.zeros_like(x), x)))
+            return np.asarray(np.log(below[i] + self._panel(edges[i], x)))
 
     def log_sf(self, x: Array) -> Array:
         """Of the continuous part."""
-        x = np.asarray(x, dtype=float)
+        x = np.clip(np.asarray(x, dtype=float), 0.0, self.k)
+        edges, _, above = self._panels
+        i = np.clip(np.searchsorted(edges, x, side="left"), 1, edges.size - 1)
         with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self._mass(x, np.full_like(x, self.k))))
+            return np.asarray(np.log(above[i] + self._panel(x, edges[i])))
 
 
 def laplace_product(m: float, k: int) -> Pieces:
     """The product of k equal Laplace pairs of shift m, exactly."""
-    return Pieces(_Score(k, m, -1), _Score(k, m, 1))
+    return Pieces(_Score(k, m, -1), _Score(k, m, 1), ratio=lambda y: m * (2 * np.asarray(y, dtype=float) - k))

@@ -9,6 +9,7 @@ reach.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import pairwise
@@ -40,11 +41,14 @@ def _mass(line: Line, left: Array, right: Array) -> Array:
 
 @dataclass(frozen=True)
 class Pieces:
-    """``line0`` under H0 and ``line1`` under H1; ``breaks`` adds knots of the likelihood ratio that are not theirs."""
+    """``line0`` under H0 and ``line1`` under H1; ``breaks`` adds knots of the likelihood ratio that are not theirs,
+    ``ratio`` gives its logarithm where that is known in closed form.
+    """
 
     line0: Line
     line1: Line
     breaks: tuple[float, ...] = ()
+    ratio: Callable[[Array], Array] | None = None
     _span: tuple[float, float] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -78,7 +82,7 @@ class Pieces:
 
     def llr(self, x: Array) -> Array:
         """log of the density ratio."""
-        return np.asarray(self.line1.log_pdf(x) - self.line0.log_pdf(x))
+        return self.ratio(x) if self.ratio is not None else np.asarray(self.line1.log_pdf(x) - self.line0.log_pdf(x))
 
     def _above(self, level: Array, x: Array) -> Array:
         """How far llr(x) lies above a level."""
@@ -139,7 +143,9 @@ class Pieces:
 
     def reverse(self) -> Pieces:
         """Swap the two laws."""
-        return Pieces(self.line1, self.line0, self.breaks)
+        ratio = self.ratio
+        flipped = None if ratio is None else lambda x: -ratio(x)
+        return Pieces(self.line1, self.line0, self.breaks, flipped)
 
     def _split(self, u: Array, *, ties: bool = False) -> tuple[Array, Array, Array, Array]:
         """(α, recall, 1−α, 1−recall) of {llr > u}, or of {llr ≥ u} with ``ties``."""

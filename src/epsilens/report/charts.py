@@ -9,15 +9,16 @@ from __future__ import annotations
 import html
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import MissingExtra
 from .readings import best_guess
-from .sentences import false_alarms, question
+from .sentences import question
 from .words import count, frequencies
 
 if TYPE_CHECKING:
@@ -38,7 +39,10 @@ Box = tuple[float, float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A chart before it has a size: its words, curves and marked points, all out of 100."""
+    """A chart before it has a size: its words, curves and marked points, all out of 100.
+
+    ``best_labels`` are ways to break one label into lines; the one that fits nearest its dot is used.
+    """
 
     title: str
     subtitle: str
@@ -47,7 +51,7 @@ class Chart:
     curve: tuple[Point, ...]
     baseline: tuple[Point, ...]
     best: Point
-    best_label: tuple[str, ...]
+    best_labels: tuple[tuple[str, ...], ...]
     chosen: Point
     chosen_label: str
 
@@ -63,13 +67,17 @@ def roc(e: Experiment, prior: float = 0.5, fpr: float = 0.1) -> Chart:
     found = float(e.recall(fpr))
     x, y = best_guess(e, prior)
     if x == y == 0:
-        label: tuple[str, ...] = ("best guess: flags nobody",)
+        labels: tuple[tuple[str, ...], ...] = (("best guess: flags nobody",),)
     elif x == y == 1:
-        label = ("best guess: flags everyone",)
+        labels = (("best guess: flags everyone",),)
     elif round(y, 4) == round(x, 4):
-        label = ("best guess:", "as good as chance")
+        labels = (("best guess:", "as good as chance"),)
     else:
-        label = (f"best guess: finds {_of_100(y, x)}", f"with {_of_100(x, y)} false alarms")
+        yes, no = _of_100(y, x), _of_100(x, y)
+        labels = (
+            (f"best guess: finds {yes}", f"with {no} false alarms"),
+            ("best guess:", f"finds {yes} with", f"{no} false alarms"),
+        )
     return Chart(
         "ROC curve",
         f"Found, of 100 {asked.group}",
@@ -80,9 +88,9 @@ def roc(e: Experiment, prior: float = 0.5, fpr: float = 0.1) -> Chart:
         _points(alpha, e.roc(alpha)),
         ((0.0, 0.0), (100.0, 100.0)),
         (100 * x, 100 * y),
-        label,
+        labels,
         (100 * fpr, 100 * found),
-        _chosen_label(fpr, _of_100(found, fpr), math.hypot(fpr - x, found - y)),
+        _of_100(found, fpr),
     )
 
 
@@ -100,12 +108,12 @@ def precision_recall(e: Experiment, prior: float = 0.5, fpr: float = 0.1) -> Cha
         f"Precision–recall curve: at a recall of {frequencies(found)[0]} the precision is {frequencies(right)[0]}; "
         f"the best guess has recall {frequencies(y)[0]} and precision {frequencies(precise)[0]}; "
         f"without the release the precision is {frequencies(prior)[0]}.",
-        _points(recall, e.precision(recall=recall, prior=prior)),
+        (*_points(recall, e.precision(recall=recall, prior=prior)), (100.0, 100 * prior)),
         ((0.0, 100 * prior), (100.0, 100 * prior)),
         (100 * y, 100 * precise),
-        ("best guess",),
+        (("best guess",),),
         (100 * found, 100 * right),
-        _chosen_label(fpr, _of_100(right, prior), math.hypot(found - y, right - precise)),
+        _of_100(right, prior),
     )
 
 
@@ -126,45 +134,53 @@ def _of_100(p: float, *beside: float) -> str:
     return count(p, 100).replace("more than ", "> ")
 
 
-def _chosen_label(fpr: float, value: str, from_best: float) -> str:
-    """The value alone, or with its false alarms where the two dots are too close to tell whose it is."""
-    return value if from_best > 0.2 else f"at {false_alarms(fpr)}: {value}"
-
-
 # -- where labels go ----------------------------------------------------------------------------------------------
 
 
 def _place(
-    lines: Sequence[str], at: Point, width: int, avoid: Iterable[Point], boxes: Sequence[Box], under: bool = False
-) -> Box | None:
-    """The box nearest ``at`` that holds the lines and touches no curve, dot or other box; ``under`` keeps it below."""
+    lines: Sequence[str],
+    at: Point,
+    width: int,
+    avoid: Sequence[Point],
+    boxes: Sequence[Box],
+    under: bool = False,
+) -> tuple[float, Box] | None:
+    """The box nearest ``at`` that holds the lines and touches no curve, dot or other box, and how far it is.
+
+    With ``under`` it also stays below and to the right of ``at``.
+    """
     unit = 100 / width
-    wide = max(len(line) for line in lines) * 7.7 * unit
+    wide = max(len(line) for line in lines) * 7.0 * unit
     high = (len(lines) * 19 - 2) * unit
-    taken = np.asarray(list(avoid))
-    best: Box | None = None
-    least = math.inf
+    near = 6 * unit
+    taken = np.asarray(avoid)
+    best: tuple[float, Box] | None = None
     for left in np.arange(1.0, 99.5 - wide, 1.0).tolist():
         for bottom in np.arange(1.0, 99.5 - high, 1.0).tolist():
             box = (left, bottom, left + wide, bottom + high)
-            dx = max(box[0] - at[0], 0, at[0] - box[2])
-            dy = max(box[1] - at[1], 0, at[1] - box[3])
-            distance = math.hypot(dx, dy)
-            if distance >= least or (under and (box[3] > at[1] or box[2] < at[0])):
+            distance = math.dist(_edge(box, at), at)
+            if (best and distance >= best[0]) or (under and (box[3] > at[1] or box[2] < at[0])):
                 continue
-            near = 6 * unit
+            if any(
+                box[2] + near >= b[0] and b[2] + near >= box[0] and box[3] >= b[1] and b[3] >= box[1] for b in boxes
+            ):
+                continue
             inside = (taken[:, 0] > box[0] - near) & (taken[:, 0] < box[2] + near)
             inside &= (taken[:, 1] > box[1] - near) & (taken[:, 1] < box[3] + near)
-            apart = all(box[2] < b[0] or b[2] < box[0] or box[3] < b[1] or b[3] < box[1] for b in boxes)
-            if apart and not inside.any():
-                best, least = box, distance
+            if not inside.any():
+                best = distance, box
     return best
+
+
+def _edge(box: Box, at: Point) -> Point:
+    """The point of the box nearest ``at``."""
+    return min(max(at[0], box[0]), box[2]), min(max(at[1], box[1]), box[3])
 
 
 def _dense(points: Sequence[Point]) -> list[Point]:
     """The polyline at least every unit, so that nothing slips between two of its points."""
     out: list[Point] = []
-    for (x0, y0), (x1, y1) in zip(points, points[1:], strict=False):
+    for (x0, y0), (x1, y1) in pairwise(points):
         steps = max(int(max(abs(x1 - x0), abs(y1 - y0))), 1)
         out += [(x0 + (x1 - x0) * i / steps, y0 + (y1 - y0) * i / steps) for i in range(steps)]
     return [*out, points[-1]]
@@ -174,32 +190,16 @@ def _dense(points: Sequence[Point]) -> list[Point]:
 
 
 def _spec(chart: Chart, width: int) -> dict[str, Any]:
-    curve, baseline = _dense(chart.curve), _dense(chart.baseline)
-    avoid = [*curve, *baseline, chart.best, chart.chosen]
-    boxes: list[Box] = []
-    layers = [
-        _line(chart.baseline, "var(--secondary)", 1.75),
-        _line(chart.curve, "var(--risk)", 3),
-    ]
-    texts: list[dict[str, Any]] = []
-    for lines, at, colour, weight in (
-        (("without the release",), baseline[int(0.6 * len(baseline))], "var(--secondary)", 400),
-        (chart.best_label, chart.best, "var(--risk)", 600),
-        ((chart.chosen_label,), chart.chosen, "var(--risk)", 600),
-    ):
-        box = weight == 400 and _place(lines, at, width, avoid, boxes, under=True) or _place(lines, at, width, avoid, boxes)
-        if box is None:  # a curve so crowded that no place is free: the table and the label for readers still say it
-            continue
-        boxes.append(box)
-        edge = (min(max(at[0], box[0]), box[2]), min(max(at[1], box[1]), box[3]))
-        if lines is chart.best_label and math.dist(edge, at) > 9:
-            layers.append(_line((at, edge), "var(--risk)", 1))
-        left = edge[0] > at[0] or not at[0] > box[2]
-        for i, line in enumerate(lines):
-            y = box[3] - (12 + 19 * i) * 100 / width
-            texts += _text(line, (box[0] if left else box[2], y), "left" if left else "right", colour, weight)
+    layers, texts = _labelled(chart, width)
     layers += [_dot(chart.best, filled=True), _dot(chart.chosen, filled=False), *texts]
-    axis = {"values": [0, 25, 50, 75, 100], "grid": True, "domain": False, "ticks": False, "labelPadding": 8, "labelFlush": False}
+    axis = {
+        "values": [0, 25, 50, 75, 100],
+        "grid": True,
+        "domain": False,
+        "ticks": False,
+        "labelPadding": 8,
+        "labelFlush": False,
+    }
     scale = {"domain": [0, 100], "nice": False}
     return {
         "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
@@ -247,6 +247,39 @@ def _spec(chart: Chart, width: int) -> dict[str, Any]:
     }
 
 
+def _labelled(chart: Chart, width: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The lines, and the labels where they fit: the value by its dot first, the baseline's, then the best guess's."""
+    baseline = _dense(chart.baseline)
+    avoid = [*_dense(chart.curve), *baseline, chart.best, chart.chosen]
+    lines = [_line(chart.baseline, "var(--secondary)", 1.75), _line(chart.curve, "var(--risk)", 3)]
+    texts: list[dict[str, Any]] = []
+    boxes: list[Box] = []
+
+    def write(words: Sequence[str], at: Point, place: tuple[float, Box] | None, colour: str, weight: int) -> None:
+        if place is None:  # so crowded that no place is free: the table and the image's description still say it
+            return
+        distance, box = place
+        boxes.append(box)
+        if distance > 9:
+            lines.append(_line((at, _edge(box, at)), colour, 1))
+        left = box[2] >= at[0]
+        for i, line in enumerate(words):
+            y = box[3] - (10 + 19 * i) * 100 / width
+            texts.extend(_text(line, (box[0] if left else box[2], y), "left" if left else "right", colour, weight))
+
+    value = (chart.chosen_label,)
+    write(value, chart.chosen, _place(value, chart.chosen, width, avoid, boxes), "var(--risk)", 600)
+    without, at = ("without the release",), baseline[int(0.6 * len(baseline))]
+    below = _place(without, at, width, avoid, boxes, under=True)
+    write(without, at, below or _place(without, at, width, avoid, boxes), "var(--secondary)", 400)
+    ways = [(words, _place(words, chart.best, width, avoid, boxes)) for words in chart.best_labels]
+    fitting = [(words, place) for words, place in ways if place]
+    if fitting:
+        words, place = min(fitting, key=lambda way: way[1][0] + 4 * len(way[0]))
+        write(words, chart.best, place, "var(--risk)", 600)
+    return lines, texts
+
+
 def _data(points: Sequence[Point]) -> dict[str, Any]:
     return {"values": [{"x": x, "y": y} for x, y in points]}
 
@@ -258,14 +291,34 @@ def _line(points: Sequence[Point], colour: str, width: float) -> dict[str, Any]:
 
 def _dot(point: Point, *, filled: bool) -> dict[str, Any]:
     fill = "var(--risk)" if filled else "var(--paper)"
-    mark = {"type": "point", "size": 80, "opacity": 1, "fill": fill, "stroke": "var(--risk)", "strokeWidth": 2}
+    mark = {
+        "type": "point",
+        "size": 80,
+        "opacity": 1,
+        "fill": fill,
+        "stroke": "var(--risk)",
+        "strokeWidth": 2,
+    }
     return {"data": _data([point]), "mark": mark}
 
 
 def _text(words: str, at: Point, align: str, colour: str, weight: int) -> list[dict[str, Any]]:
     """Text with a halo of paper beneath it, for where it crosses a hairline."""
-    mark = {"type": "text", "text": words, "align": align, "baseline": "middle", "fontSize": _SIZE, "fontWeight": weight}
-    halo = {**mark, "stroke": "var(--paper)", "strokeWidth": 5, "strokeJoin": "round", "color": "var(--paper)"}
+    mark = {
+        "type": "text",
+        "text": words,
+        "align": align,
+        "baseline": "middle",
+        "fontSize": _SIZE,
+        "fontWeight": weight,
+    }
+    halo = {
+        **mark,
+        "stroke": "var(--paper)",
+        "strokeWidth": 5,
+        "strokeJoin": "round",
+        "color": "var(--paper)",
+    }
     return [{"data": _data([at]), "mark": halo}, {"data": _data([at]), "mark": {**mark, "color": colour}}]
 
 

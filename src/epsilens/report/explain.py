@@ -125,9 +125,11 @@ def explain(
     ``epsilon_for_delta`` is the ε whose δ is shown: half the guarantee unless given, or 1 where there is none.
 
     >>> import epsilens as el
-    >>> explain(el.laplace(epsilon=1.0)).sentence
-    'An adversary who knows every other record guesses correctly whether a person is in the data for 70 of 100 people.
-    Without the release they would be right for 50 of 100.'
+    >>> print(explain(el.laplace(epsilon=1.0)))
+    An adversary who knows every other record guesses correctly whether a person is
+    in the data for 70 of 100 people. Without the release they would be right for 50
+    of 100.
+    ...
     """
     if any(np.ndim(v) for v in experiment.parameters.values()):
         raise InputError("this experiment holds arrays: give single numbers, or read the values it returns")
@@ -155,9 +157,11 @@ def chosen(choice: Choice) -> Explanation:
     """A choice in words: what to set, what that achieves, and every reading at the chosen value.
 
     >>> import epsilens as el
-    >>> chosen(el.choose(el.laplace, "epsilon", at_most=0.55)).sentence
-    'Use ε = 0.2107 or less: an adversary who knows every other record then guesses correctly whether a person is in
-    the data for at most 55 of 100 people. Without the release it would be 50 of 100. Your limit is 55 of 100.'
+    >>> print(chosen(el.choose(el.laplace, "epsilon", at_most=0.55)))
+    Use ε = 0.2107 or less: an adversary who knows every other record then guesses
+    correctly whether a person is in the data for at most 55 of 100 people. Without
+    the release it would be 50 of 100. Your limit is 55 of 100.
+    ...
     """
     args = choice.arguments
     names = {"prior": "prior", "fpr": "fpr", "alpha": "fpr", "beta": "beta", "baseline": "baseline"}
@@ -207,7 +211,13 @@ def _reproduce(e: Experiment, given: Mapping[str, float]) -> str:
     p = e.parameters
     said = ("epsilon", "delta") if e.name == "gaussian" and "epsilon" in p else _SAID_BY[e.name]
     options: dict[str, Any] = {name: p[name] for name in said}
-    plain: dict[str, Any] = {"sensitivity": 1.0, "stretch": 1.0, "k": 2, "neighbours": "add-remove", "calibration": "analytic"}
+    plain: dict[str, Any] = {
+        "sensitivity": 1.0,
+        "stretch": 1.0,
+        "k": 2,
+        "neighbours": "add-remove",
+        "calibration": "analytic",
+    }
     options |= {name: p[name] for name, usual in plain.items() if name in p and p[name] != usual}
     if "shift" in p and p["shift"] != p["sensitivity"]:
         options["shift"] = p["shift"]

@@ -140,7 +140,9 @@ def _shown(key: str, value: object) -> str:
 def _pictures(about: Explanation) -> str:
     row, asked = about.row("success"), question(about.experiment)
     with_it, without = frequencies(*_success(row))
-    before = icons.array(f'Without the release: <span class="number">{without}</span> right', row.baseline, key="before")
+    before = icons.array(
+        f'Without the release: <span class="number">{without}</span> right', row.baseline, key="before"
+    )
     limit = about.choice.limit if about.choice and about.choice.reading_name == "success" else None
     caption = f'With it: <span class="number risk">{with_it}</span> right'
     after = icons.array(caption, row.baseline, _success(row)[0], limit, key="after")
@@ -148,7 +150,9 @@ def _pictures(about: Explanation) -> str:
     share = "half of them" if prior == 0.5 else f"{frequency(prior)}"
     note = f"Each figure is one of 100 {asked.unit}, {share} {asked.group}. The adversary guesses for each."
     if icons.filled(row.value) == icons.filled(row.baseline):
-        note += " The release adds fewer than 1 of 100." if apart(*_success(row)) else " The release adds next to nothing."
+        note += (
+            " The release adds fewer than 1 of 100." if apart(*_success(row)) else " The release adds next to nothing."
+        )
     return f'<div class="pair pictures">{before}{after}</div><p class="note">{html.escape(note)}</p>'
 
 
@@ -235,7 +239,12 @@ def fragment(about: Explanation) -> str:
         ]
     heads = "".join(
         f'<th style="{_CELL};text-align:{side}">{head}</th>'
-        for head, side in (("Reading", "left"), ("Value", "right"), ("Without", "right"), ("In words", "left"))
+        for head, side in (
+            ("Reading", "left"),
+            ("Value", "right"),
+            ("Without", "right"),
+            ("In words", "left"),
+        )
     )
     return (
         f'<div><p style="font-size:1.25em;max-width:36em">{headline}{said}</p>{how}'

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from ..readings.bayes import log_odds
 from ..readings.catalogue import find
 from ..readings.precision_recall import odds
 from .sentences import Question, false_alarms
-from .words import count, frequencies, grouped, number, rounded_down, scale_for
+from .words import count, frequencies, grouped, number, rounded_down, rounded_up, scale_for, small
 
 if TYPE_CHECKING:
     from ..experiment import Experiment
@@ -126,13 +127,18 @@ def _attack(value: float, floor: float) -> str:
 
 
 def _factor(epsilon: float) -> str:
-    return number(math.exp(epsilon), digits=2) if epsilon < 700 else f"e^{epsilon:g}"
+    """e^ε, rounded up."""
+    if epsilon >= 700:
+        return f"e^{epsilon:g}"
+    if epsilon >= 0.1:
+        return rounded_up(math.exp(epsilon), 3)
+    return str(1 + Decimal(rounded_up(math.expm1(epsilon), 2)))
 
 
 def _epsilon(value: float, delta: float) -> str:
     if not math.isfinite(value):
         return "No bound without a δ." if delta == 0 else "No bound even with this δ."
-    aside = f"δ = {delta:g} set aside, the" if delta else "The"
+    aside = f"With δ = {small(delta)} set aside, the" if delta else "The"
     return f"{aside} odds change by a factor of at most {_factor(value)}."
 
 
@@ -153,7 +159,9 @@ def _psi(value: float) -> str:
 def _chernoff(value: float) -> str:
     if not math.isfinite(value):
         return "One answer already tells the two apart."
-    return f"Repeated often, each repeat divides the adversary's error by {_factor(value)}."
+    if value > 700:
+        return "Repeated, the adversary's error vanishes at once."
+    return f"Repeated often, each repeat divides the adversary's error by {number(math.exp(value), digits=2)}."
 
 
 def _nats(value: float, words: str) -> str:
@@ -161,14 +169,21 @@ def _nats(value: float, words: str) -> str:
 
 
 def rows(e: Experiment, q: Question, given: Mapping[str, float]) -> tuple[Row, ...]:
-    """Every reading, in the order of the table; ``given`` holds prior, fpr, beta, baseline, epsilon_for_delta and delta."""
+    """Every reading, in the order of the table; ``given`` holds the arguments of ``explain``."""
     prior, fpr, beta, baseline = (given[k] for k in ("prior", "fpr", "beta", "baseline"))
     table: list[Row] = []
     never_certain = float(e.tradeoff(0.0)) > 0
     some_certain = math.isinf(float(e.law.max_llr()))
 
     def add(
-        group: str, key: str, name: str, symbol: str, words: Callable[[float, float], str], *, shown: bool = True, **args: Any
+        group: str,
+        key: str,
+        name: str,
+        symbol: str,
+        words: Callable[[float, float], str],
+        *,
+        shown: bool = True,
+        **args: Any,
     ) -> float:
         reading = key.removesuffix("_at_delta")
         value, floor = float(getattr(e, reading)(**args)), float(find(reading).floor(**args))
@@ -200,15 +215,40 @@ def rows(e: Experiment, q: Question, given: Mapping[str, float]) -> tuple[Row, .
     claim, delta, epsilon = "The guarantee", given["delta"], given["epsilon_for_delta"]
     pure = add(claim, "epsilon", "Privacy loss at δ = 0", "ε", lambda v, b: _epsilon(v, 0.0), delta=0.0)
     unbounded = not math.isfinite(pure)
-    at_delta = f"Privacy loss at δ = {delta:g}"
-    add(claim, "epsilon_at_delta", at_delta, "ε", lambda v, b: _epsilon(v, delta), shown=unbounded, delta=delta)
+    at_delta = f"Privacy loss at δ = {small(delta)}"
+    add(
+        claim,
+        "epsilon_at_delta",
+        at_delta,
+        "ε",
+        lambda v, b: _epsilon(v, delta),
+        shown=unbounded,
+        delta=delta,
+    )
     add(claim, "delta", f"Loss beyond ε = {epsilon:g}", "δ", lambda v, b: _delta(v, epsilon), epsilon=epsilon)
     add(claim, "psi", "Sensitivity index", "ψ", lambda v, b: _psi(v))
-    add(claim, "kl", "Kullback–Leibler divergence", "KL", lambda v, b: _nats(v, "Average evidence in one answer, in nats."))
-    add(claim, "renyi", "Rényi divergence, order 2", "D₂", lambda v, b: _nats(v, "Used to add up many releases."), order=2.0)
+    add(
+        claim,
+        "kl",
+        "Kullback–Leibler divergence",
+        "KL",
+        lambda v, b: _nats(v, "Average evidence in one answer, in nats."),
+    )
+    add(
+        claim,
+        "renyi",
+        "Rényi divergence, order 2",
+        "D₂",
+        lambda v, b: _nats(v, "Used to add up many releases."),
+        order=2.0,
+    )
     add(claim, "chernoff", "Chernoff information", "C", lambda v, b: _chernoff(v))
     return tuple(table)
 
 
 def _subscript(value: float) -> str:
-    return f"{value:g}".translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")) if float(value).is_integer() else f"({value:g})"
+    return (
+        f"{value:g}".translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
+        if float(value).is_integer()
+        else f"({value:g})"
+    )

@@ -11,13 +11,34 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from ..readings.catalogue import find
-from .words import apart, count, frequencies, frequency, grouped, number, rounded_down, rounded_up, scale_for
+from .words import (
+    apart,
+    count,
+    frequencies,
+    frequency,
+    grouped,
+    number,
+    rounded_down,
+    rounded_up,
+    scale_for,
+    small,
+)
 
 if TYPE_CHECKING:
     from ..choosing import Choice
     from ..experiment import Experiment
 
-__all__ = ["Question", "Span", "false_alarms", "flat", "instruction", "lead", "mechanism", "question", "title"]
+__all__ = [
+    "Question",
+    "Span",
+    "false_alarms",
+    "flat",
+    "instruction",
+    "lead",
+    "mechanism",
+    "question",
+    "title",
+]
 
 
 class Span(NamedTuple):
@@ -45,10 +66,20 @@ class Question:
 
 
 _MEMBER = Question(
-    "whether a person is in the data", "people", "someone in the data", "someone not in it", "in the data", "not in it"
+    "whether a person is in the data",
+    "people",
+    "someone in the data",
+    "someone not in it",
+    "in the data",
+    "not in it",
 )
 _NOT_MEMBER = Question(
-    "whether a person is in the data", "people", "someone not in the data", "someone in it", "not in the data", "in it"
+    "whether a person is in the data",
+    "people",
+    "someone not in the data",
+    "someone in it",
+    "not in the data",
+    "in it",
 )
 _VALUE = Question(
     "which of two values a person's record has",
@@ -137,14 +168,14 @@ def mechanism(e: Experiment) -> str:
     """One line on how it works, after the consequences.
 
     >>> import epsilens as el
-    >>> mechanism(el.laplace(epsilon=1.0))
-    'One person moves the answer by at most 1. Laplace noise of scale 1 hides that: 95 of 100 answers fall within
-    ±3.0 of the truth.'
+    >>> print(mechanism(el.laplace(epsilon=1.0)))
+    One person moves the answer by at most 1. Laplace noise of scale 1 hides that: 95 of 100 answers fall within ±3.0...
     """
     p = e.parameters
     if e.name == "randomized_response":
         others = "the other one" if p["k"] == 2 else f"one of the other {p['k'] - 1}"
-        return f"Each person gives the true answer {frequency(p['truth']).replace(' of', ' times of')}, otherwise {others}."
+        honest = frequency(p["truth"]).replace(" of", " times of")
+        return f"Each person gives the true answer {honest}, otherwise {others}."
     if e.name == "exponential":
         return f"The release picks one of {p['outcomes']} outcomes, more often those with a higher score."
     if e.name not in _REACH:
@@ -176,7 +207,7 @@ def _ceiling(value: float) -> str:
 def _reach_geometric(e: Experiment) -> float:
     # P(|X| > k) = 2q^{k+1}/(1+q), at most 0.05
     a = e.parameters["epsilon"] / e.parameters["sensitivity"]
-    return max(math.ceil(-math.log(0.025 * (1 + math.exp(-a))) / a - 1 - 1e-12), 0)
+    return float(max(math.ceil(-math.log(0.025 * (1 + math.exp(-a))) / a - 1 - 1e-12), 0))
 
 
 def _reach_discrete_gaussian(e: Experiment) -> float:
@@ -208,7 +239,15 @@ _REACH = {
 
 # -- what to do ---------------------------------------------------------------------------------------------------
 
-_SYMBOLS = {"epsilon": "ε", "delta": "δ", "psi": "ψ", "sigma": "σ", "scale": "scale", "truth": "truth", "shift": "shift"}
+_SYMBOLS = {
+    "epsilon": "ε",
+    "delta": "δ",
+    "psi": "ψ",
+    "sigma": "σ",
+    "scale": "scale",
+    "truth": "truth",
+    "shift": "shift",
+}
 #: Parameters by which way risk goes as they grow.
 RISES = ("epsilon", "delta", "psi", "truth", "shift")
 FALLS = ("sigma", "scale")
@@ -254,7 +293,7 @@ def consequence(choice: Choice, asked: Question) -> tuple[Span, ...]:
     if name not in phrases:
         return (
             Span(f": {_spoken(choice)} is then at most "),
-            Span(f"{choice.limit:g}", "risk"),
+            Span(small(choice.limit), "risk"),
             Span(", your limit. Without the release it would be "),
             Span("0." if floor == 0 else f"{number(floor)}.", "strong"),
         )
@@ -278,7 +317,7 @@ def _spoken(choice: Choice) -> str:
         "advantage": "the adversary's advantage over guessing",
         "fbeta": f"the best F-score (β = {args.get('beta', 1):g})",
         "delta": f"δ at ε = {args.get('epsilon', 0):g}",
-        "epsilon": f"ε at δ = {args.get('delta', 0):g}",
+        "epsilon": f"ε at δ = {small(args.get('delta', 0))}",
         "psi": "the sensitivity index ψ",
         "renyi": f"the Rényi divergence of order {args.get('order', 2):g}",
         "kl": "the Kullback–Leibler divergence",

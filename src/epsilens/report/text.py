@@ -45,7 +45,10 @@ def to_text(about: Explanation, width: int = WIDTH) -> str:
                 first, *rest = textwrap.wrap(words_, words) or [""]
                 out += [f"{start}  {first}", *(" " * (width - words) + line for line in rest)]
             else:  # too narrow for a column of words: put them underneath
-                out += [start, *textwrap.wrap(words_, max(width - 4, 20), initial_indent="    ", subsequent_indent="    ")]
+                out += [
+                    start,
+                    *textwrap.wrap(words_, max(width - 4, 20), initial_indent="    ", subsequent_indent="    "),
+                ]
     foot = [textwrap.fill(remark, width) for remark in about.remarks]
     if about.command:
         foot.append(f"Reproduce: {about.command}")

@@ -11,7 +11,18 @@ import math
 from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
-__all__ = ["apart", "count", "frequencies", "frequency", "grouped", "number", "rounded_down", "rounded_up", "scale_for"]
+__all__ = [
+    "apart",
+    "count",
+    "frequencies",
+    "frequency",
+    "grouped",
+    "number",
+    "rounded_down",
+    "rounded_up",
+    "scale_for",
+    "small",
+]
 
 _SCALES = (100, 1_000, 10_000, 100_000, 1_000_000)
 #: Two probabilities closer than this read the same: no denominator a person can picture tells them apart.
@@ -108,6 +119,15 @@ def number(value: float, *beside: float, digits: int = 4) -> str:
         if all(text != f"{b:.{places}f}" for b in others):
             return text
     return repr(value)
+
+
+def small(value: float) -> str:
+    """A number as it was given, with a small one written out.
+
+    >>> small(1e-5), small(0.05), small(1e-12), small(2.0)
+    ('0.00001', '0.05', '1e-12', '2')
+    """
+    return f"{Decimal(repr(float(value))).normalize():f}" if 1e-7 <= abs(value) < 1e7 else f"{value:g}"
 
 
 def _significant(value: float, digits: int, rounding: str) -> str:

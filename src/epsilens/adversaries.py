@@ -1,0 +1,144 @@
+"""Who could learn what from a planned release: one entry an adversary, in one place.
+
+An adversary is a question, the experiment it faces at a total ε, and the reading that answers it. A new one is a new entry
+in ``ADVERSARIES``; the command, the report and the page show it by themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .build.differencing import differencing
+from .build.mechanisms import gaussian, laplace
+from .composing import compose
+from .experiment import Experiment
+from .release import Limit, Release
+
+__all__ = ["ADVERSARIES", "Adversary", "Setting"]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What the adversaries may draw on: the release and what the scan found.
+
+    ``exposure`` is each query's worst gap over sensitivity among the people who can be isolated (0 for nobody);
+    ``about_secret`` are the queries whose answer depends on the secret.
+    """
+
+    release: Release
+    exposure: tuple[float, ...]
+    about_secret: tuple[int, ...]
+
+    def share(self, i: int) -> float:
+        """The share of ε that query i gets."""
+        return self.release.shares[i]
+
+    def answer(self, epsilon: float, i: int) -> Experiment:
+        """The worst case of query i's answer at a total ε: someone who moves it by the whole sensitivity."""
+        part = self.share(i)
+        if self.release.mechanism.noise == "gaussian":
+            return gaussian(epsilon=epsilon * part, delta=(self.release.mechanism.delta or 0.0) * part)
+        return laplace(epsilon=epsilon * part)
+
+
+@dataclass(frozen=True)
+class Adversary:
+    """One adversary: ``applies`` says whether this release meets them, ``reading`` how they are measured."""
+
+    key: str
+    name: str
+    question: Callable[[Setting], str]
+    reading: str
+    arguments: Callable[[Setting], Mapping[str, float]]
+    experiment: Callable[[Setting, float], Experiment]
+    applies: Callable[[Setting], bool] = lambda _: True
+
+
+def _everything(setting: Setting, epsilon: float) -> Experiment:
+    return compose(*(setting.answer(epsilon, i) for i in range(len(setting.release.queries))))
+
+
+def _secret_only(setting: Setting, epsilon: float) -> Experiment:
+    return compose(*(setting.answer(epsilon, i) for i in setting.about_secret))
+
+
+def _most_exposed(setting: Setting) -> int:
+    return max(setting.about_secret, key=lambda i: setting.exposure[i] * setting.share(i))
+
+
+def _isolating(setting: Setting, epsilon: float, known: bool) -> Experiment:
+    i = _most_exposed(setting)
+    part, mechanism = setting.share(i), setting.release.mechanism
+    given: dict[str, Any] = {"epsilon": epsilon * part, "gap": setting.exposure[i], "known": known, "noise": mechanism.noise}
+    if mechanism.delta is not None:
+        given["delta"] = mechanism.delta * part
+    return differencing(**given)
+
+
+def _can_isolate(setting: Setting) -> bool:
+    return any(setting.exposure[i] > 0 for i in setting.about_secret)
+
+
+def _wanted(setting: Setting) -> str:
+    secret = setting.release.data.secret
+    return f"Is “{secret}” true of this person?" if secret else "Does this person have the secret?"
+
+
+ADVERSARIES: tuple[Adversary, ...] = (
+    Adversary(
+        "membership",
+        "Membership test",
+        lambda s: "Is this person in the table? Knows every other record, reads all answers.",
+        "success",
+        lambda s: {"prior": s.release.adversary.prior},
+        _everything,
+    ),
+    Adversary(
+        "differencing-known",
+        "Differencing, one answer known",
+        lambda s: f"{_wanted(s)} Knows the exact answer without them.",
+        "success",
+        lambda s: {"prior": 0.5},
+        lambda s, epsilon: _isolating(s, epsilon, known=True),
+        lambda s: s.release.adversary.knows == "one answer" and _can_isolate(s),
+    ),
+    Adversary(
+        "differencing-noisy",
+        "Differencing, both answers noisy",
+        lambda s: f"{_wanted(s)} Has two noisy answers that differ only by them.",
+        "success",
+        lambda s: {"prior": 0.5},
+        lambda s, epsilon: _isolating(s, epsilon, known=False),
+        _can_isolate,
+    ),
+    Adversary(
+        "belief",
+        "Informed belief",
+        lambda s: f"How sure can they become? {_wanted(s)}",
+        "posterior",
+        lambda s: {"prior": s.release.adversary.belief or s.release.adversary.prior},
+        _secret_only,
+        lambda s: bool(s.about_secret) and s.release.mechanism.noise != "gaussian",
+    ),
+    Adversary(
+        "reidentification",
+        "Re-identification",
+        lambda s: "Which record is this person’s? Any attack with this success without the release.",
+        "attack_success",
+        lambda s: {"baseline": s.release.adversary.baseline},
+        _everything,
+    ),
+)
+
+
+def limits_of(release: Release) -> dict[str, tuple[float, dict[str, float]]]:
+    """Each limited reading with its limit and its own arguments."""
+    made: dict[str, tuple[float, dict[str, float]]] = {}
+    for name, limit in release.limits.items():
+        if isinstance(limit, Limit):
+            made[name] = limit.at_most, dict(limit.model_extra or {})
+        else:
+            made[name] = float(limit), {}
+    return made

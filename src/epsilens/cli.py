@@ -1,0 +1,52 @@
+"""The command line: ``epsilens explain | choose | reproduce``.
+
+Each command is a function in :mod:`epsilens.commands`, registered below by one line; what they share, and how to add
+one, is in :mod:`epsilens.commands.common`. Exit codes: 0 fine, 2 bad input, 3 no parameter satisfies the limit.
+Nothing here imports numpy: commands import the library when they run.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from . import __version__
+from .commands.choose import choose
+from .commands.common import emit, run
+from .commands.explain import explain
+from .commands.reproduce import reproduce
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="epsilens",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # plain help: fast, and readable at any width and in any encoding
+)
+app.command()(explain)
+app.command()(choose)
+app.command()(reproduce)
+
+
+@app.callback(invoke_without_command=True)
+def _epsilens(
+    ctx: typer.Context, version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False
+) -> None:
+    """See ε through the adversary's eyes: what an attacker learns from a differentially private release."""
+    if version:
+        emit(f"epsilens {__version__}", None)
+        raise typer.Exit
+    if ctx.invoked_subcommand is None:
+        emit(ctx.get_help(), None)
+
+
+def main() -> None:
+    """Run the command line and exit with its code."""
+    sys.exit(run(typer.main.get_command(app)))
+
+
+if __name__ == "__main__":
+    main()
