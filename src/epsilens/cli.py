@@ -45,6 +45,9 @@ def _epsilens(
 
 def main() -> None:
     """Run the command line and exit with its code."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # help has Greek letters: a terminal without them shows a question mark
+            stream.reconfigure(errors="replace")
     sys.exit(run(typer.main.get_command(app)))
 
 

@@ -142,6 +142,11 @@ class Experiment:
         """The Chernoff information: the exponent of the error over many repetitions."""
         return plain(divergences.chernoff(self.law))
 
+    @property
+    def _arrays(self) -> bool:
+        """Whether this is many experiments at once, which no sentence can explain."""
+        return any(isinstance(v, np.ndarray) for v in self.parameters.values())
+
     # -- showing ------------------------------------------------------------------------------------------------
 
     @property
@@ -167,11 +172,11 @@ class Experiment:
     def __str__(self) -> str:
         from .report.explain import explain
 
-        return explain(self).to_text() if all(np.ndim(v) == 0 for v in self.parameters.values()) else repr(self)
+        return explain(self).to_text() if not self._arrays else repr(self)
 
     def _repr_html_(self) -> str:
         from .report.explain import explain
 
-        if any(np.ndim(v) for v in self.parameters.values()):
+        if self._arrays:
             return f"<code>{json.dumps(repr(self))}</code>"
         return explain(self).to_html_fragment()

@@ -70,7 +70,10 @@ def choose(
     format: FormatOption = Format.table,
     output: OutputOption = None,
 ) -> None:
-    """Find the noise that keeps a risk under a limit: epsilens choose laplace --at-most success=0.55."""
+    """Find the noise that keeps a risk under a limit.
+
+    For example: epsilens choose laplace --at-most success=0.55
+    """
     name = m.find(mechanism)
     reading, limit = _limit(at_most)
     wanted = parameter.strip().replace("-", "_") if parameter else _default_parameter(name, ctx.params)

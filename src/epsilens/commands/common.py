@@ -22,7 +22,7 @@ import stat
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Protocol
 
@@ -47,7 +47,7 @@ __all__ = [
 BAD_INPUT, NO_SOLUTION = 2, 3
 
 
-class Format(str, Enum):
+class Format(StrEnum):
     """How a result is written."""
 
     table = "table"
@@ -165,7 +165,7 @@ def _forget_stdout() -> None:
         sys.stdout = None
 
 
-_PLAIN = {
+_PLAIN: dict[str, str | int | None] = {
     "ε": "epsilon", "δ": "delta", "ψ": "psi", "σ": "sigma", "β": "beta", "α": "alpha", "γ": "gamma", "λ": "lambda",
     "–": "-", "—": "-", "−": "-", "±": "+/-", "“": '"', "”": '"', "’": "'", "≥": ">=", "≤": "<=", "·": "*", "×": "x",
     "√": "sqrt", "é": "e", "ü": "u", "Ü": "U", "∅": "none", "₀": "0", "₁": "1", "₂": "2", "§": "section ",
@@ -219,9 +219,7 @@ _Usage: type[Exception] = typer.BadParameter.__mro__[1]
 def run(command: Callable[..., Any], arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code; every error is one sentence on stderr."""
     try:
-        code = command(
-            args=None if arguments is None else list(arguments), prog_name="epsilens", standalone_mode=False
-        )
+        code = command(args=None if arguments is None else list(arguments), prog_name="epsilens", standalone_mode=False)
         return code if isinstance(code, int) else 0
     except NoSolutionError as error:
         return _say(str(error), NO_SOLUTION)

@@ -67,7 +67,10 @@ def explain(
     format: FormatOption = Format.table,
     output: OutputOption = None,
 ) -> None:
-    """Say what an adversary can do with a release: epsilens explain laplace --epsilon 1."""
+    """Say what an adversary can do with a release.
+
+    For example: epsilens explain laplace --epsilon 1
+    """
     name = m.find(mechanism)
     arguments, readings = m.given(name, ctx.params), readings_given(ctx.params)
     names = {"for_epsilon": "epsilon_for_delta", "for_delta": "delta"}

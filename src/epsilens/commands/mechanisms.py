@@ -43,7 +43,9 @@ def _option(flag: str, help: str, metavar: str = "NUMBER") -> Any:
     return typer.Option(flag, metavar=metavar, help=help, rich_help_panel="Mechanism")
 
 
-Mechanism = Annotated[str, typer.Argument(metavar="MECHANISM", help=", ".join(n.replace("_", "-") for n in TAKES) + ".")]
+Mechanism = Annotated[
+    str, typer.Argument(metavar="MECHANISM", help=", ".join(n.replace("_", "-") for n in TAKES) + ".")
+]
 Epsilon = Annotated[str | None, _option("--epsilon", "Privacy loss.")]
 Scale = Annotated[str | None, _option("--scale", "Scale of the noise, instead of --epsilon.")]
 Sigma = Annotated[str | None, _option("--sigma", "Standard deviation of the noise.")]

@@ -15,7 +15,10 @@ Paper = Annotated[str | None, typer.Argument(metavar="[PAPER]", help="000 or 002
 
 
 def reproduce(paper: Paper = None, format: FormatOption = Format.table, output: OutputOption = None) -> None:
-    """Recompute a paper's tables, as printed beside as corrected: epsilens reproduce 000."""
+    """Recompute the tables of the papers, as printed and corrected.
+
+    For example: epsilens reproduce 000
+    """
     from ..papers import PAPERS, reproduction
 
     if paper is not None and paper not in PAPERS:

@@ -60,6 +60,11 @@ class Engine:
             self._folder = tempfile.TemporaryDirectory(prefix="epsilens-", ignore_cleanup_errors=True)
         return Path(self._folder.name)
 
+    def tables(self) -> list[str]:
+        """The names of the connection's tables."""
+        with _quiet():
+            return list(self.connection.list_tables())
+
     def fetch(self, expression: Any) -> Any:
         """The rows of an expression as one Arrow table."""
         with _quiet():

@@ -102,7 +102,7 @@ def _read(data: Any, engine: Engine, ibis: Any) -> tuple[Any, str]:
 
 
 def _tables(engine: Engine) -> list[str]:
-    return [] if engine.owned and engine.kind == "duckdb" else list(engine.connection.list_tables())
+    return [] if engine.owned and engine.kind == "duckdb" else engine.tables()
 
 
 def _from_ibis(data: Any, engine: Any) -> OpenTable:
@@ -127,7 +127,7 @@ def _from_url(data: str, engine: Any) -> OpenTable:
         raise InputError(f"engine is {engine!r}, but the table's URL already names one: leave engine out")
     made = connect(url)
     try:
-        tables = list(made.connection.list_tables())
+        tables = made.tables()
         if not name and len(tables) == 1:
             name = tables[0]
         if name not in tables:
@@ -263,15 +263,20 @@ def _to_arrow(data: Any) -> Any:
 
 def _plain_types(arrow: Any, pa: Any) -> Any:
     """Categories become their values, all-NULL columns text: types every engine knows."""
-    fields = []
-    for column in arrow.schema:
-        kind = column.type
-        if pa.types.is_dictionary(kind):
-            kind = kind.value_type
-        if pa.types.is_null(kind) or pa.types.is_large_string(kind) or str(kind) == "string_view":
-            kind = pa.string()
-        fields.append(pa.field(column.name, kind))
-    return arrow.replace_schema_metadata(None).cast(pa.schema(fields))
+
+    def plain(kind: Any) -> Any:
+        text = pa.types.is_null(kind) or pa.types.is_large_string(kind) or str(kind) == "string_view"
+        return pa.string() if text else kind
+
+    columns = []
+    for column in arrow.columns:
+        if pa.types.is_dictionary(column.type):
+            kind = plain(column.type.value_type)
+            parts = [c.dictionary.cast(kind).take(c.indices) for c in column.chunks]
+            columns.append(pa.chunked_array(parts, kind))
+        else:
+            columns.append(column.cast(plain(column.type)))
+    return pa.table(columns, names=arrow.column_names)
 
 
 def _check_names(names: list[str], where: str) -> None:

@@ -17,6 +17,8 @@ from .tables import column_of, value_of
 
 __all__ = ["condition", "known_part", "parse", "render", "syntax"]
 
+#: The parts of a node that are read; ``typed`` and ``safe`` only say how a dialect divides.
+_ARGUMENTS = {"this", "expression", "expressions", "low", "high", "is_string", "negate", "typed", "safe"}
 _ALLOWED = "columns, literals, comparisons, AND, OR, NOT, IN (…), BETWEEN, IS NULL, LIKE and arithmetic"
 
 
@@ -136,6 +138,16 @@ class _Builder:
         return InputError(f"{self.what} is {self.text!r}: {render(node)!r} is not allowed; give {_ALLOWED}")
 
     def build(self, node: Any) -> Any:
+        # An argument this room does not know may change the meaning (SYMMETRIC, ESCAPE…): refuse, never ignore.
+        if {key for key, value in node.args.items() if value} - _ARGUMENTS:
+            raise self.refuse(node)
+        built = self.translate(node)
+        if node.args.get("negate"):  # NOT LIKE, in recent sqlglot
+            self.boolean(built, node)
+            return ~built
+        return built
+
+    def translate(self, node: Any) -> Any:
         exp = self.exp
         kind = type(node)
         if kind in self.binary:

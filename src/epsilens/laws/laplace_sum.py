@@ -220,4 +220,4 @@ class LaplaceSumShift:
 
     def fbeta(self, beta: Array, odds: Array) -> Array:
         """Thresholds, rounded up."""
-        return np.minimum(fbeta_by_thresholds(self, beta, odds) * (1 + ERROR), 1.0)
+        return fbeta_by_thresholds(self, beta, odds, error=ERROR)

@@ -22,6 +22,7 @@ from ..errors import InputError
 from ..readings.precision_recall import fbeta_by_thresholds
 from ..readings.tradeoff import psi_by_tangents
 from ..solve import integrate, root
+from ..special import moment_less_one
 from .lines import Line, limit_of_ratio
 
 __all__ = ["Pieces"]
@@ -308,18 +309,30 @@ class Pieces:
             weights.append(np.log(half * _W).ravel())
         return np.concatenate([*places, []]), np.concatenate([*weights, []])
 
+    @cached_property
+    def _weighted(self) -> tuple[Array, Array, Array, Array]:
+        """(log H0-mass, H0-mass, H1-mass, llr) of flat mass and of the nodes with their weights."""
+        ratios, masses, _ = self._parts
+        x, w = self._nodes()
+        log_p0, llr = w + self.line0.log_pdf(x), self.llr(x)
+        with np.errstate(divide="ignore"):
+            log_q0 = np.concatenate((np.log(masses[:, 0]), log_p0))
+        q1 = np.concatenate((masses[:, 1], np.exp(log_p0 + llr)))
+        return log_q0, np.exp(log_q0), q1, np.concatenate((ratios, llr))
+
     def log_moment(self, a: Array) -> Array:
         """Flat mass exactly, the rest by Gauss–Legendre between knots."""
         a = np.asarray(a, dtype=float)
-        masses = self._parts[1]
-        x, w = self._nodes()
-        p0, llr = self.line0.log_pdf(x), self.llr(x)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            m0, m1 = np.log(masses[:, 0]), np.log(masses[:, 1])
-            flat = [
-                np.where(v == 0, m0, np.where(v == 1, m1, v * m1 + (1 - v) * m0)) if m0.size else m0 for v in a.ravel()
-            ]
-        values = [logsumexp(np.concatenate((f, w + p0 + v * llr))) for v, f in zip(a.ravel(), flat, strict=True)]
+        log_q0, q0, q1, u = self._weighted
+        both = np.isfinite(u)  # mass that one law lacks counts only at the order that ignores the other
+        values = []
+        for v in a.ravel():
+            less_one = moment_less_one(q0, q1, u, float(v)) if both.all() else np.nan
+            if abs(less_one) < 0.5:
+                values.append(np.log1p(less_one))
+                continue
+            lost = (v > 1 and np.isposinf(u).any()) or (v < 0 and np.isneginf(u).any())
+            values.append(np.inf if lost else logsumexp(log_q0[both] + v * u[both]))
         return np.asarray(values).reshape(a.shape)
 
     def kl(self) -> Array:
@@ -358,4 +371,4 @@ class Pieces:
 
     def fbeta(self, beta: Array, odds: Array) -> Array:
         """Thresholds, rounded up."""
-        return np.minimum(fbeta_by_thresholds(self, beta, odds) * (1 + ERROR), 1.0)
+        return fbeta_by_thresholds(self, beta, odds, error=ERROR)

@@ -50,15 +50,16 @@ def fbeta(law: Law, beta: Array, prior: Array) -> Array:
     return law.fbeta(beta, odds(prior))
 
 
-def fbeta_by_thresholds(law: Law, beta: Array, c: Array, *, steps: int = 200) -> Array:
+def fbeta_by_thresholds(law: Law, beta: Array, c: Array, *, error: float = 0.0, steps: int = 200) -> Array:
     """The largest Fβ by Dinkelbach's method, for laws without a closed form.
 
     Fβ* is the root of max_α (1+β²)R − F·(R + cα + β²) = 0, and the inner maximum is the threshold test at
     likelihood ratio t = F·c/(1+β²−F): the posterior cut-off is F/(1+β²) for every mechanism. Each step moves F up
-    to what that test reaches, so the iterates increase and converge superlinearly from the floor.
+    to what that test reaches, so the iterates increase and converge superlinearly from the floor. ``error`` is the
+    relative rounding of the law's masses, added to what exceeds the floor.
     """
     b2 = beta * beta
-    best = fbeta_floor(beta, c)
+    floor = best = fbeta_floor(beta, c)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         for _ in range(steps):
             alpha, recall = law.at(np.log(best) + np.log(c) - np.log(1 + b2 - best))
@@ -67,4 +68,5 @@ def fbeta_by_thresholds(law: Law, beta: Array, c: Array, *, steps: int = 200) ->
             if np.all(better <= best * (1 + 4e-16)):
                 break
             best = better
+    best = np.where(best > floor, np.minimum(best * (1 + error), 1.0), floor)
     return np.asarray(np.where(c == 0, 1.0, best))

@@ -80,11 +80,17 @@ class Explanation:
             payload["choice"] = _finite(self.choice.to_dict())
         return payload
 
-    def to_text(self) -> str:
-        """Plain text, at most 80 columns."""
+    def to_text(self, width: int = 80) -> str:
+        """Plain text."""
         from .text import to_text
 
-        return to_text(self)
+        return to_text(self, width)
+
+    def to_terminal(self, width: int = 80) -> str:
+        """Text with the emphasis of a terminal."""
+        from .terminal import to_terminal
+
+        return to_terminal(self, width)
 
     def to_markdown(self) -> str:
         """Markdown: the sentence, then a table."""

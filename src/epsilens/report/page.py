@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import html
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from string import Template
@@ -19,7 +20,7 @@ from .words import apart, frequencies, frequency, rounded_down, rounded_up
 if TYPE_CHECKING:
     from .explain import Explanation
 
-__all__ = ["fragment", "page"]
+__all__ = ["document", "fragment", "page"]
 
 _PAGE = Template("""<!DOCTYPE html>
 <html lang="en">
@@ -97,11 +98,16 @@ def _spans(spans: tuple[Span, ...]) -> str:
 def page(about: Explanation) -> str:
     """The whole page: sentence, picture, curves, table, and how it was computed. It fetches nothing."""
     sections = [_opening(about), _curves(about), _readings(about), _reproduce(about)]
-    name = title(about.experiment)
+    kind = "What to set" if about.headline else "What one release tells"
+    return document(about.headline or title(about.experiment), kind, sections)
+
+
+def document(name: str, kind: str, sections: Sequence[str]) -> str:
+    """A self-contained page: ``name`` for its tab, ``kind`` for its header, and sections that are already HTML."""
     return _PAGE.substitute(
         version=__version__,
-        title=html.escape(f"{about.headline or name} · epsilens"),
-        kind="What to set" if about.headline else "What one release tells",
+        title=html.escape(f"{name} · epsilens"),
+        kind=html.escape(kind),
         fonts=_fonts(),
         css=_css(),
         sections="\n".join(sections),
@@ -190,10 +196,10 @@ def _readings(about: Explanation) -> str:
         ]
     notes = " ".join(html.escape(remark) for remark in about.remarks)
     return (
-        '<section><h2>Every reading</h2><div><div class="table"><table><thead><tr><th scope="col">Reading</th>'
+        '<section><h2>Every reading</h2><div><table class="readings"><thead><tr><th scope="col">Reading</th>'
         '<th scope="col"><span hidden>Symbol</span></th><th scope="col" class="value">Value</th>'
         '<th scope="col" class="without">Without</th><th scope="col" class="words">In words</th></tr></thead>'
-        f'<tbody>{"".join(body)}</tbody></table></div><p class="note after">{notes}</p></div></section>'
+        f'<tbody>{"".join(body)}</tbody></table><p class="note after">{notes}</p></div></section>'
     )
 
 

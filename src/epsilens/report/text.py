@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ from .sentences import title
 if TYPE_CHECKING:
     from .explain import Explanation
 
-__all__ = ["groups", "to_markdown", "to_text"]
+__all__ = ["groups", "label", "tie", "to_markdown", "to_text", "untie"]
 
 WIDTH = 80
 
@@ -28,31 +29,59 @@ def label(row: Row) -> str:
     return f"{row.name} {row.symbol}" if row.symbol and row.symbol[0] in ("ε", "δ", "ψ", "F") else row.name
 
 
+#: Stands for a space at which a line may not break: "50 of 100" stays together.
+_TIE = "\ue000"
+
+
+def tie(text: str) -> str:
+    """Keep frequencies in one piece when the text is wrapped."""
+    return re.sub(r"(?<=\d) of (?=\d)", f"{_TIE}of{_TIE}", text)
+
+
+def untie(text: str) -> str:
+    """Undo :func:`tie`, after wrapping."""
+    return text.replace(_TIE, " ")
+
+
 def to_text(about: Explanation, width: int = WIDTH) -> str:
     """The sentence, the line on the mechanism, the table, the remarks and the command."""
-    blocks = [about.sentence, *([about.mechanism] if about.mechanism else [])]
-    lines = [textwrap.fill(block, width) for block in blocks]
-    table = [(group, [(label(r), r.text, r.baseline_text, r.words) for r in rows]) for group, rows in groups(about)]
-    cells = [cell for _, rows in table for cell in rows]
-    name, value, base = (max(len(head), *(len(c[i]) for c in cells)) for i, head in enumerate(("", "value", "without")))
-    words = width - (2 + name + 2 + value + 2 + base + 2)
-    out = [f"{'':{name + 2}}  {'value':>{value}}  {'without':>{base}}"]
-    for group, rows in table:
-        out += ["", group]
-        for label_, value_, base_, words_ in rows:
-            start = f"  {label_:{name}}  {value_:>{value}}  {base_:>{base}}"
-            if words >= 24:
-                first, *rest = textwrap.wrap(words_, words) or [""]
-                out += [f"{start}  {first}", *(" " * (width - words) + line for line in rest)]
-            else:  # too narrow for a column of words: put them underneath
-                out += [
-                    start,
-                    *textwrap.wrap(words_, max(width - 4, 20), initial_indent="    ", subsequent_indent="    "),
-                ]
+    said = [about.sentence, *([about.mechanism] if about.mechanism else [])]
+    table = _table(about, width) if width >= 70 else _list(about, width)
     foot = [textwrap.fill(remark, width) for remark in about.remarks]
     if about.command:
         foot.append(f"Reproduce: {about.command}")
-    return "\n\n".join([*lines, "\n".join(out), "\n".join(foot)])
+    return untie("\n\n".join([*(textwrap.fill(tie(text), width) for text in said), "\n".join(table), "\n".join(foot)]))
+
+
+def _table(about: Explanation, width: int) -> list[str]:
+    rows = [row for row in about.rows if row.shown]
+    name = max(len(label(row)) for row in rows)
+    value = max(len("value"), *(len(row.text) for row in rows))
+    base = max(len("without"), *(len(row.baseline_text) for row in rows))
+    words = width - (2 + name + 2 + value + 2 + base + 2)
+    out = [f"{'':{name + 2}}  {'value':>{value}}  {'without':>{base}}"]
+    for group, members in groups(about):
+        out += ["", group]
+        for row in members:
+            start = f"  {label(row):{name}}  {row.text:>{value}}  {row.baseline_text:>{base}}"
+            if words >= 24:
+                first, *rest = textwrap.wrap(tie(row.words), words)
+                out += [f"{start}  {first}", *(" " * (width - words) + line for line in rest)]
+            else:  # too narrow for a column of words: put them underneath
+                out += [start, *textwrap.wrap(tie(row.words), width, initial_indent=" " * 4, subsequent_indent=" " * 4)]
+    return out
+
+
+def _list(about: Explanation, width: int) -> list[str]:
+    """The table for a narrow terminal: a reading is a paragraph."""
+    out: list[str] = []
+    for group, members in groups(about):
+        out += ["", group] if out else [group]
+        for row in members:
+            told = f"{label(row)}: {row.text}, without {row.baseline_text}"
+            out += textwrap.wrap(told, width, initial_indent="  ", subsequent_indent="  ")
+            out += textwrap.wrap(tie(row.words), width, initial_indent=" " * 4, subsequent_indent=" " * 4)
+    return out
 
 
 def to_markdown(about: Explanation) -> str:

@@ -1,0 +1,139 @@
+"""Paper 000: Liu, He, Chanyaswad, Wang and Mittal, PoPETs 2019: Table 1, and the printed formulas that are unsafe."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..build.mechanisms import gaussian, laplace
+from ..choosing import choose
+from ..errors import NoSolutionError
+from ..report.words import number, rounded_up, small
+from .tables import Paper, Table
+
+__all__ = ["BETAS", "LIMITS", "PRINTED", "lambda_corrected", "lambda_printed", "paper", "sigma_printed", "table1"]
+
+LIMITS = (0.55, 0.58, 0.62, 0.67, 0.76, 0.83, 0.9, 0.95)
+BETAS = (0.5, 0.6, 0.8, 1.0, 1.5, 2.0)
+#: Table 1 as printed; None is the paper's dash.
+PRINTED: tuple[tuple[float | None, ...], ...] = (
+    (0.22, 0.34, 0.55, 0.82, 1.42, 2.04, 3.0, 4.29),
+    (None, 0.33, 0.54, 0.83, 1.45, 2.11, 3.11, 4.43),
+    (None, None, 0.49, 0.8, 1.46, 2.16, 3.21, 4.58),
+    (None, None, None, 0.71, 1.4, 2.12, 3.2, 4.6),
+    (None, None, None, None, 1.17, 1.88, 2.99, 4.41),
+    (None, None, None, None, None, 1.61, 2.69, 4.12),
+)
+
+
+def _cell(beta: float, limit: float, printed: float | None) -> dict[str, Any]:
+    """One cell: the printed ε, the Fβ it really reaches, the corrected ε or the floor that makes it impossible."""
+    record: dict[str, Any] = {"beta": beta, "limit": limit, "printed": printed, "corrected": None, "floor": None}
+    try:
+        choice = choose(laplace, "epsilon", at_most=limit, reading="fbeta", beta=beta)
+        record["corrected"] = choice.value
+    except NoSolutionError as error:
+        record["floor"] = error.floor
+    reached = None if printed is None else float(laplace(epsilon=printed).fbeta(beta))
+    return record | {"reached_by_printed": reached, "printed_breaks_limit": reached is not None and reached > limit}
+
+
+def _down(value: float) -> str:
+    """Four decimals, rounded down."""
+    return f"{math.floor(value * 1e4) / 1e4:.4f}"
+
+
+def table1() -> Table:
+    """The largest ε that keeps the best Fβ under a bound."""
+    records, rows = [], []
+    for beta, line in zip(BETAS, PRINTED, strict=True):
+        cells = [_cell(beta, limit, printed) for limit, printed in zip(LIMITS, line, strict=True)]
+        records += cells
+        shown = ("—" if c["printed"] is None else f"{c['printed']:g}{'*' * c['printed_breaks_limit']}" for c in cells)
+        rows.append((f"β = {beta:g} printed", *shown))
+        rows.append(("  corrected", *("none" if c["corrected"] is None else _down(c["corrected"]) for c in cells)))
+    notes = (
+        "* the printed ε breaks the bound at the head of its column: it is rounded up, or no ε satisfies the bound.",
+        "none: even pure noise exceeds the bound. Where the paper prints a value there, it is the turning point "
+        "log(1+β²), at which Fβ is already above the bound.",
+        "Corrected values are rounded down.",
+    )
+    columns = ("Fβ at most", *(f"{limit:g}" for limit in LIMITS))
+    return Table("Table 1: the largest ε under a bound on Fβ", columns, tuple(rows), notes, tuple(records))
+
+
+def lambda_printed(epsilon: float, alpha: float) -> float:
+    """§4.1.5 as printed, right only between e^{−ε}/2 and ½."""
+    tail = alpha if alpha <= 0.5 else 1 - alpha
+    return math.exp(-epsilon) / (4 * tail * tail)
+
+
+def lambda_corrected(epsilon: float, alpha: float) -> float:
+    """The test's threshold on the likelihood ratio at false-positive rate α: the slope of the ROC curve there."""
+    if alpha >= 0.5:
+        return math.exp(-epsilon)
+    return min(math.exp(-epsilon) / (4 * alpha * alpha), math.exp(epsilon))
+
+
+def _lambda_table() -> Table:
+    records = [
+        {"epsilon": 1.0, "alpha": a, "printed": lambda_printed(1.0, a), "corrected": lambda_corrected(1.0, a)}
+        for a in (0.01, 0.1, 0.3, 0.5, 0.7, 0.9)
+    ]
+    rows = tuple((f"{r['alpha']:g}", number(r["printed"]), number(r["corrected"])) for r in records)
+    notes = (
+        "The likelihood ratio of Laplace noise lies between e^{−ε} and e^ε, so no threshold outside separates "
+        "anything; the printed formula holds only for α between e^{−ε}/2 and 1/2.",
+    )
+    return Table(
+        "§4.1.5: threshold λ(α) of the test, ε = 1", ("α", "printed", "corrected"), rows, notes, tuple(records)
+    )
+
+
+def sigma_printed(epsilon: float, delta: float, sensitivity: float) -> float:
+    """The paper's σ: it takes σ² = 2·log(1.25/δ)·ΔQ/ε for the classical σ = √(2·log(1.25/δ))·ΔQ/ε."""
+    return math.sqrt(2 * math.log(1.25 / delta) * sensitivity / epsilon)
+
+
+def _sigma_table() -> Table:
+    target = 1e-5
+    records = []
+    for epsilon, sensitivity in ((0.1, 1.0), (0.5, 1.0), (1.0, 10.0)):
+        sigma = sigma_printed(epsilon, target, sensitivity)
+        best = gaussian(epsilon=epsilon, delta=target, sensitivity=sensitivity)
+        records.append(
+            {
+                "epsilon": epsilon,
+                "sensitivity": sensitivity,
+                "target": target,
+                "printed": sigma,
+                "reached_by_printed": float(gaussian(sigma=sigma, sensitivity=sensitivity).delta(epsilon)),
+                "classical": sensitivity * math.sqrt(2 * math.log(1.25 / target)) / epsilon if epsilon < 1 else None,
+                "corrected": best.parameters["sigma"],
+            }
+        )
+    rows = tuple(
+        (
+            f"ε = {r['epsilon']:g}, ΔQ = {r['sensitivity']:g}",
+            rounded_up(r["printed"], 5),
+            number(r["reached_by_printed"]),
+            "not proven" if r["classical"] is None else rounded_up(r["classical"], 5),
+            rounded_up(r["corrected"], 5),
+        )
+        for r in records
+    )
+    notes = (
+        f"The printed σ is meant to give δ = {small(target)}; the column beside it is the δ it really gives.",
+        "Classical is the formula the paper meant, proven for ε < 1; smallest is the analytic calibration, rounded up.",
+    )
+    columns = ("", "σ printed", "δ it gives", "classical", "smallest")
+    return Table("Gaussian noise: σ for δ = 0.00001", columns, rows, notes, tuple(records))
+
+
+def paper() -> Paper:
+    """Everything recomputed of this paper."""
+    citation = (
+        "Liu, He, Chanyaswad, Wang, Mittal. Investigating Statistical Privacy Frameworks from the Perspective of "
+        "Hypothesis Testing. PoPETs 2019."
+    )
+    return Paper("000", citation, (table1(), _lambda_table(), _sigma_table()))
