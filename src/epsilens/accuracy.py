@@ -50,6 +50,10 @@ class QueryAccuracy:
     recommended: Noise | None
     smallest_epsilon: float | None = None
 
+    def spread(self, answer: Answer) -> float:
+        """The noise of one answer over the typical one's: an average of few rows is noisier."""
+        return self.divisor / answer.rows if self.kind == "average" and answer.rows else 1.0
+
     def relative(self, epsilon: float, release: Release) -> float:
         """The 95% error as a share of the typical answer; infinite where that is 0."""
         error = noise_at(self.sensitivity, self.share, self.divisor, epsilon, release).error
@@ -100,4 +104,5 @@ def simulate(query: QueryAccuracy, noise: Noise, gaussian: bool, releases: int =
     rng = np.random.default_rng(SEED)
     values = np.asarray([a.value for a in query.answers])[:, None]
     size = (values.shape[0], releases)
-    return np.asarray(values + (rng.normal(0, noise.scale, size) if gaussian else rng.laplace(0, noise.scale, size)))
+    drawn = rng.normal(0, 1, size) if gaussian else rng.laplace(0, 1, size)
+    return np.asarray(values + drawn * noise.scale * np.asarray([query.spread(a) for a in query.answers])[:, None])

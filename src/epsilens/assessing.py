@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import hashlib
 import platform
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from . import __version__
 from .accuracy import QueryAccuracy, accuracy_of, error_epsilon
 from .adversaries import ADVERSARIES, Adversary, Setting, limits_of
 from .choosing import choose
@@ -36,6 +39,7 @@ __all__ = ["Assessment", "Curve", "Risk", "assess"]
 
 SCHEMA = 1
 _CURVE_POINTS = 25
+_MOST_DRAWN = 100.0  # an ε beyond says "anything goes": it is told, not drawn
 _MOST_HASHED = 1 << 30
 
 
@@ -44,7 +48,7 @@ class Risk:
     """One adversary against this release.
 
     ``largest`` is the largest total ε within the limit (None without a limit, 0 where no ε meets it); ``recommended`` is the
-    risk at the recommended ε.
+    risk at the recommended ε, ``needed`` the risk at the smallest ε that keeps the error tolerated.
     """
 
     key: str
@@ -58,6 +62,7 @@ class Risk:
     largest: float | None
     recommended: float | None
     how: str
+    needed: float | None = None
 
     @property
     def over(self) -> bool:
@@ -114,6 +119,36 @@ class Assessment:
 
         return as_dict(self)
 
+    def to_text(self, width: int = 80) -> str:
+        """Plain text."""
+        from .report.assessment_text import to_text
+
+        return to_text(self, width)
+
+    def to_terminal(self, width: int = 80) -> str:
+        """Text with the emphasis of a terminal."""
+        from .report.assessment_terminal import to_terminal
+
+        return to_terminal(self, width)
+
+    def to_markdown(self) -> str:
+        """Markdown: the instruction, the sentence, then tables."""
+        from .report.assessment_text import to_markdown
+
+        return to_markdown(self)
+
+    def to_html(self) -> str:
+        """A self-contained page with its charts."""
+        from .report.assessment_page import to_html
+
+        return to_html(self)
+
+    def to_registry(self) -> str:
+        """A record for the public deployments registry, in YAML."""
+        from .report.registry import to_registry
+
+        return to_registry(self)
+
     def __str__(self) -> str:
         from .report.assessment_text import to_text
 
@@ -160,7 +195,9 @@ def assess(
     risks, notes = _risks(setting)
     bounded = [r for r in risks if r.largest is not None]
     first = min(bounded, key=lambda r: r.largest or 0.0, default=None)
-    recommended = first.largest if first else None
+    recommended = _rounded(first.largest or 0.0, ROUND_FLOOR) if first else None
+    if recommended is not None and not any(r.over for r in risks):
+        recommended = max(recommended, plan.epsilon)  # rounding must not talk down an ε that is within the limits
     accuracy = tuple(
         accuracy_of(query, part, found_answers, plan, recommended)
         for query, part, found_answers in zip(queries, plan.shares, answers, strict=True)
@@ -169,7 +206,10 @@ def assess(
     if limit is not None:
         accuracy = tuple(replace(q, smallest_epsilon=error_epsilon(q, plan, limit[0])) for q in accuracy)
     tell(steps - 1, steps, "drawing the curve")
-    risks = tuple(replace(r, recommended=_read(setting, r, recommended)) for r in risks)
+    needed = _rounded(max((q.smallest_epsilon for q in accuracy if q.smallest_epsilon), default=0.0), ROUND_CEILING)
+    risks = tuple(
+        replace(r, recommended=_read(setting, r, recommended), needed=_read(setting, r, needed)) for r in risks
+    )
     result = Assessment(
         release=plan,
         epsilon=plan.epsilon,
@@ -187,6 +227,16 @@ def assess(
     )
     tell(steps, steps, "done")
     return result
+
+
+def _rounded(epsilon: float, rounding: str) -> float:
+    """A number people can type, to the safe side: two digits below 1 and three above.
+
+    What is recommended is what is then read, so that the report's numbers are those of the ε it names.
+    """
+    if not 0 < epsilon < np.inf:
+        return epsilon
+    return float(Context(prec=2 if epsilon < 1 else 3, rounding=rounding).create_decimal(Decimal(epsilon)))
 
 
 def _about_secret(table: Any, plan: Release, queries: tuple[Query, ...]) -> tuple[int, ...]:
@@ -270,7 +320,7 @@ def _met(setting: Setting, limits: Mapping[str, Any]) -> Iterable[Adversary]:
 
 
 def _read(setting: Setting, risk: Risk, epsilon: float | None) -> float | None:
-    if not epsilon:
+    if not epsilon or not np.isfinite(epsilon):
         return None
     adversary = next(a for a in _met(setting, limits_of(setting.release)) if a.key == risk.key)
     return float(getattr(adversary.experiment(setting, epsilon), risk.reading)(**risk.arguments))
@@ -278,7 +328,7 @@ def _read(setting: Setting, risk: Risk, epsilon: float | None) -> float | None:
 
 def _curve(setting: Setting, risks: tuple[Risk, ...], queries: tuple[QueryAccuracy, ...], recommended: float | None) -> Curve:
     planned = setting.release.epsilon
-    marks = [planned] + ([recommended] if recommended else [])
+    marks = [planned] + ([recommended] if recommended and recommended < _MOST_DRAWN else [])
     low, high = min(0.05, *(m / 3 for m in marks)), min(max(10.0, *(3 * m for m in marks)), 700.0)
     grid = np.unique(np.concatenate((np.geomspace(low, high, _CURVE_POINTS), marks)))
     drawn = [r for r in risks if r.reading == "success"]
@@ -311,8 +361,8 @@ def _assumptions(plan: Release, queries: tuple[Query, ...], setting: Setting) ->
 
 
 def _reproduce(plan: Release, engine: str, table: Any) -> dict[str, str]:
-    versions = {"python": platform.python_version()}
-    for package in ("epsilens", "numpy", "scipy", "ibis-framework", "duckdb"):
+    versions = {"epsilens": __version__, "python": platform.python_version()}
+    for package in ("numpy", "scipy", "ibis-framework", "duckdb"):
         try:
             versions[package] = metadata.version(package)
         except metadata.PackageNotFoundError:
@@ -330,9 +380,11 @@ def _reproduce(plan: Release, engine: str, table: Any) -> dict[str, str]:
 def _data_hash(table: str) -> str:
     if table.startswith(PREFIX):
         return f"{table}, SHA-256 {bundled(table).sha256}"
+    if "://" in table:
+        return re.sub(r"//[^/@#]*@", "//…@", table)  # a database's password is no part of the record
     path = Path(table)
     if not path.is_file():
-        return table
+        return path.name
     if path.stat().st_size > _MOST_HASHED:
         return f"{path.name}, {path.stat().st_size:,} bytes (not hashed: larger than a gigabyte)"
     digest = hashlib.sha256()

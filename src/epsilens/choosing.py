@@ -99,7 +99,7 @@ def choose(
     1.46736...
     """
     wanted = find(reading)
-    args = {k: checks.scalar(k, v) for k, v in wanted.arguments(arguments).items()}
+    args = {k: _argument(k, v) for k, v in wanted.arguments(arguments).items()}
     limit = checks.scalar("at_most", at_most)
     fixed = dict(given or {})
     _check_parameter(mechanism, parameter, fixed)
@@ -139,6 +139,18 @@ def choose(
         method,
         note,
     )
+
+
+def _argument(name: str, value: Any) -> float:
+    """One argument of a reading, checked before its floor is compared with the limit."""
+    number = checks.scalar(name, value)
+    if name == "beta":
+        checks.positive(name, number)
+    elif name in ("epsilon", "order"):
+        checks.at_least(name, number, 0.0)
+    else:
+        checks.probability(name, number)
+    return number
 
 
 def _refused(build: Callable[[float], Experiment], value: float) -> bool:
@@ -262,7 +274,13 @@ def _search(
         unsafe, here = here, toward(weak, here, power)
         if excess(here) <= 0:
             return last_safe(excess, here, unsafe), "search"
-        if not math.isfinite(excess(here)):  # the mechanism cannot be built so far out
+        if not math.isfinite(excess(here)):  # not to be built so far out: look for a safe value on this side of the edge
+            while max(unsafe / here, here / unsafe) > 2:
+                middle = math.sqrt(unsafe * here)
+                over = excess(middle)
+                if over <= 0:
+                    return last_safe(excess, middle, unsafe), "search"
+                unsafe, here = (middle, here) if math.isfinite(over) else (unsafe, middle)
             here = unsafe
             break
         power += 1

@@ -127,7 +127,7 @@ _NORMAL: dict[str, Callable[..., float | None]] = {
     "roc": lambda limit, fpr: _normal_roc(limit, fpr),
     "recall": lambda limit, alpha: _normal_roc(limit, alpha),
     "attack_success": lambda limit, baseline: _normal_roc(limit, baseline),
-    "delta": lambda limit, epsilon: psi_for_delta(epsilon, limit),
+    "delta": lambda limit, epsilon: psi_for_delta(epsilon, limit) if limit > 0 else None,
     "epsilon": lambda limit, delta: psi_for_delta(limit, delta) if 0 < delta < 1 else None,
     "psi": lambda limit: limit,
     "kl": lambda limit: math.sqrt(2 * limit),

@@ -128,9 +128,13 @@ class Release(_Part):
     def _readings(cls, value: dict[str, float | Limit]) -> dict[str, float | Limit]:
         from .readings.catalogue import READINGS
 
-        for name in value:
+        for name, limit in value.items():
             if name not in (*READINGS, "error"):
                 raise ValueError(f"there is no reading {name!r}: limits take {', '.join(READINGS)} or error")
+            at = limit.at_most if isinstance(limit, Limit) else limit
+            if name != "error" and not 0 <= at <= READINGS[name].ceiling:
+                most = "0 or more" if READINGS[name].ceiling > 1 else "a share between 0 and 1, such as 0.55 for 55 of 100"
+                raise ValueError(f"{name} is {at:g}: give {most}")
         return value
 
     @model_validator(mode="after")

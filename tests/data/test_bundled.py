@@ -21,7 +21,8 @@ def test_the_sidecar_tells_the_truth(name: str) -> None:
     assert hashlib.sha256(about.path.read_bytes()).hexdigest() == about.sha256
     assert (len(data), list(data.columns)) == (about.rows, list(about.columns))
     assert about.people == (len(data) if about.person is None else data[about.person].nunique())
-    assert about.licence and about.attribution and about.origin and "path" not in about.to_dict()
+    assert all([about.licence, about.licence_text, about.attribution, about.origin])
+    assert "path" not in about.to_dict()
     assert about.path.stat().st_size < 1_500_000
     assert all(about.columns.values())
 

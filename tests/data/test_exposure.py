@@ -103,14 +103,13 @@ def test_minimum_query_size_counts_the_others_of_a_group(engine: str) -> None:
 @pytest.mark.parametrize("known", [True, False])
 def test_noises(noise: str, known: bool) -> None:
     delta = 1e-5 if noise == "gaussian" else None
-    found = scan({"a": [1, 2]}, ["a"], queries="count", epsilon=1.0, limit=0.55, noise=noise, delta=delta, known=known)
+    plan: dict[str, Any] = {"queries": "count", "limit": 0.55, "noise": noise, "delta": delta, "known": known}
+    found = scan({"a": [1, 2]}, ["a"], epsilon=1.0, **plan)
     risk = found.queries[0]
     assert risk.success is not None
-    assert 0.5 < risk.success["worst"] < 0.71
+    assert 0.5 < risk.success["worst"] < 0.74
     assert risk.largest_epsilon is not None
-    again = scan(
-        {"a": [1, 2]}, ["a"], queries="count", epsilon=risk.largest_epsilon, limit=0.55, noise=noise, delta=delta, known=known
-    )  # fmt: skip
+    again = scan({"a": [1, 2]}, ["a"], epsilon=risk.largest_epsilon, **plan)
     assert again.exceeded is False
     if noise == "geometric":
         with pytest.raises(InputError, match="whole numbers"):
@@ -138,7 +137,7 @@ ROWS = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=25, deadline=None, derandomize=True)
 @given(rows=ROWS, person=st.booleans(), least=st.sampled_from([1, 2]))
 def test_pairs_equal_the_definition(rows: list[tuple[str, str | None, int]], person: bool, least: int) -> None:
     table = pa.table(

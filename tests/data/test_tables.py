@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -135,7 +136,7 @@ def refused(*args: Any, **options: Any) -> str:
 
 
 def test_what_is_refused(tmp_path: Path, engine: str) -> None:
-    say = lambda *a, **o: refused(*a, engine=engine, **o)  # noqa: E731 - a shorthand for this test
+    say = partial(refused, engine=engine)
     (tmp_path / "case.csv").write_text("k,K\n1,2\n")
     pq.write_table(pa.table({"k": [1], "K": [2]}), tmp_path / "case.parquet")
     for table in (tmp_path / "case.csv", tmp_path / "case.parquet", pa.table({"k": [1], "K": [2]})):
@@ -156,7 +157,14 @@ def test_what_is_refused(tmp_path: Path, engine: str) -> None:
         assert "of type" in say(nested, [name])
     assert "at most 4,096" in say({f"c{i}": [1] for i in range(13)}, [f"c{i}" for i in range(13)])
     assert "max_rows" in say(COLUMNS, ["site"], max_rows=3)
-    for options in ({"limit": 0.5}, {"limit": {"recall": 0.1}}, {"epsilon": 0}, {"quantile": 1}, {"known_columns": 2}):
+    wrong: list[dict[str, Any]] = [
+        {"limit": 0.5},
+        {"limit": {"recall": 0.1}},
+        {"epsilon": 0},
+        {"quantile": 1},
+        {"known_columns": 2},
+    ]
+    for options in wrong:
         say(COLUMNS, ["site"], **options)
     assert "needs a delta" in say(COLUMNS, ["site"], noise="gaussian")
 

@@ -11,7 +11,7 @@ from . import explain as e
 from . import mechanisms as m
 from .common import Format, FormatOption, OutputOption, parse_number, show
 
-__all__ = ["choose"]
+__all__ = ["AtMost", "choose", "split_limit"]
 
 AtMost = Annotated[str, typer.Option("--at-most", metavar="READING=VALUE", help="The limit, such as success=0.55.")]
 Parameter = Annotated[str | None, typer.Option("--parameter", metavar="NAME", help="What to choose [epsilon].")]
@@ -20,11 +20,16 @@ Recall = Annotated[str | None, e._option("--recall", "Recall at which precision 
 Order = Annotated[str | None, e._option("--order", "Order of the Rényi divergence.")]
 
 
-def _limit(text: str) -> tuple[str, float]:
+def split_limit(text: str, flag: str = "--at-most") -> tuple[str, float]:
+    """A reading and its limit.
+
+    >>> split_limit("success=0.55")
+    ('success', 0.55)
+    """
     reading, equals, value = text.partition("=")
     if not (equals and reading.strip() and value.strip()):
-        raise InputError(f"--at-most is {text[:40]!r}: give a reading and its limit, such as success=0.55")
-    return reading.strip().replace("-", "_"), parse_number(f"--at-most {reading.strip()}", value.strip())
+        raise InputError(f"{flag} is {text[:40]!r}: give a reading and its limit, such as success=0.55")
+    return reading.strip().replace("-", "_"), parse_number(f"{flag} {reading.strip()}", value.strip())
 
 
 def _default_parameter(name: str, said: dict[str, object]) -> str:
@@ -75,7 +80,7 @@ def choose(
     For example: epsilens choose laplace --at-most success=0.55
     """
     name = m.find(mechanism)
-    reading, limit = _limit(at_most)
+    reading, limit = split_limit(at_most)
     wanted = parameter.strip().replace("-", "_") if parameter else _default_parameter(name, ctx.params)
     if wanted not in m.TAKES[name]:
         raise InputError(f"{mechanism} has no parameter {wanted[:40]!r}: it takes {m.options_of(name)}")

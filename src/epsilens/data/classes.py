@@ -24,13 +24,17 @@ __all__ = [
     "ClassTable",
     "TooManyClasses",
     "class_expression",
+    "crowded",
     "fetch_classes",
+    "merge_rows",
     "owner_expression",
+    "row_expression",
 ]
 
 #: Up to this many classes are rolled up in numpy; more stay in the engine.
 LOCAL_CLASSES = 32_000_000
 MIXED = -1
+_SAMPLE = 100_000
 
 Integers: TypeAlias = NDArray[np.int64]
 Progress: TypeAlias = Callable[[int, int, str], None]
@@ -135,7 +139,9 @@ def fetch_classes(
         people_values = None
         owners = int(np.count_nonzero(owned))
         owner[owned] = np.arange(owners, dtype=np.int32)
-    coded = {name: _unify([p.pop(name) for p in parts]) for name in names if name != "o"}
+    with ThreadPoolExecutor(2) as pool:
+        quasi = [name for name in names if name != "o"]
+        coded = dict(zip(quasi, pool.map(lambda name: _unify([p.pop(name) for p in parts]), quasi), strict=True))
     gaps = np.zeros((queries, owners))
     for i in range(queries):
         weights = _join([p[f"c{i}"] for p in parts], np.float64)
@@ -151,6 +157,66 @@ def fetch_classes(
     )
 
 
+def crowded(engine: Engine, base: Any, columns: int) -> bool:
+    """Whether nearly every row is a class of its own, judged by the first rows; only speed depends on it.
+
+    Grouping such a table costs the engine its longest hash table and saves nothing; the rows are then merged here,
+    by one sort (:func:`merge_rows`).
+    """
+    keys = [f"q{j}" for j in range(columns)]
+    some = base.select(*keys).limit(_SAMPLE)
+    each = some.group_by(keys).agg(n=some.count())
+    got = engine.fetch(each.aggregate(classes=each.count(), rows=each["n"].sum())).to_pylist()[0]
+    return bool(got["rows"] == _SAMPLE and got["classes"] > 0.8 * _SAMPLE)
+
+
+def row_expression(base: Any, columns: int, queries: int) -> Any:
+    """The rows themselves, in the form of classes of one."""
+    return base.select(*(f"q{j}" for j in range(columns)), *(f"c{i}" for i in range(queries)))
+
+
+def merge_rows(rows: ClassTable) -> ClassTable | None:
+    """Classes from rows that stand for themselves; None where the codes do not fit one 64-bit word.
+
+    Sorted by code with the row's number below it, equal codes stand together: the runs are the classes, and a run of
+    one row is owned by it.
+    """
+    size = len(rows.owner)
+    bits = [max(1, (card - 1).bit_length()) for card in rows.cards]
+    below = max(1, size.bit_length())
+    if sum(bits) + below > 64:
+        return None
+    words = np.arange(size, dtype=np.uint64)
+    shifts = [below + sum(bits[:j]) for j in range(len(bits))]
+    for shift, codes in zip(shifts, rows.codes, strict=True):
+        words |= codes.astype(np.uint64) << np.uint64(shift)
+    words.sort()
+    number = np.uint64((1 << below) - 1)
+    edge = np.ones(size + 1, bool)
+    if size:
+        np.greater(words[1:] ^ words[:-1], number, out=edge[1:-1])
+    starts = np.flatnonzero(edge)
+    lengths = np.diff(starts)
+    words = words[starts[:-1]]
+    alone = lengths == 1
+    owners = int(np.count_nonzero(alone))
+    owner = np.full(len(words), MIXED, np.int32)
+    owner[alone] = np.arange(owners, dtype=np.int32)
+    sizes, times = np.unique(lengths, return_counts=True)
+    return ClassTable(
+        codes=tuple(
+            ((words >> np.uint64(shift)) & np.uint64((1 << wide) - 1)).astype(np.int32)
+            for shift, wide in zip(shifts, bits, strict=True)
+        ),
+        values=rows.values,
+        sizes=(sizes, times),
+        owner=owner,
+        owners=owners,
+        gaps=rows.gaps[:, (words[alone] & number).astype(np.int64)],
+        people_values=None,
+    )
+
+
 def _digest(batch: Any, names: Sequence[str], queries: int) -> dict[str, Any]:
     """One batch as (values, codes) per column and plain arrays for the numbers."""
     made: dict[str, Any] = {"size": batch.num_rows}
@@ -158,7 +224,10 @@ def _digest(batch: Any, names: Sequence[str], queries: int) -> dict[str, Any]:
         # null_encoding="encode" makes NULL one of the values: an attacker can know that nothing is recorded.
         coded = batch.column(name).dictionary_encode(null_encoding="encode")
         made[name] = (coded.dictionary, coded.indices.to_numpy(zero_copy_only=False).copy())
-    people = batch.column("people").to_numpy(zero_copy_only=False)
+    if "people" in batch.schema.names:
+        people = batch.column("people").to_numpy(zero_copy_only=False)
+    else:  # rows, not classes yet
+        people = np.ones(batch.num_rows, np.int64)
     made["alone"] = people == 1
     made["sizes"] = np.unique(people, return_counts=True)
     for i in range(queries):

@@ -2,14 +2,14 @@
 
 Two published answers whose sets of people differ in exactly one person hand the attacker the difference without any
 further query. Each planned query gives one answer per group and, where it has groups, their total; every two answers
-of the same aggregate are compared. One grouping in the engine by both queries' groups ("who is in which answer of
-each") holds all that is needed: the people in one answer and not in the other are the rest of its row and column.
+of the same aggregate are compared. One grouping in the engine by all queries' groups ("who is in which answers") holds
+all that is needed: for two answers, the people in one and not in the other are the rest of a row and of a column.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, TypeAlias
 
@@ -81,80 +81,135 @@ def isolating_pairs(
         if query.groups:
             sides.append(_Side(i, query, True))
         sides.append(_Side(i, query, False))
+    wanted = [(a, b) for a, b in combinations(sides, 2) if a.aggregate == b.aggregate]
+    if not wanted:
+        return ()
+    used = sorted({side.index for pair in wanted for side in pair})
+    everything = _joint(engine, base, queries, used, person)
     found = []
-    for a, b in combinations(sides, 2):
-        if a.aggregate == b.aggregate:
-            pair = _compare(engine, base, a, b, person, min_query_size, show)
-            if pair is not None:
-                found.append(pair)
+    for a, b in wanted:
+        joint = everything or _joint(engine, base, queries, sorted({a.index, b.index}), person)
+        if joint is None:
+            found.append(IsolatingPair(str(a), str(b), 0, 0, compared=False))
+            continue
+        pair = _compare(joint, a, b, min_query_size, show)
+        if pair is not None:
+            found.append(pair)
     return tuple(found)
 
 
-def _compare(
-    engine: Engine, base: Any, a: _Side, b: _Side, person: bool, min_query_size: int, show: bool
-) -> IsolatingPair | None:
+@dataclass
+class _Joint:
+    """The rows grouped by everything the queries look at: which answers they are in, how many, whose.
+
+    ``low`` and ``high`` rank the least and largest person of each cell, ``n`` counts its rows. ``numbers`` remembers
+    each side's number of the group a cell is in (−1 for none), ``sizes`` the people in it.
+    """
+
+    engine: Engine
+    base: Any
+    cells: Any
+    n: Integers
+    low: Integers | None
+    high: Integers | None
+    numbers: dict[_Side, Integers] = field(default_factory=dict)
+
+    def ids(self, side: _Side) -> Integers:
+        if side not in self.numbers:
+            inside = np.asarray(self.cells[f"m{side.index}"].to_pylist(), bool)
+            ids = np.zeros(len(inside), np.int64)
+            for key in side.keys:
+                coded = self.cells[key].combine_chunks().dictionary_encode(null_encoding="encode")
+                codes = coded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+                ids = np.unique(ids * (len(coded.dictionary) + 1) + codes, return_inverse=True)[1].astype(np.int64)
+            self.numbers[side] = np.where(inside, ids, -1)
+        return self.numbers[side]
+
+    def values(self, side: _Side, number: int) -> tuple[Any, ...]:
+        """The group's values."""
+        row = int(np.flatnonzero(self.ids(side) == number)[0])
+        return tuple(self.cells[key][row].as_py() for key in side.keys)
+
+    def people(self, side: _Side) -> dict[int, int]:
+        """How many people each group covers: what a minimum query size is compared with."""
+        ids = self.ids(side)
+        if self.low is None:
+            return dict(enumerate(np.bincount(ids[ids >= 0], self.n[ids >= 0]).astype(int).tolist()))
+        inside = self.base.filter(self.base[f"m{side.index}"]).mutate(g=1)
+        each = inside.select(*side.keys, "g", "p").distinct()
+        counted = self.engine.fetch(each.group_by([*side.keys, "g"]).agg(people=each.count())).to_pylist()
+        by_value = {tuple(r[k] for k in side.keys): r["people"] for r in counted}
+        return {int(i): by_value[self.values(side, int(i))] for i in np.unique(ids[ids >= 0])}
+
+
+def _joint(engine: Engine, base: Any, queries: Sequence[Query], used: Sequence[int], person: bool) -> _Joint | None:
     ibis = need_ibis()
-    made = {"ina": base[f"m{a.index}"], "inb": base[f"m{b.index}"]}
-    # Outside its query a row has no group there; NULL is fine, the flag beside it tells it from a NULL group.
-    made |= {
-        f"a{j}": ibis.ifelse(base[f"m{a.index}"], base[k], ibis.null(base[k].type())) for j, k in enumerate(a.keys)
-    }
-    made |= {
-        f"b{j}": ibis.ifelse(base[f"m{b.index}"], base[k], ibis.null(base[k].type())) for j, k in enumerate(b.keys)
-    }
-    if person:
-        made["p"] = base["p"]
-    rows = base.select(**made)
-    rows = rows.filter(rows["ina"] | rows["inb"])
-    names = [name for name in made if name != "p"]
-    if person:
-        joint = rows.group_by(names).agg(lo=rows["p"].min(), hi=rows["p"].max())
-    else:
-        joint = rows.group_by(names).agg(n=rows.count())
-    cells = engine.fetch(joint.limit(MOST_CELLS + 1))
+    made: dict[str, Any] = {}
+    for i in used:
+        flag = base[f"m{i}"]
+        made[f"m{i}"] = flag
+        for j in range(len(queries[i].groups)):
+            key = base[f"g{i}_{j}"]
+            # Outside its query a row has no group there; NULL is fine, the flag tells it from a NULL group.
+            made[f"g{i}_{j}"] = ibis.ifelse(flag, key, ibis.null(key.type()))
+    names = list(made)
+    rows = base.select(**made, **({"p": base["p"]} if person else {}))
+    counts = {"n": rows.count()} | ({"lo": rows["p"].min(), "hi": rows["p"].max()} if person else {})
+    cells = engine.fetch(rows.group_by(names).agg(**counts).limit(MOST_CELLS + 1))
     if cells.num_rows > MOST_CELLS:
-        return IsolatingPair(str(a), str(b), 0, 0, compared=False)
-    if cells.num_rows == 0:
         return None
-    in_a, in_b = (np.asarray(cells[name].to_pylist(), bool) for name in ("ina", "inb"))
-    ids_a = _group_ids(cells, [f"a{j}" for j in range(len(a.keys))], in_a)
-    ids_b = _group_ids(cells, [f"b{j}" for j in range(len(b.keys))], in_b)
-    both = in_a & in_b
-    if person:
-        owner = _difference_owners(cells, ids_a, ids_b, both)
-        hit = both & (owner >= 0)
-        people = len(np.unique(owner[hit]))
+    low, high = _ranks(cells) if person else (None, None)
+    return _Joint(engine, base, cells, cells["n"].to_numpy().astype(np.int64), low, high)
+
+
+def _ranks(cells: Any) -> tuple[Integers, Integers]:
+    """The least and largest person of each cell as numbers in the same order, whatever a person is."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not cells.num_rows:
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    both = pa.chunked_array([*cells["lo"].chunks, *cells["hi"].chunks]).combine_chunks()
+    coded = both.dictionary_encode()
+    rank = np.empty(len(coded.dictionary), np.int64)
+    rank[pc.sort_indices(coded.dictionary).to_numpy()] = np.arange(len(rank))
+    ranks = rank[coded.indices.to_numpy(zero_copy_only=False)]
+    return ranks[: cells.num_rows], ranks[cells.num_rows :]
+
+
+def _compare(joint: _Joint, a: _Side, b: _Side, min_query_size: int, show: bool) -> IsolatingPair | None:
+    ids_a, ids_b = joint.ids(a), joint.ids(b)
+    # Cells that agree on both answers are one cell here: sort them together, then reduce each run.
+    order = np.lexsort((ids_b, ids_a))
+    ids_a, ids_b = ids_a[order], ids_b[order]
+    starts = np.flatnonzero(
+        np.concatenate(([True], (ids_a[1:] != ids_a[:-1]) | (ids_b[1:] != ids_b[:-1])))[: len(order)]
+    )
+    if not len(starts):
+        return None
+    n = np.add.reduceat(joint.n[order], starts)
+    ids_a, ids_b = ids_a[starts], ids_b[starts]
+    both = (ids_a >= 0) & (ids_b >= 0)
+    if joint.low is not None and joint.high is not None:
+        low = np.minimum.reduceat(joint.low[order], starts)
+        high = np.maximum.reduceat(joint.high[order], starts)
+        owner = _difference_owners(ids_a, ids_b, low, high)
     else:
-        n = cells["n"].to_numpy().astype(np.int64)
         apart = _total(ids_a, n)[ids_a] + _total(ids_b, n)[ids_b] - 2 * n
-        hit = both & (apart == 1)
-        # The one row apart lies in one other cell; two pairs of answers may share it.
-        people = len(_lone_cells(ids_a, ids_b, hit))
+        owner = np.where(apart == 1, _lone_cell(ids_a, ids_b), -1)
+    hit = both & (owner >= 0)
     if min_query_size > 1 and hit.any():
-        big_a = _sizes(engine, rows, "ina", [f"a{j}" for j in range(len(a.keys))], cells, person)
-        big_b = _sizes(engine, rows, "inb", [f"b{j}" for j in range(len(b.keys))], cells, person)
-        hit &= (big_a >= min_query_size) & (big_b >= min_query_size)
-        people = len(np.unique(owner[hit])) if person else len(_lone_cells(ids_a, ids_b, hit))
+        for side, ids in ((a, ids_a), (b, ids_b)):
+            people = joint.people(side)
+            hit &= np.asarray([people.get(int(i), 0) >= min_query_size for i in ids])
     if not hit.any():
         return None
     shown: tuple[tuple[Any, Any], ...] = ()
     if show:
-        picked = cells.take(np.flatnonzero(hit)[:100]).to_pylist()
         shown = tuple(
-            (tuple(r[f"a{j}"] for j in range(len(a.keys))), tuple(r[f"b{j}"] for j in range(len(b.keys))))
-            for r in picked
+            (joint.values(a, int(ids_a[i])), joint.values(b, int(ids_b[i]))) for i in np.flatnonzero(hit)[:100]
         )
-    return IsolatingPair(str(a), str(b), int(hit.sum()), people, shown)
-
-
-def _group_ids(cells: Any, names: Sequence[str], inside: NDArray[np.bool_]) -> Integers:
-    """A number for each combination of group values, −1 outside the query."""
-    ids = np.zeros(cells.num_rows, np.int64)
-    for name in names:
-        coded = cells[name].combine_chunks().dictionary_encode(null_encoding="encode")
-        codes = coded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-        ids = np.unique(ids * (len(coded.dictionary) + 1) + codes, return_inverse=True)[1].astype(np.int64)
-    return np.where(inside, ids, -1)
+    return IsolatingPair(str(a), str(b), int(hit.sum()), len(np.unique(owner[hit])), shown)
 
 
 def _total(ids: Integers, n: Integers) -> Integers:
@@ -166,64 +221,39 @@ def _total(ids: Integers, n: Integers) -> Integers:
     return totals
 
 
-def _lone_cells(ids_a: Integers, ids_b: Integers, hit: NDArray[np.bool_]) -> set[int]:
-    """The cells that are the whole difference of some hit: same group on one side, other on the other."""
-    found = set()
-    groups_a = {int(g): np.flatnonzero(ids_a == g) for g in np.unique(ids_a[hit])}
-    groups_b = {int(g): np.flatnonzero(ids_b == g) for g in np.unique(ids_b[hit])}
-    for cell in np.flatnonzero(hit):
-        apart = {*groups_a[int(ids_a[cell])].tolist(), *groups_b[int(ids_b[cell])].tolist()} - {int(cell)}
-        found |= apart
-    return found
+def _lone_cell(ids_a: Integers, ids_b: Integers) -> Integers:
+    """Some other cell of each one's row or column: where one row is apart, it is the cell that row is in."""
+    cell = np.arange(len(ids_a))
+    far = np.iinfo(np.int64).max
+    other = np.minimum(_others(ids_a, cell, far), _others(ids_b, cell, far))
+    return np.where(other == far, -1, other)
 
 
-def _difference_owners(cells: Any, ids_a: Integers, ids_b: Integers, both: NDArray[np.bool_]) -> Integers:
-    """For each cell in both answers, the one person in the rest of its row and column, or −1.
+def _difference_owners(ids_a: Integers, ids_b: Integers, low: Integers, high: Integers) -> Integers:
+    """For each cell, the one person in the rest of its row and column, or −1.
 
     Leaving a cell out, the least and largest person of the others: the second least where the cell itself has the
     least. Rows and columns are joined by min and max, and one person remains where the two agree.
     """
-    import pyarrow as pa
-
-    size = cells.num_rows
-    named = pa.concat_arrays([cells["lo"].combine_chunks(), cells["hi"].combine_chunks()])
-    ranks = named.dictionary_encode()
-    order = np.asarray(ranks.dictionary.to_pylist(), dtype=object)
-    rank = np.empty(len(order), np.int64)
-    rank[np.argsort(order)] = np.arange(len(order))
-    both_codes = rank[ranks.indices.to_numpy(zero_copy_only=False)]
-    low, high = both_codes[:size], both_codes[size:]
-    least = np.full(size, np.iinfo(np.int64).max)
-    most = np.full(size, -1)
-    for ids in (ids_a, ids_b):
-        least = np.minimum(least, _others(ids, low))
-        most = np.maximum(most, -_others(ids, -high, missing=1))
-    return np.where(both & (least == most), least, -1)
+    far = np.iinfo(np.int64).max
+    least = np.minimum(_others(ids_a, low, far), _others(ids_b, low, far))
+    most = np.maximum(-_others(ids_a, -high, 1), -_others(ids_b, -high, 1))
+    return np.where(least == most, least, -1)
 
 
-def _others(ids: Integers, value: Integers, missing: int = np.iinfo(np.int64).max) -> Integers:
-    """The least value among the other members of each one's group; ``missing`` where there is none."""
+def _others(ids: Integers, value: Integers, missing: int) -> Integers:
+    """The least value among the other members of each one's group; ``missing`` where there is none.
+
+    >>> _others(np.array([0, 0, 1]), np.array([5, 3, 4]), 99).tolist()
+    [3, 5, 99]
+    """
     order = np.lexsort((value, ids))
     sorted_ids, sorted_values = ids[order], value[order]
     first = np.concatenate(([True], sorted_ids[1:] != sorted_ids[:-1]))
     start = np.maximum.accumulate(np.where(first, np.arange(len(ids)), 0))
-    has_second = np.zeros(len(ids), bool)
-    has_second[:-1] = ~first[1:]
     second = np.full(len(ids), missing)
-    second[:-1][has_second[:-1]] = sorted_values[1:][has_second[:-1]]
-    answer = np.where(first, second, sorted_values[start])
+    follows = ~first[1:]
+    second[:-1][follows] = sorted_values[1:][follows]
     made = np.empty(len(ids), np.int64)
-    made[order] = answer
+    made[order] = np.where(first, second, sorted_values[start])
     return made
-
-
-def _sizes(engine: Engine, rows: Any, flag: str, keys: Sequence[str], cells: Any, person: bool) -> Integers:
-    """The people in each cell's answer: what a minimum query size is compared with."""
-    inside = rows.filter(rows[flag]).mutate(g=1)
-    names = [*keys, "g"]
-    if person:
-        inside = inside.select(*names, "p").distinct()
-    counted = engine.fetch(inside.group_by(names).agg(people=inside.count()))
-    sizes = {tuple(r[k] for k in keys): r["people"] for r in counted.to_pylist()}
-    mine = cells.select(list(keys)).to_pylist() if keys else [{} for _ in range(cells.num_rows)]
-    return np.asarray([sizes.get(tuple(r[k] for k in keys), 0) for r in mine], np.int64)

@@ -20,7 +20,6 @@ Minimum query size
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -36,14 +35,18 @@ from .classes import (
     ClassTable,
     TooManyClasses,
     class_expression,
+    crowded,
     fetch_classes,
+    merge_rows,
     owner_expression,
+    row_expression,
 )
 from .engines import Engine, need_ibis, sentence
 from .exposure import QueryRisk, base_table, group_facts, read_risk, with_contributions
+from .isolation import class_sizes, column_shares
 from .pairs import isolating_pairs
 from .queries import Query, parse_queries
-from .result import ColumnShare, Isolation, Scan
+from .result import Isolation, Scan
 from .rollup import Isolated, Subset, roll_up, roll_up_in_engine, subsets_of
 from .tables import column_of, open_table, value_of
 
@@ -52,7 +55,6 @@ __all__ = ["scan"]
 Progress: TypeAlias = Callable[[int, int, str], None]
 MOST_SUBSETS = 4096
 MOST_SHOWN = 1000
-_SIZES = ((1, 1), (2, 2), (3, 3), (4, 4), (5, 9), (10, 19), (20, 99), (100, None))
 
 DISCLOSURE = (
     "These numbers, and any ε chosen from them, were found by looking at the confidential data: they are a disclosure "
@@ -193,7 +195,7 @@ def scan(
         subsets=tuple(Isolation(tuple(quasi[j] for j in s), found.isolated.classes[s], counted[s]) for s in subsets),
         fewest={k: by_size[k] - by_size.get(k - 1, 0) for k in sorted(by_size)},
         never=people - isolated,
-        columns=_shares(quasi, counted),
+        columns=column_shares(quasi, counted),
         queries=risks,
         pairs=pairs,
         epsilon=epsilon,
@@ -295,10 +297,14 @@ def _find(
     expression = class_expression(base, columns, person is not None, len(queries))
     tell("classes", 0)
     try:
-        classes = fetch_classes(
-            engine, expression, columns, person is not None, len(queries), limit,
-            lambda n: tell(f"classes: {n:,}", 0),
-        )  # fmt: skip
+        classes = None
+        if person is None and engine.kind == "duckdb" and crowded(engine, base, columns):
+            classes = _merged(engine, base, columns, len(queries), limit, tell)
+        if classes is None:
+            classes = fetch_classes(
+                engine, expression, columns, person is not None, len(queries), limit,
+                lambda n: tell(f"classes: {n:,}", 0),
+            )  # fmt: skip
     except TooManyClasses:
         return _find_in_engine(engine, base, expression, person is not None, queries, subsets, tell)
     tell("classes")
@@ -311,7 +317,19 @@ def _find(
         gaps.append((values, people.astype(np.int64)))
     rows = int(classes.sizes[0] @ classes.sizes[1]) if person is None else _rows(engine, base)
     shown = _shown(classes, isolated, quasi, person) if show else ()
-    return _Found(isolated, _sizes(*classes.sizes), rows, tuple(gaps), shown)
+    return _Found(isolated, class_sizes(*classes.sizes), rows, tuple(gaps), shown)
+
+
+def _merged(engine: Engine, base: Any, columns: int, queries: int, limit: int, tell: _Teller) -> ClassTable | None:
+    """The classes of a table where nearly every row is one, or None if it is too long or too wide for that."""
+    try:
+        rows = fetch_classes(
+            engine, row_expression(base, columns, queries), columns, False, queries, limit,
+            lambda n: tell(f"rows: {n:,}", 0),
+        )  # fmt: skip
+    except TooManyClasses:
+        return None
+    return merge_rows(rows)
 
 
 def _find_in_engine(
@@ -329,7 +347,7 @@ def _find_in_engine(
     isolated = roll_up_in_engine(engine, classes, subsets, lambda done, of: tell(f"combination {done} of {of}"))
     counted = classes.group_by("people").agg(n=classes.count())
     sizes = engine.fetch(counted)
-    by_size = _sizes(sizes["people"].to_numpy(), sizes["n"].to_numpy())
+    by_size = class_sizes(sizes["people"].to_numpy(), sizes["n"].to_numpy())
     gaps = []
     for i in range(len(queries)):
         owned = classes.filter(classes["lo"] == classes["hi"])
@@ -342,39 +360,6 @@ def _find_in_engine(
 
 def _rows(engine: Engine, base: Any) -> int:
     return int(engine.fetch(base.aggregate(n=base.count()))["n"][0].as_py())
-
-
-def _sizes(people: NDArray[Any], times: NDArray[Any]) -> dict[str, int]:
-    """How many combinations are shared by 1, 2, 3, 4, 5–9, … people."""
-    made = {}
-    for low, high in _SIZES:
-        inside = (people >= low) & (people <= (high or np.iinfo(np.int64).max))
-        name = f"{low}+" if high is None else str(low) if low == high else f"{low}-{high}"
-        made[name] = int(times[inside].sum())
-    return made
-
-
-def _shares(quasi: tuple[str, ...], counts: Mapping[Subset, int]) -> tuple[ColumnShare, ...]:
-    r"""Each column's part in isolation: alone, what is lost without it, and its Shapley value.
-
-    :math:`\phi_c=\sum_{S\not\ni c}\frac{|S|!\,(m-|S|-1)!}{m!}\,(v(S\cup c)-v(S))` with v the people isolated.
-    """
-    m = len(quasi)
-    everything = tuple(range(m))
-    made = []
-    for c, name in enumerate(quasi):
-        lost = shapley = None
-        if everything in counts:
-            value = {(): 0, **counts}
-            lost = counts[everything] - value[tuple(j for j in everything if j != c)]
-            shapley = 0.0
-            for subset, people in value.items():
-                if c not in subset:
-                    joined = tuple(sorted((*subset, c)))
-                    weight = 1 / (m * math.comb(m - 1, len(subset)))
-                    shapley += weight * (value[joined] - people)
-        made.append(ColumnShare(name, counts[(c,)], lost, shapley))
-    return tuple(made)
 
 
 def _exceeded(

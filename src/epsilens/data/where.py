@@ -245,7 +245,11 @@ class _Builder:
         Engines differ in what they cast in silence (``zip = 1234`` matches ``'01234'`` on some), so nothing is.
         """
         families = _family(left.type()), _family(right.type())
-        if families[0] == families[1] or "unknown" in families:
+        if "unknown" in families:
+            raise InputError(
+                f"{self.what} is {self.text!r}: {render(node)!r} compares with NULL, which is never true; use IS NULL"
+            )
+        if families[0] == families[1]:
             return left, right
         if families == ("time", "text"):
             return left, self.moment(right, left.type(), node)

@@ -23,6 +23,12 @@ def _log_cumulative(x: Array) -> Array:
     return np.asarray(np.logaddexp.accumulate(x)) if x.size else x
 
 
+def _share(part: Array, whole: Array) -> Array:
+    """part/whole within [0, 1], also where the whole is a denormal number."""
+    with np.errstate(over="ignore"):
+        return np.asarray(np.clip(part / np.maximum(whole, 1e-323), 0.0, 1.0))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Finite:
     """Atoms with H0-mass exp(log_p0) and H1-mass exp(log_p0 + llr).
@@ -35,6 +41,7 @@ class Finite:
     only0: float = 0.0
     only1: float = 0.0
     mirrored: bool = False  # the builder knows that both orders have the same trade-off
+    unbounded: bool = False  # the list stops where doubles do, but the ratio goes on growing
     # derived, over the distinct likelihood ratios in falling order
     _u: Array = field(init=False, repr=False)
     _p0: Array = field(init=False, repr=False)
@@ -96,34 +103,32 @@ class Finite:
 
     def reverse(self) -> Finite:
         """Swap the two laws."""
-        return Finite(self.log_p0 + self.llr, -self.llr, self.only1, self.only0, self.mirrored)
+        return Finite(self.log_p0 + self.llr, -self.llr, self.only1, self.only0, self.mirrored, self.unbounded)
 
     def tradeoff(self, alpha: Array) -> Array:
         """Linear between vertices; the miss is summed from the bottom to keep its digits."""
         if not self._u.size:
             return np.asarray((1 - self.only1) * np.ones_like(alpha))
         j = np.clip(np.searchsorted(self._alpha, alpha, side="left"), 1, self._u.size)
-        share = np.where(alpha > 0.5, (1 - alpha) - self._rest0[j], self._alpha[j] - alpha) / np.maximum(
-            self._p0[j - 1], 1e-323
-        )
-        miss = self._rest1[j] + self._p1[j - 1] * np.clip(share, 0.0, 1.0)
-        return np.asarray(np.where(alpha > 0, miss, 1 - self.only1))
+        ahead = np.where(alpha > 0.5, (1 - alpha) - self._rest0[j], self._alpha[j] - alpha)
+        miss = self._rest1[j] + self._p1[j - 1] * _share(ahead, self._p0[j - 1])
+        return np.asarray(np.where(alpha <= 0, 1 - self.only1, np.where(alpha >= 1, 0.0, np.minimum(miss, 1.0))))
 
     def roc(self, alpha: Array) -> Array:
         """Linear between vertices, summed from the top."""
         if not self._u.size:
             return np.asarray(self.only1 * np.ones_like(alpha))
         j = np.clip(np.searchsorted(self._alpha, alpha, side="left"), 1, self._u.size)
-        share = (alpha - self._alpha[j - 1]) / np.maximum(self._p0[j - 1], 1e-323)
-        return np.asarray(np.minimum(self._recall[j - 1] + self._p1[j - 1] * np.clip(share, 0.0, 1.0), 1.0))
+        share = _share(alpha - self._alpha[j - 1], self._p0[j - 1])
+        hit = np.minimum(self._recall[j - 1] + self._p1[j - 1] * share, 1.0)
+        return np.asarray(np.where(alpha >= 1, 1.0, hit))
 
     def inverse_roc(self, recall: Array) -> Array:
         """Linear between vertices, with the axes swapped."""
         if not self._u.size:
             return np.asarray(np.where(recall <= self.only1, 0.0, 1.0))
         j = np.clip(np.searchsorted(self._recall, recall, side="left"), 1, self._u.size)
-        share = (recall - self._recall[j - 1]) / np.maximum(self._p1[j - 1], 1e-323)
-        inside = self._alpha[j - 1] + self._p0[j - 1] * np.clip(share, 0.0, 1.0)
+        inside = self._alpha[j - 1] + self._p0[j - 1] * _share(recall - self._recall[j - 1], self._p1[j - 1])
         return np.asarray(np.where(recall <= self.only1, 0.0, inside))
 
     def _above(self, log_threshold: Array) -> Array:
@@ -153,14 +158,15 @@ class Finite:
             return np.where(delta >= self.only1, 0.0, np.inf)
         k = np.clip(np.searchsorted(self._kinks, delta, side="right") - 1, 0, self._u.size - 1)
         with np.errstate(divide="ignore", invalid="ignore"):
-            share = (delta - self._kinks[k]) * np.exp(-(self._u[k] + self._log_c0[k]))
-            value = self._u[k] + np.log1p(-np.clip(share, 0.0, 1.0))
-        return np.asarray(np.where(delta < self.only1, np.inf, np.maximum(value, 0.0)))
+            share = np.exp(np.minimum(np.log(delta - self._kinks[k]) - (self._u[k] + self._log_c0[k]), 0.0))
+            value = self._u[k] + np.log1p(-share)
+        none = (delta < self.only1) | ((delta == 0) & self.unbounded)
+        return np.asarray(np.where(none, np.inf, np.maximum(value, 0.0)))
 
     def max_llr(self) -> Array:
         """The largest ratio with mass under H1."""
-        if self.only1 > 0 or not self._u.size:
-            return np.asarray(np.inf if self.only1 > 0 else 0.0)
+        if self.only1 > 0 or self.unbounded or not self._u.size:
+            return np.asarray(np.inf if self.only1 > 0 or self.unbounded else 0.0)
         return np.asarray(self._u[0])
 
     def log_moment(self, a: Array) -> Array:
@@ -202,7 +208,7 @@ class Finite:
     def auc(self) -> Array:
         """Trapezoids."""
         middle = (self._recall[1:] + self._recall[:-1]) / 2
-        return np.asarray(np.sum(self._p0 * middle) + self.only0)
+        return np.asarray(np.minimum(np.sum(self._p0 * middle) + self.only0, 1.0))
 
     def psi(self) -> Array:
         """The largest Φ⁻¹(recall) − Φ⁻¹(α) over the vertices: f is a chord there and G_μ convex, so f ≥ G_μ between

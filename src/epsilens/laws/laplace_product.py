@@ -1,9 +1,9 @@
 """k equal Laplace answers observed together: the exact product of k pairs Lap(0,1), Lap(m,1).
 
-The log-likelihood ratio of one answer is m(2y − 1) with y = 0, y = 1 or y uniform between, with weights ½, ½, m/2 under the
-geometric mean √(dH0·dH1) = e^{−m/2}·(…). So for k answers llr = m(2Y − k), Y the sum of k such y: atoms on the whole numbers
-0…k, where the test is randomised, and a density made of Irwin–Hall pieces. The llr is itself the observation, monotone by
-construction, and the general law of the line reads everything off it.
+The log-likelihood ratio of one answer is m(2y − 1) with y = 0, y = 1 or y uniform between, with weights ½, ½, m/2
+under the geometric mean √(dH0·dH1) = e^{−m/2}·(…). So for k answers llr = m(2Y − k), Y the sum of k such y: atoms on
+the whole numbers 0…k, where the test is randomised, and a density made of Irwin–Hall pieces. The llr is itself the
+observation, monotone by construction, and the general law of the line reads everything off it.
 """
 
 from __future__ import annotations

@@ -237,9 +237,13 @@ class Pieces:
                 with np.errstate(divide="ignore"):
                     return np.asarray(np.log(self._split(u)[known]) - np.log(g))
 
-            u = root(excess, low, high, atol=1e-15)
+            u = root(excess, low, high, rtol=1e-11, atol=1e-11)
+            # the slope of the curve is e^u, so what the search left over is made good along the tangent
+            here = self._split(u)
+            left_over, slope = g - here[known], np.exp(u)
+            moved = {(0, 1): slope, (0, 3): -slope, (1, 0): 1 / slope}[known, wanted] * left_over
             result = np.array(result, dtype=float)
-            result[smooth] = self._split(u)[wanted]
+            result[smooth] = np.clip(here[wanted] + moved, 0.0, 1.0)
         return np.asarray(result)
 
     def tradeoff(self, alpha: Array) -> Array:
@@ -278,7 +282,8 @@ class Pieces:
         d = np.where(zero | (delta <= 0), 0.5 * np.maximum(start, 1e-300), delta)
         values = self._levels[0]
         high = np.full(delta.shape, max(float(np.max(values[np.isfinite(values)], initial=0.0)), 1e-12))
-        value = root(lambda e: self.profile(e) - d, np.zeros(delta.shape), high, atol=1e-15)
+        near = 1e-14 * float(high.max())
+        value = root(lambda e: self.profile(e) - d, np.zeros(delta.shape), high, rtol=1e-13, atol=near)
         value = np.where(self.profile(value) > d, value + 1e-13 * (1 + value), value)
         jump = self.profile(high) > d  # mass that only H1 shows
         limit = np.where(jump, np.inf, value)
@@ -347,18 +352,28 @@ class Pieces:
         """∫ recall dα: chords over flat mass, and E₀[recall(llr(X))] over the sloped parts, split where another
         starts.
         """
+        near = 45 * max(self.line0.scale, self.line1.scale)  # e^{−45} of the mass lies beyond: below rounding
+        reach = self.line0.centre - near, self.line0.centre + near
+        if self._one_sided:
+            hit = self.line1.log_sf if self._one_sided == 1 else self.line1.log_cdf
+            ends = [*self._span, *self.line0.knots, *self.line1.knots, self.line0.centre, self.line1.centre]
+            edges = np.unique(np.clip(ends, *reach))
+            total = integrate(lambda x: np.exp(self.line0.log_pdf(x) + hit(x)), edges, tolerance=1e-15)
+            return np.asarray(min(total * (1 + ERROR), 1.0))
         values, _, recall, _, _ = self._levels
         ratios, masses, sloped = self._parts
         place = np.searchsorted(-values, -ratios)
         total = float(np.sum(masses[:, 0] * (recall[2 * place] + recall[2 * place + 1]) / 2))
-        near = 45 * max(self.line0.scale, self.line1.scale)  # e^{−45} of the mass lies beyond: below rounding
-        reach = self.line0.centre - near, self.line0.centre + near
         for a, b, va, vb in sloped:
             inner = values[(values > min(va, vb)) & (values < max(va, vb))]
             cuts = root(partial(self._above, inner), np.full(inner.shape, a), np.full(inner.shape, b))
             points = np.unique(np.clip(np.concatenate(([a], cuts, [b])), *reach))
-            total += integrate(lambda x: np.exp(self.line0.log_pdf(x)) * self._split(self.llr(x))[1], points)
+            total += integrate(self._hit_density, points)
         return np.asarray(min(total * (1 + ERROR), 1.0))
+
+    def _hit_density(self, x: Array) -> Array:
+        """H0's density times the recall of the test whose threshold is llr(x)."""
+        return np.asarray(np.exp(self.line0.log_pdf(x)) * self._split(self.llr(x))[1])
 
     def psi(self) -> Array:
         """By tangents; infinite if either law has mass the other lacks."""

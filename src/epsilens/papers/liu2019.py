@@ -82,8 +82,8 @@ def _lambda_table() -> Table:
     ]
     rows = tuple((f"{r['alpha']:g}", number(r["printed"]), number(r["corrected"])) for r in records)
     notes = (
-        "The likelihood ratio of Laplace noise lies between e^{−ε} and e^ε, so no threshold outside separates "
-        "anything; the printed formula holds only for α between e^{−ε}/2 and 1/2.",
+        "The likelihood ratio of Laplace noise lies between 1/e^ε and e^ε, so no threshold outside separates "
+        "anything; the printed formula holds only for α between 1/(2e^ε) and 1/2.",
     )
     return Table(
         "§4.1.5: threshold λ(α) of the test, ε = 1", ("α", "printed", "corrected"), rows, notes, tuple(records)
@@ -126,7 +126,7 @@ def _sigma_table() -> Table:
         f"The printed σ is meant to give δ = {small(target)}; the column beside it is the δ it really gives.",
         "Classical is the formula the paper meant, proven for ε < 1; smallest is the analytic calibration, rounded up.",
     )
-    columns = ("", "σ printed", "δ it gives", "classical", "smallest")
+    columns = ("setting", "σ printed", "δ it gives", "classical", "smallest")
     return Table("Gaussian noise: σ for δ = 0.00001", columns, rows, notes, tuple(records))
 
 

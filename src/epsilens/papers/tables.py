@@ -47,9 +47,12 @@ class Table:
             for row in self.rows
         )
         notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
-        return (
-            f'<section><h2>{html.escape(self.title)}</h2><div><div class="wide"><table class="plain"><thead><tr>{head}'
-            f'</tr></thead><tbody>{body}</tbody></table></div><ul class="note after">{notes}</ul></div></section>'
+        title = html.escape(self.title)
+        return (  # a table wider than a phone scrolls, also by keyboard
+            f'<section><h2>{title}</h2><div><div class="scroll" tabindex="0" role="region" aria-label="{title}">'
+            f'<table class="plain">'
+            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+            f'<ul class="note after">{notes}</ul></div></section>'
         )
 
 

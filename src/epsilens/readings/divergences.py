@@ -6,6 +6,8 @@ information is −min_a log E(a), reached inside [0, 1].
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ..checks import Array
@@ -34,15 +36,24 @@ def chernoff(law: Law) -> Array:
     """
     if law.symmetric:
         return np.asarray(np.maximum(-law.log_moment(np.asarray(0.5)), 0.0))
-    ratio = (np.sqrt(5.0) - 1) / 2
-    a, b = np.asarray(0.0), np.asarray(1.0)
+    ratio = (math.sqrt(5.0) - 1) / 2
+    a, b = 0.0, 1.0
     x, y = b - ratio * (b - a), a + ratio * (b - a)
-    fx, fy = law.log_moment(x), law.log_moment(y)
-    for _ in range(60):
-        left = fx < fy
-        a, b = np.where(left, a, x), np.where(left, y, b)
-        x, y = b - ratio * (b - a), a + ratio * (b - a)
-        fx, fy = law.log_moment(x), law.log_moment(y)
+    fx, fy = _log_moment(law, x), _log_moment(law, y)
     # With supports that differ the infimum may sit at an end, where E(a) → H(common support).
-    least = np.minimum(np.minimum(fx, fy), np.minimum(law.log_moment(a), law.log_moment(b)))
-    return np.asarray(np.maximum(-least, 0.0))
+    least = min(fx, fy, _log_moment(law, 0.0), _log_moment(law, 1.0))
+    while b - a > 1e-9:
+        if fx < fy:
+            b, y, fy = y, x, fx
+            x = b - ratio * (b - a)
+            fx = _log_moment(law, x)
+        else:
+            a, x, fx = x, y, fy
+            y = a + ratio * (b - a)
+            fy = _log_moment(law, y)
+        least = min(least, fx, fy)
+    return np.asarray(max(-least, 0.0))
+
+
+def _log_moment(law: Law, a: float) -> float:
+    return float(law.log_moment(np.asarray(a)))

@@ -7,7 +7,6 @@ cross neither a curve nor each other; there is no legend.
 from __future__ import annotations
 
 import html
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -150,26 +149,22 @@ def _place(
     With ``under`` it also stays below and to the right of ``at``.
     """
     unit = 100 / width
-    wide = max(len(line) for line in lines) * 7.0 * unit
-    high = (len(lines) * 19 - 2) * unit
+    wide, high = max(len(line) for line in lines) * 7.0 * unit, (len(lines) * 19 - 2) * unit
     near = 6 * unit
-    taken = np.asarray(avoid)
-    best: tuple[float, Box] | None = None
-    for left in np.arange(1.0, 99.5 - wide, 1.0).tolist():
-        for bottom in np.arange(1.0, 99.5 - high, 1.0).tolist():
-            box = (left, bottom, left + wide, bottom + high)
-            distance = math.dist(_edge(box, at), at)
-            if (best and distance >= best[0]) or (under and (box[3] > at[1] or box[2] < at[0])):
-                continue
-            if any(
-                box[2] + near >= b[0] and b[2] + near >= box[0] and box[3] >= b[1] and b[3] >= box[1] for b in boxes
-            ):
-                continue
-            inside = (taken[:, 0] > box[0] - near) & (taken[:, 0] < box[2] + near)
-            inside &= (taken[:, 1] > box[1] - near) & (taken[:, 1] < box[3] + near)
-            if not inside.any():
-                best = distance, box
-    return best
+    left, bottom = (a.ravel() for a in np.meshgrid(np.arange(1, 99.5 - wide), np.arange(1, 99.5 - high)))
+    ok = (bottom + high <= at[1]) & (left + wide >= at[0]) if under else np.full(left.shape, True)
+    for b in boxes:
+        ok &= (left + wide + near < b[0]) | (b[2] + near < left) | (bottom + high < b[1]) | (b[3] < bottom)
+    dx = np.maximum(np.maximum(left - at[0], at[0] - left - wide), 0)
+    dy = np.maximum(np.maximum(bottom - at[1], at[1] - bottom - high), 0)
+    distance, taken = np.hypot(dx, dy), np.asarray(avoid)
+    for i in np.argsort(distance, kind="stable"):
+        box = (float(left[i]), float(bottom[i]), float(left[i] + wide), float(bottom[i] + high))
+        inside = (taken[:, 0] > box[0] - near) & (taken[:, 0] < box[2] + near)
+        inside &= (taken[:, 1] > box[1] - near) & (taken[:, 1] < box[3] + near)
+        if ok[i] and not inside.any():
+            return float(distance[i]), box
+    return None
 
 
 def _edge(box: Box, at: Point) -> Point:
@@ -260,7 +255,7 @@ def _labelled(chart: Chart, width: int) -> tuple[list[dict[str, Any]], list[dict
             return
         distance, box = place
         boxes.append(box)
-        if distance > 9:
+        if distance > 9 and weight == 600:  # the baseline's label names a whole line and needs no pointer
             lines.append(_line((at, _edge(box, at)), colour, 1))
         left = box[2] >= at[0]
         for i, line in enumerate(words):

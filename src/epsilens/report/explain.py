@@ -133,8 +133,8 @@ def explain(
     >>> import epsilens as el
     >>> print(explain(el.laplace(epsilon=1.0)))
     An adversary who knows every other record guesses correctly whether a person is
-    in the data for 70 of 100 people. Without the release they would be right for 50
-    of 100.
+    in the data for 70 of 100 people. Without the release they would be right for
+    50 of 100.
     ...
     """
     if any(np.ndim(v) for v in experiment.parameters.values()):
@@ -154,8 +154,9 @@ def explain(
         given["epsilon_for_delta"] = float(checks.at_least("epsilon_for_delta", shown, 0.0))
     asked = question(experiment)
     table = rows(experiment, asked, given)
-    success = table[0]
-    first = lead(asked, math.nextafter(1, 0) if success.nearly else success.value, success.baseline)
+    success, belief = table[0], next(r for r in table if r.key == "posterior")
+    right = math.nextafter(1, 0) if success.nearly else success.value
+    first = lead(asked, right, success.baseline, (belief.baseline, belief.value))
     return Explanation(experiment, given, first, mechanism(experiment), table, _reproduce(experiment, given))
 
 
@@ -187,7 +188,7 @@ def command_line(command: str, mechanism: str, options: Mapping[str, Any]) -> st
     >>> command_line("explain", "laplace", {"epsilon": 1.0, "neighbours": "replace"})
     'epsilens explain laplace --epsilon 1 --neighbours replace'
     """
-    words = ["epsilens", command, mechanism.replace("_", "-")]
+    words = ["epsilens", command, *([mechanism.replace("_", "-")] if mechanism else [])]
     for name, value in options.items():
         flag = f"--{name.replace('_', '-')}"
         if value is True:

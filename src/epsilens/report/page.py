@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from .. import __version__
 from . import charts, icons
 from .readings import Row
-from .sentences import FALLS, Span, question, title
+from .sentences import FALLS, Span, false_alarms, question, title
 from .text import groups
 from .words import apart, frequencies, frequency, rounded_down, rounded_up
 
@@ -103,14 +103,20 @@ def page(about: Explanation) -> str:
 
 
 def document(name: str, kind: str, sections: Sequence[str]) -> str:
-    """A self-contained page: ``name`` for its tab, ``kind`` for its header, and sections that are already HTML."""
+    """A self-contained page: ``name`` for its tab, ``kind`` for its header, and sections that are already HTML.
+
+    A page without a headline of its own gets ``name`` as one that only screen readers see.
+    """
+    body = "\n".join(sections)
+    if "<h1" not in body:
+        body = f'<h1 class="unseen">{html.escape(name)}</h1>\n{body}'
     return _PAGE.substitute(
         version=__version__,
         title=html.escape(f"{name} · epsilens"),
         kind=html.escape(kind),
         fonts=_fonts(),
         css=_css(),
-        sections="\n".join(sections),
+        sections=body,
     )
 
 
@@ -156,9 +162,7 @@ def _pictures(about: Explanation) -> str:
     share = "half of them" if prior == 0.5 else f"{frequency(prior)}"
     note = f"Each figure is one of 100 {asked.unit}, {share} {asked.group}. The adversary guesses for each."
     if icons.filled(row.value) == icons.filled(row.baseline):
-        note += (
-            " The release adds fewer than 1 of 100." if apart(*_success(row)) else " The release adds next to nothing."
-        )
+        note += " The release adds fewer than 1 of 100." if apart(*_success(row)) else " The release changes no guess."
     return f'<div class="pair pictures">{before}{after}</div><p class="note">{html.escape(note)}</p>'
 
 
@@ -176,7 +180,7 @@ def _curves(about: Explanation) -> str:
         desk, phone = charts.render(chart, charts.SIDE_BY_SIDE), charts.render(chart, charts.PHONE)
         figures.append(f'<figure><div class="desk">{desk}</div><div class="phone">{phone}</div></figure>')
     note = "The adversary can trade false alarms for people found. Filled dot: the best guess. Hollow dot: at "
-    note += f"{frequency(given['fpr'])} false alarms."
+    note += f"{false_alarms(given['fpr'])}."
     return (
         f'<section><h2>How the guess can be tuned</h2><div><div class="pair">{"".join(figures)}</div>'
         f'<p class="note after">{html.escape(note)}</p></div></section>'
@@ -197,7 +201,7 @@ def _readings(about: Explanation) -> str:
     notes = " ".join(html.escape(remark) for remark in about.remarks)
     return (
         '<section><h2>Every reading</h2><div><table class="readings"><thead><tr><th scope="col">Reading</th>'
-        '<th scope="col"><span hidden>Symbol</span></th><th scope="col" class="value">Value</th>'
+        '<th scope="col"><span class="unseen">Symbol</span></th><th scope="col" class="value">Value</th>'
         '<th scope="col" class="without">Without</th><th scope="col" class="words">In words</th></tr></thead>'
         f'<tbody>{"".join(body)}</tbody></table><p class="note after">{notes}</p></div></section>'
     )

@@ -63,6 +63,8 @@ class Question:
     other: str
     group: str
     outside: str
+    holds: str
+    who: str = "An adversary who knows every other record"
 
 
 _MEMBER = Question(
@@ -72,6 +74,7 @@ _MEMBER = Question(
     "someone not in it",
     "in the data",
     "not in it",
+    "the person is in the data",
 )
 _NOT_MEMBER = Question(
     "whether a person is in the data",
@@ -80,6 +83,7 @@ _NOT_MEMBER = Question(
     "someone in it",
     "not in the data",
     "in it",
+    "the person is not in the data",
 )
 _VALUE = Question(
     "which of two values a person's record has",
@@ -88,6 +92,17 @@ _VALUE = Question(
     "one with the first",
     "with the second value",
     "with the first",
+    "the record has the second value",
+)
+_SECRET = Question(
+    "whether the target has the secret",
+    "people",
+    "someone with the secret",
+    "someone without it",
+    "with the secret",
+    "without it",
+    "the target has the secret",
+    "An adversary who compares the answers",
 )
 
 
@@ -105,6 +120,8 @@ def question(e: Experiment) -> Question:
         return _NOT_MEMBER
     if all(w.startswith("the person's record has") for w in worlds):
         return _VALUE
+    if worlds == ("the target does not have the secret", "the target has the secret"):
+        return _SECRET
     return Question(
         f"which of two is true, “{e.h0}” or “{e.h1}”,",
         "cases",
@@ -112,21 +129,34 @@ def question(e: Experiment) -> Question:
         "one of the first",
         "of the second kind",
         "of the first",
+        e.h1,
     )
 
 
-def lead(asked: Question, success: float, baseline: float) -> tuple[Span, ...]:
-    """The sentence that comes first: right guesses with the release, and without it."""
+def lead(asked: Question, success: float, baseline: float, belief: tuple[float, float]) -> tuple[Span, ...]:
+    """The sentence that comes first: right guesses with the release, and without it.
+
+    A strong prior can hide a risk: the best guess is then the same for everyone, with or without the release. Where
+    that happens, ``belief`` (before, and at its most certain) says what the release still tells.
+    """
     with_it, without = frequencies(success, baseline)
     spans = [
-        Span(f"An adversary who knows every other record guesses correctly {asked.asks} for "),
+        Span(f"{asked.who} guesses correctly {asked.asks} for "),
         Span(with_it, "risk"),
         Span(f" {asked.unit}. Without the release they would be right for "),
     ]
     if apart(success, baseline):
         return (*spans, Span(f"{without}.", "strong"))
-    added = "the release adds nothing." if success == baseline else "the release adds fewer than 1 of 1,000,000."
-    return (*spans, Span(without, "strong"), Span(f" too: {added}"))
+    spans.append(Span(without, "strong"))
+    before, after = belief
+    if apart(after, before):
+        start, end = frequencies(before, after) if after < 1 else (frequency(before), "near certainty")
+        hidden = (
+            f" too, because they guess the same for everyone. Yet belief that {asked.holds} can rise from {start} to "
+        )
+        return (*spans, Span(hidden), Span(f"{end}.", "risk"))
+    added = "nothing" if success == baseline else "fewer than 1 of 1,000,000"
+    return (*spans, Span(f" too: the release adds {added}."))
 
 
 def false_alarms(fpr: float) -> str:
@@ -181,11 +211,11 @@ def mechanism(e: Experiment) -> str:
     if e.name not in _REACH:
         return ""
     if e.name in ("gaussian", "discrete_gaussian"):
-        size = f"standard deviation {_short(p['sigma'])}"
+        size = f"standard deviation {rounded_up(p['sigma'])}"
     elif e.name == "staircase":
         size = f"step {_short(p['sensitivity'])}"
     else:
-        size = f"scale {_short(p['scale'])}"
+        size = f"scale {rounded_up(p['scale'])}"
     changes = "Changing one person's record" if p["neighbours"] == "replace" else "One person"
     moves = f"{changes} moves the answer by at most {_short(p['sensitivity'])}"
     if p["shift"] != p["sensitivity"]:
@@ -280,7 +310,7 @@ def consequence(choice: Choice, asked: Question) -> tuple[Span, ...]:
     """What the chosen value achieves: the reading, its baseline and the limit."""
     name, args = choice.reading_name, choice.arguments
     phrases = {
-        "success": f"an adversary who knows every other record then guesses correctly {asked.asks} for at most |"
+        "success": f"{asked.who[0].lower()}{asked.who[1:]} then guesses correctly {asked.asks} for at most |"
         f" {asked.unit}",
         "recall": f"at {false_alarms(args.get('alpha', 0))}, an adversary then finds at most | {asked.group}",
         "roc": f"at {false_alarms(args.get('fpr', 0))}, an adversary then finds at most | {asked.group}",

@@ -13,7 +13,7 @@ from .sentences import title
 if TYPE_CHECKING:
     from .explain import Explanation
 
-__all__ = ["groups", "label", "tie", "to_markdown", "to_text", "untie"]
+__all__ = ["escape", "groups", "label", "tie", "to_markdown", "to_text", "untie"]
 
 WIDTH = 80
 
@@ -86,23 +86,24 @@ def _list(about: Explanation, width: int) -> list[str]:
 
 def to_markdown(about: Explanation) -> str:
     """GitHub-flavoured Markdown: a heading, the sentence with its emphasis, one table."""
-    lead = "".join(f"**{_escape(s.text)}**" if s.role else _escape(s.text) for s in about.lead)
+    lead = "".join(f"**{escape(s.text)}**" if s.role else escape(s.text) for s in about.lead)
     if about.headline:
-        lead = f"**{_escape(about.headline)}**{lead}"
-    out = [f"# {_escape(title(about.experiment))}", "", lead, ""]
+        lead = f"**{escape(about.headline)}**{lead}"
+    out = [f"# {escape(title(about.experiment))}", "", lead, ""]
     if about.mechanism:
-        out += [_escape(about.mechanism), ""]
+        out += [escape(about.mechanism), ""]
     out += ["| Reading | Value | Without the release | In words |", "|---|--:|--:|---|"]
     for group, rows in groups(about):
-        out.append(f"| **{_escape(group)}** | | | |")
-        out += [f"| {_escape(label(r))} | {r.text} | {r.baseline_text} | {_escape(r.words)} |" for r in rows]
-    out += ["", *(f"{_escape(remark)}  " for remark in about.remarks)]
+        out.append(f"| **{escape(group)}** | | | |")
+        out += [f"| {escape(label(r))} | {r.text} | {r.baseline_text} | {escape(r.words)} |" for r in rows]
+    out += ["", *(f"{escape(remark)}  " for remark in about.remarks)]
     if about.command:
         out += ["", "```sh", about.command, "```"]
     return "\n".join(out)
 
 
-def _escape(text: str) -> str:
+def escape(text: str) -> str:
+    """Text that Markdown shows as it is."""
     for mark in "\\`*_<>|[]":
         text = text.replace(mark, f"\\{mark}")
     return text

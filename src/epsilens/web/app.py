@@ -1,0 +1,112 @@
+"""The application: views, API, static files, limits and the handlers that turn errors into sentences."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from ..errors import MissingExtra
+
+try:
+    from fastapi import FastAPI, Request
+    from fastapi.exceptions import RequestValidationError
+    from fastapi.responses import JSONResponse, Response
+    from fastapi.staticfiles import StaticFiles
+    from starlette.exceptions import HTTPException
+
+    from . import api, api_docs, assess_pages, pages, parts
+except ImportError as error:
+    if isinstance(error, MissingExtra):
+        raise
+    raise MissingExtra(error.name or "fastapi", extra="web", purpose="the page") from error
+
+from .. import __version__
+from ..report import page
+from .limits import Limits
+from .security import Guard, _loopback, allowed_hosts
+from .workers import Workers
+
+__all__ = ["create_app"]
+
+
+def create_app(host: str = "127.0.0.1", limits: Limits | None = None) -> FastAPI:
+    """The application as ``epsilens serve`` runs it on ``host``."""
+    within = limits or Limits()
+
+    @asynccontextmanager
+    async def life(app: FastAPI) -> AsyncIterator[None]:
+        threading.Thread(target=_warm, args=(app,), daemon=True).start()
+        yield
+        app.state.workers.close()
+
+    app = FastAPI(
+        title="epsilens",
+        version=__version__,
+        description="Answers carry a schema version; an error is one sentence. No key is needed.",
+        docs_url=None,
+        redoc_url=None,
+        lifespan=life,
+    )
+    app.state.limits, app.state.workers = within, Workers(within)
+    app.include_router(pages.router)
+    app.include_router(assess_pages.router)
+    app.include_router(api.router)
+    app.include_router(api_docs.router)
+    app.mount("/static", StaticFiles(directory=Path(__file__).with_name("static")), name="static")
+    app.mount("/assets", StaticFiles(directory=Path(page.__file__).with_name("assets")), name="assets")
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(Exception, _failed)
+    most = {"": within.body_bytes, "/assess": within.upload_bytes, "/assess/columns": within.upload_bytes}
+    app.add_middleware(Guard, hosts=allowed_hosts(host), open_to_network=not _loopback(host), most=most)
+    return app
+
+
+def _warm(app: FastAPI) -> None:
+    """Import what the first views need, while the browser opens."""
+    from .asking import ask_explain
+
+    about = ask_explain({})
+    if about.about is not None:
+        parts.curves(about.about, about.query)
+    app.state.workers.warm()
+
+
+def _sentence(problem: Any) -> tuple[str, str]:
+    """FastAPI's complaint about a parameter as a sentence, and the parameter."""
+    name = str(problem["loc"][-1]) if problem["loc"] else "the request"
+    words = str(problem["msg"])
+    if problem["type"] == "missing":
+        return f"{name} is missing: give a value for it.", name
+    shown = repr(problem.get("input"))
+    shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
+    return f"{name} is {shown}: {words[:1].lower()}{words[1:]}.", name
+
+
+async def _invalid(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    sentence, name = _sentence(error.errors()[0])
+    return _answer(request, 422, sentence, name)
+
+
+async def _http(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    known = {
+        404: "There is no such page.",
+        405: "This address does not take that kind of request.",
+    }
+    return _answer(request, error.status_code, known.get(error.status_code, str(error.detail)), None, error.headers)
+
+
+async def _failed(request: Request, error: Exception) -> Response:
+    return _answer(request, 500, "Something went wrong here; the log says which kind of error it was.", None)
+
+
+def _answer(request: Request, status: int, sentence: str, field: str | None, headers: Any = None) -> Response:
+    if request.url.path.startswith("/api/"):
+        return JSONResponse({"schema": 1, "error": sentence, "field": field}, status, headers)
+    heading = "Not found" if status == 404 else "This does not work"
+    return pages.render("message.html", status, headers, view="", heading=heading, sentence=sentence)

@@ -1,0 +1,289 @@
+"""The Assess view: a table and a plan in, the report out. Uploads live in a private folder for one request."""
+
+from __future__ import annotations
+
+import base64
+import re
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Request
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import RedirectResponse, Response
+from markupsafe import Markup
+from starlette.datastructures import FormData, UploadFile
+
+from ..data.bundled import bundled, names
+from ..errors import EpsilensError, InputError
+from ..readings.catalogue import READINGS
+from .asking import Problem
+from .pages import attachment, render
+from .parts import Kept
+from .planning import EXAMPLES, KINDS, UPLOAD, check_size, columns_of, permitted, plan_of, to_yaml
+
+__all__ = ["Upload", "assessed", "router"]
+
+router = APIRouter(include_in_schema=False)
+
+_ENDINGS = (".csv.gz", ".tsv.gz", ".csv", ".tsv", ".txt", ".parquet", ".pq")
+_DEFAULT = "epsilens:rand-hie"
+_kept = Kept(16)
+
+
+class Upload:
+    """A file being received: copied under a name of ours, so that nothing of the sender's reaches the file system."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self.name = Path(name.replace("\\", "/")).name[:100]
+        ending = next((e for e in _ENDINGS if self.name.lower().endswith(e)), None)
+        if ending is None:
+            raise InputError(
+                f"the file is {self.name[:60]!r}: give a CSV (.csv, .tsv, .csv.gz) or Parquet (.parquet) file"
+            )
+        self.path = folder / f"upload{ending}"
+
+    async def take(self, source: UploadFile) -> None:
+        """Copy what was sent."""
+        with self.path.open("xb") as file:
+            while block := await source.read(1 << 20):
+                await run_in_threadpool(file.write, block)
+
+
+def assessed(app: Any, text: str, folder: Path, upload: Upload | None = None) -> dict[str, Any]:
+    """The answer of a worker to a release; for bundled tables it is kept, because it can only be the same again."""
+    from ..release import read_release
+
+    check_size(text)
+    plan = read_release(text + "\n")
+    permitted(plan, upload.name if upload else None)
+    own = not plan.data.table.startswith("epsilens:")
+    if own and upload is not None:
+        made = app.state.workers.run("assess", folder, yaml=text, table=str(upload.path), name=upload.name)
+    else:
+        made = _kept.get(text, lambda: _fine(app.state.workers.run("assess", folder, yaml=text)))
+    return _fine(made)
+
+
+class _Refused(EpsilensError):  # noqa: N818 - reads as what it is
+    def __init__(self, sentence: str, status: int) -> None:
+        super().__init__(sentence)
+        self.status = status
+
+
+def _fine(made: dict[str, Any]) -> dict[str, Any]:
+    if "error" in made:
+        raise _Refused(str(made["error"]), int(made["status"]))
+    return made
+
+
+# -- the view -----------------------------------------------------------------------------------------------------
+
+
+def _show(
+    request: Request,
+    *,
+    text: str = "",
+    table: str = _DEFAULT,
+    columns: list[tuple[str, str]] | None = None,
+    made: Mapping[str, Any] | None = None,
+    problem: Problem | None = None,
+    own: bool = False,
+) -> Response:
+    limits = request.app.state.limits
+    release = _release(text)
+    if release is not None and not own:
+        table = release.data.table if release.data.table in names() else table
+    if columns is None:
+        columns = columns_of(table) if table in names() else []
+    shown = release if release is not None or own or text else _release(EXAMPLES.get(table, ""))
+    plan = plan_of(shown, UPLOAD if own else table)
+    if columns == [] and release is not None:
+        columns = [(name, "") for name in _mentioned(plan)]
+    url = "" if own or not text else f"/assess?{urlencode({'yaml': text})}"
+    short = len(url) <= limits.url_yaml
+    return render(
+        "assess.html",
+        problem.status if problem else 200,
+        view="Assess",
+        stylesheets=["page.css", "assessment.css"],
+        report=Markup(made["fragment"]) if made else "",
+        report_title=release.title if release is not None and made else "",
+        problem=problem,
+        plan=plan,
+        tables=[*((n, bundled(n).title) for n in names()), (UPLOAD, "A file of mine")],
+        table_names=", ".join(names()),
+        columns=columns,
+        again=own and not made,
+        kinds=KINDS,
+        limit_readings=[(n, r.label) for n, r in READINGS.items() if not r.required],
+        secret_example=_example(EXAMPLES.get(table, ""), "secret"),
+        yaml=text,
+        rows=max(12, min(text.count("\n") + 2, 30)),
+        example_yaml=EXAMPLES.get(table, EXAMPLES[_DEFAULT]),
+        example_url=f"/assess?{urlencode({'yaml': EXAMPLES[_DEFAULT]})}",
+        url=url if short else "",
+        downloads=_downloads(made, url if short else ""),
+    )
+
+
+def _example(text: str, key: str) -> str:
+    found = re.search(rf"^\s*{key}: (.*)$", text, re.MULTILINE)
+    return found[1] if found else "income > 50000"
+
+
+def _release(text: str) -> Any:
+    from ..release import read_release
+
+    try:
+        return read_release(text + "\n") if text.strip() else None
+    except EpsilensError:
+        return None
+
+
+def _mentioned(plan: Any) -> list[str]:
+    """The columns a plan names, for a form that no longer has the table."""
+    found = [plan.values.get("person") or "", *plan.values["quasi"], *(q.get("by", "") for q in plan.queries)]
+    return list(dict.fromkeys(filter(None, found)))
+
+
+def _downloads(made: Mapping[str, Any] | None, url: str) -> list[tuple[str, str, str]]:
+    """Links to keep the report: a plain address where there is one, otherwise the file itself within the page."""
+    if made is None:
+        return []
+    if url:
+        query = url.partition("?")[2]
+        return [
+            ("Download page", f"/assess.html?{query}", "assessment.html"),
+            ("Download JSON", f"/assess.json?{query}", "assessment.json"),
+        ]
+    page = base64.b64encode(str(made["html"]).encode()).decode()
+    data = base64.b64encode(_json(made["data"]).encode()).decode()
+    return [
+        ("Download page", f"data:text/html;base64,{page}", "assessment.html"),
+        ("Download JSON", f"data:application/json;base64,{data}", "assessment.json"),
+    ]
+
+
+def _json(data: Any) -> str:
+    import json
+
+    return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
+
+
+_PLACES = (
+    (r"data\.table|^table|the file", "table"),
+    (r"data\.person", "person"),
+    (r"max_rows", "max_rows"),
+    (r"quasi_identifiers", "quasi"),
+    (r"secret", "secret"),
+    (r"mechanism\.epsilon", "epsilon"),
+    (r"delta", "delta"),
+    (r"adversary\.prior", "prior"),
+    (r"limits", "at_most"),
+    (r"queries", "queries"),
+)
+
+
+def _problem(error: EpsilensError) -> Problem:
+    text = " ".join(str(error).split())
+    query = re.search(r"queries\.(\d+)", text)
+    place = f"q{int(query[1]) - 1}" if query else next((p for what, p in _PLACES if re.search(what, text)), "")
+    sentence = f"{text[:1].upper()}{text[1:]}".rstrip(".") + "."
+    return Problem(place, sentence, getattr(error, "status", 422))
+
+
+# -- requests -----------------------------------------------------------------------------------------------------
+
+
+@router.get("/assess")
+def assess_view(request: Request, yaml: str = "", table: str = _DEFAULT) -> Response:
+    """The form, or with YAML the report."""
+    if not yaml.strip():
+        return _show(request, table=table if table in names() else _DEFAULT)
+    try:
+        with tempfile.TemporaryDirectory(prefix="epsilens-") as folder:
+            return _show(request, text=yaml, made=assessed(request.app, yaml, Path(folder)))
+    except EpsilensError as error:
+        return _show(request, text=yaml, problem=_problem(error))
+
+
+@router.get("/assess.html")
+@router.get("/assess.json")
+def assess_file(request: Request, yaml: str = "") -> Response:
+    """The report, or its numbers, to keep."""
+    try:
+        with tempfile.TemporaryDirectory(prefix="epsilens-") as folder:
+            made = assessed(request.app, yaml, Path(folder))
+    except EpsilensError as error:
+        problem = _problem(error)
+        return render(
+            "message.html", problem.status, view="", heading="This cannot be assessed", sentence=problem.sentence
+        )
+    if request.url.path.endswith(".json"):
+        return attachment(_json(made["data"]), "assessment.json", "application/json")
+    return attachment(str(made["html"]), "assessment.html", "text/html")
+
+
+async def _received(request: Request, folder: Path) -> tuple[FormData, Upload | None]:
+    form = await request.form(max_files=1, max_fields=400, max_part_size=1_000_000)
+    file = form.get("file")
+    upload = None
+    if isinstance(file, UploadFile) and file.filename:
+        try:
+            upload = Upload(folder, file.filename)
+            await upload.take(file)
+        finally:
+            await file.close()
+    return form, upload
+
+
+def _texts(form: FormData) -> dict[str, str]:
+    return {k: v.strip() for k, v in form.items() if isinstance(v, str) and v.strip()}
+
+
+@router.post("/assess")
+async def assess_sent(request: Request) -> Response:
+    """The form or pasted YAML, with or without a file."""
+    text, given = "", {}
+    upload: Upload | None = None
+    own = False
+    with tempfile.TemporaryDirectory(prefix="epsilens-") as folder:
+        try:
+            form, upload = await _received(request, Path(folder))
+            given = _texts(form)
+            text = given.get("yaml", "").replace("\r\n", "\n")
+            table = given.get("table", _DEFAULT)
+            if not text:
+                own = upload is not None or table == UPLOAD
+                quasi = [v for v in form.getlist("quasi") if isinstance(v, str)]
+                text = to_yaml(given, {"quasi": quasi}, UPLOAD if own else table)
+            url = f"/assess?{urlencode({'yaml': text})}"
+            if upload is None and len(url) <= request.app.state.limits.url_yaml:
+                return RedirectResponse(url, 303)
+            made = await run_in_threadpool(assessed, request.app, text, Path(folder), upload)
+            return _show(request, text=text, made=made, own=upload is not None)
+        except EpsilensError as error:
+            return _show(request, text=text, problem=_problem(error), own=own)
+
+
+@router.post("/assess/columns")
+async def columns_sent(request: Request) -> Response:
+    """The form with the columns of the table that was picked or uploaded."""
+    with tempfile.TemporaryDirectory(prefix="epsilens-") as folder:
+        try:
+            form, upload = await _received(request, Path(folder))
+            table = _texts(form).get("table", _DEFAULT)
+            if upload is None:
+                if table == UPLOAD:
+                    raise InputError("the file is missing: choose a CSV or Parquet file")
+                return _show(request, table=table if table in names() else _DEFAULT)
+            ask = request.app.state.workers.run
+            made = _fine(
+                await run_in_threadpool(ask, "columns", Path(folder), table=str(upload.path), name=upload.name)
+            )
+            return _show(request, columns=[(str(n), str(kind)) for n, kind in made["columns"]], own=True)
+        except EpsilensError as error:
+            return _show(request, table=UPLOAD, problem=_problem(error), own=True)

@@ -1,0 +1,71 @@
+"""What a request may ask for: sizes, counts and seconds, so that none can hold the server.
+
+The library itself allows far more; the sentences say what to do instead, which is to use the command line.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..errors import InputError
+
+if TYPE_CHECKING:
+    from ..experiment import Experiment
+
+__all__ = ["Limits", "bounded", "check_texts"]
+
+#: Whole-number mechanisms enumerate their outcomes: these keep one view under a few hundredths of a second.
+LARGEST = {
+    "sigma": {"discrete_gaussian": 1_000.0},
+    "sensitivity": {"geometric": 10_000.0, "discrete_gaussian": 10_000.0},
+}
+MOST_SCORES = 1_000
+MOST_ANSWERS = 1e9
+MOST_TEXT = 200
+MOST_LIST = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Limits of the server as a whole."""
+
+    upload_bytes: int = 200_000_000
+    unpacked_bytes: int = 1_000_000_000
+    body_bytes: int = 1_000_000
+    assess_seconds: float = 60.0
+    assess_memory: int = 3_000_000_000
+    assessments: int = 2
+    url_yaml: int = 6_000
+
+
+def check_texts(given: Mapping[str, str]) -> None:
+    """Refuse values far longer than any number, before anything parses them."""
+    for name, value in given.items():
+        most = MOST_LIST if name.startswith("scores") else MOST_TEXT
+        if len(value) > most:
+            raise InputError(f"{name} has {len(value)} characters: give at most {most}")
+
+
+def bounded(name: str, build: Callable[..., Experiment]) -> Callable[..., Experiment]:
+    """The mechanism, refusing what takes the server too long; a search stops at the same edge."""
+
+    @functools.wraps(build)
+    def within(**arguments: Any) -> Experiment:
+        for parameter, most in ((p, LARGEST[p].get(name)) for p in LARGEST):
+            value = arguments.get(parameter)
+            if most is not None and isinstance(value, float | int) and value > most:
+                raise InputError(
+                    f"{parameter} is {value:g}: the page computes {name.replace('_', '-')} up to {most:g}, "
+                    "so give less or use the command line"
+                )
+        for parameter in ("scores0", "scores1"):
+            if len(arguments.get(parameter, ())) > MOST_SCORES:
+                raise InputError(f"{parameter} has more than {MOST_SCORES} scores: give fewer or use the command line")
+        if arguments.get("k", 2) > MOST_ANSWERS:
+            raise InputError(f"k is {arguments['k']:g}: give at most {MOST_ANSWERS:g}")
+        return build(**arguments)
+
+    return within

@@ -1,0 +1,315 @@
+"""The views: Explain, Choose, Compare and Help. A view is a query turned into a result and put into a template."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import jinja2
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from markupsafe import Markup
+
+from .. import __version__
+from ..readings.catalogue import READINGS
+from ..report import icons
+from ..report.sentences import _SYMBOLS
+from ..report.words import frequencies
+from . import asking, parts
+from .fields import FIELDS, MECHANISMS, READING_FIELDS, WAY_WORDS, WAYS, Field, shown_fields, to_of_100
+from .limits import Limits
+
+__all__ = ["render", "router", "templates"]
+
+router = APIRouter(include_in_schema=False)
+
+#: Attributes of a control whose change alters the other controls: it swaps the whole view.
+_WHOLE_VIEW = Markup('hx-target="#view" hx-select="#view" hx-select-oob=""')
+_DOWNLOAD_CSP = "default-src 'none'; style-src 'unsafe-inline'; font-src data:; img-src data:; frame-ancestors 'none'"
+
+
+def _rare_open(rare: list[Field], asked: asking.Asked) -> bool:
+    """Whether something behind the fold differs from its default or is wrong, and must be seen."""
+    wrong = asked.problem.field if asked.problem else ""
+    return any(asked.values.get(f.name, "") not in ("", f.default) or f.name == wrong for f in rare)
+
+
+def _spaced(command: str) -> Markup:
+    """The command with each option in one piece, so that a line never breaks between a dash and its word."""
+    return Markup(" ").join(Markup("<span>{}</span>").format(word) for word in command.split(" "))
+
+
+def templates() -> jinja2.Environment:
+    """The templates, which escape whatever they are given."""
+    made = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).with_name("templates")),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    made.globals |= {
+        "version": __version__,
+        "mechanisms": MECHANISMS,
+        "mechanism_choices": [(name.replace("_", "-"), words) for name, words in MECHANISMS.items()],
+        "stylesheets": ["page.css"],
+        "of_100": to_of_100,
+        "spaced": _spaced,
+        "rare_open": _rare_open,
+        "whole_view": _WHOLE_VIEW,
+        "upload_mb": f"{Limits().upload_bytes / 1e6:g}",
+        "said": parts.said,
+        "pictures": parts.pictures,
+        "readings": parts.readings,
+        "curves": parts.curves,
+        "curves_note": parts.curves_note,
+    }
+    return made
+
+
+_TEMPLATES = templates()
+
+
+def render(name: str, status: int = 200, headers: Mapping[str, str] | None = None, **values: Any) -> HTMLResponse:
+    """A view."""
+    return HTMLResponse(_TEMPLATES.get_template(name).render(**values), status, dict(headers or {}))
+
+
+def attachment(text: str, name: str, kind: str) -> Response:
+    """A file to keep; should a browser show it all the same, it may do nothing."""
+    headers = {"content-disposition": f'attachment; filename="{name}"', "content-security-policy": _DOWNLOAD_CSP}
+    return Response(text, media_type=kind, headers=headers)
+
+
+def _query(request: Request) -> dict[str, str]:
+    return dict(request.query_params)
+
+
+def _is_htmx(request: Request) -> bool:
+    return request.headers.get("hx-request") == "true"
+
+
+def _plain_or_here(request: Request, url: str, valid: bool) -> tuple[Response | None, dict[str, str]]:
+    """A form's URL has entries of its own: redirect to the plain one, or tell htmx to show that."""
+    if not valid:
+        return None, {}
+    if _is_htmx(request):
+        return None, {"hx-push-url": url}
+    form = any(k.endswith(("_of_100", "_mechanism", "_given")) or k == "by" for k in request.query_params)
+    return (RedirectResponse(url, 303), {}) if form else (None, {})
+
+
+def _slots(*names: str) -> str:
+    return ",".join(("#reproduce", *(f"#error-{n}" for n in names)))
+
+
+@router.get("/")
+@router.get("/explain")
+def explain_view(request: Request) -> Response:
+    """Explain."""
+    asked = asking.ask_explain(_query(request))
+    away, headers = _plain_or_here(request, asked.url, asked.problem is None)
+    if away:
+        return away
+    noise, usual, rare = shown_fields(asked.mechanism, asked.way)
+    ways = [
+        (way, " and ".join(FIELDS[n].symbol or WAY_WORDS[way] for n in names))
+        for way, names in WAYS[asked.mechanism].items()
+    ]
+    return render(
+        "explain.html",
+        asked.problem.status if asked.problem else 200,
+        headers,
+        view="Explain",
+        asked=asked,
+        ways=ways,
+        noise=noise,
+        usual=usual,
+        rare=rare,
+        oob=_slots("mechanism", *(f.name for f in (*noise, *usual, *rare))),
+    )
+
+
+@router.get("/explain.html")
+def explain_file(request: Request) -> Response:
+    """The Explain report to keep."""
+    return _file(asking.ask_explain(_query(request)), "explain")
+
+
+@router.get("/choose.html")
+def choose_file(request: Request) -> Response:
+    """The Choose report to keep."""
+    return _file(asking.ask_choose(_query(request)), "choose")
+
+
+@router.get("/choose.json")
+def choose_json(request: Request) -> Response:
+    """The choice as JSON, from the view's own query."""
+    import json
+
+    asked = asking.ask_choose(_query(request))
+    if asked.about is None:
+        return _message(asked)
+    return attachment(
+        json.dumps(asked.about.to_dict(), indent=2, ensure_ascii=False, allow_nan=False),
+        "choose.json",
+        "application/json",
+    )
+
+
+def _file(asked: asking.Asked, name: str) -> Response:
+    if asked.about is None:
+        return _message(asked)
+    return attachment(asked.about.to_html(), f"{name}-{asked.mechanism}.html", "text/html")
+
+
+def _message(asked: asking.Asked) -> Response:
+    sentence = asked.problem.sentence if asked.problem else ""
+    return render("message.html", 422, view="", heading="This cannot be computed", sentence=sentence)
+
+
+@router.get("/choose")
+def choose_view(request: Request) -> Response:
+    """Choose."""
+    given = _query(request)
+    asked = asking.ask_choose(given)
+    solvable = asked.problem is None or asked.problem.floor is not None
+    away, headers = _plain_or_here(request, asked.url, solvable and bool(asked.options))
+    if away:
+        return away
+    reading = asked.values.get("reading", "success")
+    arguments = [FIELDS[n] for n in asking.READING_TAKES.get(reading, ())]
+    parameter = asked.values.get("parameter", "epsilon")
+    way = parameter if parameter in WAYS[asked.mechanism] else next(iter(WAYS[asked.mechanism]))
+    noise, usual, rare = shown_fields(asked.mechanism, way)
+    taken = {f.name for f in arguments} | {parameter, "prior", "fpr", *READING_FIELDS}
+    noise, usual, rare = ([f for f in some if f.name not in taken] for some in (noise, usual, rare))
+    return render(
+        "choose.html",
+        asked.problem.status if asked.problem else 200,
+        headers,
+        view="Choose",
+        asked=asked,
+        readings_choices=[(name, _sentence_case(r.label)) for name, r in READINGS.items() if name != "roc"],
+        bounded_by_one=reading not in READINGS or READINGS[reading].ceiling == 1,
+        arguments=arguments,
+        parameters=[(n, FIELDS[n].label) for n in asking.choosable(asked.mechanism)],
+        symbol=_SYMBOLS.get(parameter, parameter),
+        noise=noise,
+        usual=usual,
+        rare=rare,
+        oob=_slots("mechanism", "reading", "at_most", *(f.name for f in (*arguments, *noise, *usual, *rare))),
+    )
+
+
+def _sentence_case(text: str) -> str:
+    return text[:1].upper() + text[1:] if text[:1].isascii() else text
+
+
+# -- compare ------------------------------------------------------------------------------------------------------
+
+_EXAMPLES = {"a": "epsilon=1", "b": "psi=1", "c": "sigma=2", "d": "epsilon=0.5, sensitivity=2"}
+
+
+@router.get("/compare")
+def compare_view(request: Request) -> Response:
+    """Compare."""
+    shared, settings = asking.ask_compare(_query(request))
+    by_letter = {s.values["letter"]: s for s in settings}
+    good = [(letter, s) for letter, s in by_letter.items() if s.about is not None]
+    query = compare_query(shared, settings)
+    url = f"/compare?{query}" if query else "/compare"
+    away, headers = _plain_or_here(request, url, len(good) == len(settings))
+    if away:
+        return away
+    entries = {
+        letter: {
+            "mechanism": by_letter[letter].values["mechanism"] if letter in by_letter else "",
+            "given": by_letter[letter].values["given"] if letter in by_letter else "",
+            "problem": by_letter[letter].problem if letter in by_letter else None,
+            "example": _EXAMPLES[letter],
+        }
+        for letter in "abcd"
+    }
+    trouble = "One setting needs mending; the others wait for it." if settings and not good else ""
+    return render(
+        "compare.html",
+        200 if len(good) == len(settings) else 422,
+        headers,
+        view="Compare",
+        entries=entries,
+        shared=shared,
+        shared_fields=[FIELDS["prior"], FIELDS["fpr"]],
+        good=good,
+        trouble=trouble,
+        roc=_rocs(good) if good else "",
+        table=_table(good) if good else [],
+        icon=_icon,
+        spoken=_spoken,
+        explain_query=lambda asked: explain_query(asked, shared),
+        url=url,
+        query=query,
+        oob=_slots(*"abcd"),
+    )
+
+
+def _rocs(good: list[tuple[str, asking.Asked]]) -> Markup:
+    """The chart at both widths; text never shrinks."""
+    settings = [(letter, asked.about) for letter, asked in good if asked.about is not None]
+    desk, phone = parts.compared_roc(settings, 480), parts.compared_roc(settings, parts.WIDTH)
+    return Markup('<div class="desk">{}</div><div class="phone">{}</div>').format(desk, phone)
+
+
+def compare_query(shared: Mapping[str, str], settings: list[asking.Asked]) -> str:
+    """The query of the plain URL of a comparison."""
+    said = {s.values["letter"]: _told(s) for s in settings}
+    return urlencode(said | {k: v for k, v in shared.items() if v != FIELDS[k].default}, safe=":,")
+
+
+def explain_query(asked: asking.Asked, shared: Mapping[str, str]) -> str:
+    """The query of the Explain view of one setting."""
+    usual = {k: v for k, v in shared.items() if v != FIELDS[k].default}
+    return urlencode({"mechanism": asked.mechanism.replace("_", "-"), **asked.options, **usual})
+
+
+def _told(asked: asking.Asked) -> str:
+    if asked.about is None:
+        return asked.values["text"]
+    return f"{asked.values['mechanism']}:{','.join(f'{k}={v}' for k, v in asked.options.items())}"
+
+
+def _spoken(options: Mapping[str, str]) -> str:
+    return ", ".join(
+        f"{(FIELDS[k].symbol or FIELDS[k].label.lower()) if k in FIELDS else k} = {v}" for k, v in options.items()
+    )
+
+
+def _icon(about: Any, letter: str) -> Markup:
+    row = about.row("success")
+    value = 0.9999999 if row.nearly else row.value
+    words = frequencies(value, row.baseline)[0]
+    caption = Markup('With it: <span class="number risk">{}</span> right').format(words)
+    return Markup(icons.array(str(caption), row.baseline, value, key=f"person-{letter}"))
+
+
+def _table(good: list[tuple[str, asking.Asked]]) -> list[tuple[str, list[dict[str, Any]]]]:
+    """The readings of every setting, row by row; a row is left out only where no setting shows it."""
+    every = [asked.about for _, asked in good if asked.about is not None]
+    lines = []
+    for i, row in enumerate(every[0].rows):
+        same = [about.rows[i] for about in every]
+        if any(r.shown for r in same):
+            # Each setting may have its own ε whose δ is read: the name says so only where all agree.
+            name = row.name if len({r.name for r in same}) == 1 else row.name.split(" at ")[0].split(" beyond ")[0]
+            lines.append((row.group, {"name": name, "cells": [r.text for r in same], "baseline": row.baseline_text}))
+    return [(group, [line for _, line in some]) for group, some in groupby(lines, key=lambda line: line[0])]
+
+
+@router.get("/help")
+def help_view() -> Response:
+    """Help."""
+    return render("help.html", view="Help")

@@ -1,0 +1,131 @@
+// Enhances pages that work without it: sliders beside the number fields, results swapped in place by htmx.
+"use strict";
+(() => {
+  const root = document.documentElement;
+  root.classList.add("js");
+  const narrow = window.matchMedia("(max-width: 860px)");
+  const $ = (selector, inside = document) => inside.querySelector(selector);
+  const all = (selector, inside = document) => [...inside.querySelectorAll(selector)];
+
+  // -- sliders: the number field is what counts, the slider writes into it ---------------------------------------
+  const value = (slider) => {
+    const low = Number(slider.dataset.low), high = Number(slider.dataset.high), share = slider.value / 1000;
+    if (!("log" in slider.dataset)) return String(Math.round(low + share * (high - low)));
+    return String(Number((low * Math.pow(high / low, share)).toPrecision(2)));
+  };
+  const place = (slider, text) => {
+    const low = Number(slider.dataset.low), high = Number(slider.dataset.high), x = Number(text);
+    if (text.trim() === "" || Number.isNaN(x)) return;
+    const inside = Math.min(Math.max(x, low), high);
+    const share = "log" in slider.dataset ? Math.log(inside / low) / Math.log(high / low) : (inside - low) / (high - low);
+    slider.value = String(Math.round(1000 * share));
+    slider.setAttribute("aria-valuetext", text);
+  };
+  const sliderOf = (field) => $(`input[type="range"][data-for="${field.id}"]`);
+
+  let waiting = 0;
+  document.addEventListener("input", (event) => {
+    const target = event.target;
+    const form = target.closest("form[hx-get]");
+    if (!form) return;
+    window.clearTimeout(waiting);
+    if (target.type === "range") {
+      const text = value(target);
+      document.getElementById(target.dataset.for).value = text;
+      target.setAttribute("aria-valuetext", text);
+      window.htmx.trigger(form, "adjust");
+    } else if (target.type === "text" && form.classList.contains("controls")) {
+      const slider = sliderOf(target);
+      if (slider) place(slider, target.value);
+      waiting = window.setTimeout(() => window.htmx.trigger(form, "adjust"), 300);
+    }
+  });
+  // A slider has a thousand steps, too many for the arrow keys: they move it by ten, Page Up and Down by a hundred.
+  document.addEventListener("keydown", (event) => {
+    const slider = event.target;
+    if (slider.type !== "range") return;
+    const steps = { ArrowRight: 10, ArrowUp: 10, ArrowLeft: -10, ArrowDown: -10, PageUp: 100, PageDown: -100 };
+    if (!(event.key in steps)) return;
+    event.preventDefault();
+    slider.value = String(Number(slider.value) + steps[event.key]);
+    slider.dispatchEvent(new Event("input", { bubbles: true }));
+  });
+
+  // -- history: one entry for a whole drag ------------------------------------------------------------------------
+  let gesture = false;
+  let kind = "";
+  document.addEventListener("htmx:configRequest", (event) => {
+    const cause = event.detail.triggeringEvent;
+    kind = cause ? cause.type : "";
+  });
+  document.addEventListener("htmx:beforeHistoryUpdate", (event) => {
+    const history = event.detail.history;
+    const here = window.location.pathname + window.location.search;
+    if (history.path === here || gesture) history.type = "replace";
+    gesture = kind === "adjust";
+  });
+
+  // -- while computing --------------------------------------------------------------------------------------------
+  let late = 0;
+  const busy = (on) => {
+    window.clearTimeout(late);
+    const result = $("#result"), note = $("#computing");
+    if (result) { result.classList.toggle("busy", on); result.setAttribute("aria-busy", String(on)); }
+    if (on) late = window.setTimeout(() => { note.hidden = false; }, 300);
+    else note.hidden = true;
+  };
+  document.addEventListener("htmx:beforeRequest", () => busy(true));
+  document.addEventListener("htmx:afterRequest", () => busy(false));
+  document.addEventListener("htmx:sendError", () => say("The server does not answer. Is it still running?"));
+  document.addEventListener("submit", (event) => { if (!event.target.hasAttribute("hx-get")) busy(true); });
+  window.addEventListener("pageshow", () => busy(false));
+
+  // -- after a swap: announce it, once things have settled --------------------------------------------------------
+  let announcing = 0;
+  const say = (text) => {
+    window.clearTimeout(announcing);
+    announcing = window.setTimeout(() => { $("#announce").textContent = text; }, 500);
+  };
+  const settle = () => {
+    for (const slot of all("p.error[id^='error-']")) {
+      const field = document.getElementById(slot.id.replace("error-", "f-"));
+      if (field && slot.textContent.trim()) field.setAttribute("aria-invalid", "true");
+      else if (field) field.removeAttribute("aria-invalid");
+    }
+  };
+  document.addEventListener("htmx:afterSettle", () => {
+    settle();
+    fold(false);
+    const result = $("#result");
+    const wrong = $("p.error.alone", result);
+    const words = wrong || $(".lead", result);
+    if (words) say(words.textContent.replace("▲", "").trim());
+  });
+
+  // -- the fold of a phone ----------------------------------------------------------------------------------------
+  let unfolded = null;
+  const fold = (first) => {
+    const more = $("details.more");
+    if (!more) return;
+    if (!narrow.matches || more.querySelector("p.error:not(:empty)")) more.open = true;
+    else if (first || unfolded !== null) more.open = unfolded === true;
+    more.querySelector("summary").onclick = () => { unfolded = !more.open; };
+  };
+  narrow.addEventListener("change", () => fold(true));
+  fold(true);
+  settle();
+
+  // -- links ------------------------------------------------------------------------------------------------------
+  document.addEventListener("click", async (event) => {
+    const link = event.target.closest("a.copy");
+    if (!link || !navigator.clipboard) return;
+    event.preventDefault();
+    try {
+      await navigator.clipboard.writeText(link.href);
+      const words = link.textContent;
+      link.textContent = link.dataset.copied;
+      say(link.dataset.copied);
+      window.setTimeout(() => { link.textContent = words; }, 2000);
+    } catch { window.location.href = link.href; }
+  });
+})();

@@ -1,0 +1,127 @@
+"""One assessment in a process of its own, which can be stopped and has little to spend.
+
+``python -m epsilens.web.worker`` imports what an assessment needs, reads one request from standard input, answers with
+one JSON object on standard output and ends. The parent keeps one such process waiting, so that a request does not pay
+for the imports; see :mod:`epsilens.web.workers`.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import sys
+import tempfile
+import zlib
+from pathlib import Path
+from typing import Any
+
+from ..errors import EpsilensError, InputError
+
+__all__ = ["answer", "main"]
+
+
+def main() -> None:
+    """Wait for one request and answer it."""
+    result = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # whatever a library prints must not end up inside the answer
+    _limit(int(sys.argv[1]), int(sys.argv[2]))
+    _import()
+    text = sys.stdin.readline()
+    if not text:  # the server has gone
+        return
+    request = json.loads(text)
+    tempfile.tempdir = request["folder"]
+    json.dump(answer(request), result, allow_nan=False)
+    result.close()
+    os._exit(0)  # engines leave threads behind that would delay the end
+
+
+def _limit(seconds: int, memory: int) -> None:
+    try:
+        import resource
+    except ImportError:  # pragma: no cover - not on Windows; the parent still stops us by the clock
+        return
+    # Data, not address space: JavaScript engines reserve far more addresses than they use.
+    resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+    cores = os.cpu_count() or 1
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds * cores + 5, seconds * cores + 10))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (memory, memory))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _import() -> None:
+    """What every assessment imports anyway, while nobody waits for it."""
+    import contextlib
+
+    with contextlib.suppress(ImportError):
+        import duckdb  # noqa: F401
+        import ibis  # noqa: F401
+
+        from .. import assessing  # noqa: F401
+        from ..report import assessment_page  # noqa: F401
+
+
+def answer(request: dict[str, Any]) -> dict[str, Any]:
+    """The answer to a request: ``task`` is columns or assess. An error is a sentence under ``error``."""
+    try:
+        path = request.get("table")
+        if path:
+            _check_unpacked(Path(path), request["unpacked"])
+        return {"columns": _columns, "assess": _assess}[request["task"]](request)
+    except EpsilensError as error:
+        return {"error": _without(str(error), request), "status": 422}
+    except MemoryError:
+        return {"error": "the table needs more memory than the page allows: use the command line", "status": 413}
+    except Exception as error:
+        # Whatever it was, the reader gets a sentence and no path of this machine; the log gets the kind of error only.
+        sys.stderr.write(f"epsilens: an assessment failed with {type(error).__name__}\n")
+        if "memory" in str(error).lower():
+            return {"error": "the table needs more memory than the page allows: use the command line", "status": 413}
+        return {
+            "error": "this could not be computed: check the table and the release, or use the command line",
+            "status": 422,
+        }
+
+
+def _without(sentence: str, request: dict[str, Any]) -> str:
+    """The sentence with the name of the upload instead of where it lies for a moment."""
+    path = request.get("table")
+    return sentence.replace(str(path), str(request.get("name") or "upload")) if path else sentence
+
+
+def _check_unpacked(path: Path, most: int) -> None:
+    if path.suffix.lower() != ".gz":
+        return
+    size = 0
+    try:
+        with gzip.open(path) as file:
+            while block := file.read(1 << 20):
+                size += len(block)
+                if size > most:
+                    raise InputError(f"the file unpacks to more than {most / 1e9:g} GB: use the command line")
+    except (OSError, EOFError, zlib.error):
+        raise InputError("the file is not a whole gzip file: give a CSV, a gzipped CSV or Parquet") from None
+
+
+def _columns(request: dict[str, Any]) -> dict[str, Any]:
+    from ..data.tables import open_table
+
+    with open_table(request["table"]) as opened:
+        schema = opened.table.schema()
+        return {"columns": [[str(name), str(kind)] for name, kind in schema.items()]}
+
+
+def _assess(request: dict[str, Any]) -> dict[str, Any]:
+    from ..assessing import assess
+    from ..release import read_release
+    from ..report.assessment_data import as_dict
+    from ..report.assessment_page import sections, to_html
+
+    # The line break says that this is YAML: without one the library would take it for the name of a file.
+    made = assess(read_release(request["yaml"] + "\n"), table=request.get("table"))
+    return {"data": as_dict(made), "fragment": "\n".join(sections(made)), "html": to_html(made)}
+
+
+if __name__ == "__main__":
+    main()
