@@ -7,7 +7,7 @@ Usage::
     python -m scripts.build_rand_hie /path/to/site-packages/statsmodels/datasets/randhie/src
 
 The only things done to the data: columns get readable names, whole numbers are stored as integers, age is cut
-to whole years (``age`` in that study year, ``age_at_enrolment`` in the person's first year in the file), and
+to whole years (``age`` in the person's first year in the file, ``age_in_year`` in that study year), and
 columns that are functions of others (logarithms, products, imputations) are left out. Rows keep the order of
 the source. The output is the same, byte for byte, for the same pyarrow release.
 """
@@ -29,8 +29,8 @@ COLUMNS: list[tuple[str, str, pa.DataType, str]] = [
     ("person", "zper", pa.int32(), "person, a number; its first digit is the site"),
     ("site", "site", pa.int8(), "site of the experiment, 1 to 6"),
     ("year", "year", pa.int8(), "study year, 1 to 5"),
-    ("age", "xage", pa.int8(), "age in whole years in that study year (the source has fractions)"),
-    ("age_at_enrolment", "xage", pa.int8(), "age in whole years in the person's first study year in the file"),
+    ("age", "xage", pa.int8(), "age in whole years at enrolment: in the person's first study year in the file"),
+    ("age_in_year", "xage", pa.int8(), "age in whole years in that study year (the source has fractions)"),
     ("female", "female", pa.int8(), "1 for a woman or girl, 0 for a man or boy"),
     ("black", "black", pa.float64(), "1 if the household is black, 0 if not; a fraction where imputed"),
     ("education", "educdec", pa.float64(), "years of schooling of the household's decision maker"),
@@ -77,9 +77,9 @@ def build(source: Path) -> None:
     arrays = []
     for name, old, kind, _ in COLUMNS:
         if name == "age":
-            column = pa.array(ages)
-        elif name == "age_at_enrolment":
             column = pa.array([first[who][1] for who in person])
+        elif name == "age_in_year":
+            column = pa.array(ages)
         else:
             column = raw[old].combine_chunks()
         arrays.append(column.cast(kind))  # a safe cast: it refuses to lose a fraction

@@ -1,4 +1,4 @@
-"""The command line: ``epsilens explain | choose | reproduce``.
+"""The command line: ``epsilens explain | choose | scan | difference | reproduce``.
 
 Each command is a function in :mod:`epsilens.commands`, registered below by one line; what they share, and how to add
 one, is in :mod:`epsilens.commands.common`. Exit codes: 0 fine, 2 bad input, 3 no parameter satisfies the limit.
@@ -15,8 +15,10 @@ import typer
 from . import __version__
 from .commands.choose import choose
 from .commands.common import emit, run
+from .commands.difference import difference
 from .commands.explain import explain
 from .commands.reproduce import reproduce
+from .commands.scan import scan
 
 __all__ = ["app", "main"]
 
@@ -28,6 +30,8 @@ app = typer.Typer(
 )
 app.command()(explain)
 app.command()(choose)
+app.command()(scan)
+app.command()(difference)
 app.command()(reproduce)
 
 

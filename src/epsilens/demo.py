@@ -9,6 +9,7 @@ from pathlib import Path
 
 from .assessing import Assessment, assess
 from .errors import EpsilensError
+from .report.assessment_text import aligned, risk_table
 from .report.assessment_words import headline, sentence
 
 __all__ = ["main", "run"]
@@ -82,9 +83,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _table(found: Assessment) -> list[str]:
-    from .report.assessment_text import _aligned, risk_table
-
-    return _aligned(risk_table(found), 80).splitlines()
+    return aligned(risk_table(found), 80).splitlines()
 
 
 if __name__ == "__main__":

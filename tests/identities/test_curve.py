@@ -67,31 +67,33 @@ def test_symmetric_laws_read_the_same_in_both_orders(e: Experiment) -> None:
 @given(any_experiment(), positive(1e-3, 6.0))
 def test_delta_is_the_conjugate_of_the_tradeoff(e: Experiment, epsilon: float) -> None:
     """δ(ε) = sup_α 1 − f(α) − e^ε·α over both orders: no α exceeds it, and a fine grid reaches it."""
-    fine = np.concatenate(([0.0], np.geomspace(1e-12, 1.0, 4000)))
-    sup = max(float(np.max(1 - one.tradeoff(fine) - np.exp(epsilon) * fine)) for one in (e, e.reverse()))
-    assert sup <= e.delta(epsilon) + 1e-12
-    assert e.delta(epsilon) <= sup + 5e-5 * (1 + np.exp(epsilon) * 0.02) + 1e-12
+    sup = 0.0
+    for one in (e, e.reverse()):
+        best = float(one.law.at(np.asarray(epsilon))[0])  # the threshold test at likelihood ratio e^ε
+        alpha = np.clip(np.concatenate(([0.0, best], np.geomspace(1e-12, 1.0, 60))), 0, 1)
+        sup = max(sup, float(np.max(1 - one.tradeoff(alpha) - np.exp(epsilon) * alpha)))
+    assert e.delta(epsilon) == pytest.approx(sup, abs=2e-13 * (1 + np.exp(epsilon)))
 
 
 @given(experiments(), st.floats(0.01, 0.99))
 def test_tradeoff_is_the_conjugate_of_delta(e: Experiment, alpha: float) -> None:
     """f(α) = sup_t 1 − t·α − h(t), h the profile in this order: every t bounds it from below, the best attains it."""
-    u = np.concatenate((np.linspace(-45, 45, 6001), np.linspace(-2, 2, 2001)))
-    if isinstance(getattr(e.law, "_u", None), np.ndarray):
-        u = np.concatenate((u, e.law._u))  # type: ignore[attr-defined]
-    with np.errstate(over="ignore"):
-        lower = 1 - np.exp(u) * alpha - e.law.profile(u)
+    step = 1e-7
+    fall = (e.tradeoff(alpha - step) - e.tradeoff(alpha + step)) / (2 * step)  # a subgradient, to rounding
+    u = np.concatenate((np.linspace(-45, 45, 901), [np.log(max(fall, 1e-300))]))
+    lower = 1 - np.exp(u) * alpha - e.law.profile(u)
     assert float(np.max(lower)) <= e.tradeoff(alpha) + 1e-12
-    assert max(float(np.max(lower)), 0.0) >= e.tradeoff(alpha) - 2e-5
+    assert max(float(np.max(lower)), 0.0) >= e.tradeoff(alpha) - 1e-6
 
 
 @given(any_experiment(), st.floats(0, 1))
 def test_success_is_the_bayes_rule_of_the_curve(e: Experiment, prior: float) -> None:
     """1 − min_α (1−π)α + π·f(α)."""
-    fine = np.concatenate(([0.0], np.geomspace(1e-9, 1.0, 3000), 1 - np.geomspace(1e-9, 0.5, 1000)))
-    error = float(np.min((1 - prior) * fine + prior * e.tradeoff(fine)))
-    assert e.success(prior) >= 1 - error - 1e-12
-    assert e.success(prior) <= 1 - error + 5e-4
+    with np.errstate(divide="ignore"):
+        best = float(e.law.at(np.log1p(-np.asarray(prior)) - np.log(np.asarray(prior)))[0])
+    alpha = np.clip(np.concatenate(([best], np.linspace(0, 1, 60))), 0, 1)
+    error = float(np.min((1 - prior) * alpha + prior * e.tradeoff(alpha)))
+    assert e.success(prior) == pytest.approx(1 - error, abs=1e-12)
     assert e.success(prior) >= max(prior, 1 - prior) - 1e-15
 
 
@@ -104,11 +106,11 @@ def test_advantage_is_delta_zero_and_twice_the_success(e: Experiment) -> None:
 @settings(max_examples=25)
 @given(any_experiment())
 def test_auc_is_the_area_under_the_roc(e: Experiment) -> None:
-    """Simpson on a grid graded towards both ends; polygons and kinks leave 1e-5."""
-    x = np.linspace(0, 1, 2001)
+    """Trapezoids on a grid graded towards both ends; kinks leave some 1e-3."""
+    x = np.linspace(0, 1, 401)
     alpha = x**3 * (10 - 15 * x + 6 * x * x)
     area = np.sum(np.diff(alpha) * (e.roc(alpha[1:]) + e.roc(alpha[:-1])) / 2)
-    assert e.auc() == pytest.approx(float(area), abs=3e-4)
+    assert e.auc() == pytest.approx(float(area), abs=5e-3)
     assert e.auc() >= float(area) - 1e-12  # trapezoids lie below a concave curve
 
 
@@ -156,13 +158,15 @@ def test_psi_is_the_smallest_gaussian_below_the_curve(e: Experiment) -> None:
     psi = e.psi()
     if not np.isfinite(psi):
         return
-    alpha = np.concatenate((np.geomspace(1e-12, 0.5, 4000), 1 - np.geomspace(1e-12, 0.5, 4000)))
+    corners = getattr(e.law, "_alpha", np.asarray([0.5 * np.exp(-psi / 2)]))  # where a polygon can touch G_ψ
+    alpha = np.concatenate((np.geomspace(1e-12, 0.5, 4000), 1 - np.geomspace(1e-7, 0.5, 4000), corners))
+    alpha = alpha[(alpha > 1e-13) & (alpha < 1 - 1e-8)]
     f = e.tradeoff(alpha)
     assert np.all(f >= ndtr(-ndtri(alpha) - psi * (1 + 1e-12)) - 1e-14)
     inside = (f > 1e-300) & (f < 1)
     brute = float(np.max(-ndtri(alpha[inside]) - ndtri(f[inside]), initial=0.0))
-    # near α = 1 − 1e-12 a probit of the grid is good to 1e-4 of its own: hence 1e-5 above
-    assert psi * (1 - 2e-3) - 1e-9 <= brute <= psi * (1 + 1e-5) + 1e-5
+    # near α = 1 − 1e-8 a probit of the grid is good to 1e-8 of its own: hence 1e-7 above
+    assert psi * (1 - 1e-5) - 1e-9 <= brute <= psi * (1 + 1e-5) + 1e-7
 
 
 @settings(max_examples=12)
@@ -176,12 +180,13 @@ def test_psi_of_pieces_bounds_the_curve(e: Experiment) -> None:
 # -- ε and δ --------------------------------------------------------------------------------------------------------
 
 
+@settings(max_examples=25)
 @given(any_experiment(), positive(1e-12, 0.5))
 def test_epsilon_never_flatters(e: Experiment, delta: float) -> None:
     """At the ε read for δ, the δ read back is at most δ; a little below that ε it is not."""
     epsilon = e.epsilon(delta)
     if np.isfinite(epsilon):
-        assert e.delta(epsilon) <= delta * (1 + 1e-12)
+        assert e.delta(epsilon) <= delta
         if epsilon > 1e-6:
             assert e.delta(epsilon * (1 - 1e-6)) > delta * (1 - 1e-9)
 
@@ -190,5 +195,5 @@ def test_epsilon_never_flatters(e: Experiment, delta: float) -> None:
 def test_epsilon_inverts_delta(e: Experiment, epsilon: float) -> None:
     delta = e.delta(epsilon)
     if 1e-250 < delta < 1 - 1e-9:
-        assert e.epsilon(delta) <= epsilon * (1 + 1e-9)
-        assert e.delta(e.epsilon(delta)) == pytest.approx(delta, rel=1e-9)
+        again = e.delta(e.epsilon(delta))
+        assert delta * (1 - 1e-9) <= again <= delta

@@ -16,7 +16,7 @@ from epsilens.experiment import Experiment
 from ..strategies import any_experiment, experiments, finite_pairs, masses
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(any_experiment())
 def test_renyi_tends_to_kl(e: Experiment) -> None:
     kl = e.kl()
@@ -50,11 +50,11 @@ def test_skew_symmetry(e: Experiment, order: float) -> None:
 @given(experiments())
 def test_chernoff_is_the_best_tilt(e: Experiment) -> None:
     """max_a (1−a)·D_a over a grid of a, which it exceeds by little; and it is the same in both orders."""
-    a = np.linspace(0.005, 0.995, 199)
+    a = np.linspace(0.025, 0.975, 39)
     tilts = (1 - a) * e.renyi(a)
     assert e.chernoff() >= np.max(tilts) * (1 - 1e-12) - 1e-16
     ends = max(float(e.renyi(0.0)), float(e.reverse().renyi(0.0)))
-    assert e.chernoff() <= max(np.max(tilts) * 1.01, ends) + 1e-12
+    assert e.chernoff() <= max(np.max(tilts) * 1.05, ends) + 1e-12
     assert e.reverse().chernoff() == pytest.approx(e.chernoff(), rel=1e-9, abs=1e-14)
 
 
@@ -104,13 +104,14 @@ def processed(draw: st.DrawFn) -> tuple[Experiment, Experiment]:
 
 @pytest.mark.parametrize("reading", SCALARS)
 @given(pair=processed())
-@settings(max_examples=40)
+@settings(max_examples=25)
 def test_processing_never_adds_risk(reading: str, pair: tuple[Experiment, Experiment]) -> None:
     before, after = (np.asarray(getattr(e, reading)(**SCALARS[reading])) for e in pair)
     # a channel multiplies rounded masses: 1e-15 of mass moved, which a divergence of nearly equal laws may show
     assert np.all((after <= before * (1 + 1e-9) + 1e-9) | np.isposinf(before))
 
 
+@settings(max_examples=15)
 @given(finite_pairs(zeros=False), st.floats(0.05, 0.95))
 def test_splitting_an_outcome_changes_nothing(pair: tuple[list[float], list[float]], share: float) -> None:
     p, q = pair

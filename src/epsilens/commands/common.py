@@ -44,7 +44,7 @@ __all__ = [
     "show",
 ]
 
-BAD_INPUT, NO_SOLUTION = 2, 3
+FAULT, BAD_INPUT, NO_SOLUTION = 1, 2, 3
 
 
 class Format(StrEnum):
@@ -232,6 +232,8 @@ def run(command: Callable[..., Any], arguments: Sequence[str] | None = None) -> 
     except BrokenPipeError:
         _forget_stdout()
         return 0
+    except Exception as error:  # no traceback reaches a user; this one is ours to mend
+        return _say(f"something went wrong inside epsilens ({type(error).__name__}: {error}): please report it", FAULT)
 
 
 def _usage(error: Any) -> str:

@@ -10,7 +10,7 @@ import typer
 from ..errors import InputError
 from . import explain as e
 from . import mechanisms as m
-from .choose import AtMost, split_limit
+from .choose import split_limit
 from .common import Format, FormatOption, OutputOption, parse_number, parse_numbers, show
 
 __all__ = ["difference"]
@@ -42,7 +42,7 @@ def difference(
         bool, typer.Option("--narrow", help="For an average: the known one leaves the target out.")
     ] = False,
     at_most: Annotated[
-        AtMost | None, typer.Option("--at-most", metavar="READING=VALUE", help="Choose ε by a limit.")
+        str | None, typer.Option("--at-most", metavar="READING=VALUE", help="Choose ε by a limit.")
     ] = None,
     prior: e.Prior = None,
     fpr: e.Fpr = None,

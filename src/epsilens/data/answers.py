@@ -46,7 +46,7 @@ def true_answers(opened: OpenTable, query: Query, person: str | None, max_rows: 
     rows = table.filter(query.rows(table)).select(**made)
     keys = [f"g{j}" for j in range(len(query.groups))]
     if person is not None:
-        place = ibis.row_number().over(ibis.window(group_by="p", order_by=keys or ["x"]))
+        place = ibis.row_number().over(ibis.window(group_by="p", order_by=[*keys, "x"]))
         rows = rows.mutate(place=place)
         rows = rows.filter(rows["place"] < (1 if query.bounds is None else max_rows))
     numbers = {"n": rows.count(), "total": rows["x"].sum(), "valued": rows["x"].count()}

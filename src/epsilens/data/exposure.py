@@ -3,7 +3,7 @@
 The attack (paper 001): ask the planned query, ask it again without the person's combination, and subtract. What
 remains is the person's contribution or nothing, under noise. The person's *gap* is that contribution:
 
-* count, histogram: the person's rows; sum: :math:`\\sum|x|` with x clamped to the bounds; average:
+* count, histogram: 1, a person counts once; sum: :math:`\\sum|x|` with x clamped to the bounds; average:
   :math:`\\sum|x-\\bar x|\\cdot 2n/(2n-1)` over the n rows of the answer (the paper's rule for one known answer);
 * over rows the attacker knows to be covered: a WHERE term on quasi-identifiers is knowledge and counts, any other
   term is the secret itself. The guess is as good for people whose secret is "no", so they count in full;

@@ -109,11 +109,12 @@ class Query:
     def sensitivity(self, max_rows: int) -> float:
         r"""How far one person, with at most ``max_rows`` rows, can move the answers (add or remove one person).
 
-        Count and histogram: :math:`m`. Sum: :math:`m\max(|l|,|u|)`. Average: :math:`m(u-l)`, for the sum of
-        deviations that the clamped average releases (paper 001 §3; reference sheet §2, Δ = u − l).
+        Count and histogram: 1, because a person counts once, in one group, however many rows they have. Sum:
+        :math:`m\max(|l|,|u|)`. Average: :math:`m(u-l)`, for the sum of deviations that the clamped average releases
+        (paper 001 §3; reference sheet §2, Δ = u − l).
         """
         if self.bounds is None:
-            return float(max_rows)
+            return 1.0
         low, high = self.bounds
         return max_rows * (high - low if self.kind == "average" else max(abs(low), abs(high)))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +9,7 @@ from .exposure import QueryRisk
 from .pairs import IsolatingPair
 from .words import listed, of_100, people_of_100
 
-__all__ = ["ColumnShare", "Isolation", "Scan"]
+__all__ = ["ColumnShare", "Isolation", "Scan", "pair_words"]
 
 #: The version of ``Scan.to_dict``; it changes when a key changes its name or meaning.
 SCHEMA = 1
@@ -115,31 +114,16 @@ class Scan:
         return plain
 
     def __str__(self) -> str:
-        blocks = [self.sentence]
-        for title, head, rows in self._tables():
-            blocks.append("\n".join([title, *_aligned([head, *rows])]))
-        blocks += [f"{p.first} and {p.second}: {_pair_words(p)}" for p in self.pairs]
-        verdict = self._verdict()
-        if verdict:
-            blocks.append(verdict)
-        blocks += self.notes
-        return "\n\n".join(blocks)
+        from ..report.scan import ScanReport
+
+        return ScanReport(self).to_text()
 
     def _repr_html_(self) -> str:
-        parts = [f"<p><strong>{html.escape(self.sentence)}</strong></p>"]
-        for title, head, rows in self._tables():
-            cells = "".join(f"<th>{html.escape(h)}</th>" for h in head)
-            body = "".join("<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in row) + "</tr>" for row in rows)
-            parts.append(
-                f"<table><caption>{html.escape(title)}</caption><thead><tr>{cells}</tr></thead>"
-                f"<tbody>{body}</tbody></table>"
-            )
-        tail = [f"{p.first} and {p.second}: {_pair_words(p)}" for p in self.pairs]
-        tail += [self._verdict(), *self.notes]
-        parts += [f"<p>{html.escape(t)}</p>" for t in tail if t]
-        return "".join(parts)
+        from ..report.scan import ScanReport
 
-    def _tables(self) -> list[tuple[str, list[str], list[list[str]]]]:
+        return ScanReport(self).to_html_fragment()
+
+    def tables(self) -> list[tuple[str, list[str], list[list[str]]]]:
         """The tables of the printed form: title, header, rows."""
         total = self.people or 1
         best = sorted(self.subsets, key=lambda s: (-s.people, len(s.columns)))[:12]
@@ -190,7 +174,9 @@ class Scan:
             made.append((title, ["query", "sensitivity", "largest gap", *levels, "over limit", "largest ε"], rows))
         return made
 
-    def _verdict(self) -> str:
+    @property
+    def verdict(self) -> str:
+        """Whether the limit holds, and the largest ε for which it does; empty without a limit."""
         words = []
         if self.exceeded is not None and self.limit is not None and self.worst and self.worst.success:
             state = "over" if self.exceeded else "within"
@@ -204,7 +190,8 @@ class Scan:
         return " ".join(words)
 
 
-def _pair_words(pair: IsolatingPair) -> str:
+def pair_words(pair: IsolatingPair) -> str:
+    """What a pair of answers gives away."""
     if not pair.compared:
         return "too many joint groups to compare."
     many = f"{pair.people:,} people" if pair.people != 1 else "one person"
@@ -216,12 +203,3 @@ def _down(epsilon: float) -> float:
     from decimal import ROUND_FLOOR, Context, Decimal
 
     return float(Context(prec=3, rounding=ROUND_FLOOR).create_decimal(Decimal(epsilon)))
-
-
-def _aligned(rows: list[list[str]]) -> list[str]:
-    """Rows as text in columns: the first to the left, numbers to the right."""
-    widths = [max(len(row[j]) for row in rows) for j in range(len(rows[0]))]
-    return [
-        "  " + "  ".join(c.ljust(w) if j == 0 else c.rjust(w) for j, (c, w) in enumerate(zip(row, widths, strict=True)))
-        for row in rows
-    ]

@@ -1,8 +1,8 @@
 """Scan a table: who can be isolated, and which ε keeps what planned queries say about them under a limit.
 
->>> found = scan("epsilens:rand-hie", ["site", "age_at_enrolment", "female", "black", "education"], person="person")
+>>> found = scan("epsilens:rand-hie", ["site", "age", "female", "black", "education"], person="person")
 >>> print(found.sentence)
-42 of 100 people in this table (2,475 of 5,912) are alone in their combination of site, age_at_enrolment, female, black and education.
+42 of 100 people in this table (2,475 of 5,912) are alone in their combination of site, age, female, black and education.
 
 Who counts as isolated
     A combination of values isolates a person when every row that has it is a row of that person; a person is isolated

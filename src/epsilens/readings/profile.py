@@ -19,7 +19,22 @@ def delta(law: Law, epsilon: Array) -> Array:
     return forward if law.symmetric else np.maximum(forward, law.reverse().profile(epsilon))
 
 
+_delta = delta  # the name is an argument below
+
+
 def epsilon(law: Law, delta: Array) -> Array:
-    """The least ε for which the pair is (ε, δ)-indistinguishable, both orders; infinite where there is none."""
+    """The least ε for which the pair is (ε, δ)-indistinguishable, both orders; infinite where there is none.
+
+    A privacy loss rounds up: δ read again at this ε is never above the δ asked for.
+    """
     forward = law.profile_inverse(delta)
-    return forward if law.symmetric else np.maximum(forward, law.reverse().profile_inverse(delta))
+    value = forward if law.symmetric else np.maximum(forward, law.reverse().profile_inverse(delta))
+    step = 2.0**-52
+    for _ in range(12):
+        finite = np.isfinite(value)
+        over = finite & (_delta(law, np.where(finite, value, 0.0)) > delta)
+        if not over.any():
+            break
+        value = np.where(over, value * (1 + step), value)
+        step *= 2
+    return np.asarray(value)

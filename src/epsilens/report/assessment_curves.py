@@ -44,6 +44,7 @@ def _x(a: Assessment, width: int, *, labelled: bool) -> dict[str, Any]:
 
 def risk_curve(a: Assessment) -> Drawing:
     """Right guesses of 100 against ε, a line for each adversary who guesses."""
+    alone = accuracy_curve(a) is None  # then this panel carries the axis
     shown = [r for r in a.risks if r.key in a.curve.risks]
     main = next((r for r in shown if r.key == leading(a).key), None) or next(r for r in shown if r.key == "membership")
     limit = next((r.limit for r in shown if r.limit is not None), None)
@@ -85,10 +86,10 @@ def risk_curve(a: Assessment) -> Drawing:
             "scale": {"domain": [low, 100], "nice": False},
             "axis": {**_Y_AXIS, "values": list(range(low, 101, 10))},
         }  # fmt: skip
-        padding = {"left": _LEFT, "right": right, "top": _TOP, "bottom": 12}
+        padding = {"left": _LEFT, "right": right, "top": _TOP, "bottom": 56 if alone else 12}
         without = f"Without the release: {frequency(main.baseline)}"
         return frame(
-            plot, height, layers, _x(a, plot, labelled=False), y, padding, "Risk: right guesses of 100", without
+            plot, height, layers, _x(a, plot, labelled=alone), y, padding, "Risk: right guesses of 100", without
         )
 
     return Drawing(aria, spec)
@@ -130,7 +131,8 @@ def accuracy_curve(a: Assessment) -> Drawing | None:
         labels = []
         named = {main, *rated[:_MOST_LABELS]}
         for i in sorted(rated, key=lambda i: i == main):
-            colour, weight = ("var(--accuracy)", 3.0) if i == main else ("var(--secondary)", 1.75)
+            thin = 1.75 if len(rated) <= 8 else 1.0
+            colour, weight = ("var(--accuracy)", 3.0) if i == main else ("var(--secondary)", thin)
             layers.append(_smooth(_clipped(a.curve.epsilon, lines[i], low), colour, weight))
             if i in named:
                 words = wrapped(_label(a, i), letters)

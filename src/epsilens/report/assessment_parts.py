@@ -68,7 +68,7 @@ def who(a: Assessment) -> str:
     )
     body = []
     for row in risk_rows(a):
-        sets = '<span class="sets">sets the recommendation</span>' if row.sets else ""
+        sets = f'<span class="sets">{row.sets}</span>' if row.sets else ""
         state = _WARN if row.over else f'<span class="state">{row.state}</span>'
         body.append(
             f'<tr><th scope="row"><span class="name">{html.escape(row.name)}</span>{sets}'
@@ -85,7 +85,7 @@ def who(a: Assessment) -> str:
     )
     table = f'<table class="adversaries"><thead>{head}</thead><tbody>{"".join(body)}</tbody></table>'
     side = "The risk each adversary poses at the planned ε, and the largest ε that keeps it within the limit."
-    if a.binding is not None:
+    if a.recommended:
         side += " The smallest of these is the recommendation."
     return _section("Who could learn what", side, f'{table}<p class="note after">{note}</p>')
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..accuracy import QueryAccuracy
     from ..assessing import Assessment, Risk
 
-__all__ = ["AccuracyRow", "RiskRow", "accuracy_rows", "bar", "combinations", "risk_note", "risk_rows"]
+__all__ = ["AccuracyRow", "RiskRow", "accuracy_rows", "bar", "combinations", "risk_note", "risk_rows", "sets"]
 
 #: How many combinations of columns the report lists.
 MOST_COMBINATIONS = 9
@@ -26,7 +26,7 @@ class RiskRow:
 
     name: str
     question: str
-    sets: bool
+    sets: str
     baseline: str
     planned: str
     limit: str
@@ -46,7 +46,7 @@ def risk_rows(a: Assessment) -> list[RiskRow]:
         RiskRow(
             r.name,
             r.question,
-            r.key == a.binding,
+            sets(a, r),
             risk(r.reading, r.baseline),
             risk(r.reading, reached(a, r, r.planned), limit=r.limit, baseline=r.baseline),
             "–" if r.limit is None else limit(r.reading, r.limit),
@@ -56,6 +56,13 @@ def risk_rows(a: Assessment) -> list[RiskRow]:
         )
         for r in a.risks
     ]
+
+
+def sets(a: Assessment, r: Risk) -> str:
+    """What the adversary that allows the least ε does; nothing for the others."""
+    if r.key != a.binding:
+        return ""
+    return "sets the recommendation" if a.possible else "no ε keeps this one"
 
 
 def bar(r: Risk) -> float | None:

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from .assessment_rows import risk_note
-from .assessment_text import accuracy_table, isolation_lines, other_notes, reproduce_lines, risk_table, to_text
+from .assessment_text import _star, accuracy_table, isolation_lines, other_notes, reproduce_lines, risk_table, to_text
 from .assessment_words import DISCLOSURE, contradiction, failed, headline, lead, status
 from .terminal import _NARROW, _STYLES
 from .text import tie, untie
@@ -35,8 +35,8 @@ def to_terminal(a: Assessment, width: int = 80) -> str:
             console.print()
             console.print(Text.assemble(*((tie(s.text), _STYLES[s.role] or "not bold") for s in paragraph)))
         _section(console, "Who could learn what (out of 100)", risk_table(a))
-        if a.binding:
-            console.print("  * sets the recommendation", style="dim")
+        if said := _star(a).strip():
+            console.print(f"  {said}", style="dim")
         console.print(risk_note(a), style="dim")
         _section(console, "How accurate the answers are (95 of 100 releases fall within ±)", accuracy_table(a))
         if told := contradiction(a):

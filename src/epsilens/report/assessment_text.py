@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "accuracy_table",
+    "aligned",
     "isolation_lines",
     "other_notes",
     "reproduce_lines",
@@ -47,10 +48,10 @@ def to_text(a: Assessment, width: int = WIDTH) -> str:
 
     mark = "▲ " if failed(a) else ""
     blocks = [f"{headline(a)}\n{mark}{status(a)}", *(said(flat(p)) for p in lead(a))]
-    blocks.append("Who could learn what (out of 100)\n" + _aligned(risk_table(a), width))
+    blocks.append("Who could learn what (out of 100)\n" + aligned(risk_table(a), width) + _star(a))
     blocks.append(said(risk_note(a)))
     blocks.append(
-        "How accurate the answers are (95 of 100 releases fall within ±)\n" + _aligned(accuracy_table(a), width)
+        "How accurate the answers are (95 of 100 releases fall within ±)\n" + aligned(accuracy_table(a), width)
     )
     if told := contradiction(a):
         blocks.append(said(told))
@@ -102,7 +103,13 @@ def _error(told: tuple[str, str, bool]) -> tuple[str, str]:
     return told[0], f"▲ {told[1]}" if told[2] else told[1]
 
 
-def _aligned(table: Table, width: int) -> str:
+def _star(a: Assessment) -> str:
+    """What the star beside an adversary means."""
+    said = next((row.sets for row in risk_rows(a) if row.sets), "")
+    return f"\n  * {said}" if said else ""
+
+
+def aligned(table: Table, width: int) -> str:
     """Columns: the first to the left and wrapped where the width is short, the others to the right."""
     widths = [max(len(row[j]) for row in table) for j in range(len(table[0]))]
     first = max(min(widths[0], width - 2 - sum(widths[1:]) - 2 * (len(widths) - 1)), 16)
@@ -111,7 +118,7 @@ def _aligned(table: Table, width: int) -> str:
         start, *rest = textwrap.wrap(row[0], first) or [""]
         cells = "".join(f"  {cell:>{w}}" for cell, w in zip(row[1:], widths[1:], strict=True))
         out += [f"  {start:{first}}{cells}".rstrip(), *(f"  {line}" for line in rest)]
-    return "\n".join(out) + ("\n  * sets the recommendation" if any(row[0].endswith(" *") for row in table) else "")
+    return "\n".join(out)
 
 
 def isolation_lines(a: Assessment) -> list[str]:
@@ -153,8 +160,8 @@ def to_markdown(a: Assessment) -> str:
     for paragraph in lead(a):
         out += [_spans(paragraph), ""]
     out += ["## Who could learn what", "", *_grid(risk_table(a)), "", escape(risk_note(a)), ""]
-    if a.binding:
-        out += ["\\* sets the recommendation", ""]
+    if said := _star(a).strip():
+        out += [escape(said), ""]
     out += ["## How accurate the answers are", "", *_grid(accuracy_table(a)), ""]
     if told := contradiction(a):
         out += [escape(told), ""]

@@ -137,7 +137,7 @@ def explain(
     50 of 100.
     ...
     """
-    if any(np.ndim(v) for v in experiment.parameters.values()):
+    if any(isinstance(v, np.ndarray) for v in experiment.parameters.values()):
         raise InputError("this experiment holds arrays: give single numbers, or read the values it returns")
     given = {
         "prior": float(checks.probability("prior", checks.scalar("prior", prior))),

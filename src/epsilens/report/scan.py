@@ -57,10 +57,16 @@ class ScanReport:
 
     def to_html(self) -> str:
         """A self-contained page."""
-        lead = f'<section><h2>{html.escape(self.scan.table)}</h2><div><p class="lead">{html.escape(self.scan.sentence)}</p></div></section>'
-        return document(
-            "Who can be isolated", "Who can be isolated", [lead, *map(_section, self._tables()), self._foot()]
-        )
+        table, said = html.escape(self.scan.table), html.escape(self.scan.sentence)
+        lead = f'<section><h2>{table}</h2><div><p class="lead">{said}</p></div></section>'
+        sections = [lead, *map(_section, self._tables()), self._foot()]
+        return document("Who can be isolated", "Who can be isolated", sections)
+
+    def to_html_fragment(self) -> str:
+        """The sentence, the tables and the remarks for a notebook."""
+        tables = "".join(f"<h4>{html.escape(title)}</h4>{_table(head, rows)}" for title, head, rows in self._tables())
+        remarks = "".join(f"<p>{html.escape(r)}</p>" for r in self._remarks())
+        return f"<p><strong>{html.escape(self.scan.sentence)}</strong></p>{tables}{remarks}"
 
     def _foot(self) -> str:
         words = "".join(f"<p>{html.escape(r)}</p>" for r in self._remarks())
@@ -69,17 +75,22 @@ class ScanReport:
 
 def _section(table: tuple[str, list[str], list[list[str]]]) -> str:
     title, head, rows = table
-    cells = "".join(f'<th scope="col"{" class=value" if i else ""}>{html.escape(h)}</th>' for i, h in enumerate(head))
+    name = html.escape(title)
+    # a table wider than a phone scrolls, also by keyboard
+    inside = f'<div class="scroll" tabindex="0" role="region" aria-label="{name}">{_table(head, rows)}</div>'
+    return f"<section><h2>{name}</h2><div>{inside}</div></section>"
+
+
+def _table(head: list[str], rows: list[list[str]]) -> str:
+    cells = "".join(f'<th scope="col"{_side(i)}>{html.escape(h)}</th>' for i, h in enumerate(head))
     body = "".join(
-        f'<tr><th scope="row">{html.escape(row[0])}</th>'
-        + "".join(f'<td class="value">{html.escape(c)}</td>' for c in row[1:])
-        + "</tr>"
-        for row in rows
+        f"<tr>{''.join(f'<td{_side(i)}>{html.escape(c)}</td>' for i, c in enumerate(row))}</tr>" for row in rows
     )
-    return (
-        f'<section><h2>{html.escape(title)}</h2><div class="scroll"><table class="plain"><thead><tr>{cells}</tr></thead>'
-        f"<tbody>{body}</tbody></table></div></section>"
-    )
+    return f'<table class="plain"><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>'
+
+
+def _side(column: int) -> str:
+    return ' class="number"' if column else ""
 
 
 def _aligned(rows: list[list[str]], width: int) -> list[str]:

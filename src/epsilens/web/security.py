@@ -104,9 +104,8 @@ class Guard:
             await _refuse(send, scope["path"], 413, _too_large(limit))
 
     def _refusal(self, scope: Scope, headers: dict[bytes, str]) -> tuple[int, str] | None:
-        host = urlsplit(f"//{headers.get(b'host', '')}")
         try:
-            name = (host.hostname or "").lower()
+            name = (urlsplit(f"//{headers.get(b'host', '')}").hostname or "").lower()
         except ValueError:
             name = ""
         if name not in self.hosts and not (self.open and _is_address(name)):
@@ -116,8 +115,8 @@ class Guard:
             return 403, "Other sites may link to this page, but not read or use it."
         origin = headers.get(b"origin")
         if scope["method"] not in ("GET", "HEAD", "OPTIONS") and origin is not None:
-            theirs = urlsplit(origin)
-            if theirs.netloc.lower() != headers.get(b"host", "").lower():
+            ours = headers.get(b"host", "").lower()
+            if origin.lower() not in (f"http://{ours}", f"https://{ours}"):
                 return 403, "The form was sent from another site: open this page and send it from here."
         length = headers.get(b"content-length", "0")
         limit = self.most.get(scope["path"], self.most[""])

@@ -1,0 +1,290 @@
+"""Bad input: always an InputError, one sentence that names the parameter, and nothing computed. And the extremes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import epsilens as el
+from epsilens import checks
+
+NOT_NUMBERS: list[Any] = [
+    math.nan,
+    "1",
+    b"1",
+    None,
+    1j,
+    True,
+    object(),
+    {"a": 1},
+    Fraction(1, 2),
+    [[0.1, 0.2], [0.3]],
+    [0.1, "x"],
+    [0.1, None],
+    np.asarray([True, False]),
+    np.asarray([1 + 1j]),
+    np.asarray(["a"]),
+    np.asarray([0.1, math.nan]),
+    np.datetime64("2020-01-01"),
+]
+NOT_FINITE: list[Any] = [math.inf, -math.inf, [0.5, math.inf]]
+NOT_PROBABILITIES: list[Any] = [-1, 2, -1e-300, 1 + 1e-15, [0.5, 1.5], math.inf]
+
+Call = Callable[[Any], Any]
+E = el.laplace(epsilon=1.0)
+
+READINGS: dict[str, tuple[str, Call]] = {
+    "tradeoff": ("alpha", E.tradeoff),
+    "roc": ("fpr", E.roc),
+    "recall": ("alpha", E.recall),
+    "attack_success": ("baseline", E.attack_success),
+    "success": ("prior", E.success),
+    "posterior": ("prior", E.posterior),
+    "precision": ("alpha", lambda v: E.precision(0.1 if v is None else v) if v is not None else E.precision(alpha="")),
+    "precision prior": ("prior", lambda v: E.precision(0.1, v)),
+    "precision recall": ("recall", lambda v: E.precision(recall="" if v is None else v)),
+    "fbeta prior": ("prior", lambda v: E.fbeta(1.0, v)),
+    "epsilon": ("delta", E.epsilon),
+}
+
+
+def refused(call: Call, value: Any, name: str) -> None:
+    with pytest.raises(el.InputError) as caught:
+        call(value)
+    message = str(caught.value)
+    assert isinstance(caught.value, ValueError)
+    assert isinstance(caught.value, el.EpsilensError)
+    assert name in message
+    assert "\n" not in message
+    assert len(message) < 250
+
+
+@pytest.mark.parametrize("value", NOT_NUMBERS, ids=repr)
+@pytest.mark.parametrize("reading", READINGS)
+def test_readings_take_numbers(reading: str, value: Any) -> None:
+    name, call = READINGS[reading]
+    refused(call, value, name)
+
+
+@pytest.mark.parametrize("value", NOT_PROBABILITIES, ids=repr)
+@pytest.mark.parametrize("reading", READINGS)
+def test_probabilities_lie_between_0_and_1(reading: str, value: Any) -> None:
+    name, call = READINGS[reading]
+    refused(call, value, name)
+
+
+@pytest.mark.parametrize("value", [*NOT_NUMBERS, *NOT_FINITE, -1, 0, [1.0, 0.0]], ids=repr)
+def test_beta_is_positive(value: Any) -> None:
+    refused(lambda v: E.fbeta(v), value, "beta")
+
+
+@pytest.mark.parametrize("value", [*NOT_NUMBERS, *NOT_FINITE, -1, [1.0, -1e-9]], ids=repr)
+def test_delta_takes_an_epsilon(value: Any) -> None:
+    refused(E.delta, value, "epsilon")
+
+
+@pytest.mark.parametrize("value", [*NOT_NUMBERS, -1, -math.inf], ids=repr)
+def test_orders(value: Any) -> None:
+    refused(E.renyi, value, "order")
+
+
+def test_shapes_must_broadcast() -> None:
+    for call in (
+        lambda: E.precision([0.1, 0.2], [0.1, 0.2, 0.3]),
+        lambda: E.precision(recall=[0.1, 0.2], prior=[0.1, 0.2, 0.3]),
+        lambda: E.fbeta([1.0, 2.0], [0.1, 0.2, 0.3]),
+    ):
+        with pytest.raises(el.InputError, match="broadcast"):
+            call()
+    with pytest.raises(el.InputError, match="alpha or recall"):
+        E.precision()
+    with pytest.raises(el.InputError, match="alpha or recall"):
+        E.precision(0.1, recall=0.1)
+
+
+MECHANISMS: dict[str, tuple[str, Call]] = {
+    "laplace epsilon": ("epsilon", lambda v: el.laplace(epsilon=v)),
+    "laplace scale": ("scale", lambda v: el.laplace(scale=v)),
+    "laplace sensitivity": ("sensitivity", lambda v: el.laplace(epsilon=1.0, sensitivity=v)),
+    "laplace stretch": ("stretch", lambda v: el.laplace(epsilon=1.0, stretch=v)),
+    "gaussian psi": ("psi", lambda v: el.gaussian(psi=v)),
+    "gaussian sigma": ("sigma", lambda v: el.gaussian(sigma=v)),
+    "gaussian sensitivity": ("sensitivity", lambda v: el.gaussian(psi=1.0, sensitivity=v)),
+    "geometric epsilon": ("epsilon", lambda v: el.geometric(epsilon=v)),
+    "geometric scale": ("scale", lambda v: el.geometric(scale=v)),
+    "geometric sensitivity": ("sensitivity", lambda v: el.geometric(epsilon=1.0, sensitivity=v)),
+    "discrete_gaussian": ("sigma", lambda v: el.discrete_gaussian(sigma=v)),
+    "randomized_response": ("epsilon", lambda v: el.randomized_response(epsilon=v)),
+    "randomized_response truth": ("truth", lambda v: el.randomized_response(truth=v)),
+    "randomized_response k": ("k", lambda v: el.randomized_response(epsilon=1.0, k=v)),
+    "exponential": ("epsilon", lambda v: el.exponential(scores0=[0, 1], scores1=[1, 1], epsilon=v)),
+    "staircase": ("epsilon", lambda v: el.staircase(epsilon=v)),
+    "pure": ("epsilon", lambda v: el.pure(epsilon=v)),
+    "approximate delta": ("delta", lambda v: el.approximate(epsilon=1.0, delta=v)),
+}
+# None means "not given" where a parameter has alternatives
+OPTIONAL = {"laplace epsilon", "laplace scale", "gaussian psi", "gaussian sigma", "geometric epsilon", "geometric scale",
+            "randomized_response", "randomized_response truth"}  # fmt: skip
+
+
+@pytest.mark.parametrize("value", [*NOT_NUMBERS, math.inf, -math.inf, -1.0, -1e-300], ids=repr)
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_mechanisms_take_numbers(mechanism: str, value: Any) -> None:
+    name, call = MECHANISMS[mechanism]
+    refused(call, value, name if value is not None or mechanism not in OPTIONAL else "needed")
+
+
+@pytest.mark.parametrize("mechanism", [m for m in MECHANISMS if "delta" not in m])
+def test_no_mechanism_takes_zero(mechanism: str) -> None:
+    name, call = MECHANISMS[mechanism]
+    refused(call, 0.0, name)
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: el.laplace(), "epsilon or scale"),
+        (lambda: el.laplace(epsilon=1.0, scale=1.0), "epsilon or scale"),
+        (lambda: el.laplace(epsilon=1.0, shift=2.0), "sensitivity"),
+        (lambda: el.laplace(epsilon=1.0, shift=-1.0), "shift"),
+        (lambda: el.laplace(epsilon=1.0, norm="L2"), "L1"),
+        (lambda: el.laplace(epsilon=1.0, norm="l1"), "norm"),
+        (lambda: el.laplace(epsilon=1.0, neighbours="swap"), "neighbours"),
+        (lambda: el.laplace(epsilon=[1.0, 2.0], stretch=1.5), "stretch"),
+        (lambda: el.gaussian(), "psi or sigma"),
+        (lambda: el.gaussian(psi=1.0, sigma=1.0), "psi or sigma"),
+        (lambda: el.gaussian(epsilon=1.0), "delta"),
+        (lambda: el.gaussian(delta=1e-5), "epsilon"),
+        (lambda: el.gaussian(psi=1.0, delta=1e-5), "delta"),
+        (lambda: el.gaussian(epsilon=1.0, delta=0.0), "delta"),
+        (lambda: el.gaussian(epsilon=1.0, delta=1.0), "delta"),
+        (lambda: el.gaussian(epsilon=1.0, delta=2.0), "delta"),
+        (lambda: el.gaussian(epsilon=1.0, delta=-1.0), "delta"),
+        (lambda: el.gaussian(epsilon=-1.0, delta=1e-5), "epsilon"),
+        (lambda: el.gaussian(epsilon=0.0, delta=1e-5, calibration="classical"), "analytic"),
+        (lambda: el.gaussian(psi=1.0, norm="L1"), "L2"),
+        (lambda: el.gaussian(psi=1.0, shift=2.0), "sensitivity"),
+        (lambda: el.gaussian(psi=1.0, calibration="exact"), "calibration"),
+        (lambda: el.geometric(epsilon=1.0, sensitivity=1.5), "sensitivity"),
+        (lambda: el.geometric(epsilon=1.0, sensitivity=2, shift=3), "shift"),
+        (lambda: el.geometric(epsilon=1.0, shift=0.5), "shift"),
+        (lambda: el.discrete_gaussian(sigma=1e9), "gaussian"),
+        (lambda: el.discrete_gaussian(sigma=1.0, sensitivity=0), "sensitivity"),
+        (lambda: el.randomized_response(epsilon=1.0, truth=0.9), "epsilon or truth"),
+        (lambda: el.randomized_response(truth=0.3), "truth"),
+        (lambda: el.randomized_response(epsilon=1.0, k=1), "k"),
+        (lambda: el.randomized_response(epsilon=1.0, k=2.5), "k"),
+        (lambda: el.exponential(scores0=[0, 1], scores1=[0], epsilon=1.0), "equal length"),
+        (lambda: el.exponential(scores0=[], scores1=[], epsilon=1.0), "equal length"),
+        (lambda: el.exponential(scores0=[0, 1], scores1=[3, 1], epsilon=1.0), "sensitivity"),
+        (lambda: el.exponential(scores0=[0, math.nan], scores1=[0, 1], epsilon=1.0), "scores0"),
+        (lambda: el.staircase(epsilon=1.0, gamma=1.5), "gamma"),
+        (lambda: el.staircase(epsilon=1.0, shift=2.0), "shift"),
+        (lambda: el.approximate(epsilon=1.0, delta=2.0), "delta"),
+        (lambda: el.finite([0.5, 0.5], [0.5]), "equal length"),
+        (lambda: el.finite([0.5, 0.4], [0.5, 0.5]), "sums to"),
+        (lambda: el.finite([0.5, 0.5], [1.5, -0.5]), "p1"),
+        (lambda: el.finite([], []), "equal length"),
+        (lambda: el.finite([[0.5, 0.5]], [[0.5, 0.5]]), "equal length"),
+    ],
+)
+def test_contradictions(call: Callable[[], Any], says: str) -> None:
+    refused(lambda _: call(), None, says)
+
+
+def test_shapes_of_parameters_must_broadcast() -> None:
+    with pytest.raises(el.InputError, match="broadcast"):
+        el.laplace(epsilon=[1.0, 2.0], sensitivity=[1.0, 2.0, 3.0])
+    with pytest.raises(el.InputError, match="broadcast"):
+        el.gaussian(psi=[1.0, 2.0], sensitivity=[1.0, 2.0, 3.0])
+    with pytest.raises(el.InputError, match="broadcast"):
+        el.laplace(epsilon=[1.0, 2.0]).roc([0.1, 0.2, 0.3])
+
+
+def test_the_checks_themselves() -> None:
+    assert checks.real("x", 3).dtype == np.float64
+    assert checks.probability("x", [0, 1]).tolist() == [0.0, 1.0]
+    assert checks.whole("x", 3.0, low=1) == 3
+    assert checks.at_least("x", math.inf, 0.0, infinite=True) == math.inf
+    for call, says in (
+        (lambda: checks.probability("x", 0, closed=False), "strictly"),
+        (lambda: checks.whole("x", 2.5, low=1), "whole number"),
+        (lambda: checks.whole("x", 7, low=1, high=5), "from 1 to 5"),
+        (lambda: checks.scalar("x", [1.0]), "single number"),
+        (lambda: checks.choice("x", "c", ("a", "b")), "'a', 'b'"),
+        (lambda: checks.at_least("x", -1, 0.0), "not below 0"),
+    ):
+        with pytest.raises(el.InputError, match=says):
+            call()
+
+
+# -- extreme but valid ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "e",
+    [el.laplace(epsilon=v) for v in (1e-12, 700.0, 1e-300)]
+    + [el.gaussian(psi=v) for v in (1e-9, 100.0)]
+    + [el.laplace(epsilon=v, stretch=t) for v in (1e-12, 700.0) for t in (0.02, 1.01, 50.0)],
+    ids=repr,
+)
+def test_extremes_give_finite_numbers(e: el.Experiment) -> None:
+    probabilities = [0.0, 1e-300, 1e-12, 0.5, 1 - 1e-12, 1.0]
+    for name in ("tradeoff", "roc", "recall", "attack_success", "success", "posterior", "precision"):
+        value = getattr(e, name)(probabilities)
+        assert np.all((value >= 0) & (value <= 1)), name
+    assert np.all((e.precision(recall=probabilities) >= 0) & (e.precision(recall=probabilities) <= 1))
+    assert np.all((e.delta([0.0, 1e-12, 1.0, 700.0]) >= 0) & (e.delta([0.0, 1e-12, 1.0, 700.0]) <= 1))
+    for name in ("auc", "fbeta", "advantage"):
+        assert 0 <= getattr(e, name)() <= 1
+    for name in ("kl", "chernoff"):
+        assert 0 <= getattr(e, name)() < 1e5
+    assert np.all(e.epsilon([1e-300, 1e-9, 0.5]) >= 0)
+    assert np.all(np.isfinite(e.epsilon([1e-300, 1e-9, 0.5])))
+    assert not np.isnan(e.renyi([0.0, 1e-9, 0.5, 1.0, 2.0, 1e6, math.inf])).any()
+
+
+# -- scalars and arrays ---------------------------------------------------------------------------------------------
+
+SCALARS: dict[str, tuple[Any, ...]] = {
+    "tradeoff": (0.1,), "roc": (0.1,), "recall": (0.1,), "attack_success": (0.1,), "precision": (0.1,), "fbeta": (),
+    "success": (), "advantage": (), "auc": (), "posterior": (), "delta": (0.5,), "epsilon": (0.01,), "renyi": (2.0,),
+    "kl": (), "chernoff": (), "psi": (),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SCALARS)
+def test_scalars_give_floats(name: str) -> None:
+    for e in (el.laplace(epsilon=1), el.gaussian(psi=1), el.pure(epsilon=1), el.laplace(epsilon=1, stretch=2)):
+        assert type(getattr(e, name)(*SCALARS[name])) is float
+
+
+@pytest.mark.parametrize("name", SCALARS)
+def test_array_parameters_broadcast(name: str) -> None:
+    values, arguments = np.asarray([0.3, 1.0, 4.0]), SCALARS[name]
+    for build, parameter in ((el.laplace, "epsilon"), (el.gaussian, "psi")):
+        many = getattr(build(**{parameter: values}), name)(*arguments)
+        one = [getattr(build(**{parameter: float(v)}), name)(*arguments) for v in values]
+        assert np.shape(many) == (3,)
+        assert many == pytest.approx(one, rel=1e-13)
+        if arguments:
+            table = getattr(build(**{parameter: values[:, None]}), name)(np.asarray([arguments[0], arguments[0] / 2]))
+            assert table.shape == (3, 2)
+            assert table[:, 0] == pytest.approx(one, rel=1e-13)
+
+
+def test_arrays_of_arguments_keep_their_shape() -> None:
+    for e in (el.laplace(epsilon=1.0), el.gaussian(psi=1.0), el.pure(epsilon=1.0), el.laplace(epsilon=1.0, stretch=2.0)):
+        grid = np.linspace(0.05, 0.9, 6).reshape(2, 3)
+        for name in ("tradeoff", "roc", "success", "posterior", "delta", "epsilon", "renyi", "precision"):
+            values = getattr(e, name)(grid)
+            assert values.shape == (2, 3)
+            assert values[1, 2] == pytest.approx(getattr(e, name)(float(grid[1, 2])), rel=1e-12)
+        assert e.fbeta(grid[:, :1] * 3, grid[0]).shape == (2, 3)
+        assert e.roc(np.asarray([])).shape == (0,)
+        assert e.precision(grid, prior=0.3).shape == (2, 3)

@@ -1,0 +1,97 @@
+"""The API answers what the command line prints."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from epsilens.cli import app as commands
+from epsilens.commands.common import run
+
+
+def from_command(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
+    import typer
+
+    assert run(typer.main.get_command(commands), [*words, "--format", "json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"mechanism": "laplace", "epsilon": "1"},
+        {"mechanism": "laplace", "epsilon": "1e-3", "prior": "0.2", "fpr": "0.05"},
+        {"mechanism": "gaussian", "epsilon": "1", "delta": "1e-5"},
+        {"mechanism": "randomized-response", "truth": "0.75", "k": "3"},
+        {"mechanism": "exponential", "epsilon": "1", "scores0": "1,2,3", "scores1": "1,2,4", "monotonic": "true"},
+        {"mechanism": "staircase", "epsilon": "2", "for_epsilon": "0.1"},
+    ],
+)
+def test_explain_is_the_command_s_json(client: Any, capsys: pytest.CaptureFixture[str], query: dict[str, str]) -> None:
+    words: list[str] = []
+    for name, value in query.items():
+        if name != "mechanism":
+            words += [f"--{name.replace('_', '-')}", *([] if value == "true" else [value])]
+    answer = client.get("/api/explain", params=query)
+    assert answer.status_code == 200
+    assert answer.json() == from_command(capsys, "explain", query["mechanism"], *words)
+
+
+def test_choose_is_the_command_s_json(client: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    answer = client.get("/api/choose?mechanism=laplace&reading=success&at_most=0.55").json()
+    assert answer == from_command(capsys, "choose", "laplace", "--at-most", "success=0.55")
+    answer = client.get("/api/choose?mechanism=gaussian&reading=roc&at_most=0.05&fpr=0.01").json()
+    assert answer == from_command(capsys, "choose", "gaussian", "--at-most", "roc=0.05", "--fpr", "0.01")
+
+
+def test_no_solution_names_the_floor(client: Any) -> None:
+    answer = client.get("/api/choose?mechanism=laplace&at_most=0.4")
+    assert answer.status_code == 422
+    assert answer.json()["floor"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("url", "field"),
+    [
+        ("/api/explain?epsilon=-1", "epsilon"),
+        ("/api/explain?epsilon=one", "epsilon"),
+        ("/api/explain?epsilon=1&colour=red", None),
+        ("/api/explain?epsilon=1&epsilon=2", "epsilon"),
+        ("/api/explain?mechanism=magic", "mechanism"),
+        ("/api/explain?mechanism=laplace&sigma=1", None),
+        ("/api/choose", "at_most"),
+        ("/api/choose?at_most=0.55&reading=joy", "reading"),
+        ("/api/choose?at_most=0.55&epsilon=1", "epsilon"),
+        ("/api/compare?a=", "a"),
+        ("/api/compare?a=laplace:epsilon=1&b=x", "b"),
+    ],
+)
+def test_errors_are_sentences(client: Any, url: str, field: str | None) -> None:
+    answer = client.get(url)
+    assert answer.status_code == 422, answer.text
+    assert answer.json()["schema"] == 1
+    assert answer.json()["error"].endswith(".")
+    assert answer.json()["field"] == field
+
+
+def test_compare(client: Any) -> None:
+    answer = client.get("/api/compare", params={"a": "laplace:epsilon=1", "b": "gaussian:psi=1"}).json()
+    assert [s["letter"] for s in answer["settings"]] == ["a", "b"]
+    explained = client.get("/api/explain?mechanism=gaussian&psi=1&for_epsilon=1").json()
+    assert answer["settings"][1]["explanation"]["readings"] == explained["readings"]
+
+
+def test_tables(client: Any) -> None:
+    answer = client.get("/api/tables").json()
+    assert {t["name"] for t in answer["tables"]} == {"epsilens:adult", "epsilens:rand-hie"}
+    assert "path" not in answer["tables"][0]
+
+
+def test_the_docs_are_ours(client: Any, text_of: Any) -> None:
+    page = client.get("/api")
+    assert page.status_code == 200
+    for path in client.get("/openapi.json").json()["paths"]:
+        assert path in page.text
+    assert client.get("/docs").status_code == 404

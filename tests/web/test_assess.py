@@ -1,0 +1,256 @@
+"""Assess: the form, YAML and uploads, with what hostile people send."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import re
+import threading
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+pytest.importorskip("duckdb", reason="assessing needs epsilens[data]")
+
+from epsilens.assessing import assess
+from epsilens.report.assessment_data import as_dict
+from epsilens.web.limits import Limits
+from epsilens.web.planning import EXAMPLES, plan_of, to_yaml
+from epsilens.web.worker import answer
+from epsilens.web.workers import Workers
+
+SMALL = """title: People by sex
+data:
+  table: TABLE
+  quasi_identifiers: [age, sex]
+queries:
+- count: true
+  by: sex
+mechanism: {noise: laplace, epsilon: 1.0}
+limits: {success: 0.6}
+"""
+CSV = "age,sex,<b>bold</b>\n" + "".join(f"{20 + i % 40},{'fm'[i % 2]},{i}\n" for i in range(300))
+
+
+def _upload(name: str, data: bytes, yaml: str = SMALL.replace("TABLE", "upload")) -> dict[str, Any]:
+    return {"files": {"file": (name, io.BytesIO(data), "text/csv")}, "data": {"yaml": yaml}}
+
+
+@pytest.fixture(scope="module")
+def bundled(client: Any) -> Any:
+    """One assessed release, through the page; the answer is kept, so that asking again costs nothing."""
+    return client.get("/assess", params={"yaml": EXAMPLES["epsilens:rand-hie"]})
+
+
+def test_the_report_is_the_library_s(client: Any, bundled: Any, text_of: Any) -> None:
+    assert bundled.status_code == 200
+    made = assess(EXAMPLES["epsilens:rand-hie"])
+    expected = as_dict(made)
+    words = text_of(bundled.text)
+    assert expected["headline"] in words
+    assert made.release.title in words
+    answered = client.post(
+        "/api/assess", content=EXAMPLES["epsilens:rand-hie"], headers={"content-type": "application/yaml"}
+    )
+    assert answered.status_code == 200
+    ours = answered.json()
+    for key in ("headline", "risks", "queries", "recommended", "curve", "release", "schema"):
+        assert ours[key] == expected[key], key
+
+
+def test_files_of_a_report(client: Any, bundled: Any) -> None:
+    for kind in ("html", "json"):
+        file = client.get(f"/assess.{kind}", params={"yaml": EXAMPLES["epsilens:rand-hie"]})
+        assert file.status_code == 200
+        assert f"assessment.{kind}" in file.headers["content-disposition"]
+    assert client.get("/assess.html", params={"yaml": "x: 1"}).status_code == 422
+
+
+def test_the_example_of_each_table_is_a_release(text_of: Any) -> None:
+    from epsilens.release import read_release
+
+    for table, text in EXAMPLES.items():
+        release = read_release(text)
+        plan = plan_of(release, table)
+        form = {k: v for k, v in plan.values.items() if isinstance(v, str)}
+        for i, query in enumerate(plan.queries):
+            form |= {f"q{i}_{k}": v for k, v in query.items()}
+        again = read_release(to_yaml(form, {"quasi": plan.values["quasi"]}, table))
+        assert again == release
+
+
+def test_the_form_redirects_to_a_link(client: Any) -> None:
+    form = {"table": "epsilens:adult", "q0_kind": "count", "q0_what": "income = '>50K'", "epsilon": "0.5", "quasi": ["age"]}
+    sent = client.post("/assess", data=form)
+    assert sent.status_code == 303
+    yaml = parse_qs(urlsplit(sent.headers["location"]).query)["yaml"][0]
+    assert "epsilens:adult" in yaml
+    assert "epsilon: 0.5" in yaml
+
+
+def test_the_form_shows_a_table_s_columns(client: Any) -> None:
+    assert "hours_per_week" in client.post("/assess/columns", data={"table": "epsilens:adult"}).text
+    assert "mental_visits" in client.get("/assess?table=epsilens:rand-hie").text
+
+
+def test_an_upload_is_assessed_escaped_and_deleted(client: Any, text_of: Any, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    yaml = SMALL.replace("TABLE", "upload").replace("[age, sex]", '[age, sex, "<b>bold</b>"]')
+    page = client.post("/assess", **_upload("pe<i>ople.csv", CSV.encode(), yaml))
+    assert page.status_code == 200, text_of(page.text)[:500]
+    assert "<b>bold</b>" not in page.text
+    assert "<i>ople" not in page.text
+    assert "A report on an uploaded table has no link" in page.text
+    assert "data:text/html;base64," in page.text
+    assert str(tmp_path) not in page.text
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_columns_of_an_upload(client: Any) -> None:
+    page = client.post("/assess/columns", files={"file": ("p.csv", CSV.encode())}, data={"table": "upload"})
+    assert page.status_code == 200
+    assert "&lt;b&gt;bold&lt;/b&gt;" in page.text
+    assert "choose it again" in page.text
+
+
+@pytest.mark.parametrize(
+    "table",
+    ["/etc/passwd.csv", "../people.csv", "postgres://localhost/x#t", "duckdb:///tmp/x.db#t", "epsilens:../adult", "s3://a/b.parquet"],
+)
+def test_no_other_table_is_opened(client: Any, text_of: Any, table: str) -> None:
+    page = client.get("/assess", params={"yaml": SMALL.replace("TABLE", f"'{table}'")})
+    assert page.status_code == 422
+    words = text_of(page.text)
+    assert "the page opens only epsilens:adult" in words or "give one of 'epsilens:adult'" in words
+    sent = client.post("/assess", **_upload("people.csv", CSV.encode(), SMALL.replace("TABLE", f"'{table}'")))
+    assert sent.status_code == 422
+
+
+@pytest.mark.parametrize("name", ["/etc/hostname", "pyproject.toml", "x"])
+def test_text_without_a_line_break_is_never_a_file_name(client: Any, text_of: Any, name: str) -> None:
+    answer = client.post("/api/assess", content=name)
+    assert answer.status_code == 422
+    assert "release is not a mapping" in answer.json()["error"].lower()
+
+
+@pytest.mark.parametrize(
+    ("yaml", "said"),
+    [
+        ("a: &a [x, x]\nb: [*a, *a]\n", "anchor or alias"),
+        ("a: !!python/object/apply:os.system ['true']\n", "cannot be read"),
+        ("title: [", "cannot be read"),
+        ("- 1\n- 2\n", "not a mapping"),
+        ("x" * 60_000, "characters: give at most"),
+        ("[" * 3000, "nested more than"),
+        (SMALL.replace("TABLE", "epsilens:adult").replace("count: true", "count: age > (select 1)"), ""),
+        (SMALL.replace("TABLE", "epsilens:adult").replace("[age, sex]", "[agee]"), "agee"),
+    ],
+)
+def test_hostile_yaml_is_a_sentence(client: Any, text_of: Any, yaml: str, said: str) -> None:
+    page = client.post("/assess", data={"yaml": yaml}, follow_redirects=True)
+    assert page.status_code == 422
+    assert said in text_of(page.text)
+    assert "▲" in page.text
+
+
+@pytest.mark.parametrize(("name", "status"), [("p.exe", 422), ("p.sqlite", 422), ("p", 422)])
+def test_other_files_are_refused(client: Any, text_of: Any, name: str, status: int) -> None:
+    page = client.post("/assess", **_upload(name, b"x"))
+    assert page.status_code == status
+    assert "give a CSV" in text_of(page.text)
+
+
+def test_too_large_by_its_stated_length(client: Any) -> None:
+    page = client.post("/assess", **_upload("p.csv", b"a\n" * 2_000_000))
+    assert page.status_code == 413
+    assert "larger than 3 MB" in page.text
+
+
+def test_too_large_while_it_streams(client: Any) -> None:
+    def pieces() -> Any:
+        yield b'--x\r\ncontent-disposition: form-data; name="file"; filename="p.csv"\r\n\r\n'
+        for _ in range(50):
+            yield b"a" * 100_000
+
+    page = client.post("/assess", content=pieces(), headers={"content-type": "multipart/form-data; boundary=x"})
+    assert page.status_code == 413
+    assert client.post("/api/assess", content=b"a" * 1_100_000).status_code == 413
+
+
+def test_a_bomb_in_gzip(client: Any, text_of: Any) -> None:
+    packed = gzip.compress(b"a,b\n" + b"1,2\n" * 12_000_000, 9)
+    assert len(packed) < 200_000
+    page = client.post("/assess", **_upload("p.csv.gz", packed))
+    assert page.status_code == 422
+    assert "unpacks to more than 0.02 GB" in text_of(page.text)
+
+
+@pytest.mark.parametrize("data", [b"", b"\x00\x01\x02" * 50, b"\x1f\x8b broken", b"PK\x03\x04zip"])
+@pytest.mark.parametrize("name", ["p.csv", "p.csv.gz", "p.parquet"])
+def test_files_that_are_not_tables(tmp_path: Path, name: str, data: bytes) -> None:
+    path = tmp_path / f"upload.{name.partition('.')[2]}"
+    path.write_bytes(data)
+    made = answer({"task": "columns", "table": str(path), "name": name, "unpacked": 1_000_000, "folder": str(tmp_path)})
+    if "error" in made:
+        assert made["status"] == 422
+        assert str(tmp_path) not in made["error"]
+    else:  # a lone header, however strange, is a table without rows
+        assert made["columns"]
+
+
+def test_few_assessments_at_a_time(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    workers = Workers(Limits(assessments=1))
+    inside, leave = threading.Event(), threading.Event()
+    monkeypatch.setattr(workers, "_take", lambda: None)
+    monkeypatch.setattr(workers, "warm", lambda: None)
+
+    def slow(process: Any, request: Any) -> dict[str, Any]:
+        inside.set()
+        leave.wait(10)
+        return {"done": True}
+
+    monkeypatch.setattr(workers, "_ask", slow)
+    answers: list[Any] = []
+    first = threading.Thread(target=lambda: answers.append(workers.run("assess", tmp_path)))
+    first.start()
+    assert inside.wait(10)
+    refused = workers.run("assess", tmp_path)
+    assert refused["status"] == 503
+    assert "1 assessments are being computed already" in refused["error"] or "try again" in refused["error"]
+    leave.set()
+    first.join()
+    assert answers == [{"done": True}]
+
+
+def test_an_assessment_that_takes_too_long_is_stopped(tmp_path: Path) -> None:
+    workers = Workers(Limits(assess_seconds=0.05))
+    refused = workers.run("assess", tmp_path, yaml=EXAMPLES["epsilens:adult"])
+    workers.close()
+    assert refused["status"] == 503
+    assert "took longer than 0.05 seconds" in refused["error"]
+
+
+def test_an_assessment_that_needs_too_much_memory_is_refused(tmp_path: Path) -> None:
+    workers = Workers(Limits(assess_memory=30_000_000))
+    refused = workers.run("assess", tmp_path, yaml=EXAMPLES["epsilens:adult"])
+    workers.close()
+    assert refused["status"] == 413
+    assert "memory" in refused["error"]
+
+
+def test_a_busy_server_says_so(client: Any, app: Any, monkeypatch: pytest.MonkeyPatch, text_of: Any) -> None:
+    busy = {"error": "2 assessments are being computed already: try again in a moment", "status": 503}
+    monkeypatch.setattr(app.state.workers, "run", lambda *a, **k: busy)
+    other = SMALL.replace("TABLE", "epsilens:adult").replace("0.6", "0.61")
+    page = client.get("/assess", params={"yaml": other})
+    assert page.status_code == 503
+    assert "try again in a moment" in text_of(page.text)
+    assert client.post("/api/assess", content=other).status_code == 503
+
+
+def test_the_entry_is_kept(client: Any) -> None:
+    page = client.get("/assess", params={"yaml": "title: mine </textarea><script>\n"})
+    assert "title: mine &lt;/textarea&gt;" in page.text
+    assert not re.search(r"<script>", page.text)

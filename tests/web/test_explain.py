@@ -1,0 +1,128 @@
+"""Explain: good, odd and hostile input; the numbers are the library's."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+import epsilens as el
+from epsilens.commands.mechanisms import TAKES
+from epsilens.report.explain import explain
+
+MINIMAL = {
+    "laplace": ({"epsilon": "1"}, lambda: el.laplace(epsilon=1.0)),
+    "gaussian": ({"sigma": "2"}, lambda: el.gaussian(sigma=2.0)),
+    "geometric": ({"epsilon": "0.5"}, lambda: el.geometric(epsilon=0.5)),
+    "discrete_gaussian": ({"sigma": "3"}, lambda: el.discrete_gaussian(sigma=3.0)),
+    "randomized_response": ({"epsilon": "1", "k": "4"}, lambda: el.randomized_response(epsilon=1.0, k=4)),
+    "exponential": (
+        {"epsilon": "1", "scores0": "1,2,3", "scores1": "1,2,4"},
+        lambda: el.exponential(epsilon=1.0, scores0=[1, 2, 3], scores1=[1, 2, 4]),
+    ),
+    "staircase": ({"epsilon": "1"}, lambda: el.staircase(epsilon=1.0)),
+    "pure": ({"epsilon": "1"}, lambda: el.pure(epsilon=1.0)),
+    "approximate": ({"epsilon": "1", "delta": "0.01"}, lambda: el.approximate(epsilon=1.0, delta=0.01)),
+}
+
+
+def test_every_mechanism_of_the_command_has_a_case() -> None:
+    assert set(MINIMAL) == set(TAKES)
+
+
+@pytest.mark.parametrize("name", sorted(MINIMAL))
+def test_numbers_equal_the_library(client: Any, text_of: Any, name: str) -> None:
+    given, build = MINIMAL[name]
+    page = client.get("/explain", params={"mechanism": name.replace("_", "-"), **given})
+    assert page.status_code == 200
+    about, words = explain(build()), text_of(page.text)
+    assert " ".join(about.sentence.split()) in words.replace(" .", ".").replace(" ,", ",")
+    for row in about.rows:
+        if row.shown:
+            assert row.text in words, row.key
+
+
+@pytest.mark.parametrize("name", sorted(MINIMAL))
+def test_every_mechanism_starts_with_something(client: Any, name: str) -> None:
+    assert client.get("/explain", params={"mechanism": name}).status_code == 200
+
+
+def test_home_is_explain(client: Any, text_of: Any) -> None:
+    page = client.get("/")
+    assert page.status_code == 200
+    assert "70 of 100" in text_of(page.text)
+
+
+def test_a_form_becomes_a_plain_url(client: Any) -> None:
+    sent = {"mechanism": "laplace", "epsilon": "2", "prior_of_100": "30", "fpr_of_100": "10", "sensitivity": "1"}
+    page = client.get("/explain", params=sent)
+    assert page.status_code == 303
+    assert page.headers["location"] == "/explain?mechanism=laplace&epsilon=2&prior=0.3"
+    htmx = client.get("/explain", params=sent, headers={"HX-Request": "true"})
+    assert htmx.status_code == 200
+    assert htmx.headers["hx-push-url"] == "/explain?mechanism=laplace&epsilon=2&prior=0.3"
+
+
+def test_another_way_keeps_the_noise(client: Any) -> None:
+    page = client.get("/explain", params={"mechanism": "laplace", "by": "scale", "epsilon": "2"})
+    assert page.headers["location"] == "/explain?mechanism=laplace&scale=0.5"
+
+
+def test_another_mechanism_drops_what_it_does_not_take(client: Any) -> None:
+    page = client.get("/explain", params={"mechanism": "pure", "epsilon": "2", "sensitivity": "3", "stretch": "2"})
+    assert page.status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("given", "field", "said"),
+    [
+        ({"epsilon": "-1"}, "epsilon", "ε is -1: give a number above 0."),
+        ({"epsilon": "abc"}, "epsilon", "ε is 'abc': give a number."),
+        ({"epsilon": "nan"}, "epsilon", "ε contains NaN"),
+        ({"epsilon": "1" * 500}, "epsilon", "500 characters"),
+        ({"prior_of_100": "120"}, "prior", "give a number from 0 to 100"),
+        ({"prior": "two"}, "prior", "give a number from 0 to 100"),
+        ({"sensitivity": "0"}, "sensitivity", "Sensitivity is 0: give a number above 0."),
+        ({"shift": "3"}, "shift", "more than the sensitivity"),
+        ({"mechanism": "magic"}, "mechanism", "There is no mechanism 'magic'"),
+        ({"mechanism": "discrete-gaussian", "sigma": "1e9"}, "sigma", "σ is 1e+09: the page computes"),
+        ({"mechanism": "exponential", "scores0": "1,x"}, "scores0", "give numbers separated by commas"),
+        ({"mechanism": "exponential", "scores0": ",".join(["1"] * 2000), "scores1": "1"}, "scores0", "more than 1000"),
+    ],
+)
+def test_an_error_stands_by_its_field(client: Any, text_of: Any, given: dict[str, str], field: str, said: str) -> None:
+    page = client.get("/explain", params=given, headers={"HX-Request": "true"})
+    assert page.status_code == 422
+    start = page.text.index(f'id="error-{field}"')
+    slot = text_of(page.text[start - 20 : page.text.index("</p>", start)])
+    assert said in slot
+    assert "▲" in slot
+
+
+def test_a_wrong_entry_is_kept_and_escaped(client: Any) -> None:
+    page = client.get("/explain", params={"epsilon": '"><script>alert(1)</script>'})
+    assert page.status_code == 422
+    assert "<script>alert" not in page.text
+    assert "&lt;script&gt;alert" in page.text
+
+
+def test_the_largest_and_smallest_epsilon(client: Any, text_of: Any) -> None:
+    assert "more than 99 of 100" in text_of(client.get("/explain?epsilon=700").text)
+    assert client.get("/explain?epsilon=1e-12").status_code == 200
+
+
+def test_downloads(client: Any) -> None:
+    page = client.get("/explain.html?mechanism=laplace&epsilon=1")
+    assert "attachment" in page.headers["content-disposition"]
+    assert "default-src 'none'" in page.headers["content-security-policy"]
+    assert "70 of 100" in page.text
+    assert client.get("/explain.html?epsilon=-1").status_code == 422
+
+
+def test_the_command_and_the_api_link_say_the_same(client: Any) -> None:
+    page = client.get("/explain?mechanism=laplace&epsilon=2&prior=0.3").text
+    assert "--prior" in page
+    assert json.loads(client.get("/api/explain?mechanism=laplace&epsilon=2&prior=0.3").text)["readings"]["success"] == (
+        el.laplace(epsilon=2.0).success(0.3)
+    )

@@ -1,0 +1,54 @@
+"""The OpenAPI definition, fuzzed in-process: no crash, and every answer as the definition says."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+schemathesis = pytest.importorskip("schemathesis")
+
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from epsilens.web.app import create_app
+from epsilens.web.limits import Limits
+
+_app = create_app(limits=Limits(assess_seconds=30))
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    schema = schemathesis.openapi.from_asgi("/openapi.json", _app, headers={"Host": "127.0.0.1"})
+
+
+@pytest.fixture(autouse=True)
+def no_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A release that is valid by chance is not worth a process here; the assessment has tests of its own."""
+    monkeypatch.setattr(_app.state.workers, "run", lambda *a, **k: {"data": {"schema": 1}})
+
+
+@schema.parametrize()
+@settings(
+    max_examples=40,
+    derandomize=True,
+    deadline=None,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)
+@pytest.mark.filterwarnings("ignore")
+def test_the_api_holds(case: Any) -> None:
+    response = case.call(headers={"Host": "127.0.0.1"})
+    case.validate_response(
+        response,
+        checks=(
+            not_a_server_error,
+            status_code_conformance,
+            content_type_conformance,
+            response_schema_conformance,
+        ),
+    )
