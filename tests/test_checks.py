@@ -64,31 +64,31 @@ def refused(call: Call, value: Any, name: str) -> None:
     assert len(message) < 250
 
 
-@pytest.mark.parametrize("value", NOT_NUMBERS, ids=repr)
+@pytest.mark.parametrize("value", NOT_NUMBERS, ids=lambda v: type(v).__name__)
 @pytest.mark.parametrize("reading", READINGS)
 def test_readings_take_numbers(reading: str, value: Any) -> None:
     name, call = READINGS[reading]
     refused(call, value, name)
 
 
-@pytest.mark.parametrize("value", NOT_PROBABILITIES, ids=repr)
+@pytest.mark.parametrize("value", NOT_PROBABILITIES, ids=lambda v: type(v).__name__)
 @pytest.mark.parametrize("reading", READINGS)
 def test_probabilities_lie_between_0_and_1(reading: str, value: Any) -> None:
     name, call = READINGS[reading]
     refused(call, value, name)
 
 
-@pytest.mark.parametrize("value", [*NOT_NUMBERS, *NOT_FINITE, -1, 0, [1.0, 0.0]], ids=repr)
+@pytest.mark.parametrize("value", [*NOT_NUMBERS, *NOT_FINITE, -1, 0, [1.0, 0.0]], ids=lambda v: type(v).__name__)
 def test_beta_is_positive(value: Any) -> None:
     refused(lambda v: E.fbeta(v), value, "beta")
 
 
-@pytest.mark.parametrize("value", [*NOT_NUMBERS, *NOT_FINITE, -1, [1.0, -1e-9]], ids=repr)
+@pytest.mark.parametrize("value", [*NOT_NUMBERS, *NOT_FINITE, -1, [1.0, -1e-9]], ids=lambda v: type(v).__name__)
 def test_delta_takes_an_epsilon(value: Any) -> None:
     refused(E.delta, value, "epsilon")
 
 
-@pytest.mark.parametrize("value", [*NOT_NUMBERS, -1, -math.inf], ids=repr)
+@pytest.mark.parametrize("value", [*NOT_NUMBERS, -1, -math.inf], ids=lambda v: type(v).__name__)
 def test_orders(value: Any) -> None:
     refused(E.renyi, value, "order")
 
@@ -132,7 +132,7 @@ OPTIONAL = {"laplace epsilon", "laplace scale", "gaussian psi", "gaussian sigma"
             "randomized_response", "randomized_response truth"}  # fmt: skip
 
 
-@pytest.mark.parametrize("value", [*NOT_NUMBERS, math.inf, -math.inf, -1.0, -1e-300], ids=repr)
+@pytest.mark.parametrize("value", [*NOT_NUMBERS, math.inf, -math.inf, -1.0, -1e-300], ids=lambda v: type(v).__name__)
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_mechanisms_take_numbers(mechanism: str, value: Any) -> None:
     name, call = MECHANISMS[mechanism]

@@ -38,6 +38,15 @@ def _upload(name: str, data: bytes, yaml: str = SMALL.replace("TABLE", "upload")
     return {"files": {"file": (name, io.BytesIO(data), "text/csv")}, "data": {"yaml": yaml}}
 
 
+def _rounded(value: Any) -> Any:
+    """Sums over a table differ in the last digits, because the engine adds in no fixed order."""
+    if isinstance(value, dict):
+        return {k: _rounded(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_rounded(v) for v in value]
+    return float(f"{value:.9g}") if isinstance(value, float) else value
+
+
 @pytest.fixture(scope="module")
 def bundled(client: Any) -> Any:
     """One assessed release, through the page; the answer is kept, so that asking again costs nothing."""
@@ -57,7 +66,7 @@ def test_the_report_is_the_library_s(client: Any, bundled: Any, text_of: Any) ->
     assert answered.status_code == 200
     ours = answered.json()
     for key in ("headline", "risks", "queries", "recommended", "curve", "release", "schema"):
-        assert ours[key] == expected[key], key
+        assert _rounded(ours[key]) == _rounded(expected[key]), key
 
 
 def test_files_of_a_report(client: Any, bundled: Any) -> None:

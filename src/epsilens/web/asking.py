@@ -7,7 +7,8 @@ before), the API is strict like the command line; both end in the same calls int
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
@@ -84,9 +85,21 @@ def _options(given: Mapping[str, str], known: tuple[str, ...]) -> dict[str, Any]
     return made
 
 
+@contextmanager
+def _computable() -> Iterator[None]:
+    """Whatever the arithmetic cannot hold becomes a sentence; the views must never fail for a number."""
+    try:
+        yield
+    except EpsilensError:
+        raise
+    except (ArithmeticError, ValueError) as error:
+        raise InputError("the values are too extreme to be computed together: give less extreme ones") from error
+
+
 _EVERY = tuple(dict.fromkeys(option for taken in m.TAKES.values() for option in taken))
 
 
+@_computable()
 def explain_strictly(mechanism: str, given: Mapping[str, str]) -> Explanation:
     """What ``epsilens explain`` shows for these options, given as text."""
     from ..report.explain import command_line, explain
@@ -100,6 +113,7 @@ def explain_strictly(mechanism: str, given: Mapping[str, str]) -> Explanation:
     return about.with_command(command_line("explain", name, e.said(options)))
 
 
+@_computable()
 def choose_strictly(
     mechanism: str, at_most: str, given: Mapping[str, str], parameter: str | None = None
 ) -> Explanation:

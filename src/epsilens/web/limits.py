@@ -22,6 +22,9 @@ LARGEST = {
     "sigma": {"discrete_gaussian": 1_000.0},
     "sensitivity": {"geometric": 10_000.0, "discrete_gaussian": 10_000.0},
 }
+#: Beyond these nothing can be told apart any more; δ may be smaller, a shift may be 0.
+SMALLEST, GREATEST = 1e-12, 1e12
+MOST_EPSILON = 700.0
 MOST_SCORES = 1_000
 MOST_ANSWERS = 1e9
 MOST_TEXT = 200
@@ -54,6 +57,11 @@ def bounded(name: str, build: Callable[..., Experiment]) -> Callable[..., Experi
 
     @functools.wraps(build)
     def within(**arguments: Any) -> Experiment:
+        for parameter in ("epsilon", "scale", "sigma", "psi", "sensitivity", "stretch"):
+            value = arguments.get(parameter)
+            greatest = MOST_EPSILON if parameter == "epsilon" else GREATEST
+            if isinstance(value, float) and (0 < value < SMALLEST or value > greatest):
+                raise InputError(f"{parameter} is {value:g}: give a number from {SMALLEST:g} to {greatest:g}")
         for parameter, most in ((p, LARGEST[p].get(name)) for p in LARGEST):
             value = arguments.get(parameter)
             if most is not None and isinstance(value, float | int) and value > most:
