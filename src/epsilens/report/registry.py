@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 from .. import __version__
@@ -79,6 +80,8 @@ def _lines(indent: int, *lines: Line) -> list[str]:
     made = []
     for name, value, comment in lines:
         shown = json.dumps(value, ensure_ascii=True)
+        if isinstance(value, dict):  # YAML takes 1e-06 for text: a float needs its point
+            shown = re.sub(r"\b(\d+)e(?=[-+])", r"\1.0e", shown)
         note = comment or ("to be filled in" if value in ("", []) else "")
         made.append(f"{' ' * indent}{name}: {shown}" + (f"  # {note}" if note else ""))
     return made

@@ -1,0 +1,187 @@
+"""Using the page: sliders, the keyboard, history, a phone, and no JavaScript."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import epsilens as el
+from epsilens.report.explain import explain
+
+Visit = Callable[..., Any]
+EPSILON = "input[type=range][data-for=f-epsilon]"
+LEAD = "#result .lead"
+
+
+def _said(page: Any) -> str:
+    return " ".join(page.locator(LEAD).inner_text().split())
+
+
+def _waits_for(page: Any, about: Any) -> None:
+    page.wait_for_function(
+        "words => document.querySelector('#result .lead').innerText.replace(/\\s+/g, ' ').trim() === words", arg=about.sentence
+    )
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_slider_by_keyboard(visit: Visit, width: int) -> None:
+    page = visit("/explain?mechanism=laplace&epsilon=1", width)
+    page.focus(EPSILON)
+    for _ in range(5):
+        page.keyboard.press("ArrowRight")
+    page.wait_for_function("document.querySelector('#f-epsilon').value === '1.4'")
+    _waits_for(page, explain(el.laplace(epsilon=1.4)))
+    page.wait_for_url("**/explain?mechanism=laplace&epsilon=1.4")
+    assert page.get_attribute(EPSILON, "aria-valuetext") == "1.4"
+    assert page.evaluate("document.activeElement.type") == "range"
+    page.wait_for_function("document.querySelector('#announce').textContent.includes('of 100')")
+
+
+def test_a_slider_by_mouse_and_the_way_back(visit: Visit) -> None:
+    page = visit("/explain?mechanism=laplace&epsilon=1")
+    box = page.locator(EPSILON).bounding_box()
+    middle = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + box["width"] * 0.66, middle)
+    page.mouse.down()
+    for share in (0.6, 0.5, 0.4, 0.3):
+        page.mouse.move(box["x"] + box["width"] * share, middle, steps=3)
+    page.mouse.up()
+    page.wait_for_function("Number(document.querySelector('#f-epsilon').value) < 0.2")
+    epsilon = float(page.input_value("#f-epsilon"))
+    _waits_for(page, explain(el.laplace(epsilon=epsilon)))
+    page.wait_for_url(f"**epsilon={page.input_value('#f-epsilon')}")
+    page.go_back()  # a whole drag is one step
+    page.wait_for_url("**epsilon=1")
+    _waits_for(page, explain(el.laplace(epsilon=1.0)))
+
+
+def test_exact_entry_moves_the_slider(visit: Visit) -> None:
+    page = visit("/explain?mechanism=laplace&epsilon=1")
+    page.fill("#f-epsilon", "0.4143")
+    _waits_for(page, explain(el.laplace(epsilon=0.4143)))
+    assert 520 < float(page.input_value(EPSILON)) < 550
+    page.fill("#f-prior", "20")
+    _waits_for(page, explain(el.laplace(epsilon=0.4143), prior=0.2))
+    assert "prior=0.2" in page.url
+
+
+def test_an_error_and_its_mending(visit: Visit) -> None:
+    page = visit("/explain?mechanism=laplace&epsilon=1")
+    page.fill("#f-epsilon", "-3")
+    page.wait_for_selector("#error-epsilon:not(:empty)")
+    assert "ε is -3: give a number above 0." in page.locator("#error-epsilon").inner_text()
+    assert page.get_attribute("#f-epsilon", "aria-invalid") == "true"
+    assert page.input_value("#f-epsilon") == "-3"
+    page.fill("#f-epsilon", "3")
+    _waits_for(page, explain(el.laplace(epsilon=3.0)))
+    assert page.locator("#error-epsilon").inner_text() == ""
+    assert page.get_attribute("#f-epsilon", "aria-invalid") is None
+
+
+def test_every_link_is_reached_by_tab(visit: Visit) -> None:
+    page = visit("/explain?mechanism=laplace&epsilon=1")
+    seen = []
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        seen.append(page.evaluate("document.activeElement.textContent.trim().slice(0, 40) || document.activeElement.id"))
+        outlined = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+        assert outlined != "none" or page.evaluate("document.activeElement === document.body")
+    for words in ("Skip to the result", "epsilens", "Explain", "Choose", "Assess", "Compare", "Help", "Copy link"):
+        assert words in seen, seen
+    page = visit("/explain")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    assert page.url.endswith("#result")
+
+
+def test_a_mechanism_swaps_the_controls(visit: Visit) -> None:
+    page = visit("/explain?mechanism=laplace&epsilon=1")
+    page.focus("#f-mechanism")
+    page.select_option("#f-mechanism", "gaussian")
+    page.wait_for_selector("#f-sigma")
+    _waits_for(page, explain(el.gaussian(sigma=1.0)))
+    assert page.evaluate("document.activeElement.id") == "f-mechanism"
+    page.select_option("#f-by", "epsilon")
+    page.wait_for_selector("#f-delta")
+    assert "delta=0.00001" in page.url
+
+
+def test_a_phone_folds_the_rest(visit: Visit) -> None:
+    page = visit("/explain?mechanism=laplace&epsilon=1", 390)
+    assert page.is_visible("#f-mechanism")
+    assert page.is_visible("#f-epsilon")
+    assert not page.is_visible("#f-prior")
+    page.click("summary:has-text('More settings')")
+    assert page.is_visible("#f-prior")
+    page.fill("#f-prior", "20")
+    _waits_for(page, explain(el.laplace(epsilon=1.0), prior=0.2))
+    assert page.is_visible("#f-prior")
+    small = page.evaluate(
+        "[...document.querySelectorAll('select, input.number, input[type=range], .links a, summary')]"
+        ".filter(e => e.offsetParent).map(e => e.getBoundingClientRect().height).filter(h => h < 44)"
+    )
+    assert small == []
+
+
+def test_nothing_is_smaller_than_fifteen_pixels(visit: Visit) -> None:
+    page = visit("/explain?mechanism=laplace&epsilon=1")
+    sizes = page.evaluate(
+        "[...document.querySelectorAll('body *')].filter(e => e.childNodes.length && [...e.childNodes]"
+        ".some(n => n.nodeType === 3 && n.textContent.trim())).map(e => parseFloat(getComputedStyle(e).fontSize))"
+    )
+    assert min(sizes) >= 15
+
+
+def test_computing_is_said_only_when_it_takes_long(visit: Visit) -> None:
+    page = visit("/explain?mechanism=laplace&epsilon=1")
+    import threading
+
+    held = threading.Event()
+
+    def slow(route: Any) -> None:
+        page.wait_for_timeout(900)
+        route.continue_()
+
+    page.route("**/explain?*", slow)
+    page.fill("#f-epsilon", "2")
+    page.wait_for_selector("#computing:not([hidden])")
+    assert page.evaluate("getComputedStyle(document.querySelector('#result')).opacity") == "0.6"
+    page.wait_for_selector("#computing", state="hidden")
+    held.set()
+    _waits_for(page, explain(el.laplace(epsilon=2.0)))
+
+
+# -- without JavaScript -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_explain_without_javascript(visit: Visit, width: int) -> None:
+    page = visit("/", width, java_script_enabled=False)
+    assert not page.is_visible(EPSILON)
+    page.fill("#f-epsilon", "0.5")
+    page.fill("#f-prior", "30")
+    page.click("button:has-text('Explain')")
+    assert page.url.endswith("/explain?mechanism=laplace&epsilon=0.5&prior=0.3")
+    assert _said(page) == explain(el.laplace(epsilon=0.5), prior=0.3).sentence
+    page.select_option("#f-mechanism", "gaussian")
+    page.click("button:has-text('Explain')")
+    assert page.is_visible("#f-sigma")
+
+
+def test_the_other_views_without_javascript(visit: Visit) -> None:
+    page = visit("/choose", java_script_enabled=False)
+    page.fill("#f-at_most", "0.4")
+    page.click("button:has-text('Choose')")
+    assert page.locator("#result h1").inner_text() == "No ε meets this limit"
+    page = visit("/compare", java_script_enabled=False)
+    page.select_option("#f-a_mechanism", "laplace")
+    page.fill("#f-a_given", "epsilon=1")
+    page.click("button:has-text('Compare')")
+    assert "a=laplace:epsilon%3D1" in page.url
+    assert page.locator(".card").count() == 1
+    page = visit("/assess", java_script_enabled=False)
+    page.select_option("#f-table", "epsilens:adult")
+    page.click("button:has-text('Show its columns')")
+    assert page.locator("input[name=quasi][value=hours_per_week]").count() == 1

@@ -1,0 +1,149 @@
+"""Each view in a browser at two widths: the numbers are the library's, nothing scrolls sideways, axe is content."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+
+import epsilens as el
+from epsilens.report.explain import chosen, explain
+from epsilens.web.planning import EXAMPLES
+
+Visit = Callable[..., Any]
+WIDTHS = [1280, 390]
+REPORT = f"/assess?{urlencode({'yaml': EXAMPLES['epsilens:rand-hie']})}"
+VIEWS = {
+    "explain": "/explain?mechanism=laplace&epsilon=1",
+    "gaussian": "/explain?mechanism=gaussian&sigma=2&shift=0.5",
+    "exponential": "/explain?mechanism=exponential&epsilon=1",
+    "wrong": "/explain?mechanism=laplace&epsilon=-1",
+    "choose": "/choose?mechanism=laplace&reading=recall&at_most=0.2",
+    "nothing": "/choose?at_most=0.4",
+    "compare": "/compare?a=laplace:epsilon=1&b=gaussian:psi=1&c=pure:epsilon=1&d=geometric:epsilon=0.5",
+    "assess": "/assess",
+    "report": REPORT,
+    "help": "/help",
+    "api": "/api",
+    "missing": "/no-such-page",
+}
+
+
+@cache
+def _axe() -> str:
+    return Path(__file__).with_name("axe.min.js").read_text("utf-8")
+
+
+def serious(page: Any) -> list[str]:
+    """What axe finds serious or critical."""
+    page.evaluate(_axe())
+    found = page.evaluate("async () => (await axe.run(document, {resultTypes: ['violations']})).violations")
+    return [
+        f"{v['id']}: {v['help']} {[n['target'] for n in v['nodes']][:3]}"
+        for v in found
+        if v["impact"] in ("serious", "critical")
+    ]
+
+
+def sideways(page: Any) -> bool:
+    return bool(page.evaluate("document.documentElement.scrollWidth > window.innerWidth"))
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+@pytest.mark.parametrize("name", VIEWS)
+def test_axe_and_no_sideways_scrolling(visit: Visit, name: str, width: int, scheme: str) -> None:
+    page = visit(VIEWS[name], width, color_scheme=scheme)
+    assert not sideways(page)
+    assert serious(page) == []
+    assert page.locator("h1").count() == 1
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_explain_shows_the_library_s_numbers(visit: Visit, width: int) -> None:
+    page = visit("/explain?mechanism=staircase&epsilon=0.7&prior=0.3&fpr=0.05", width)
+    about = explain(el.staircase(epsilon=0.7), prior=0.3, fpr=0.05)
+    assert " ".join(page.locator("#result .lead").inner_text().split()) == about.sentence
+    shown = [cell.strip() for cell in page.locator(".readings td.value").all_inner_texts()]
+    assert shown == [row.text for row in about.rows if row.shown]
+    assert page.locator("#result svg[role=img]").count() == 4
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_choose_shows_the_library_s_number(visit: Visit, width: int) -> None:
+    page = visit("/choose", width)
+    page.fill("#f-at_most", "0.6")
+    page.wait_for_function("document.querySelector('#result h1').textContent.includes('0.4462')")
+    about = chosen(el.choose(el.laplace, "epsilon", at_most=0.6))
+    assert page.locator("#result h1").inner_text() == about.headline
+    assert "at_most=0.6" in page.url
+    page.select_option("#f-mechanism", "gaussian")
+    page.wait_for_function("document.querySelector('#result h1').textContent.includes('σ')")
+    value = el.choose(el.gaussian, "sigma", at_most=0.6)
+    assert page.locator("#result h1").inner_text() == chosen(value).headline
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_compare_shows_the_library_s_numbers(visit: Visit, width: int) -> None:
+    page = visit("/compare?a=laplace:epsilon=1&b=gaussian:psi=1", width)
+    page.select_option("#f-c_mechanism", "pure")
+    page.fill("#f-c_given", "epsilon=2")
+    page.keyboard.press("Tab")
+    page.wait_for_selector(".card:nth-child(3)")
+    row = page.locator(".compare-table tbody tr", has_text="Success").locator("td.value").all_inner_texts()
+    built = (el.laplace(epsilon=1.0), el.gaussian(psi=1.0), el.pure(epsilon=2.0))
+    assert row == [explain(e).row("success").text for e in built]
+    assert "c=pure:epsilon" in page.url
+    assert not sideways(page)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_assess_shows_the_library_s_recommendation(visit: Visit, width: int) -> None:
+    from epsilens.assessing import assess
+    from epsilens.report.assessment_words import headline
+
+    page = visit("/assess", width)
+    page.click("text=Show an example on bundled data")
+    page.wait_for_selector(".report h1", timeout=90_000)
+    assert page.locator(".report h1").inner_text() == headline(assess(EXAMPLES["epsilens:rand-hie"]))
+    assert not sideways(page)
+    assert "yaml=" in page.url
+
+
+def test_the_form_follows_the_table(visit: Visit, tmp_path: Path) -> None:
+    page = visit("/assess")
+    page.select_option("#f-table", "epsilens:adult")
+    page.wait_for_selector("input[name=quasi][value=hours_per_week]")
+    file = tmp_path / "mine.csv"
+    file.write_text("town,size\n" + "a,1\nb,2\n" * 50)
+    page.set_input_files("#f-file", str(file))
+    page.wait_for_selector("input[name=quasi][value=town]", timeout=60_000)
+    page.check("input[name=quasi][value=town]")
+    page.select_option("select[name=q0_kind]", "count")
+    page.fill("input[name=q0_what]", "size > 1")
+    page.select_option("#f-table", "upload")
+    page.click(".plan-form button:has-text('Assess')")
+    page.wait_for_selector(".report h1", timeout=90_000)
+    assert page.locator("text=A report on an uploaded table has no link").count() == 1
+
+
+def test_a_link_can_be_copied(visit: Visit) -> None:
+    page = visit("/explain?mechanism=laplace&epsilon=2", permissions=["clipboard-read", "clipboard-write"])
+    page.click("a.copy")
+    page.wait_for_selector("text=Link copied")
+    assert page.evaluate("navigator.clipboard.readText()").endswith("/explain?mechanism=laplace&epsilon=2")
+
+
+def test_dark_and_light_differ(visit: Visit) -> None:
+    paper = "getComputedStyle(document.body).backgroundColor"
+    assert visit("/", color_scheme="dark").evaluate(paper) == "rgb(21, 24, 27)"
+    assert visit("/", color_scheme="light").evaluate(paper) == "rgb(255, 255, 255)"
+
+
+def test_the_fonts_are_there(visit: Visit) -> None:
+    page = visit("/")
+    page.evaluate("document.fonts.ready")
+    assert page.evaluate("document.fonts.check('18px \"Source Sans 3\"') && document.fonts.check('26px \"Source Serif 4\"')")
