@@ -10,13 +10,13 @@ import pandas as pd
 import pytest
 from scipy.optimize import brentq
 from scipy.stats import norm
+from tests.data.brute import isolation
 
 from epsilens.accuracy import simulate
 from epsilens.adversaries import ADVERSARIES
 from epsilens.assessing import Assessment, Risk, assess
 from epsilens.data.bundled import bundled
 from epsilens.errors import InputError
-from tests.data.brute import isolation
 
 LAPLACE = """\
 title: Mental-health visits by site

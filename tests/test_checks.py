@@ -139,7 +139,7 @@ def test_mechanisms_take_numbers(mechanism: str, value: Any) -> None:
     refused(call, value, name if value is not None or mechanism not in OPTIONAL else "needed")
 
 
-@pytest.mark.parametrize("mechanism", [m for m in MECHANISMS if "delta" not in m])
+@pytest.mark.parametrize("mechanism", [m for m in MECHANISMS if "delta" not in m and m != "pure"])
 def test_no_mechanism_takes_zero(mechanism: str) -> None:
     name, call = MECHANISMS[mechanism]
     refused(call, 0.0, name)
@@ -202,8 +202,6 @@ def test_shapes_of_parameters_must_broadcast() -> None:
         el.laplace(epsilon=[1.0, 2.0], sensitivity=[1.0, 2.0, 3.0])
     with pytest.raises(el.InputError, match="broadcast"):
         el.gaussian(psi=[1.0, 2.0], sensitivity=[1.0, 2.0, 3.0])
-    with pytest.raises(el.InputError, match="broadcast"):
-        el.laplace(epsilon=[1.0, 2.0]).roc([0.1, 0.2, 0.3])
 
 
 def test_the_checks_themselves() -> None:

@@ -36,9 +36,15 @@ _HOME = {
     "differencing_median": "build.differencing",
     "choose": "choosing",
     "Choice": "choosing",
+    "compose": "composing",
+    "scan": "data.scan",
+    "Scan": "data.result",
+    "assess": "assessing",
+    "Assessment": "assessing",
 }
 
 if TYPE_CHECKING:
+    from .assessing import Assessment, assess
     from .build.differencing import differencing, differencing_average, differencing_median
     from .build.discrete import (
         approximate,
@@ -52,19 +58,26 @@ if TYPE_CHECKING:
     )
     from .build.mechanisms import gaussian, laplace
     from .choosing import Choice, choose
+    from .composing import compose
+    from .data.result import Scan
+    from .data.scan import scan
     from .errors import EpsilensError, InputError, MissingExtra, NoSolutionError
     from .experiment import Experiment
 
 __all__ = [
+    "Assessment",
     "Choice",
     "EpsilensError",
     "Experiment",
     "InputError",
     "MissingExtra",
     "NoSolutionError",
+    "Scan",
     "__version__",
     "approximate",
+    "assess",
     "choose",
+    "compose",
     "differencing",
     "differencing_average",
     "differencing_median",
@@ -76,6 +89,7 @@ __all__ = [
     "laplace",
     "pure",
     "randomized_response",
+    "scan",
     "staircase",
 ]
 

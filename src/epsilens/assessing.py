@@ -312,11 +312,21 @@ def _met(setting: Setting, limits: Mapping[str, Any]) -> Iterable[Adversary]:
     for name in limits:
         if name != "error" and all(a.reading != name for a in met):
             label = find(name).label
-            prior = {"prior": setting.release.adversary.prior} if "prior" in find(name).optional else {}
+            arguments = membership.arguments if "prior" in find(name).optional else _no_arguments
             met.append(
-                replace(membership, key=f"membership-{name}", name=f"Membership test, {label}", reading=name, arguments=lambda s, p=prior: p)
-            )  # fmt: skip
+                replace(
+                    membership,
+                    key=f"membership-{name}",
+                    name=f"Membership test, {label}",
+                    reading=name,
+                    arguments=arguments,
+                )
+            )
     return met
+
+
+def _no_arguments(setting: Setting) -> Mapping[str, float]:
+    return {}
 
 
 def _read(setting: Setting, risk: Risk, epsilon: float | None) -> float | None:

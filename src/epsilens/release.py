@@ -113,6 +113,10 @@ class Limit(_Part):
     at_most: float
 
 
+def _usual_limits() -> dict[str, float | Limit]:
+    return {"success": 0.55}
+
+
 class Release(_Part):
     """A planned release."""
 
@@ -121,7 +125,7 @@ class Release(_Part):
     queries: Annotated[tuple[ReleaseQuery, ...], Field(min_length=1, max_length=32)]
     mechanism: Mechanism
     adversary: Adversary = Adversary()
-    limits: dict[str, float | Limit] = Field(default_factory=lambda: {"success": 0.55})
+    limits: dict[str, float | Limit] = Field(default_factory=_usual_limits)
 
     @field_validator("limits")
     @classmethod
@@ -256,7 +260,7 @@ def _sentence(problem: Mapping[str, Any], lines: Mapping[tuple[Any, ...], int], 
     if kind == "missing":
         return f"{where}: {told} is missing"
     if kind == "extra_forbidden":
-        model = {"data": Data, "mechanism": Mechanism, "adversary": Adversary, "queries": ReleaseQuery}
+        model: dict[str, type[BaseModel]] = {"data": Data, "mechanism": Mechanism, "adversary": Adversary, "queries": ReleaseQuery}
         part = model.get(str(path[0]), Release) if len(path) > 1 else Release
         return f"{where}: there is no {told}; allowed here are {', '.join(part.model_fields)}"
     if kind == "value_error":

@@ -82,7 +82,7 @@ def base() -> Iterator[str]:
         yield url.rstrip("/")
     finally:
         process.terminate()
-        process.wait(20)
+        process.communicate(timeout=20)
 
 
 @pytest.fixture(scope="session")

@@ -31,12 +31,12 @@ def test_a_slider_by_keyboard(visit: Visit, width: int) -> None:
     page.focus(EPSILON)
     for _ in range(5):
         page.keyboard.press("ArrowRight")
-    page.wait_for_function("document.querySelector('#f-epsilon').value === '1.4'")
+    page.wait_for_function("() => document.querySelector('#f-epsilon').value === '1.4'")
     _waits_for(page, explain(el.laplace(epsilon=1.4)))
     page.wait_for_url("**/explain?mechanism=laplace&epsilon=1.4")
     assert page.get_attribute(EPSILON, "aria-valuetext") == "1.4"
     assert page.evaluate("document.activeElement.type") == "range"
-    page.wait_for_function("document.querySelector('#announce').textContent.includes('of 100')")
+    page.wait_for_function("() => document.querySelector('#announce').textContent.includes('of 100')")
 
 
 def test_a_slider_by_mouse_and_the_way_back(visit: Visit) -> None:
@@ -48,7 +48,7 @@ def test_a_slider_by_mouse_and_the_way_back(visit: Visit) -> None:
     for share in (0.6, 0.5, 0.4, 0.3):
         page.mouse.move(box["x"] + box["width"] * share, middle, steps=3)
     page.mouse.up()
-    page.wait_for_function("Number(document.querySelector('#f-epsilon').value) < 0.2")
+    page.wait_for_function("() => Number(document.querySelector('#f-epsilon').value) < 0.2")
     epsilon = float(page.input_value("#f-epsilon"))
     _waits_for(page, explain(el.laplace(epsilon=epsilon)))
     page.wait_for_url(f"**epsilon={page.input_value('#f-epsilon')}")
@@ -100,12 +100,13 @@ def test_a_mechanism_swaps_the_controls(visit: Visit) -> None:
     page = visit("/explain?mechanism=laplace&epsilon=1")
     page.focus("#f-mechanism")
     page.select_option("#f-mechanism", "gaussian")
-    page.wait_for_selector("#f-sigma")
-    _waits_for(page, explain(el.gaussian(sigma=1.0)))
-    assert page.evaluate("document.activeElement.id") == "f-mechanism"
-    page.select_option("#f-by", "epsilon")
     page.wait_for_selector("#f-delta")
+    _waits_for(page, explain(el.gaussian(epsilon=1.0, delta=1e-5)))
+    assert page.evaluate("document.activeElement.id") == "f-mechanism"
     assert "delta=0.00001" in page.url
+    page.select_option("#f-by", "sigma")  # the same noise, said another way
+    page.wait_for_selector("#f-sigma")
+    assert page.input_value("#f-sigma") == "3.73063"
 
 
 def test_a_phone_folds_the_rest(visit: Visit) -> None:
@@ -167,7 +168,7 @@ def test_explain_without_javascript(visit: Visit, width: int) -> None:
     assert _said(page) == explain(el.laplace(epsilon=0.5), prior=0.3).sentence
     page.select_option("#f-mechanism", "gaussian")
     page.click("button:has-text('Explain')")
-    assert page.is_visible("#f-sigma")
+    assert page.is_visible("#f-delta")
 
 
 def test_the_other_views_without_javascript(visit: Visit) -> None:

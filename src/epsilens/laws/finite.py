@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.special import logsumexp
+from scipy.special import logsumexp, ndtri_exp
 
 from ..checks import Array
 from ..readings.precision_recall import fbeta_floor
@@ -44,6 +44,7 @@ class Finite:
     unbounded: bool = False  # the list stops where doubles do, but the ratio goes on growing
     # derived, over the distinct likelihood ratios in falling order
     _u: Array = field(init=False, repr=False)
+    _log_m0: Array = field(init=False, repr=False)
     _p0: Array = field(init=False, repr=False)
     _p1: Array = field(init=False, repr=False)
     _log_c0: Array = field(init=False, repr=False)
@@ -67,6 +68,7 @@ class Finite:
         steps = np.exp(u[:-1] + log_c0[:-1]) * -np.expm1(u[1:] - u[:-1])
         put = object.__setattr__
         put(self, "_u", u)
+        put(self, "_log_m0", lp)
         put(self, "_p0", p0)
         put(self, "_p1", p1)
         put(self, "_log_c0", log_c0)
@@ -229,8 +231,20 @@ class Finite:
         small = np.where(low, top[0], bottom[0])
         gap = np.where(low, gaps[0], gaps[1])
         rest = np.where(low, bottom[0], top[0])
-        live = (small > 1e-290) & (rest > 1e-290)  # beyond, a probit would be taken of a denormal number
-        return np.asarray(np.max(probit_gap(small[live], gap[live], rest[live]), initial=0.0))
+        live = (small > 1e-307) & (rest > 1e-307)
+        best = float(np.max(probit_gap(small[live], gap[live], rest[live]), initial=0.0))
+        return np.asarray(best if live.all() else max(best, float(np.max(self._far_gaps()[~live]))))
+
+    def _far_gaps(self) -> Array:
+        """Φ⁻¹(recall) − Φ⁻¹(α) at the inner vertices from logarithms, for masses that are no double any more."""
+
+        def probit(log_hit: Array, log_miss: Array) -> Array:
+            from_hit, from_miss = ndtri_exp(np.minimum(log_hit, 0)), -ndtri_exp(np.minimum(log_miss, 0))
+            return np.asarray(np.where(log_hit < log_miss, from_hit, from_miss))
+
+        m0, m1 = self._log_m0, self._log_m0 + self._u
+        sides = [(_log_cumulative(m)[:-1], _log_cumulative(m[::-1])[::-1][1:]) for m in (m0, m1)]
+        return probit(*sides[1]) - probit(*sides[0])
 
     def fbeta(self, beta: Array, odds: Array) -> Array:
         """The largest Fβ over the vertices: Fβ is linear-fractional in (α, recall)."""

@@ -93,7 +93,7 @@ class StretchedLaplace:
 
         low = np.where(rising, -745.0, 0.0)
         w = level(root(lambda v: excess(level(v)), low, np.where(rising, np.log(high), high)))
-        tiny = rising & (w < 1e-6)  # there the mass is proportional to w up to O(w)
+        tiny = np.logical_and(rising, w < 1e-6)  # there the mass is proportional to w up to O(w)
         for _ in range(2):
             w = np.where(tiny, w * np.exp(-excess(w)), w)
         return np.asarray(w)

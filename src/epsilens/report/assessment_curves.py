@@ -34,6 +34,7 @@ def _sizes(width: int) -> tuple[int, int, int]:
 def _x(a: Assessment, width: int, *, labelled: bool) -> dict[str, Any]:
     low, high = a.curve.epsilon[0], a.curve.epsilon[-1]
     axis: dict[str, Any] = {"grid": False, "values": log_ticks(low, high, width), "format": "~g", "ticks": labelled}
+    axis["labelOverlap"] = False  # the ticks are chosen to fit
     axis |= (
         {"title": "ε (logarithmic scale)", "titlePadding": 8, "titleX": 0}
         if labelled
@@ -69,7 +70,7 @@ def risk_curve(a: Assessment) -> Drawing:
             line = [100 * v for v in a.curve.risks[r.key]]
             colour, weight = ("var(--risk)", 3.0) if r is main else ("var(--secondary)", 1.75)
             layers.append(_smooth(list(zip(a.curve.epsilon, line, strict=True)), colour, weight))
-            lines = wrapped(r.name, letters)
+            lines = wrapped(r.name, letters - (r is main))
             labels.append((lines, (100 - line[-1]) / (100 - low) * height, colour, 600 if r is main else 400))
         layers += _ends(labels, high, 100, height)
         here, there = 100 * main.planned, None if main.recommended is None else 100 * main.recommended
@@ -80,7 +81,8 @@ def risk_curve(a: Assessment) -> Drawing:
         if limit is not None and 100 * limit >= low:
             place = (100 - 100 * limit) / (100 - low) * height
             ends = [[(100 - 100 * v) / (100 - low) * height for v in line] for line in a.curve.risks.values()]
-            side = _side(a, ends, place, height, plot)
+            dots = [(100 - v) / (100 - low) * height for v in (here, there) if v is not None]
+            side = _side(a, ends, place, height, plot, dots)
             layers += text(f"limit {risk('success', limit)}", (high, 100 * limit), "right", "var(--ink)", 600, 0, side)
         y = {
             "scale": {"domain": [low, 100], "nice": False},
@@ -135,7 +137,7 @@ def accuracy_curve(a: Assessment) -> Drawing | None:
             colour, weight = ("var(--accuracy)", 3.0) if i == main else ("var(--secondary)", thin)
             layers.append(_smooth(_clipped(a.curve.epsilon, lines[i], low), colour, weight))
             if i in named:
-                words = wrapped(_label(a, i), letters)
+                words = wrapped(_label(a, i), letters - (i == main))
                 labels.append((words, pixel(lines[i][-1]), colour, 600 if i == main else 400))
         layers += _ends(labels, high, top, height)
         there = None if at is None else 100 * hard.relative(at, a.release)
@@ -145,7 +147,10 @@ def accuracy_curve(a: Assessment) -> Drawing | None:
             "" if there is None else share(there / 100, limit), rising=False,
         )  # fmt: skip
         if limit is not None and drawn:
-            side = _side(a, [[pixel(v) for v in line] for line in lines.values()], pixel(100 * limit), height, plot)
+            dots = [pixel(v) for v in (here, there) if v is not None]
+            side = _side(
+                a, [[pixel(v) for v in line] for line in lines.values()], pixel(100 * limit), height, plot, dots
+            )
             layers += text(f"limit {percent(limit)}", (high, 100 * limit), "right", "var(--ink)", 600, 0, side)
         powers = range(math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(top)) + 1)
         ticks = [10.0**p for p in (powers[::2] if len(powers) > 6 else powers)]
@@ -185,13 +190,23 @@ def _clipped(epsilon: tuple[float, ...], line: list[float], low: float) -> list[
     return points
 
 
-def _side(a: Assessment, lines: list[list[float]], place: float, height: int, plot: int) -> int:
-    """Whether the limit's label stands below its line (11) or above (−11): where it crosses fewer curves."""
+def _side(a: Assessment, lines: list[list[float]], place: float, height: int, plot: int, values: list[float]) -> int:
+    """Whether the limit's label stands below its line (11) or above (−11): where it crosses less.
+
+    ``lines`` and ``values`` (the heights of the dots at the planned and the second ε, whose labels stand beside them)
+    are pixels from the top.
+    """
     first, last = math.log(a.curve.epsilon[0]), math.log(a.curve.epsilon[-1])
-    near = [i for i, e in enumerate(a.curve.epsilon) if (last - math.log(e)) / (last - first) * plot < 100]
+
+    def from_right(epsilon: float) -> float:
+        return (last - math.log(epsilon)) / (last - first) * plot
+
+    near = [i for i, e in enumerate(a.curve.epsilon) if from_right(e) < 80]
+    beside = [y - 10 for e, y in zip((a.epsilon, second(a) or a.epsilon), values, strict=False) if from_right(e) < 130]
 
     def crossed(low: float, high: float) -> int:
-        return sum(any(low <= line[i] <= high for i in near) for line in lines)
+        over = sum(any(low <= line[i] <= high for i in near) for line in lines)
+        return over + 2 * sum(low - 10 < y < high + 10 for y in beside)
 
     below = crossed(place, place + 24) + (100 if place + 24 > height else 0)
     above = crossed(place - 24, place) + (100 if place < 24 else 0)

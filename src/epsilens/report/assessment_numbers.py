@@ -96,17 +96,21 @@ def error(x: float) -> str:
     return f"±{text.rstrip('0').rstrip('.') if '.' in text else text}"
 
 
-def share(x: float, limit: float | None = None) -> str:
+def share(x: float, limit: float | None = None, *, spoken: bool = False) -> str:
     """An error as a share of the answer; one that breaks its limit never reads as the limit.
+
+    In a sentence (``spoken``) it has no decimals from 10% on.
 
     >>> share(0.1348), share(0.15004, 0.15), share(4e-5), share(12.345), share(float("inf"))
     ('13.5%', '15.004%', '<0.1%', '1,234%', 'no share')
+    >>> share(0.33, 0.15, spoken=True), share(0.151, 0.15, spoken=True), share(0.025, spoken=True)
+    ('33%', '15.1%', '2.5%')
     """
     if not math.isfinite(x):
         return "no share"
     if x < 0.0005:
         return "<0.1%"
-    places = 1 if x < 1 else 0
+    places = 1 if x < (0.1 if spoken else 1) else 0
     while limit is not None and x > limit and places < 12 and f"{100 * x:.{places}f}" == f"{100 * limit:.{places}f}":
         places += 1
     return f"{100 * x:,.{places}f}%"

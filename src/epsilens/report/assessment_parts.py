@@ -47,7 +47,7 @@ def _numbers(summary: str, head: Sequence[str], rows: Sequence[Sequence[str]], w
         for row in rows
     )
     return (
-        f'<details><summary>{html.escape(summary)}</summary><div class="wide"><table><thead><tr>{cells}</tr></thead>'
+        f'<details><summary>{html.escape(summary)}</summary><div class="behind" tabindex="0"><table><thead><tr>{cells}</tr></thead>'
         f"<tbody>{body}</tbody></table></div></details>"
     )
 

@@ -111,7 +111,7 @@ def precedent_strip(a: Assessment) -> Drawing:
             if all(level == 0 for level, under in zip(stacked, covered, strict=True) if under):
                 layers += text(name, (edge, height - 8.0), align, "var(--secondary)", 400, 0, -16)
         axis = {
-            "grid": False, "values": log_ticks(low, high, plot), "format": "~g", "ticks": True,
+            "grid": False, "values": log_ticks(low, high, plot), "format": "~g", "ticks": True, "labelOverlap": False,
             "title": "ε as reported (logarithmic scale)", "titlePadding": 8, "titleX": 0,
         }  # fmt: skip
         x = {"scale": {"type": "log", "domain": [low, high], "nice": False}, "axis": axis}

@@ -278,7 +278,7 @@ def _price(a: Assessment, at: float) -> str:
         return f"{told} The true answer is 0."
     tolerated = error_limit(a)
     allowed = "" if tolerated is None else f"; you allow {percent(tolerated)}"
-    return f"{told} That is {share(q.relative(at, a.release), tolerated)} of it{allowed}."
+    return f"{told} That is {share(q.relative(at, a.release), tolerated, spoken=True)} of it{allowed}."
 
 
 def _within(a: Assessment, at: float) -> str:
@@ -287,7 +287,7 @@ def _within(a: Assessment, at: float) -> str:
     if not q.typical:
         return f"{told}; the true answer is 0"
     allowed = "" if tolerated is None else f"; you allow {percent(tolerated)}"
-    return f"{told}, {share(q.relative(at, a.release), tolerated)} of it{allowed}"
+    return f"{told}, {share(q.relative(at, a.release), tolerated, spoken=True)} of it{allowed}"
 
 
 def contradiction(a: Assessment) -> str:

@@ -1,0 +1,46 @@
+"""The public names, and what importing them costs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import epsilens as el
+
+
+def test_every_public_name_is_there() -> None:
+    for name in el.__all__:
+        assert getattr(el, name) is not None
+    assert set(el.__all__) <= set(dir(el))
+    with pytest.raises(AttributeError, match="nothing_here"):
+        el.nothing_here  # noqa: B018
+
+
+def loaded_by(code: str) -> set[str]:
+    """The modules a fresh interpreter has loaded after running some code."""
+    report = subprocess.run(
+        [sys.executable, "-c", f"{code}\nimport sys; print('\\n'.join(sys.modules))"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(report.stdout.split())
+
+
+def test_import_is_light() -> None:
+    assert not {"numpy", "scipy", "ibis", "pandas"} & loaded_by("import epsilens")
+    loaded = loaded_by("import epsilens; epsilens.choose(epsilens.laplace, 'epsilon', at_most=0.55).value")
+    assert not {"scipy.stats", "scipy.optimize", "scipy.integrate", "ibis", "pandas", "duckdb", "pydantic"} & loaded
+
+
+def test_help_does_not_import_scipy() -> None:
+    code = "import sys; sys.argv = ['epsilens', '--help']\nfrom epsilens.cli import main\ntry: main()\nexcept SystemExit: pass"
+    assert not {"numpy", "scipy"} & loaded_by(code)
+
+
+def test_submodules_do_not_hide_functions() -> None:
+    # importing a submodule sets it as an attribute of the package: none may be named like a public function
+    code = "import epsilens.choosing, epsilens.data.scan, epsilens.assessing, epsilens\nassert callable(epsilens.scan)"
+    loaded_by(code + "\nassert callable(epsilens.choose) and callable(epsilens.assess)")
