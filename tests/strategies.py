@@ -51,17 +51,18 @@ def closed_forms(draw: st.DrawFn) -> Experiment:
 
 
 def _discrete(kind: str, x: float, n: int) -> Experiment:
+    outcomes = np.arange(n + 2.0)
     build: dict[str, Any] = {
         "geometric": lambda: el.geometric(epsilon=x, sensitivity=n),
         "discrete_gaussian": lambda: el.discrete_gaussian(sigma=1 / x + 0.3, sensitivity=1),
         "randomized_response": lambda: el.randomized_response(epsilon=x, k=n + 1),
         "exponential": lambda: el.exponential(
-            scores0=np.sin(np.arange(n + 2.0)) * 3, scores1=np.sin(np.arange(n + 2.0)) * 3 + (np.arange(n + 2.0) % 2), epsilon=x
+            scores0=3 * np.sin(outcomes), scores1=3 * np.sin(outcomes) + outcomes % 2, epsilon=x
         ),
         "staircase": lambda: el.staircase(epsilon=x),
         "pure": lambda: el.pure(epsilon=x),
         "approximate": lambda: el.approximate(epsilon=x, delta=0.01 * n),
-    }  # fmt: skip
+    }
     experiment: Experiment = build[kind]()
     return experiment
 

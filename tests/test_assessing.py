@@ -17,6 +17,7 @@ from epsilens.adversaries import ADVERSARIES
 from epsilens.assessing import Assessment, Risk, assess
 from epsilens.data.bundled import bundled
 from epsilens.errors import InputError
+from epsilens.report.assessment_parts import reproduce
 
 LAPLACE = """\
 title: Mental-health visits by site
@@ -418,5 +419,5 @@ def test_empty_columns_and_tables(people: pd.DataFrame) -> None:
 
 def test_a_password_is_no_part_of_the_record(people: pd.DataFrame) -> None:
     a = small(people, data={"table": "postgres://me:hush@host/db#t"})
-    for shown in (str(a), a.to_html(), str(a.to_dict()), a.to_registry(), a.to_markdown()):
+    for shown in (str(a), reproduce(a), str(a.to_dict()), a.to_registry(), a.to_markdown(), a._repr_html_()):
         assert "hush" not in shown

@@ -94,11 +94,12 @@ def test_orders(value: Any) -> None:
 
 
 def test_shapes_must_broadcast() -> None:
-    for call in (
+    calls: list[Callable[[], Any]] = [
         lambda: E.precision([0.1, 0.2], [0.1, 0.2, 0.3]),
         lambda: E.precision(recall=[0.1, 0.2], prior=[0.1, 0.2, 0.3]),
         lambda: E.fbeta([1.0, 2.0], [0.1, 0.2, 0.3]),
-    ):
+    ]
+    for call in calls:
         with pytest.raises(el.InputError, match="broadcast"):
             call()
     with pytest.raises(el.InputError, match="alpha or recall"):
@@ -128,8 +129,16 @@ MECHANISMS: dict[str, tuple[str, Call]] = {
     "approximate delta": ("delta", lambda v: el.approximate(epsilon=1.0, delta=v)),
 }
 # None means "not given" where a parameter has alternatives
-OPTIONAL = {"laplace epsilon", "laplace scale", "gaussian psi", "gaussian sigma", "geometric epsilon", "geometric scale",
-            "randomized_response", "randomized_response truth"}  # fmt: skip
+OPTIONAL = {
+    "laplace epsilon",
+    "laplace scale",
+    "gaussian psi",
+    "gaussian sigma",
+    "geometric epsilon",
+    "geometric scale",
+    "randomized_response",
+    "randomized_response truth",
+}
 
 
 @pytest.mark.parametrize("value", [*NOT_NUMBERS, math.inf, -math.inf, -1.0, -1e-300], ids=lambda v: type(v).__name__)
@@ -170,15 +179,15 @@ def test_no_mechanism_takes_zero(mechanism: str) -> None:
         (lambda: el.gaussian(psi=1.0, norm="L1"), "L2"),
         (lambda: el.gaussian(psi=1.0, shift=2.0), "sensitivity"),
         (lambda: el.gaussian(psi=1.0, calibration="exact"), "calibration"),
-        (lambda: el.geometric(epsilon=1.0, sensitivity=1.5), "sensitivity"),
+        (lambda: el.geometric(epsilon=1.0, sensitivity=1.5), "sensitivity"),  # type: ignore[arg-type]
         (lambda: el.geometric(epsilon=1.0, sensitivity=2, shift=3), "shift"),
-        (lambda: el.geometric(epsilon=1.0, shift=0.5), "shift"),
+        (lambda: el.geometric(epsilon=1.0, shift=0.5), "shift"),  # type: ignore[arg-type]
         (lambda: el.discrete_gaussian(sigma=1e9), "gaussian"),
         (lambda: el.discrete_gaussian(sigma=1.0, sensitivity=0), "sensitivity"),
         (lambda: el.randomized_response(epsilon=1.0, truth=0.9), "epsilon or truth"),
         (lambda: el.randomized_response(truth=0.3), "truth"),
         (lambda: el.randomized_response(epsilon=1.0, k=1), "k"),
-        (lambda: el.randomized_response(epsilon=1.0, k=2.5), "k"),
+        (lambda: el.randomized_response(epsilon=1.0, k=2.5), "k"),  # type: ignore[arg-type]
         (lambda: el.exponential(scores0=[0, 1], scores1=[0], epsilon=1.0), "equal length"),
         (lambda: el.exponential(scores0=[], scores1=[], epsilon=1.0), "equal length"),
         (lambda: el.exponential(scores0=[0, 1], scores1=[3, 1], epsilon=1.0), "sensitivity"),
@@ -209,14 +218,15 @@ def test_the_checks_themselves() -> None:
     assert checks.probability("x", [0, 1]).tolist() == [0.0, 1.0]
     assert checks.whole("x", 3.0, low=1) == 3
     assert checks.at_least("x", math.inf, 0.0, infinite=True) == math.inf
-    for call, says in (
+    cases: list[tuple[Callable[[], Any], str]] = [
         (lambda: checks.probability("x", 0, closed=False), "strictly"),
         (lambda: checks.whole("x", 2.5, low=1), "whole number"),
         (lambda: checks.whole("x", 7, low=1, high=5), "from 1 to 5"),
         (lambda: checks.scalar("x", [1.0]), "single number"),
         (lambda: checks.choice("x", "c", ("a", "b")), "'a', 'b'"),
         (lambda: checks.at_least("x", -1, 0.0), "not below 0"),
-    ):
+    ]
+    for call, says in cases:
         with pytest.raises(el.InputError, match=says):
             call()
 
@@ -265,7 +275,8 @@ def test_scalars_give_floats(name: str) -> None:
 @pytest.mark.parametrize("name", SCALARS)
 def test_array_parameters_broadcast(name: str) -> None:
     values, arguments = np.asarray([0.3, 1.0, 4.0]), SCALARS[name]
-    for build, parameter in ((el.laplace, "epsilon"), (el.gaussian, "psi")):
+    builders: list[tuple[Any, str]] = [(el.laplace, "epsilon"), (el.gaussian, "psi")]
+    for build, parameter in builders:
         many = getattr(build(**{parameter: values}), name)(*arguments)
         one = [getattr(build(**{parameter: float(v)}), name)(*arguments) for v in values]
         assert np.shape(many) == (3,)
@@ -277,7 +288,12 @@ def test_array_parameters_broadcast(name: str) -> None:
 
 
 def test_arrays_of_arguments_keep_their_shape() -> None:
-    for e in (el.laplace(epsilon=1.0), el.gaussian(psi=1.0), el.pure(epsilon=1.0), el.laplace(epsilon=1.0, stretch=2.0)):
+    for e in (
+        el.laplace(epsilon=1.0),
+        el.gaussian(psi=1.0),
+        el.pure(epsilon=1.0),
+        el.laplace(epsilon=1.0, stretch=2.0),
+    ):
         grid = np.linspace(0.05, 0.9, 6).reshape(2, 3)
         for name in ("tradeoff", "roc", "success", "posterior", "delta", "epsilon", "renyi", "precision"):
             values = getattr(e, name)(grid)

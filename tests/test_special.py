@@ -43,7 +43,7 @@ def test_mills(y: float) -> None:
     for width in (1e-9, 0.1, 1.0):
         with mp.extradps(40):
             drop = mp.ncdf(-t) / mp.npdf(t) - mp.ncdf(-t - mpf(width)) / mp.npdf(t + mpf(width))
-        assert close(special.mills_drop(np.asarray(y), np.asarray(width)), drop, rel=1e-12 if not 3 < y < 12 else 1e-12)
+        assert close(special.mills_drop(np.asarray(y), np.asarray(width)), drop)
 
 
 @pytest.mark.parametrize("low", [1e-290, 1e-12, 0.01, 0.5, 0.9])

@@ -165,10 +165,11 @@ def _check_parameter(mechanism: Callable[..., Experiment], parameter: Any, given
     if not callable(mechanism):
         raise InputError(f"mechanism is {mechanism!r}: give a function that returns an experiment, such as laplace")
     try:
-        names = [p.name for p in inspect.signature(mechanism).parameters.values() if p.kind is not p.VAR_KEYWORD]
-        open_ended = any(p.kind is p.VAR_KEYWORD for p in inspect.signature(mechanism).parameters.values())
+        taken = inspect.signature(mechanism).parameters.values()
     except (TypeError, ValueError):
         return
+    names = [p.name for p in taken if p.kind is not p.VAR_KEYWORD]
+    open_ended = len(names) < len(taken)
     title = getattr(mechanism, "__name__", "the mechanism")
     for name in (parameter, *given):
         if name not in names and not open_ended:
@@ -274,7 +275,7 @@ def _search(
         unsafe, here = here, toward(weak, here, power)
         if excess(here) <= 0:
             return last_safe(excess, here, unsafe), "search"
-        if not math.isfinite(excess(here)):  # not to be built so far out: look for a safe value on this side of the edge
+        if not math.isfinite(excess(here)):  # not to be built so far out: look on this side of the edge
             while max(unsafe / here, here / unsafe) > 2:
                 middle = math.sqrt(unsafe * here)
                 over = excess(middle)

@@ -103,7 +103,10 @@ def visit(browser: Any, base: str) -> Iterator[Callable[..., Any]]:
 
     def open_page(path: str, width: int = 1280, **options: Any) -> Any:
         context = browser.new_context(
-            base_url=base, viewport={"width": width, "height": SIZES.get(width, 900)}, reduced_motion="reduce", **options
+            base_url=base,
+            viewport={"width": width, "height": SIZES.get(width, 900)},
+            reduced_motion="reduce",
+            **options,
         )
         context.set_default_timeout(20_000)
         contexts.append(context)
@@ -111,7 +114,9 @@ def visit(browser: Any, base: str) -> Iterator[Callable[..., Any]]:
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on(
             "console",
-            lambda said: complaints.append(said.text) if said.type == "error" and "status of 4" not in said.text else None,
+            lambda said: (
+                complaints.append(said.text) if said.type == "error" and "status of 4" not in said.text else None
+            ),
         )
         page.on("request", lambda sent: None if sent.url.startswith((base, "data:")) else complaints.append(sent.url))
         page.goto(path, timeout=90_000)

@@ -21,7 +21,8 @@ def _said(page: Any) -> str:
 
 def _waits_for(page: Any, about: Any) -> None:
     page.wait_for_function(
-        "words => document.querySelector('#result .lead').innerText.replace(/\\s+/g, ' ').trim() === words", arg=about.sentence
+        "words => document.querySelector('#result .lead').innerText.replace(/\\s+/g, ' ').trim() === words",
+        arg=about.sentence,
     )
 
 
@@ -85,7 +86,9 @@ def test_every_link_is_reached_by_tab(visit: Visit) -> None:
     seen = []
     for _ in range(40):
         page.keyboard.press("Tab")
-        seen.append(page.evaluate("document.activeElement.textContent.trim().slice(0, 40) || document.activeElement.id"))
+        seen.append(
+            page.evaluate("document.activeElement.textContent.trim().slice(0, 40) || document.activeElement.id")
+        )
         outlined = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
         assert outlined != "none" or page.evaluate("document.activeElement === document.body")
     for words in ("Skip to the result", "epsilens", "Explain", "Choose", "Assess", "Compare", "Help", "Copy link"):

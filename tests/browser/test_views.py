@@ -145,4 +145,6 @@ def test_dark_and_light_differ(visit: Visit) -> None:
 def test_the_fonts_are_there(visit: Visit) -> None:
     page = visit("/")
     page.evaluate("document.fonts.ready")
-    assert page.evaluate("document.fonts.check('18px \"Source Sans 3\"') && document.fonts.check('26px \"Source Serif 4\"')")
+    assert page.evaluate(
+        "document.fonts.check('18px \"Source Sans 3\"') && document.fonts.check('26px \"Source Serif 4\"')"
+    )

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 REQUIRED = os.environ.get("EPSILENS_REQUIRE_SPARK") == "1"
-_skipped: list[str] = []
 
 
 def _why_no_spark() -> str | None:
@@ -29,7 +28,6 @@ def spark() -> Iterator[Any]:
     """One Spark session for the whole run: starting it is the expensive part."""
     why = _why_no_spark()
     if why:
-        _skipped.append(why)
         if REQUIRED:
             pytest.fail(f"EPSILENS_REQUIRE_SPARK=1, but {why}")
         pytest.skip(f"Spark is not tested: {why}")
@@ -66,8 +64,9 @@ def engine(request: pytest.FixtureRequest) -> str:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    if _skipped:
+    # read from the reports: with several workers the skip happens in another process
+    skipped = [r for r in terminalreporter.stats.get("skipped", []) if "Spark is not tested" in str(r.longrepr)]
+    if skipped:
+        why = str(skipped[0].longrepr[2] if isinstance(skipped[0].longrepr, tuple) else skipped[0].longrepr)
         terminalreporter.write_sep("!", "SPARK WAS NOT TESTED", red=True, bold=True)
-        terminalreporter.write_line(
-            f"{_skipped[0]}: the engine 'spark' is untested; set EPSILENS_REQUIRE_SPARK=1 to fail"
-        )
+        terminalreporter.write_line(f"{why}; set EPSILENS_REQUIRE_SPARK=1 to fail")

@@ -154,23 +154,24 @@ def test_pairs_equal_the_definition(rows: list[tuple[str, str | None, int]], per
         min_query_size=least,
         queries=["count by g", "count where n > 0"],
     )
-    sets: dict[str, dict[Any, set[int]]] = defaultdict(lambda: defaultdict(set))
-    for i, (_, group, n) in enumerate(rows):
-        sets["count by g"][group].add(i)
-        sets["all groups of count by g"][()].add(i)
+    sets: dict[str, dict[Any, set[Any]]] = defaultdict(lambda: defaultdict(set))
+    groups: dict[Any, set[str | None]] = defaultdict(set)
+    for i, (who, group, n) in enumerate(rows):
+        name = who if person else i
+        groups[name].add(group)
+        sets["all groups of count by g"][()].add(name)
         if n > 0:
-            sets["count where n > 0"][()].add(i)
-
-    def people(indices: set[int]) -> set[Any]:
-        return {rows[i][0] if person else i for i in indices}
+            sets["count where n > 0"][()].add(name)
+    for name, mine in groups.items():  # each person once, in the first of their groups, the empty one last
+        sets["count by g"][min(mine, key=lambda g: (g is None, g or ""))].add(name)
 
     expected = {}
     for first, second in combinations(["count by g", "all groups of count by g", "count where n > 0"], 2):
         hits = [
-            people(a ^ b)
+            a ^ b
             for a in sets[first].values()
             for b in sets[second].values()
-            if a & b and len(people(a ^ b)) == 1 and min(len(people(a)), len(people(b))) >= least
+            if a & b and len(a ^ b) == 1 and min(len(a), len(b)) >= least
         ]
         if hits:
             expected[(first, second)] = (len(hits), len(set.union(*hits)))

@@ -59,6 +59,13 @@ def test_equals_the_definition(rows: list[dict[str, Any]], who: str | None) -> N
     check(rows, who)
 
 
+@pytest.mark.spark
+@settings(max_examples=6, deadline=None, derandomize=True)
+@given(rows=ROWS, who=st.sampled_from([None, "who"]))
+def test_equals_the_definition_on_spark(spark: object, rows: list[dict[str, Any]], who: str | None) -> None:
+    check(rows, who, "spark")
+
+
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(rows=ROWS, who=st.sampled_from([None, "who"]), least=st.integers(1, 8))
 def test_minimum_query_size_equals_trying_every_pair_of_questions(

@@ -7,7 +7,7 @@ precision is raised until their cancellation does not matter.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 from mpmath import mp, mpf
@@ -37,10 +37,10 @@ def disagreements(
     return out
 
 
-def close(value: float, truth: Real, rel: float = 1e-12, tiny: float = 1e-305) -> bool:
+def close(value: Any, truth: Real, rel: float = 1e-12, tiny: float = 1e-305) -> bool:
     """Relative agreement; below ``tiny`` (where doubles lose their digits) absolute, above their range infinite."""
     if truth > mpf("1.7e308"):
-        return value > 1e308
+        return float(value) > 1e308
     return bool(abs(mpf(float(value)) - truth) <= rel * abs(truth) + tiny)
 
 
@@ -238,10 +238,10 @@ class NormalOracle:
             f = score(x) / (1 + b2)
             return self.mu * x - self.mu**2 / 2 - mp.log(c) - mp.log(f / (1 - f))
 
-        if gap(-60 * (1 + 1 / self.mu)) > 0:  # flagging everyone is best, to more digits than we keep
+        ends = -60 * (1 + 1 / self.mu), (self.mu + 60) * (1 + 1 / self.mu)
+        if gap(ends[0]) > 0:  # flagging everyone is best, to more digits than we keep
             return (1 + b2) / (1 + b2 + c)
-        x = mp.findroot(gap, (-60 * (1 + 1 / self.mu), (self.mu + 60) * (1 + 1 / self.mu)), solver="anderson", tol=1e-40,
-                        maxsteps=300, verify=False)  # fmt: skip
+        x = mp.findroot(gap, ends, solver="anderson", tol=1e-40, maxsteps=300, verify=False)
         return max(score(x), (1 + b2) / (1 + b2 + c))
 
 
@@ -273,7 +273,7 @@ class TwoLaplaces:
         """The intervals where llr > u."""
         out = []
         edges = [-mp.inf, *self.knots, mp.inf]
-        for left, right in zip(edges[:-1], edges[1:], strict=True):
+        for left, right in pairwise(edges):
             # two points of this linear piece
             p = right - 1 if mp.isinf(left) else left
             q = left + 1 if mp.isinf(right) else right

@@ -1,4 +1,4 @@
-"""Pairs of atoms against exact rational arithmetic: the doubles given are taken as exact and normalised as fractions."""
+"""Pairs of atoms against exact rational arithmetic: the doubles given are exact, and normalised as fractions."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_curve_and_scores(kind: str, seed: int) -> None:
         # 1e-15 absolute: masses that should sum to 1 do so to rounding, so a miss of 1e-12 has three digits fewer
         assert abs(e.tradeoff(alpha) - real(1 - r)) <= 1e-12 * real(1 - r) + 1e-15
         assert e.precision(alpha, 0.2) == pytest.approx(float(r / (r + 4 * Fraction(alpha))), rel=1e-12)
-    assert close(e.auc(), real(sum((b[0] - a[0]) * (a[1] + b[1]) / 2 for a, b in pairwise(points))))
+    assert close(e.auc(), real(sum(((b[0] - a[0]) * (a[1] + b[1]) / 2 for a, b in pairwise(points)), Fraction(0))))
     for prior in (1e-6, 0.01, 0.5, 0.9):
         w, c = Fraction(prior), (1 - Fraction(prior)) / Fraction(prior)
         assert close(e.success(prior), real(max((1 - w) * (1 - x) + w * r for x, r in points)))
@@ -132,5 +132,11 @@ def test_nothing_and_everything_shown() -> None:
     assert (same.advantage(), same.epsilon(), same.psi(), same.kl()) == (0.0, 0.0, 0.0, 0.0)
     assert same.auc() == pytest.approx(0.5, rel=1e-15)
     apart = el.finite([1.0, 0.0], [0.0, 1.0])
-    assert (apart.advantage(), apart.epsilon(), apart.psi(), apart.kl(), apart.auc()) == (1.0, np.inf, np.inf, np.inf, 1.0)
+    assert (apart.advantage(), apart.epsilon(), apart.psi(), apart.kl(), apart.auc()) == (
+        1.0,
+        np.inf,
+        np.inf,
+        np.inf,
+        1.0,
+    )
     assert (apart.epsilon(1.0), apart.delta(5.0), apart.roc(0.0), apart.tradeoff(0.0)) == (0.0, 1.0, 1.0, 0.0)

@@ -84,9 +84,9 @@ def test_roc_against_simulation(m: float, k: int) -> None:
         assert product(m, k).roc(fpr) == pytest.approx(tpr, abs=2 * error)
 
 
-@pytest.mark.parametrize(("m", "k"), [(0.05, 3), (1.0, 3), (3.0, 5), (12.0, 3)])
+@pytest.mark.parametrize(("m", "k"), [(0.05, 3), (3.0, 4), (12.0, 3)])
 def test_it_is_a_trade_off(m: float, k: int) -> None:
-    e, alpha = product(m, k), np.linspace(0, 1, 101)
+    e, alpha = product(m, k), np.linspace(0, 1, 41)
     beta = np.asarray(e.tradeoff(alpha))
     assert (np.diff(beta) <= 1e-12).all()
     assert (np.diff(beta, 2) >= -1e-9).all()

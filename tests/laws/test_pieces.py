@@ -7,6 +7,7 @@ far below its recall is an upper bound with fewer relative digits), ε(δ) withi
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -167,13 +168,20 @@ def test_normal_laplace() -> None:
     assert e.tradeoff(0.05) == pytest.approx(0.7964771742, abs=6e-11)
     assert math.exp(float(NormalLaplace(1.0, 1.0).log_cdf(np.asarray(1.0)))) == pytest.approx(0.740691589991, abs=6e-13)
     assert math.exp(float(NormalLaplace(1.0, 1.0).log_pdf(np.asarray(1.0)))) == pytest.approx(0.202612173779, abs=6e-13)
-    assert math.exp(float(NormalLaplace(2.0, 0.7).log_pdf(np.asarray(3.0)))) == pytest.approx(0.0711413810832, abs=6e-14)
+    assert math.exp(float(NormalLaplace(2.0, 0.7).log_pdf(np.asarray(3.0)))) == pytest.approx(
+        0.0711413810832, abs=6e-14
+    )
     assert e.epsilon() == pytest.approx(1.5, rel=1e-9)  # a supremum in the limit only
 
 
 def test_difference_of_laplaces() -> None:
     """Paper 001: two noisy counts, P = 1 − ½(1 + ε/8)e^{−ε/4}, b = 2/ε each, shift 1."""
-    for epsilon, success in ((0.1, 0.506249357036), (1.0, 0.561924559522), (5.0, 0.767214852551), (20.0, 0.988208592752)):
+    for epsilon, success in (
+        (0.1, 0.506249357036),
+        (1.0, 0.561924559522),
+        (5.0, 0.767214852551),
+        (20.0, 0.988208592752),
+    ):
         b = 2 / epsilon
         e = experiment(LaplaceSum(b, b), LaplaceSum(b, b, 1.0))
         assert e.success() == pytest.approx(success, abs=6e-13)
@@ -201,7 +209,7 @@ def test_cdf_is_the_integral_of_the_density(name: str) -> None:
 
     def area(a: float, b: float) -> float:
         cuts = sorted({a, b, *(k for k in (*line.knots, line.centre) if a < k < b)})
-        return sum(quad(pdf, x, y, epsabs=1e-15, epsrel=1e-13, limit=200)[0] for x, y in zip(cuts, cuts[1:], strict=False))
+        return float(sum(quad(pdf, x, y, epsabs=1e-15, epsrel=1e-13, limit=200)[0] for x, y in pairwise(cuts)))
 
     for x in (-2.0, -0.1, 0.25, 3.0):
         assert math.exp(float(line.log_cdf(np.asarray(x)))) == pytest.approx(area(-60.0, x), rel=1e-11)
@@ -225,7 +233,7 @@ def test_a_ratio_that_turns_is_refused_unless_named() -> None:
         return max(math.exp(float(wide.log_pdf(np.asarray(x)))) - math.exp(float(narrow.log_pdf(np.asarray(x)))), 0.0)
 
     cuts = np.linspace(-20, 20, 81)
-    total = sum(quad(gap, a, b, epsabs=1e-13)[0] for a, b in zip(cuts, cuts[1:], strict=False))
+    total = sum(quad(gap, a, b, epsabs=1e-13)[0] for a, b in pairwise(cuts))
     assert e.advantage() == pytest.approx(total, abs=1e-8)
 
 

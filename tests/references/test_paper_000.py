@@ -132,7 +132,13 @@ def test_gaussian_f_score_does_not_saturate() -> None:
 
 @pytest.mark.parametrize(
     ("epsilon", "sigma"),
-    [(0.1, "30.749566132"), (0.5, "7.03182667558"), (1.0, "3.73063163482"), (2.0, "1.99381244564"), (5.0, ".891868264952")],
+    [
+        (0.1, "30.749566132"),
+        (0.5, "7.03182667558"),
+        (1.0, "3.73063163482"),
+        (2.0, "1.99381244564"),
+        (5.0, ".891868264952"),
+    ],
 )
 def test_analytic_sigma(epsilon: float, sigma: str) -> None:
     e = el.gaussian(epsilon=epsilon, delta=1e-5)
@@ -220,11 +226,25 @@ def test_two_worlds_of_lee_and_clifton() -> None:
 
 
 def test_paper_001_on_one_known_query() -> None:
-    for epsilon, success in ((0.01, ".502493760404"), (0.1, ".524385287750"), (0.5, ".610599608464"), (1, ".696734670144"),
-                             (2, ".816060279414"), (5, ".958957500688"), (10, ".996631026500"), (20, ".999977300035")):  # fmt: skip
+    known = {
+        0.01: ".502493760404",
+        0.1: ".524385287750",
+        0.5: ".610599608464",
+        1.0: ".696734670144",
+        2.0: ".816060279414",
+        5.0: ".958957500688",
+        10.0: ".996631026500",
+        20.0: ".999977300035",
+    }
+    for epsilon, success in known.items():
         assert digits(el.laplace(epsilon=epsilon).success(), success)
-    for limit, epsilon in ((0.51, ".040405414635"), (0.55, ".210721031316"), (0.75, "1.38629436112"), (0.9, "3.21887582487")):
-        assert digits(el.choose(el.laplace, "epsilon", at_most=limit).value, epsilon)
+    for limit, chosen in (
+        (0.51, ".040405414635"),
+        (0.55, ".210721031316"),
+        (0.75, "1.38629436112"),
+        (0.9, "3.21887582487"),
+    ):
+        assert digits(el.choose(el.laplace, "epsilon", at_most=limit).value, chosen)
     e = el.laplace(epsilon=2.0)
     for alpha, recall, precision in ((0.5, ".932332358", ".650919008"), (0.999, ".999864665", ".500216289"),
                                      (1e-4, ".000738905610", ".880797078")):  # fmt: skip

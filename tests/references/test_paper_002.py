@@ -93,7 +93,9 @@ def test_corollary_1() -> None:
 
 def test_rdp_is_linear_in_the_order() -> None:
     e = el.gaussian(psi=1.7)
-    assert e.renyi([0.5, 1.0, 2.0, 17.0]).tolist() == pytest.approx([a * 1.7**2 / 2 for a in (0.5, 1, 2, 17)], rel=1e-15)
+    assert e.renyi([0.5, 1.0, 2.0, 17.0]).tolist() == pytest.approx(
+        [a * 1.7**2 / 2 for a in (0.5, 1, 2, 17)], rel=1e-15
+    )
 
 
 @pytest.mark.parametrize(("alpha", "power", "shift"), [(0.05, 0.8, 2.48647486052), (0.1, 0.5, 1.28155156554)])
@@ -103,7 +105,9 @@ def test_shift_for_a_power(alpha: float, power: float, shift: float) -> None:
     assert chosen.value == pytest.approx(shift, abs=6e-12)
 
 
-@pytest.mark.parametrize(("epsilon", "mu", "power"), [(0.5, 0.357506796184, 0.177731503581), (1.0, 0.788248015893, 0.310899060318)])
+@pytest.mark.parametrize(
+    ("epsilon", "mu", "power"), [(0.5, 0.357506796184, 0.177731503581), (1.0, 0.788248015893, 0.310899060318)]
+)
 def test_roc_of_paper_003(epsilon: float, mu: float, power: float) -> None:
     """δ = ε/20, Δμ = 2s, classical σ."""
     sigma = math.sqrt(2 * math.log(1.25 / (epsilon / 20))) / epsilon

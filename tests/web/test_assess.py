@@ -91,7 +91,13 @@ def test_the_example_of_each_table_is_a_release(text_of: Any) -> None:
 
 
 def test_the_form_redirects_to_a_link(client: Any) -> None:
-    form = {"table": "epsilens:adult", "q0_kind": "count", "q0_what": "income = '>50K'", "epsilon": "0.5", "quasi": ["age"]}
+    form = {
+        "table": "epsilens:adult",
+        "q0_kind": "count",
+        "q0_what": "income = '>50K'",
+        "epsilon": "0.5",
+        "quasi": ["age"],
+    }
     sent = client.post("/assess", data=form)
     assert sent.status_code == 303
     yaml = parse_qs(urlsplit(sent.headers["location"]).query)["yaml"][0]
@@ -126,7 +132,14 @@ def test_columns_of_an_upload(client: Any) -> None:
 
 @pytest.mark.parametrize(
     "table",
-    ["/etc/passwd.csv", "../people.csv", "postgres://localhost/x#t", "duckdb:///tmp/x.db#t", "epsilens:../adult", "s3://a/b.parquet"],
+    [
+        "/etc/passwd.csv",
+        "../people.csv",
+        "postgres://localhost/x#t",
+        "duckdb:///tmp/x.db#t",
+        "epsilens:../adult",
+        "s3://a/b.parquet",
+    ],
 )
 def test_no_other_table_is_opened(client: Any, text_of: Any, table: str) -> None:
     page = client.get("/assess", params={"yaml": SMALL.replace("TABLE", f"'{table}'")})

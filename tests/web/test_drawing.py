@@ -59,19 +59,26 @@ def test_the_same_coordinates_as_vega(name: str) -> None:
         assert len(a) == len(b) > 0
         for mine, vega in zip(a, b, strict=True):
             # Vega repeats points that fall together; what counts is that every one of either lies on the other.
-            assert {(round(x, 1), round(y, 1)) for x, y in mine} >= {(round(x, 1), round(y, 1)) for x, y in (vega[0], vega[-1])}
+            assert {(round(x, 1), round(y, 1)) for x, y in mine} >= {
+                (round(x, 1), round(y, 1)) for x, y in (vega[0], vega[-1])
+            }
             close = [min(abs(x - u) + abs(y - v) for u, v in mine) for x, y in vega]
             assert max(close) < 0.02
-    mine, vega = _texts(ours), _texts(theirs)
-    assert mine.keys() == vega.keys()
-    for key, places in vega.items():
+    words, expected = _texts(ours), _texts(theirs)
+    assert words.keys() == expected.keys()
+    for key, places in expected.items():
         for x, y in places:
-            assert min(abs(x - u) + abs(y - v) for u, v in mine[key]) <= 1.01, (key, places, mine[key])
+            assert min(abs(x - u) + abs(y - v) for u, v in words[key]) <= 1.01, (key, places, words[key])
 
 
 def test_what_it_cannot_draw_goes_to_vega(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Any] = []
-    monkeypatch.setattr(vl_convert, "vegalite_to_svg", lambda spec: asked.append(spec) or "<svg >x</svg>")
+
+    def vega(spec: Any) -> str:
+        asked.append(spec)
+        return "<svg >x</svg>"
+
+    monkeypatch.setattr(vl_convert, "vegalite_to_svg", vega)
     bar = {"mark": "bar", "data": {"values": []}}
     assert drawing.svg(bar, 'a "b"') == '<svg role="img" aria-label="a &quot;b&quot;" >x</svg>'
     assert asked == [bar]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ import epsilens as el
 from epsilens.commands.mechanisms import TAKES
 from epsilens.report.explain import explain
 
-MINIMAL = {
+MINIMAL: dict[str, tuple[dict[str, str], Callable[[], el.Experiment]]] = {
     "laplace": ({"epsilon": "1"}, lambda: el.laplace(epsilon=1.0)),
     "gaussian": ({"sigma": "2"}, lambda: el.gaussian(sigma=2.0)),
     "geometric": ({"epsilon": "0.5"}, lambda: el.geometric(epsilon=0.5)),

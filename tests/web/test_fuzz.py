@@ -6,10 +6,8 @@ import warnings
 from typing import Any
 
 import pytest
+import schemathesis
 from hypothesis import HealthCheck, settings
-
-schemathesis = pytest.importorskip("schemathesis")
-
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import (
     content_type_conformance,
@@ -34,7 +32,7 @@ def no_processes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @schema.parametrize()
 @settings(
-    max_examples=40,
+    max_examples=25,
     derandomize=True,
     deadline=None,
     database=None,

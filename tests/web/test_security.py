@@ -9,7 +9,16 @@ import pytest
 
 from epsilens.web.security import allowed_hosts
 
-PAGES = ["/", "/explain?mechanism=gaussian&psi=1", "/choose", "/compare?a=laplace:epsilon=1", "/assess", "/help", "/api", "/no"]
+PAGES = [
+    "/",
+    "/explain?mechanism=gaussian&psi=1",
+    "/choose",
+    "/compare?a=laplace:epsilon=1",
+    "/assess",
+    "/help",
+    "/api",
+    "/no",
+]
 
 
 @pytest.mark.parametrize("url", PAGES)
@@ -40,7 +49,9 @@ def test_headers(client: Any, url: str) -> None:
     assert headers["referrer-policy"] == "same-origin"
 
 
-@pytest.mark.parametrize("host", ["evil.example", "evil.example:8000", "127.0.0.1.evil.example", "", "a b", "[::1", "192.168.0.1"])
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:8000", "127.0.0.1.evil.example", "", "a b", "[::1", "192.168.0.1"]
+)
 def test_other_hosts_are_refused(client: Any, host: str) -> None:
     for url in ("/", "/api/tables"):
         answer = client.get(url, headers={"host": host})

@@ -25,7 +25,9 @@ def test_a_port_in_use_is_a_sentence() -> None:
             serve(port=taken.getsockname()[1])
 
 
-@pytest.mark.parametrize(("host", "port", "said"), [("127.0.0.1", 70000, "from 0 to 65535"), ("no.such.host.invalid", 0, "--host is")])
+@pytest.mark.parametrize(
+    ("host", "port", "said"), [("127.0.0.1", 70000, "from 0 to 65535"), ("no.such.host.invalid", 0, "--host is")]
+)
 def test_wrong_addresses(host: str, port: int, said: str) -> None:
     with pytest.raises(InputError, match=said):
         serve(host=host, port=port)
@@ -63,5 +65,5 @@ def test_it_serves_and_stops() -> None:
             raise AssertionError("the page never answered")
     finally:
         process.terminate()
-        out, err = process.communicate(timeout=20)
+        _, err = process.communicate(timeout=20)
     assert "Traceback" not in err

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..errors import InputError
 from .engines import need_ibis
+from .people import at_most
 from .queries import Query
 from .tables import OpenTable, column_of, value_of
 
@@ -46,11 +47,11 @@ def true_answers(opened: OpenTable, query: Query, person: str | None, max_rows: 
     rows = table.filter(query.rows(table)).select(**made)
     keys = [f"g{j}" for j in range(len(query.groups))]
     if person is not None:
-        place = ibis.row_number().over(ibis.window(group_by="p", order_by=[*keys, "x"]))
-        rows = rows.mutate(place=place)
-        rows = rows.filter(rows["place"] < (1 if query.bounds is None else max_rows))
+        rows = at_most(rows, [*keys, "x"], 1 if query.bounds is None else max_rows)
     numbers = {"n": rows.count(), "total": rows["x"].sum(), "valued": rows["x"].count()}
-    grouped = rows.group_by(keys).agg(**numbers).order_by(keys) if keys else rows.aggregate(**numbers)
+    grouped = rows.group_by(keys).agg(**numbers) if keys else rows.aggregate(**numbers)
+    if keys:
+        grouped = grouped.order_by([part for key in keys for part in (grouped[key].isnull(), grouped[key])])
     got = opened.engine.fetch(grouped.limit(MOST_GROUPS + 1)).to_pylist()
     if len(got) > MOST_GROUPS:
         raise InputError(f"query {str(query)!r} has more than {MOST_GROUPS:,} groups: split it by fewer columns")

@@ -1,7 +1,8 @@
 """Pairs of planned answers that isolate someone by themselves.
 
 Two published answers whose sets of people differ in exactly one person hand the attacker the difference without any
-further query. Each planned query gives one answer per group and, where it has groups, their total; every two answers
+further query. Counts are compared by people, each counted once; sums and averages by rows, where all rows that differ
+must be one person's. Each planned query gives one answer per group and, where it has groups, their total; every two answers
 of the same aggregate are compared. One grouping in the engine by all queries' groups ("who is in which answers") holds
 all that is needed: for two answers, the people in one and not in the other are the rest of a row and of a column.
 """
@@ -17,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .engines import Engine, need_ibis
+from .people import counted_once
 from .queries import Query
 
 __all__ = ["IsolatingPair", "isolating_pairs"]
@@ -84,11 +86,21 @@ def isolating_pairs(
     wanted = [(a, b) for a, b in combinations(sides, 2) if a.aggregate == b.aggregate]
     if not wanted:
         return ()
-    used = sorted({side.index for pair in wanted for side in pair})
-    everything = _joint(engine, base, queries, used, person)
+    used = {side.index for pair in wanted for side in pair}
+    counts = sorted(i for i in used if queries[i].bounds is None)
+    others = sorted(used - set(counts))
+    by_people = person and bool(counts)
+    people = counted_once(base, {i: len(queries[i].groups) for i in counts}) if by_people else base
+
+    def joined(indices: Sequence[int]) -> _Joint | None:
+        if indices[0] in counts:  # one row a person: rows are people
+            return _joint(engine, people, queries, indices, person and not by_people)
+        return _joint(engine, base, queries, indices, person)
+
+    everything = {i: joint for group in (counts, others) if group for joint in [joined(group)] for i in group}
     found = []
     for a, b in wanted:
-        joint = everything or _joint(engine, base, queries, sorted({a.index, b.index}), person)
+        joint = everything[a.index] or joined(sorted({a.index, b.index}))
         if joint is None:
             found.append(IsolatingPair(str(a), str(b), 0, 0, compared=False))
             continue

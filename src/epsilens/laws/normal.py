@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import log_ndtr, ndtr, ndtri
+from scipy.special import erf, log_ndtr, ndtr, ndtri
 
 from ..checks import Array
 from ..readings.precision_recall import fbeta_by_thresholds
@@ -18,6 +18,7 @@ from ..special import half_normal_quantile, mills, mills_drop
 __all__ = ["Normal", "normal_delta", "psi_for_delta"]
 
 _SQRT_2PI = np.sqrt(2 * np.pi)
+_SQRT8 = np.sqrt(8.0)
 
 
 def normal_delta(epsilon: Array, mu: Array) -> Array:
@@ -31,6 +32,8 @@ def normal_delta(epsilon: Array, mu: Array) -> Array:
     0.126936737507...
     """
     epsilon, mu = np.broadcast_arrays(np.asarray(epsilon, dtype=float), np.asarray(mu, dtype=float))
+    if not epsilon.any():  # δ(0) = 2Φ(μ/2) − 1, the advantage
+        return np.asarray(erf(mu / _SQRT8))
     shape = epsilon.shape
     epsilon, mu = epsilon.ravel(), mu.ravel()
     out = np.zeros(epsilon.shape)

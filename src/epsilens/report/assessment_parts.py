@@ -47,8 +47,8 @@ def _numbers(summary: str, head: Sequence[str], rows: Sequence[Sequence[str]], w
         for row in rows
     )
     return (
-        f'<details><summary>{html.escape(summary)}</summary><div class="behind" tabindex="0"><table><thead><tr>{cells}</tr></thead>'
-        f"<tbody>{body}</tbody></table></div></details>"
+        f'<details><summary>{html.escape(summary)}</summary><div class="behind" tabindex="0"><table>'
+        f"<thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table></div></details>"
     )
 
 

@@ -26,8 +26,11 @@ __all__ = ["render", "router", "templates"]
 
 router = APIRouter(include_in_schema=False)
 
-#: Attributes of a control whose change alters the other controls: it swaps the whole view.
-_WHOLE_VIEW = Markup('hx-target="#view" hx-select="#view" hx-select-oob=""')
+#: Attributes of a control whose change alters the other controls: it swaps the whole view, not what its form does.
+_WHOLE_VIEW = Markup(
+    'hx-get="{}" hx-trigger="change consume" hx-include="closest form" hx-target="#view" hx-select="#view" '
+    'hx-select-oob="unset"'
+)
 _DOWNLOAD_CSP = "default-src 'none'; style-src 'unsafe-inline'; font-src data:; img-src data:; frame-ancestors 'none'"
 
 
@@ -60,7 +63,7 @@ def templates() -> jinja2.Environment:
         "of_100": to_of_100,
         "spaced": _spaced,
         "rare_open": _rare_open,
-        "whole_view": _WHOLE_VIEW,
+        "whole_view": _WHOLE_VIEW.format,
         "upload_mb": f"{Limits().upload_bytes / 1e6:g}",
         "said": parts.said,
         "pictures": parts.pictures,
