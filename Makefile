@@ -22,7 +22,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[all]" --group dev -c constraints.txt
 	@touch $@
 
-demo: $(STAMP) ## explain and choose a mechanism, scan the bundled table, write a report
+demo: $(STAMP) ## assess a planned release of a bundled real table and write a report
 	@$(BIN)/python -m epsilens.demo demo
 
 test: $(STAMP) ## run the tests

@@ -276,7 +276,7 @@ def _search(
         if excess(here) <= 0:
             return last_safe(excess, here, unsafe), "search"
         if not math.isfinite(excess(here)):  # not to be built so far out: look on this side of the edge
-            while max(unsafe / here, here / unsafe) > 2:
+            while max(unsafe / here, here / unsafe) > 1.05:
                 middle = math.sqrt(unsafe * here)
                 over = excess(middle)
                 if over <= 0:

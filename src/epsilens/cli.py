@@ -1,4 +1,4 @@
-"""The command line: ``epsilens explain | choose | scan | difference | reproduce``.
+"""The command line: ``epsilens explain | choose | assess | init | serve | scan | difference | reproduce``.
 
 Each command is a function in :mod:`epsilens.commands`, registered below by one line; what they share, and how to add
 one, is in :mod:`epsilens.commands.common`. Exit codes: 0 fine, 2 bad input, 3 no parameter satisfies the limit.
@@ -13,12 +13,15 @@ from typing import Annotated
 import typer
 
 from . import __version__
+from .commands.assess import assess
 from .commands.choose import choose
 from .commands.common import emit, run
 from .commands.difference import difference
 from .commands.explain import explain
+from .commands.init import init
 from .commands.reproduce import reproduce
 from .commands.scan import scan
+from .commands.serve import serve
 
 __all__ = ["app", "main"]
 
@@ -30,6 +33,9 @@ app = typer.Typer(
 )
 app.command()(explain)
 app.command()(choose)
+app.command()(assess)
+app.command()(init)
+app.command()(serve)
 app.command()(scan)
 app.command()(difference)
 app.command()(reproduce)

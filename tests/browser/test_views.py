@@ -148,3 +148,13 @@ def test_the_fonts_are_there(visit: Visit) -> None:
     assert page.evaluate(
         "document.fonts.check('18px \"Source Sans 3\"') && document.fonts.check('26px \"Source Serif 4\"')"
     )
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_charts_are_drawn_at_their_own_size(visit: Visit, width: int) -> None:
+    page = visit("/explain?mechanism=laplace&epsilon=1", width)
+    scales = page.evaluate(
+        "[...document.querySelectorAll('#result svg')].map(s => s.getScreenCTM().a).filter(a => Math.abs(a - 1) > 0.09)"
+    )
+    assert scales == []
+    assert page.evaluate("document.querySelector('.curves svg').getScreenCTM().a") == 1

@@ -158,7 +158,8 @@ def test_psi_is_the_smallest_gaussian_below_the_curve(e: Experiment) -> None:
     psi = e.psi()
     if not np.isfinite(psi):
         return
-    corners = getattr(e.law, "_alpha", np.asarray([0.5 * np.exp(-psi / 2)]))  # where a polygon can touch G_ψ
+    # where the curve can touch G_ψ: the corners of a polygon, the fixed point α = f(α) of a symmetric curve
+    corners = getattr(e.law, "_alpha", np.asarray([(1 - e.advantage()) / 2]))
     alpha = np.concatenate((np.geomspace(1e-12, 0.5, 4000), 1 - np.geomspace(1e-7, 0.5, 4000), corners))
     alpha = alpha[(alpha > 1e-13) & (alpha < 1 - 1e-8)]
     f = e.tradeoff(alpha)
