@@ -1,7 +1,7 @@
 """Who could learn what from a planned release: one entry an adversary, in one place.
 
-An adversary is a question, the experiment it faces at a total ε, and the reading that answers it. A new one is a new entry
-in ``ADVERSARIES``; the command, the report and the page show it by themselves.
+An adversary is a question, the experiment it faces at a total ε, and the reading that answers it. A new one is a new
+entry in ``ADVERSARIES``; the command, the report and the page show it by themselves.
 """
 
 from __future__ import annotations
@@ -71,7 +71,12 @@ def _most_exposed(setting: Setting) -> int:
 def _isolating(setting: Setting, epsilon: float, known: bool) -> Experiment:
     i = _most_exposed(setting)
     part, mechanism = setting.share(i), setting.release.mechanism
-    given: dict[str, Any] = {"epsilon": epsilon * part, "gap": setting.exposure[i], "known": known, "noise": mechanism.noise}
+    given: dict[str, Any] = {
+        "epsilon": epsilon * part,
+        "gap": setting.exposure[i],
+        "known": known,
+        "noise": mechanism.noise,
+    }
     if mechanism.delta is not None:
         given["delta"] = mechanism.delta * part
     return differencing(**given)

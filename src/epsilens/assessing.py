@@ -1,7 +1,7 @@
 """Assess a planned release: what each adversary could learn, the largest ε within the limits, the accuracy it buys.
 
-No mathematics of its own: the adversaries' experiments come from :mod:`epsilens.adversaries`, the people who can be isolated
-from the scan, the answers from the table, and the largest ε from ``choose``.
+No mathematics of its own: the adversaries' experiments come from :mod:`epsilens.adversaries`, the people who can be
+isolated from the scan, the answers from the table, and the largest ε from ``choose``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .data.result import Scan
 from .data.scan import DISCLOSURE, scan
 from .data.tables import column_of, open_table
 from .data.where import condition, parse, syntax
-from .errors import InputError, NoSolutionError
+from .errors import NoSolutionError
 from .precedents import Precedent, precedents
 from .readings.catalogue import find
 from .release import Release, read_release
@@ -47,8 +47,8 @@ _MOST_HASHED = 1 << 30
 class Risk:
     """One adversary against this release.
 
-    ``largest`` is the largest total ε within the limit (None without a limit, 0 where no ε meets it); ``recommended`` is the
-    risk at the recommended ε, ``needed`` the risk at the smallest ε that keeps the error tolerated.
+    ``largest`` is the largest total ε within the limit (None without a limit, 0 where no ε meets it); ``recommended``
+    is the risk at the recommended ε, ``needed`` the risk at the smallest ε that keeps the error tolerated.
     """
 
     key: str
@@ -169,8 +169,8 @@ def assess(
 ) -> Assessment:
     """Assess a release given as a YAML file, YAML text, a mapping or a :class:`~epsilens.release.Release`.
 
-    ``table`` replaces the release's own table by a frame or anything else that can be opened; ``engine="spark"`` reads it
-    with Spark.
+    ``table`` replaces the release's own table by a frame or anything else that can be opened; ``engine="spark"``
+    reads it with Spark.
     """
     plan = read_release(release)
     queries = tuple(q.planned() for q in plan.queries)
@@ -300,8 +300,20 @@ def _risks(setting: Setting) -> tuple[tuple[Risk, ...], list[str]]:
         floor = float(find(adversary.reading).floor(**args))
         how = experiment.notes[0] if experiment.notes else ""
         made.append(
-            Risk(adversary.key, adversary.name, adversary.question(setting), adversary.reading, args, floor, planned, limit, largest, None, how)
-        )  # fmt: skip
+            Risk(
+                adversary.key,
+                adversary.name,
+                adversary.question(setting),
+                adversary.reading,
+                args,
+                floor,
+                planned,
+                limit,
+                largest,
+                None,
+                how,
+            )
+        )
     return tuple(made), notes
 
 
@@ -336,7 +348,9 @@ def _read(setting: Setting, risk: Risk, epsilon: float | None) -> float | None:
     return float(getattr(adversary.experiment(setting, epsilon), risk.reading)(**risk.arguments))
 
 
-def _curve(setting: Setting, risks: tuple[Risk, ...], queries: tuple[QueryAccuracy, ...], recommended: float | None) -> Curve:
+def _curve(
+    setting: Setting, risks: tuple[Risk, ...], queries: tuple[QueryAccuracy, ...], recommended: float | None
+) -> Curve:
     planned = setting.release.epsilon
     marks = [planned] + ([recommended] if recommended and recommended < _MOST_DRAWN else [])
     low, high = min(0.05, *(m / 3 for m in marks)), min(max(10.0, *(3 * m for m in marks)), 700.0)
@@ -349,10 +363,10 @@ def _curve(setting: Setting, risks: tuple[Risk, ...], queries: tuple[QueryAccura
 
 def _assumptions(plan: Release, queries: tuple[Query, ...], setting: Setting) -> tuple[str, ...]:
     prior = plan.adversary.prior
+    likely = "as likely as not" if prior == 0.5 else f"{prior:g} likely"
     made = [
         "The adversary knows the noise, the queries and every other person's record.",
-        f"Before the release they think it {'equally likely' if prior == 0.5 else f'{prior:g} likely'} that the person is in the table"
-        + (" or not." if prior == 0.5 else "."),
+        f"Before the release they think it {likely} that the person is in the table.",
     ]
     if plan.data.person:
         made.append(
@@ -364,7 +378,9 @@ def _assumptions(plan: Release, queries: tuple[Query, ...], setting: Setting) ->
     if any(q.kind == "average" for q in queries):
         made.append("The number of rows behind an average is public.")
     made.append(f"The {len(queries)} answers are read together." if len(queries) > 1 else "There is one answer.")
-    made.append("Records of other people say nothing about this one; if families resemble each other, the risk is higher.")
+    made.append(
+        "Records of other people say nothing about this one; if families resemble each other, the risk is higher."
+    )
     if plan.data.secret and not setting.about_secret:
         made.append("No planned query mentions the secret's columns, so differencing and belief about it do not apply.")
     return tuple(made)

@@ -36,6 +36,14 @@ def precedents() -> tuple[Precedent, ...]:
         if row["epsilon"]:
             unit = " ".join(row["unit"].split())
             made.append(
-                Precedent(row["curator"], row["deployment"], int(row["year"]), row["variant"], float(row["epsilon"]), unit, row["model"])
-            )  # fmt: skip
+                Precedent(
+                    row["curator"],
+                    row["deployment"],
+                    int(row["year"]),
+                    row["variant"],
+                    float(row["epsilon"]),
+                    unit,
+                    row["model"],
+                )
+            )
     return tuple(sorted(made, key=lambda p: (p.epsilon, p.deployment)))

@@ -137,7 +137,9 @@ class Release(_Part):
                 raise ValueError(f"there is no reading {name!r}: limits take {', '.join(READINGS)} or error")
             at = limit.at_most if isinstance(limit, Limit) else limit
             if name != "error" and not 0 <= at <= READINGS[name].ceiling:
-                most = "0 or more" if READINGS[name].ceiling > 1 else "a share between 0 and 1, such as 0.55 for 55 of 100"
+                most = (
+                    "0 or more" if READINGS[name].ceiling > 1 else "a share between 0 and 1, such as 0.55 for 55 of 100"
+                )
                 raise ValueError(f"{name} is {at:g}: give {most}")
         return value
 
@@ -183,14 +185,18 @@ def read_release(source: str | Path | Mapping[str, Any] | Release) -> Release:
         return source
     if isinstance(source, Mapping):
         return _validated(dict(source), {}, "release")
-    text, name = (source, "release") if isinstance(source, str) and "\n" in source else (_text(Path(source)), str(source))
+    text, name = (
+        (source, "release") if isinstance(source, str) and "\n" in source else (_text(Path(source)), str(source))
+    )
     return _validated(*_parsed(text, name), name)
 
 
 def _text(path: Path) -> str:
     try:
         if path.stat().st_size > MOST_BYTES:
-            raise InputError(f"release is {str(path)!r}, larger than a megabyte: give a YAML file that describes a release")
+            raise InputError(
+                f"release is {str(path)!r}, larger than a megabyte: give a YAML file that describes a release"
+            )
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else "it is not UTF-8 text"
@@ -260,7 +266,12 @@ def _sentence(problem: Mapping[str, Any], lines: Mapping[tuple[Any, ...], int], 
     if kind == "missing":
         return f"{where}: {told} is missing"
     if kind == "extra_forbidden":
-        model: dict[str, type[BaseModel]] = {"data": Data, "mechanism": Mechanism, "adversary": Adversary, "queries": ReleaseQuery}
+        model: dict[str, type[BaseModel]] = {
+            "data": Data,
+            "mechanism": Mechanism,
+            "adversary": Adversary,
+            "queries": ReleaseQuery,
+        }
         part = model.get(str(path[0]), Release) if len(path) > 1 else Release
         return f"{where}: there is no {told}; allowed here are {', '.join(part.model_fields)}"
     if kind == "value_error":

@@ -2,9 +2,10 @@
 
 Two published answers whose sets of people differ in exactly one person hand the attacker the difference without any
 further query. Counts are compared by people, each counted once; sums and averages by rows, where all rows that differ
-must be one person's. Each planned query gives one answer per group and, where it has groups, their total; every two answers
-of the same aggregate are compared. One grouping in the engine by all queries' groups ("who is in which answers") holds
-all that is needed: for two answers, the people in one and not in the other are the rest of a row and of a column.
+must be one person's. Each planned query gives one answer per group and, where it has groups, their total; every two
+answers of the same aggregate are compared. One grouping in the engine by all queries' groups ("who is in which
+answers") holds all that is needed: for two answers, the people in one and not in the other are the rest of a row and
+of a column.
 """
 
 from __future__ import annotations

@@ -23,6 +23,14 @@ __all__ = ["laplace_product"]
 _X, _W = np.polynomial.legendre.leggauss(24)
 
 
+def _times(bernstein: Array, at_0: float, at_1: float) -> Array:
+    """A polynomial in Bernstein's form times the line through (0, at_0) and (1, at_1)."""
+    n = bernstein.size
+    i = np.arange(n + 1)
+    low, high = np.append(bernstein, 0.0), np.insert(bernstein, 0, 0.0)
+    return np.asarray(at_0 * (1 - i / n) * low + at_1 * i / n * high)
+
+
 @dataclass(frozen=True)
 class _Score:
     """The law of Y under H1 (sign = 1) or H0 (sign = −1): the common measure tilted by e^{±m(y − k/2)}."""
@@ -70,19 +78,36 @@ class _Score:
         """Σ_j C(k,j)(½)^{k−j}(m/2)^j Σ_i C(k−j,i)·IH_j(y−i), tilted."""
         y = np.clip(np.asarray(x, dtype=float), 0.0, np.nextafter(self.k, 0))
         step = np.floor(y).astype(int)
-        f = y - step
-        hall = [np.ones_like(y)]  # IH_j(f + r) for r < j, by their recursion in positive terms
-        total = np.zeros_like(y)
-        for j in range(1, self.k + 1):
-            if j > 1:
-                below = [np.zeros_like(y), *hall, np.zeros_like(y)]
-                hall = [((f + r) * below[r + 1] + (j - f - r) * below[r]) / (j - 1) for r in range(j)]
-            weight = math.comb(self.k, j) * 0.5 ** (self.k - j) * (self.m / 2) ** j
-            choose = np.asarray([math.comb(self.k - j, i) if i >= 0 else 0 for i in range(-self.k, self.k + 1)], float)
-            for r in range(j):
-                total = total + weight * choose[step - r + self.k] * hall[r]
+        f, n = (y - step)[..., None], self.k - 1
+        d = np.arange(n + 1)
+        total = (self._steps[step] * f**d * (1 - f) ** (n - d)).sum(-1)
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(total) - self.k * self.m / 2 + self.sign * self.m * (y - self.k / 2))
+
+    @cached_property
+    def _steps(self) -> Array:
+        """The density on each step as a polynomial in Bernstein's form, whose terms are all positive.
+
+        IH_j(f + r) for r < j follows by its recursion ((f+r)·IH_{j−1}(f+r) + (j−f−r)·IH_{j−1}(f+r−1))/(j − 1), each
+        factor linear in f and positive on [0, 1].
+        """
+        made = np.zeros((self.k, self.k))
+        hall = [np.ones(1)]
+        for j in range(1, self.k + 1):
+            if j > 1:
+                none = np.zeros(j - 1)
+                below = [none, *hall, none]
+                hall = [
+                    (_times(below[r + 1], r, r + 1) + _times(below[r], j - r, j - r - 1)) / (j - 1) for r in range(j)
+                ]
+            weight = math.comb(self.k, j) * 0.5 ** (self.k - j) * (self.m / 2) ** j
+            for r in range(j):
+                raised = hall[r]
+                for _ in range(self.k - j):
+                    raised = _times(raised, 1, 1)
+                for i in range(self.k - j + 1):
+                    made[i + r] += weight * math.comb(self.k - j, i) * raised
+        return np.asarray(made * [math.comb(self.k - 1, i) for i in range(self.k)])
 
     def _panel(self, left: Array, right: Array) -> Array:
         """∫ of the density between two places of one panel."""

@@ -237,8 +237,8 @@ def _counts() -> Table:
     rows = tuple((f"{r['epsilon']:g}", *(number(r[k]) for k in keys)) for r in records)
     notes = (
         "Exact: 1 − ½(1 + ε/8)e^{−ε/4} with two noisy answers and 1 − ½e^{−ε/2} with one known.",
-        "Algorithm 2 is simulated to a 99% interval of width 0.02 with two noisy answers. As printed it passes M1 twice "
-        "and then always guesses the same.",
+        "Algorithm 2 is simulated to a 99% interval of width 0.02 with two noisy answers. As printed it passes M1 "
+        "twice and then always guesses the same.",
         "Eq. 15 asks for a success of exactly ½, which no ε > 0 gives.",
     )
     columns = ("ε", "two noisy", "one known", "Algorithm 2", "as printed")
@@ -265,8 +265,8 @@ def _averages() -> Table:
         for r in records
     )
     notes = (
-        "Mean 50, bounds 0 and 121, the broader average known. A clamped answer is evidence: tossing a coin there, as the "
-        "paper says, throws it away. The two scales differ, so even a target at the mean is exposed.",
+        "Mean 50, bounds 0 and 121, the broader average known. A clamped answer is evidence: tossing a coin there, as "
+        "the paper says, throws it away. The two scales differ, so even a target at the mean is exposed.",
     )
     columns = ("n", "value", "ε", "paper's rule", "coin on bounds", "optimal")
     return Table("Figure 2: success on averages", columns, rows, notes, tuple(records))
@@ -282,9 +282,10 @@ def _choices() -> Table:
         records.append({"limit": limit, "two_noisy": two, "one_known": one})
     records[0]["algorithm_3_mean"] = sum(lucky) / len(lucky)
     rows = tuple((f"{r['limit']:g}", number(r["two_noisy"]), number(r["one_known"])) for r in records)
+    mean, allowed = number(records[0]["algorithm_3_mean"]), number(records[0]["two_noisy"])
     notes = (
-        f"Algorithm 3, run {len(lucky)} times for a success within 0.01 of ½, returns {number(records[0]['algorithm_3_mean'])} "
-        f"in the mean where {number(records[0]['two_noisy'])} is the largest ε allowed: it stops at the first lucky estimate.",
+        f"Algorithm 3, run {len(lucky)} times for a success within 0.01 of ½, returns {mean} in the mean where "
+        f"{allowed} is the largest ε allowed: it stops at the first lucky estimate.",
     )
     return Table(
         "The largest ε for a success tolerated", ("success", "two noisy", "one known"), rows, notes, tuple(records)
@@ -293,5 +294,6 @@ def _choices() -> Table:
 
 def paper() -> Paper:
     """Everything recomputed of this paper."""
-    citation = "Ashena, Dell'Aglio, Bernstein. Understanding ε for differential privacy in differencing attack scenarios. 2021."
+    title = "Understanding ε for differential privacy in differencing attack scenarios"
+    citation = f"Ashena, Dell'Aglio, Bernstein. {title}. 2021."
     return Paper("001", citation, (_counts(), _averages(), _choices()))
