@@ -6,25 +6,18 @@ isolated from the scan, the answers from the table, and the largest ε from ``ch
 
 from __future__ import annotations
 
-import hashlib
-import platform
-import re
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from . import __version__
 from .accuracy import QueryAccuracy, accuracy_of, error_epsilon
 from .adversaries import ADVERSARIES, Adversary, Setting, limits_of
 from .choosing import choose
 from .data.answers import true_answers
-from .data.bundled import PREFIX, bundled
 from .data.queries import Query
 from .data.result import Scan
 from .data.scan import DISCLOSURE, scan
@@ -32,6 +25,7 @@ from .data.tables import column_of, open_table
 from .data.where import condition, parse, syntax
 from .errors import NoSolutionError
 from .precedents import Precedent, precedents
+from .provenance import assumptions, record
 from .readings.catalogue import find
 from .release import Release, read_release
 
@@ -40,7 +34,6 @@ __all__ = ["Assessment", "Curve", "Risk", "assess"]
 SCHEMA = 1
 _CURVE_POINTS = 25
 _MOST_DRAWN = 100.0  # an ε beyond says "anything goes": it is told, not drawn
-_MOST_HASHED = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -221,9 +214,9 @@ def assess(
         scan=found,
         people=found.people if found else None,
         precedents=precedents(),
-        assumptions=_assumptions(plan, queries, setting),
+        assumptions=assumptions(plan, queries, setting),
         notes=(*notes, *(found.notes if found else ()), *(() if found else (DISCLOSURE,))),
-        reproduce=_reproduce(plan, opened.engine.kind, table),
+        reproduce=record(plan, opened.engine.kind, table),
     )
     tell(steps, steps, "done")
     return result
@@ -359,62 +352,3 @@ def _curve(
     lines = {r.key: tuple(float(_read(setting, r, float(e)) or 0.0) for e in grid) for r in drawn}
     errors = tuple(tuple(q.relative(float(e), setting.release) for e in grid) for q in queries)
     return Curve(tuple(float(e) for e in grid), lines, errors)
-
-
-def _assumptions(plan: Release, queries: tuple[Query, ...], setting: Setting) -> tuple[str, ...]:
-    prior = plan.adversary.prior
-    likely = "as likely as not" if prior == 0.5 else f"{prior:g} likely"
-    made = [
-        "The adversary knows the noise, the queries and every other person's record.",
-        f"Before the release they think it {likely} that the person is in the table.",
-    ]
-    if plan.data.person:
-        made.append(
-            f"A person counts once in a count, and with at most {plan.data.max_rows} rows in sums and averages; "
-            "rows and values beyond the bounds are cut off."
-        )
-    else:
-        made.append("One row is one person; values beyond the bounds are cut off.")
-    if any(q.kind == "average" for q in queries):
-        made.append("The number of rows behind an average is public.")
-    made.append(f"The {len(queries)} answers are read together." if len(queries) > 1 else "There is one answer.")
-    made.append(
-        "Records of other people say nothing about this one; if families resemble each other, the risk is higher."
-    )
-    if plan.data.secret and not setting.about_secret:
-        made.append("No planned query mentions the secret's columns, so differencing and belief about it do not apply.")
-    return tuple(made)
-
-
-def _reproduce(plan: Release, engine: str, table: Any) -> dict[str, str]:
-    versions = {"epsilens": __version__, "python": platform.python_version()}
-    for package in ("numpy", "scipy", "ibis-framework", "duckdb"):
-        try:
-            versions[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            versions[package] = "not installed"
-    return {
-        "software": ", ".join(f"{k} {v}" for k, v in versions.items()),
-        "engine": engine,
-        "release": f"SHA-256 {plan.digest()}",
-        "data": _data_hash(plan.data.table) if table is None else "passed in memory",
-        "seed": "20251115 (simulated releases only)",
-        "command": " ".join(Path(a).name if i == 0 else a for i, a in enumerate(sys.argv)) if sys.argv else "",
-    }
-
-
-def _data_hash(table: str) -> str:
-    if table.startswith(PREFIX):
-        return f"{table}, SHA-256 {bundled(table).sha256}"
-    if "://" in table:
-        return re.sub(r"//[^/@#]*@", "//…@", table)  # a database's password is no part of the record
-    path = Path(table)
-    if not path.is_file():
-        return path.name
-    if path.stat().st_size > _MOST_HASHED:
-        return f"{path.name}, {path.stat().st_size:,} bytes (not hashed: larger than a gigabyte)"
-    digest = hashlib.sha256()
-    with path.open("rb") as f:
-        while block := f.read(1 << 20):
-            digest.update(block)
-    return f"{path.name}, SHA-256 {digest.hexdigest()}"
