@@ -36,7 +36,8 @@ def test_import_is_light() -> None:
 
 
 def test_help_does_not_import_scipy() -> None:
-    code = "import sys; sys.argv = ['epsilens', '--help']\nfrom epsilens.cli import main\ntry: main()\nexcept SystemExit: pass"
+    code = "import sys; sys.argv = ['epsilens', '--help']\nfrom epsilens.cli import main\n"
+    code += "try: main()\nexcept SystemExit: pass"
     assert not {"numpy", "scipy"} & loaded_by(code)
 
 

@@ -32,7 +32,7 @@ def no_processes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @schema.parametrize()
 @settings(
-    max_examples=25,
+    max_examples=20,
     derandomize=True,
     deadline=None,
     database=None,
