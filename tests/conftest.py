@@ -1,6 +1,8 @@
-"""One Hypothesis profile for everyone: the same examples on every run and every machine."""
+"""One Hypothesis profile for everyone, and a loud word when a whole kind of test could not run."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from hypothesis import HealthCheck, settings
 
@@ -14,3 +16,12 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.load_profile("epsilens")
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Say what was not tested. Read from the reports: with several workers the skip happens in another process."""
+    reasons = {str(r.longrepr[2]) for r in terminalreporter.stats.get("skipped", []) if isinstance(r.longrepr, tuple)}
+    for reason in sorted(r.removeprefix("Skipped: ") for r in reasons if "NOT TESTED" in r):
+        title, _, why = reason.partition(": ")
+        terminalreporter.write_sep("!", title, red=True, bold=True)
+        terminalreporter.write_line(f"{why}; .ci/run installs what is missing and fails instead of skipping")

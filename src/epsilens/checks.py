@@ -23,12 +23,14 @@ __all__ = [
     "Number",
     "at_least",
     "choice",
+    "loss",
     "plain",
     "positive",
     "probability",
     "real",
     "scalar",
     "whole",
+    "within",
 ]
 
 
@@ -99,6 +101,20 @@ def at_least(name: str, value: ArrayLike, low: float, *, infinite: bool = False)
     if bad.any():
         raise InputError(f"{name} is {_first(array, bad)}: give a number not below {low:g}")
     return array
+
+
+def within(name: str, value: ArrayLike, low: float, high: float) -> Array:
+    """Numbers in [low, high]."""
+    array = real(name, value, infinite=True)
+    bad = (array < low) | (array > high)
+    if bad.any():
+        raise InputError(f"{name} is {_first(array, bad)}: give a number from {low:g} to {high:g}")
+    return array
+
+
+def loss(name: str, value: ArrayLike) -> Array:
+    """A privacy loss (ε, ψ, or sensitivity over scale) of a size that doubles can carry through every reading."""
+    return within(name, value, 1e-15, 1e4)
 
 
 def scalar(name: str, value: ArrayLike) -> float:

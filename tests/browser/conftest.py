@@ -48,13 +48,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     here = Path(__file__).parent
     for item in items:
         if _WHY and not REQUIRED and here in item.path.parents:
-            item.add_marker(pytest.mark.skip(reason=f"BROWSER TESTS SKIPPED: {_WHY}"))
-
-
-def pytest_terminal_summary(terminalreporter: Any) -> None:
-    if _WHY and not REQUIRED:
-        terminalreporter.section("browser tests were skipped", sep="!", yellow=True)
-        terminalreporter.line(f"{_WHY}; EPSILENS_REQUIRE_BROWSER=1 makes this a failure")
+            item.add_marker(pytest.mark.skip(reason=f"THE BROWSER WAS NOT TESTED: {_WHY}"))
 
 
 @pytest.fixture(scope="session")

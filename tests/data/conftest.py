@@ -30,7 +30,7 @@ def spark() -> Iterator[Any]:
     if why:
         if REQUIRED:
             pytest.fail(f"EPSILENS_REQUIRE_SPARK=1, but {why}")
-        pytest.skip(f"Spark is not tested: {why}")
+        pytest.skip(f"SPARK WAS NOT TESTED: {why}")
     from pyspark.sql import SparkSession
 
     with warnings.catch_warnings():
@@ -61,12 +61,3 @@ def engine(request: pytest.FixtureRequest) -> str:
     if request.param == "spark":
         request.getfixturevalue("spark")
     return str(request.param)
-
-
-def pytest_terminal_summary(terminalreporter: Any) -> None:
-    # read from the reports: with several workers the skip happens in another process
-    skipped = [r for r in terminalreporter.stats.get("skipped", []) if "Spark is not tested" in str(r.longrepr)]
-    if skipped:
-        why = str(skipped[0].longrepr[2] if isinstance(skipped[0].longrepr, tuple) else skipped[0].longrepr)
-        terminalreporter.write_sep("!", "SPARK WAS NOT TESTED", red=True, bold=True)
-        terminalreporter.write_line(f"{why}; set EPSILENS_REQUIRE_SPARK=1 to fail")

@@ -6,6 +6,7 @@ risk; ``floor`` is its value under pure noise, the baseline shown beside it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -44,7 +45,9 @@ class Reading:
 
 
 def _beta_floor(beta: float = 1.0, prior: float = 0.5) -> float:
-    b2 = float(beta) ** 2
+    b2 = float(beta) * float(beta)
+    if not math.isfinite(b2):  # refused when it is read; the floor must not be what fails
+        return 1.0
     return (1 + b2) * prior / ((1 + b2) * prior + (1 - prior)) if prior > 0 else 0.0
 
 

@@ -158,11 +158,16 @@ def _place(
     dx = np.maximum(np.maximum(left - at[0], at[0] - left - wide), 0)
     dy = np.maximum(np.maximum(bottom - at[1], at[1] - bottom - high), 0)
     distance, taken = np.hypot(dx, dy), np.asarray(avoid)
-    for i in np.argsort(distance, kind="stable"):
-        box = (float(left[i]), float(bottom[i]), float(left[i] + wide), float(bottom[i] + high))
-        inside = (taken[:, 0] > box[0] - near) & (taken[:, 0] < box[2] + near)
-        inside &= (taken[:, 1] > box[1] - near) & (taken[:, 1] < box[3] + near)
-        if ok[i] and not inside.any():
+    order = np.argsort(distance, kind="stable")
+    order = order[ok[order]]
+    for block in np.array_split(order, max(len(order) // 64, 1)):  # nearest first, many boxes at a time
+        x, y = taken[:, 0], taken[:, 1]
+        inside = (x > left[block, None] - near) & (x < left[block, None] + wide + near)
+        inside &= (y > bottom[block, None] - near) & (y < bottom[block, None] + high + near)
+        free = block[~inside.any(axis=1)]
+        if free.size:
+            i = int(free[0])
+            box = (float(left[i]), float(bottom[i]), float(left[i] + wide), float(bottom[i] + high))
             return float(distance[i]), box
     return None
 

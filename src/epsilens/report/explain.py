@@ -142,7 +142,7 @@ def explain(
     given = {
         "prior": float(checks.probability("prior", checks.scalar("prior", prior))),
         "fpr": float(checks.probability("fpr", checks.scalar("fpr", fpr))),
-        "beta": float(checks.positive("beta", checks.scalar("beta", beta))),
+        "beta": float(checks.within("beta", checks.scalar("beta", beta), 1e-6, 1e6)),
         "baseline": float(checks.probability("baseline", checks.scalar("baseline", baseline))),
         "delta": float(checks.probability("delta", checks.scalar("delta", delta))),
     }
