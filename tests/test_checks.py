@@ -236,7 +236,7 @@ def test_the_checks_themselves() -> None:
 
 @pytest.mark.parametrize(
     "e",
-    [el.laplace(epsilon=v) for v in (1e-12, 700.0, 1e-300)]
+    [el.laplace(epsilon=v) for v in (1e-15, 1e-12, 700.0, 1e4)]
     + [el.gaussian(psi=v) for v in (1e-9, 100.0)]
     + [el.laplace(epsilon=v, stretch=t) for v in (1e-12, 700.0) for t in (0.02, 1.01, 50.0)],
     ids=repr,

@@ -114,7 +114,7 @@ def within(name: str, value: ArrayLike, low: float, high: float) -> Array:
 
 def loss(name: str, value: ArrayLike) -> Array:
     """A privacy loss (ε, ψ, or sensitivity over scale) of a size that doubles can carry through every reading."""
-    return within(name, value, 1e-15, 1e4)
+    return within(name, value, 1e-300, 1e4)
 
 
 def scalar(name: str, value: ArrayLike) -> float:

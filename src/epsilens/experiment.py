@@ -116,7 +116,7 @@ class Experiment:
 
     def fbeta(self, beta: ArrayLike = 1.0, prior: ArrayLike = 0.5) -> Number:
         """The largest Fβ score over all adversaries (paper 000)."""
-        b, p = checks.within("beta", beta, 1e-6, 1e6), checks.probability("prior", prior)
+        b, p = checks.within("beta", beta, 1e-300, 1e150), checks.probability("prior", prior)
         _broadcast(b, p)
         return plain(precision_recall.fbeta(self.law, b, p))
 

@@ -90,7 +90,8 @@ def mills_slope(y: Array) -> Array:
     """−M'(y) = 1 − y·M(y): positive, about 1/y² far out, where the difference would lose digits."""
     y = np.asarray(y, dtype=float)
     far = y > 12
-    inv = 1.0 / np.where(far, y * y, 1.0)
+    with np.errstate(over="ignore"):  # 1/∞ is the 0 it stands for
+        inv = 1.0 / np.where(far, y * y, 1.0)
     total = np.zeros_like(inv)
     for k in range(16, 0, -1):  # Σ (−1)^{k+1} (2k−1)!!/y^{2k}: at y=12 the first term left out is 4e-15 of it
         total = total * inv + _ODD_FACTORIALS[k - 1] * (-1.0) ** (k + 1)

@@ -38,8 +38,9 @@ def test_the_floor_is_what_pure_noise_reads(name: str, arguments: dict[str, Any]
 
 @pytest.mark.parametrize(("name", "arguments"), CASES)
 def test_every_reading_grows_with_risk(name: str, arguments: dict[str, Any]) -> None:
-    for build in (lambda x: el.laplace(epsilon=x), lambda x: el.gaussian(psi=x), lambda x: el.pure(epsilon=x)):
-        values = [getattr(build(x), name)(**arguments) for x in (0.1, 0.5, 2.0, 8.0)]
+    builders: dict[str, list[Any]] = {"epsilon": [el.laplace, el.pure], "psi": [el.gaussian]}
+    for parameter, build in ((p, b) for p, several in builders.items() for b in several):
+        values = [getattr(build(**{parameter: x}), name)(**arguments) for x in (0.1, 0.5, 2.0, 8.0)]
         assert values == sorted(values)
         assert values[-1] <= READINGS[name].ceiling
 
