@@ -29,12 +29,10 @@ def epsilon(law: Law, delta: Array) -> Array:
     """
     forward = law.profile_inverse(delta)
     value = forward if law.symmetric else np.maximum(forward, law.reverse().profile_inverse(delta))
-    step = 2.0**-52
-    for _ in range(12):
+    for k in range(48):  # by ulps, doubling; where δ hardly depends on ε (few atoms, tiny masses) it takes larger steps
         finite = np.isfinite(value)
         over = finite & (_delta(law, np.where(finite, value, 0.0)) > delta)
         if not over.any():
             break
-        value = np.where(over, value * (1 + step), value)
-        step *= 2
+        value = np.where(over, value * (1 + 2.0 ** (k - 52)) + (2.0 ** (k - 80) if k > 15 else 0.0), value)
     return np.asarray(value)
