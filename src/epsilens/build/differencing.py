@@ -1,0 +1,256 @@
+"""Differencing attacks (paper 001), exactly: the target's secret is read off the difference of noisy answers.
+
+One query covers a set of people with the target, another the same set without. Their true answers differ by ``gap``
+if the target's secret is 1 and by 0 otherwise, so what the adversary sees is one shifted noise, and the optimal guess
+is a reading of its trade-off. The budget ε is shared by the noisy answers; an answer known exactly costs nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import checks
+from ..checks import plain
+from ..errors import InputError
+from ..experiment import Experiment
+from ..laws.finite import Finite
+from ..laws.laplace import Laplace
+from ..laws.laplace_sum import LaplaceSumShift
+from ..laws.lines import Clamped, Laplaces, LaplaceSum
+from ..laws.normal import Normal
+from ..laws.pieces import Pieces
+from ..readings.law import Law
+from .mechanisms import calibrated_psi
+
+__all__ = ["average_epsilon", "differencing", "differencing_average", "differencing_median"]
+
+_MOST_QUERIES = 64
+_MOST_ATOMS = 4_000_000
+
+
+def differencing(
+    *,
+    epsilon: ArrayLike,
+    gap: ArrayLike = 1.0,
+    sensitivity: float = 1.0,
+    known: bool = False,
+    noise: str = "laplace",
+    delta: float | None = None,
+    split: float = 0.5,
+    queries: int | None = None,
+    targets: int = 1,
+    calibration: str = "analytic",
+) -> Experiment:
+    """The attack on count, sum and histogram answers.
+
+    ``gap`` is how far the target moves the answer (1 for a count, their value for a sum), ``targets`` how many people
+    the two queries differ by, ``sensitivity`` what the noise is calibrated to. With ``known`` one answer is known
+    exactly and the other gets the whole ε; otherwise two noisy answers share it, in the proportion ``split``;
+    ``queries`` says how many noisy answers the combination needs when not one or two (each gets an equal share).
+
+    With r = gap/sensitivity, Laplace noise and an even prior, success is 1 − ½e^{−rε/2} (known) and
+    1 − ½(1 + rε/8)e^{−rε/4} (two noisy answers).
+
+    >>> differencing(epsilon=1.0).success(), differencing(epsilon=1.0, known=True).success()
+    (0.56192455952..., 0.69673467014...)
+    """
+    eps = checks.loss("epsilon", checks.positive("epsilon", epsilon))
+    moved = checks.at_least("gap", gap, 0.0) * checks.whole("targets", targets, low=1)
+    most = float(checks.positive("sensitivity", checks.scalar("sensitivity", sensitivity)))
+    share = float(checks.probability("split", checks.scalar("split", split), closed=False))
+    checks.choice("noise", noise, ("laplace", "gaussian", "geometric"))
+    if not isinstance(known, (bool, np.bool_)):
+        raise InputError(f"known is {known!r}: give True if one answer is known exactly, False otherwise")
+    count = (1 if known else 2) if queries is None else checks.whole("queries", queries, low=1, high=_MOST_QUERIES)
+    if share != 0.5 and count != 2:
+        raise InputError(f"split is {share:g} with {count} noisy answers: only two answers can share unevenly")
+    if (delta is not None) != (noise == "gaussian"):
+        raise InputError("delta belongs to gaussian noise and is needed by it: give it there and only there")
+    law: Law
+    if noise == "gaussian":
+        law = Normal(_gaussian_shift(eps, moved, most, delta, share, count, calibration))
+    elif noise == "geometric":
+        law = _geometric(eps, moved, most, share, count)
+    elif count == 1:
+        law = Laplace(eps * (moved / most))
+    elif share == 0.5:
+        law = LaplaceSumShift(count, eps * (moved / most) / count)
+    else:
+        e, d = (
+            checks.scalar("epsilon with an uneven split", eps),
+            checks.scalar("gap with an uneven split", moved),
+        )
+        b1, b2 = most / (share * e), most / ((1 - share) * e)
+        law = Pieces(LaplaceSum(b1, b2, 0.0), LaplaceSum(b1, b2, d))
+    told: dict[str, Any] = {
+        "epsilon": eps,
+        "gap": moved,
+        "sensitivity": most,
+        "noise": noise,
+        "known": bool(known),
+    }
+    told |= {"queries": count, "split": share, "targets": int(targets)}
+    told |= {} if delta is None else {"delta": float(delta), "calibration": calibration}
+    return Experiment(
+        law,
+        "differencing",
+        {k: plain(v) if isinstance(v, np.ndarray) else v for k, v in told.items()},
+        h0="the target does not have the secret",
+        h1="the target has the secret",
+    )
+
+
+def _gaussian_shift(eps: Any, moved: Any, most: float, delta: Any, share: float, count: int, calibration: str) -> Any:
+    """gap over the standard deviation of the combination: variances add."""
+    d = float(checks.probability("delta", checks.scalar("delta", delta), closed=False))
+    shares = [share, 1 - share] if count == 2 else [1 / count] * count
+
+    def scale(e: float) -> float:
+        return math.sqrt(sum((most / calibrated_psi(s * e, s * d, calibration)) ** 2 for s in shares))
+
+    sigma = np.asarray([scale(float(e)) for e in eps.ravel()]).reshape(eps.shape)
+    return np.asarray(moved / sigma)
+
+
+def _geometric(eps: Any, moved: Any, most: float, share: float, count: int) -> Finite:
+    """Two-sided geometric noise, one answer or the difference of two; whole-number gaps."""
+    e = checks.scalar("epsilon with geometric noise", eps)
+    d = checks.whole("gap", plain(moved), low=0, high=_MOST_ATOMS)
+    if count > 2:
+        raise InputError(f"queries is {count}: with geometric noise one or two noisy answers are supported")
+    rates = [e / most] if count == 1 else [share * e / most, (1 - share) * e / most]
+    width = math.ceil(750 / min(rates))
+    if 2 * width + d > _MOST_ATOMS:
+        raise InputError(f"epsilon is {e:g}: with geometric noise it is too small to enumerate, so use noise='laplace'")
+    k = np.arange(-width, d + width + 1.0)
+    if count == 1:
+
+        def log_pmf(x: Any) -> Any:
+            return -rates[0] * np.abs(x)
+    elif abs(rates[0] - rates[1]) < 1e-9 * rates[0]:
+        q = math.exp(-rates[0])
+        level = (1 + q * q) / (-math.expm1(-2 * rates[0]))  # P(k) ∝ q^{|k|}(|k| + (1+q²)/(1−q²))
+
+        def log_pmf(x: Any) -> Any:
+            return -rates[0] * np.abs(x) + np.log(np.abs(x) + level)
+    else:
+        slow, fast = sorted(rates)
+        # P(k) ∝ q₁^{|k|+1}/(1−q₁²) − q₂^{|k|+1}/(1−q₂²), the slower rate first
+        ratio = math.expm1(-2 * slow) / math.expm1(-2 * fast)
+
+        def log_pmf(x: Any) -> Any:
+            z = np.abs(x)
+            return -slow * z + np.log1p(-ratio * np.exp(-(fast - slow) * (z + 1)))
+
+    plain_mass = log_pmf(np.arange(-width, width + 1.0))
+    top = plain_mass.max()
+    norm = top + math.log(np.exp(plain_mass - top).sum())
+    return Finite(log_pmf(k) - norm, log_pmf(k - d) - log_pmf(k), mirrored=True)
+
+
+def average_epsilon(epsilon: float, n: int) -> float:
+    """The true add/remove privacy of "noisy sum over true count, clamped": max(ε, log(n/(n−1)) + ε(n−1)/n), above ε for
+    small ε. It is ε only between data sets of the same size.
+
+    >>> average_epsilon(0.1, 2)
+    0.74314718055...
+    """
+    size = checks.whole("n", n, low=2)
+    eps = float(checks.positive("epsilon", checks.scalar("epsilon", epsilon)))
+    return max(eps, -math.log1p(-1 / size) + eps * (size - 1) / size)
+
+
+def differencing_average(
+    *,
+    epsilon: float,
+    n: int,
+    value: float,
+    mean: float,
+    bounds: tuple[float, float],
+    known: str = "broad",
+    sensitivity: float | None = None,
+    clamp: bool = True,
+) -> Experiment:
+    """The attack on averages "noisy sum over true count", clamped to the bounds, when one average is known exactly.
+
+    ``known="broad"``: the average ``mean`` of the n people including the target, if they have the secret, is known,
+    and the average without the target is published: Lap(mean, b/n) against Lap(mean − (value−mean)/(n−1), b/(n−1)), b
+    = R/ε. ``known="narrow"``: the average of the n others is known and the broader one published, with n+1. The two
+    scales differ, so even a target at the mean is exposed, and a clamped answer is evidence too; both against the
+    paper's text.
+    """
+    checks.choice("known", known, ("broad", "narrow"))
+    size = checks.whole("n", n, low=2 if known == "broad" else 1)
+    eps = float(checks.positive("epsilon", checks.scalar("epsilon", epsilon)))
+    a, centre = checks.scalar("value", value), checks.scalar("mean", mean)
+    try:
+        low, high = (checks.scalar("bounds", b) for b in bounds)
+    except (TypeError, ValueError):
+        raise InputError(f"bounds is {bounds!r}: give two numbers, the smaller first") from None
+    if not low < high:
+        raise InputError(f"bounds is ({low:g}, {high:g}): give two numbers, the smaller first")
+    for name, number in (("value", a), ("mean", centre)):
+        if not low <= number <= high:
+            raise InputError(f"{name} is {number:g}: give a number within the bounds [{low:g}, {high:g}]")
+    reach = high - low if sensitivity is None else float(checks.positive("sensitivity", sensitivity))
+    b = reach / eps
+    other = size - 1 if known == "broad" else size + 1
+    moved = centre - (a - centre) / other if known == "broad" else centre + (a - centre) / other
+    if not low <= moved <= high:
+        raise InputError(
+            f"the other average would be {moved:g}, outside the bounds [{low:g}, {high:g}]: "
+            f"a mean of {centre:g} over {size} people cannot include a value of {a:g}"
+        )
+    lines = Laplaces.at(centre, b / size), Laplaces.at(moved, b / other)
+    law = Pieces(Clamped(lines[0], low, high), Clamped(lines[1], low, high)) if clamp else Pieces(*lines)
+    true = average_epsilon(eps, max(size, other))
+    parameters = {
+        "epsilon": eps, "n": size, "value": a, "mean": centre, "bounds": (low, high), "known": known,
+        "sensitivity": reach, "clamp": bool(clamp), "epsilon_add_remove": true,
+    }  # fmt: skip
+    notes = () if true <= eps else (
+        f"under add/remove this average is {true:.4g}-DP, not {eps:.4g}-DP: the count it divides by is not protected",
+    )  # fmt: skip
+    return Experiment(
+        law,
+        "differencing_average",
+        parameters,
+        "the target does not have the secret",
+        "the target has the secret",
+        notes,
+    )
+
+
+def differencing_median(*, epsilon: float, values: ArrayLike, target: float, bounds: tuple[float, float]) -> Experiment:
+    """The attack on a median published by the exponential mechanism: the others' ``values``, without and with the
+    target.
+
+    The score of x is −|#{v < x} − n/2|, of sensitivity ½, so the density on the bounds is ∝ e^{ε·score}: constant
+    between values, hence a finite pair of cells.
+    """
+    eps = float(checks.positive("epsilon", checks.scalar("epsilon", epsilon)))
+    others = np.sort(checks.real("values", values).ravel())
+    extra = checks.scalar("target", target)
+    low, high = (checks.scalar("bounds", b) for b in bounds)
+    everyone = np.sort(np.append(others, extra))
+    if not low < high or everyone[0] < low or everyone[-1] > high:
+        raise InputError(f"bounds is ({low:g}, {high:g}): give bounds that hold every value and the target")
+    edges = np.unique(np.concatenate(([low], everyone, [high])))
+    middle, width = (edges[1:] + edges[:-1]) / 2, np.diff(edges)
+
+    def log_mass(data: Any) -> Any:
+        score = -np.abs(np.searchsorted(data, middle) - data.size / 2)
+        raw = eps * score + np.log(width)
+        top = raw.max()
+        return raw - top - math.log(np.exp(raw - top).sum())
+
+    p0, p1 = log_mass(others), log_mass(everyone)
+    parameters = {"epsilon": eps, "n": int(others.size), "target": extra, "bounds": (low, high)}
+    return Experiment(
+        Finite(p0, p1 - p0), "differencing_median", parameters,
+        "the target does not have the secret", "the target has the secret",
+    )  # fmt: skip

@@ -1,0 +1,268 @@
+"""Mechanisms with discrete or piecewise constant outputs, bare claims, and any two lists of probabilities."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import logsumexp
+
+from .. import checks
+from ..errors import InputError
+from ..experiment import Experiment
+from ..laws.finite import Finite
+from .mechanisms import hypotheses, one_of, per_noise
+
+__all__ = [
+    "approximate",
+    "discrete_gaussian",
+    "exponential",
+    "finite",
+    "geometric",
+    "pure",
+    "randomized_response",
+    "staircase",
+]
+
+_MOST_ATOMS = 20_000_000
+
+
+def _whole_reach(sensitivity: Any, shift: Any) -> tuple[int, int]:
+    most = checks.whole("sensitivity", sensitivity, low=1, high=_MOST_ATOMS)
+    moved = most if shift is None else checks.whole("shift", shift, low=0)
+    if moved > most:
+        raise InputError(
+            f"shift is {moved}, more than the sensitivity {most}: "
+            "one person cannot move the answer further, so raise the sensitivity or lower the shift"
+        )
+    return most, moved
+
+
+def _epsilon(epsilon: Any, *, zero: bool = False, most: float = 1e4) -> float:
+    value = checks.scalar("epsilon", epsilon)
+    if zero and value == 0:
+        return 0.0
+    return float(checks.within("epsilon", checks.positive("epsilon", value), 1e-15, most))
+
+
+def geometric(
+    *,
+    epsilon: float | None = None,
+    scale: float | None = None,
+    sensitivity: int = 1,
+    shift: int | None = None,
+    neighbours: str = "add-remove",
+) -> Experiment:
+    """Two-sided geometric (discrete Laplace) noise, P(k) ∝ e^{−ε|k|/sensitivity}, for whole-number answers.
+
+    Beyond 0 and the shift d the likelihood ratio is constant, so d + 1 atoms describe the pair exactly.
+
+    >>> geometric(epsilon=1.0).success()
+    0.73105857863000...
+    """
+    most, d = _whole_reach(sensitivity, shift)
+    if one_of(epsilon=epsilon, scale=scale) == "epsilon":
+        eps = _epsilon(epsilon)
+    else:
+        noise = checks.positive("scale", checks.scalar("scale", scale))  # type: ignore[arg-type]
+        eps = float(per_noise("scale", np.asarray(float(most)), noise))
+    a = eps / most
+    parameters = {
+        "epsilon": eps,
+        "scale": most / eps,
+        "sensitivity": most,
+        "shift": d,
+        "neighbours": neighbours,
+    }
+    if d == 0:
+        law = Finite(np.zeros(1), np.zeros(1), mirrored=True)
+    else:
+        k = np.arange(d + 1.0)
+        edge = -np.log1p(np.exp(-a))  # log 1/(1+q), the mass of a closed half line
+        inner = np.log(-np.expm1(-a)) + edge - a * k
+        log_p0 = np.where(k == 0, edge, np.where(k == d, edge - a * d, inner))
+        law = Finite(log_p0, a * (2 * k - d), mirrored=True)
+    return Experiment(law, "geometric", parameters, **hypotheses(neighbours))
+
+
+def discrete_gaussian(
+    *, sigma: float, sensitivity: int = 1, shift: int | None = None, neighbours: str = "add-remove"
+) -> Experiment:
+    """Discrete Gaussian noise, P(k) ∝ e^{−k²/2σ²} on the whole numbers (Canonne, Kamath & Steinke 2020).
+
+    Atoms below 1e-325, the end of double precision, are left out; that the ratio is unbounded (no pure ε) is not.
+    """
+    s = float(checks.positive("sigma", checks.scalar("sigma", sigma)))
+    per_noise("sigma", np.asarray(1.0), np.asarray(s))
+    most, d = _whole_reach(sensitivity, shift)
+    reach = s * math.sqrt(2 * 750.0)
+    if 2 * reach + d > _MOST_ATOMS:
+        raise InputError(
+            f"sigma is {s:g}: at most {_MOST_ATOMS / 80:g} can be enumerated, so use gaussian(sigma={s:g}), "
+            "which is the same to double precision at this size"
+        )
+    width = math.ceil(reach)
+    k = np.arange(-width, d + width + 1.0)
+    weight = -k * k / (2 * s * s)
+    normaliser = logsumexp(-(np.arange(-width, width + 1.0) ** 2) / (2 * s * s))
+    law = Finite(weight - normaliser, d * (2 * k - d) / (2 * s * s), mirrored=True, unbounded=d > 0)
+    parameters = {"sigma": s, "sensitivity": most, "shift": d, "neighbours": neighbours}
+    return Experiment(law, "discrete_gaussian", parameters, **hypotheses(neighbours))
+
+
+def randomized_response(*, epsilon: float | None = None, truth: float | None = None, k: int = 2) -> Experiment:
+    """Answer truthfully with probability e^ε/(e^ε + k − 1), otherwise any of the other k − 1 answers.
+
+    >>> round(randomized_response(epsilon=1.0).success(), 6)
+    0.731059
+    """
+    answers = checks.whole("k", k, low=2)
+    if one_of(epsilon=epsilon, truth=truth) == "epsilon":
+        eps = _epsilon(epsilon)
+    else:
+        p = float(checks.probability("truth", checks.scalar("truth", truth), closed=False))  # type: ignore[arg-type]
+        if p <= 1 / answers:
+            raise InputError(f"truth is {p:g}: give a probability above 1/k = {1 / answers:g}")
+        eps = math.log(p) - math.log1p(-p) + math.log(answers - 1)
+    honest = -np.log1p((answers - 1) * np.exp(-eps))
+    log_p0, llr = [honest, honest - eps], [-eps, eps]
+    if answers > 2:
+        log_p0, llr = [*log_p0, honest - eps + math.log(answers - 2)], [*llr, 0.0]
+    law = Finite(np.asarray(log_p0), np.asarray(llr), mirrored=True)
+    parameters = {"epsilon": eps, "truth": float(np.exp(honest)), "k": answers}
+    return Experiment(law, "randomized_response", parameters, **hypotheses("replace"))
+
+
+def exponential(
+    *,
+    scores0: ArrayLike,
+    scores1: ArrayLike,
+    epsilon: float,
+    sensitivity: float = 1.0,
+    monotonic: bool = False,
+    neighbours: str = "add-remove",
+) -> Experiment:
+    """The exponential mechanism over a finite range: P(r) ∝ exp(ε·score(r)/(2·sensitivity)).
+
+    ``scores0`` and ``scores1`` are the scores of the same outcomes in the two worlds. ``monotonic`` drops the factor 2,
+    allowed when a person can only raise scores.
+    """
+    eps, most = (
+        _epsilon(epsilon, most=700.0),
+        float(checks.positive("sensitivity", checks.scalar("sensitivity", sensitivity))),
+    )
+    s0, s1 = checks.real("scores0", scores0), checks.real("scores1", scores1)
+    if s0.ndim != 1 or s0.shape != s1.shape or s0.size == 0:
+        raise InputError(f"scores0 and scores1 have shapes {s0.shape} and {s1.shape}: give two lists of equal length")
+    moved = np.abs(s1 - s0).max()
+    if moved > most * (1 + 1e-12):
+        raise InputError(f"a score moves by {moved:g}, more than the sensitivity {most:g}: raise the sensitivity")
+    rate = eps / (most if monotonic else 2 * most)
+    log_p0 = rate * (s0 - s0.max())
+    log_p0 = log_p0 - logsumexp(log_p0)
+    # llr_r = −log Σ p0_k·exp(rate·(Δ_k − Δ_r)), from the likeliest outcome, where the sum may be 1 up to 1e-20
+    rise = rate * (s1 - s0)
+    top = int(np.argmax(log_p0))
+    more = log_p0 + np.maximum(rise - rise[top], 0.0)
+    if more.max() < 0.5:
+        first = -np.log1p(np.sum(np.exp(log_p0) * np.expm1(rise - rise[top])))
+    else:
+        first = -logsumexp(log_p0 + rise - rise[top])
+    law = Finite(log_p0, first + (rise - rise[top]))
+    parameters = {"epsilon": eps, "sensitivity": most, "outcomes": int(s0.size), "monotonic": bool(monotonic)}
+    return Experiment(law, "exponential", {**parameters, "neighbours": neighbours}, **hypotheses(neighbours))
+
+
+def staircase(
+    *,
+    epsilon: float,
+    sensitivity: float = 1.0,
+    gamma: float | None = None,
+    shift: float | None = None,
+    neighbours: str = "add-remove",
+) -> Experiment:
+    """Staircase noise (Geng & Viswanath 2014): density falling by e^{−ε} each step, broken at a share γ of the step.
+
+    γ defaults to 1/(1+e^{ε/2}), which minimises the mean absolute error. Both densities are constant on common cells
+    and repeat beyond 0 and the shift with factor e^{−ε} a step, so the geometric series is summed exactly.
+    """
+    eps, most = (
+        _epsilon(epsilon, most=700.0),
+        float(checks.positive("sensitivity", checks.scalar("sensitivity", sensitivity))),
+    )
+    moved = most if shift is None else float(checks.at_least("shift", checks.scalar("shift", shift), 0.0))
+    if moved > most:
+        raise InputError(f"shift is {moved:g}, more than the sensitivity {most:g}: raise the sensitivity")
+    g = 1 / (1 + math.exp(eps / 2)) if gamma is None else float(checks.probability("gamma", gamma))
+    # In steps, and as fractions: a γ of 1e-150 would vanish beside 1 in the difference of two doubles.
+    d, part = Fraction(moved) / Fraction(most), Fraction(g)
+    ends = [sign * (step + off) for sign in (-1, 1) for step in (0, 1) for off in (0, part)]
+    points = sorted({base + end for base in (0, d) for end in ends if -1 <= base + end <= d + 1})
+
+    def level(x: Fraction) -> int:
+        return math.floor(abs(x)) + (abs(x) - math.floor(abs(x)) >= part)
+
+    log_height = math.log(-math.expm1(-eps)) - math.log(2 * (g + (1 - g) * math.exp(-eps)))
+    atoms = []
+    for left, right in pairwise(points):
+        middle = Fraction(left + right) / 2
+        # one period beyond 0 or the shift stands for all: a geometric series in e^{−ε}
+        series = 0.0 if 0 < middle < d else -math.log(-math.expm1(-eps))
+        width = math.log((right - left).numerator) - math.log((right - left).denominator)
+        atoms.append((log_height - eps * level(middle) + width + series, eps * (level(middle) - level(middle - d))))
+    log_p0, llr = np.asarray(atoms, dtype=float).T
+    parameters = {"epsilon": eps, "sensitivity": most, "shift": moved, "gamma": g, "neighbours": neighbours}
+    return Experiment(Finite(log_p0, llr, mirrored=True), "staircase", parameters, **hypotheses(neighbours))
+
+
+def pure(*, epsilon: float, neighbours: str = "add-remove") -> Experiment:
+    """The least private mechanism that is still ε-DP, for those who know only the claim: f = max(1−e^εα, e^{−ε}(1−α))₊.
+
+    Its readings bound those of every ε-DP mechanism.
+
+    >>> round(pure(epsilon=1.0).advantage(), 6)  # tanh(ε/2)
+    0.462117
+    """
+    return approximate(epsilon=epsilon, delta=0.0, neighbours=neighbours)
+
+
+def approximate(*, epsilon: float, delta: float, neighbours: str = "add-remove") -> Experiment:
+    """The least private mechanism that is still (ε, δ)-DP: with probability δ it gives everything away, otherwise it is
+    :func:`pure`. Its readings bound those of every (ε, δ)-DP mechanism.
+    """
+    eps = _epsilon(epsilon, zero=True)
+    d = float(checks.probability("delta", checks.scalar("delta", delta)))
+    parameters: dict[str, Any] = {"epsilon": eps} | ({"delta": d} if d else {}) | {"neighbours": neighbours}
+    name = "approximate" if d else "pure"
+    words = hypotheses(neighbours)
+    if d == 1:
+        return Experiment(Finite(np.zeros(0), np.zeros(0), 1.0, 1.0, mirrored=True), name, parameters, **words)
+    high = np.log1p(-d) - np.log1p(np.exp(-eps))
+    if eps == 0:
+        atoms = np.asarray([np.log1p(-d)]), np.zeros(1)
+    else:
+        atoms = np.asarray([high, high - eps]), np.asarray([-eps, eps])
+    notes = (
+        f"the worst case of a claim, not a mechanism: every {'(ε, δ)' if d else 'ε'}-DP release is at most as risky",
+    )
+    return Experiment(Finite(*atoms, d, d, mirrored=True), name, parameters, notes=notes, **words)
+
+
+def finite(p0: ArrayLike, p1: ArrayLike) -> Experiment:
+    """Any two lists of probabilities over the same outcomes, H0 first.
+
+    >>> finite([0.75, 0.25], [0.25, 0.75]).epsilon()
+    1.09861228866...
+    """
+    a, b = checks.probability("p0", p0), checks.probability("p1", p1)
+    if a.ndim != 1 or a.shape != b.shape or a.size == 0:
+        raise InputError(f"p0 and p1 have shapes {a.shape} and {b.shape}: give two lists of equal length")
+    for name, p in (("p0", a), ("p1", b)):
+        if abs(p.sum() - 1) > 1e-9:
+            raise InputError(f"{name} sums to {p.sum():.12g}: give probabilities that sum to 1")
+    law = Finite.of(a / a.sum(), b / b.sum())
+    return Experiment(law, "finite", {"outcomes": int(a.size)}, h0="the first world", h1="the second world")

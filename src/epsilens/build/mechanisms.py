@@ -1,0 +1,205 @@
+"""Noise and other mechanisms as experiments.
+
+The **sensitivity** is the most one person can move the answer under the stated neighbouring relation (add or remove
+a person, or replace one) and in the norm the noise is calibrated to; the **shift** is how far this person moves it,
+the sensitivity unless said otherwise. H0 and H1 are the two neighbouring worlds.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypedDict
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import checks
+from ..checks import Array, plain
+from ..errors import InputError
+from ..experiment import Experiment
+from ..laws.laplace import Laplace
+from ..laws.normal import Normal, psi_for_delta
+from ..laws.stretch import StretchedLaplace
+
+__all__ = ["calibrated_psi", "gaussian", "hypotheses", "laplace", "one_of", "reach"]
+
+NEIGHBOURS = ("add-remove", "replace")
+
+
+def one_of(**given: Any) -> str:
+    """Exactly one of several ways to say the same thing; returns its name."""
+    named = [name for name, value in given.items() if value is not None]
+    if len(named) != 1:
+        ways = " or ".join(given)
+        found = " and ".join(named) if named else "none"
+        raise InputError(f"exactly one of {ways} is needed, {found} given: give one of them")
+    return named[0]
+
+
+class Worlds(TypedDict):
+    """The two hypotheses in words."""
+
+    h0: str
+    h1: str
+
+
+def together(**given: Any) -> None:
+    """Shapes that broadcast, or a sentence naming them."""
+    if not any(np.ndim(v) for v in given.values()):
+        return
+    try:
+        np.broadcast_shapes(*(np.shape(v) for v in given.values()))
+    except ValueError:
+        shapes = ", ".join(f"{name} {np.shape(v)}" for name, v in given.items())
+        raise InputError(f"the shapes do not fit together ({shapes}): give shapes that broadcast") from None
+
+
+def hypotheses(neighbours: str) -> Worlds:
+    """The two worlds in words."""
+    checks.choice("neighbours", neighbours, NEIGHBOURS)
+    if neighbours == "replace":
+        return {"h0": "the person's record has one value", "h1": "the person's record has another value"}
+    return {"h0": "the person is not in the data", "h1": "the person is in the data"}
+
+
+def reach(sensitivity: ArrayLike, shift: ArrayLike | None) -> tuple[Array, Array]:
+    """The sensitivity and the shift, which may not exceed it."""
+    most = checks.positive("sensitivity", sensitivity)
+    if shift is None:
+        return most, most
+    moved = checks.at_least("shift", shift, 0.0)
+    together(sensitivity=most, shift=moved)
+    if np.any(moved > most):
+        raise InputError(
+            f"shift is {np.max(moved):g}, more than the sensitivity {np.min(most):g}: "
+            "one person cannot move the answer further, so raise the sensitivity or lower the shift"
+        )
+    return most, moved
+
+
+def per_noise(name: str, most: Array, noise: Array) -> Array:
+    """sensitivity/noise, refused where it is no privacy loss that can be computed with."""
+    with np.errstate(over="ignore"):
+        value = np.asarray(most / noise)
+    if np.any((value < 1e-300) | (value > 1e4)):
+        raise InputError(
+            f"{name} is {np.min(noise):g} for a sensitivity of {np.max(most):g}: "
+            "give noise between 0.0001 and 1e300 times the sensitivity"
+        )
+    return value
+
+
+def _norm(norm: str, right: str, noise: str) -> None:
+    checks.choice("norm", norm, ("L1", "L2"))
+    if norm != right:
+        raise InputError(
+            f"norm is {norm!r}: {noise} noise is calibrated to the {right} sensitivity, so give that "
+            f"(for d coordinates, L1 is at most √d times L2)"
+        )
+
+
+def laplace(
+    *,
+    epsilon: ArrayLike | None = None,
+    scale: ArrayLike | None = None,
+    sensitivity: ArrayLike = 1.0,
+    shift: ArrayLike | None = None,
+    stretch: float = 1.0,
+    neighbours: str = "add-remove",
+    norm: str = "L1",
+) -> Experiment:
+    """Laplace noise of scale b = sensitivity/ε: Lap(0, b) against Lap(shift, b), m = ε·shift/sensitivity.
+
+    For a vector answer with L1 sensitivity the worst case puts the whole shift in one coordinate, which is the scalar
+    case: the joint release is ε-DP, not qε (paper 000's Theorem 4 is too pessimistic). With ``stretch`` θ the noise
+    under H1 has scale θb (paper 003).
+
+    >>> laplace(epsilon=1.0).roc(0.1)
+    0.27182818284590...
+    >>> laplace(scale=2.0, sensitivity=4.0).epsilon()
+    2.0
+    """
+    _norm(norm, "L1", "Laplace")
+    which = one_of(epsilon=epsilon, scale=scale)
+    most, moved = reach(sensitivity, shift)
+    if which == "epsilon":
+        eps = checks.loss("epsilon", checks.positive("epsilon", epsilon))  # type: ignore[arg-type]
+        together(epsilon=eps, sensitivity=most, shift=moved)
+        b, m = most / eps, eps * (moved / most)
+    else:
+        b = checks.positive("scale", scale)  # type: ignore[arg-type]
+        together(scale=b, sensitivity=most, shift=moved)
+        eps, m = per_noise("scale", most, b), moved / b
+    theta = float(checks.positive("stretch", checks.scalar("stretch", stretch)))
+    told = {"epsilon": eps, "scale": b, "sensitivity": most, "shift": moved}
+    parameters = {k: plain(v) for k, v in told.items()} | {"neighbours": neighbours, "norm": norm}
+    if theta == 1:
+        return Experiment(Laplace(m), "laplace", parameters, **hypotheses(neighbours))
+    if np.ndim(m):
+        raise InputError("a stretch other than 1 needs single numbers: give epsilon, sensitivity and shift as such")
+    law = (
+        StretchedLaplace(float(m), theta) if theta > 1 else StretchedLaplace(float(m) / theta, 1 / theta, flipped=True)
+    )
+    return Experiment(law, "laplace", {**parameters, "stretch": theta}, **hypotheses(neighbours))
+
+
+def gaussian(
+    *,
+    psi: ArrayLike | None = None,
+    sigma: ArrayLike | None = None,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    calibration: str = "analytic",
+    sensitivity: ArrayLike = 1.0,
+    shift: ArrayLike | None = None,
+    neighbours: str = "add-remove",
+    norm: str = "L2",
+) -> Experiment:
+    """Gaussian noise of standard deviation σ: N(0, σ²) against N(shift, σ²), ψ = shift/σ (paper 002).
+
+    Say it by ``psi``, by ``sigma``, or by a target (``epsilon``, ``delta``): the analytic calibration finds the
+    smallest sufficient σ; the classical one, σ = √(2·log(1.25/δ))·sensitivity/ε, is proven only for ε < 1 and refused
+    beyond.
+
+    >>> gaussian(psi=1.0).success()
+    0.69146246127401...
+    >>> round(gaussian(epsilon=1.0, delta=1e-5).parameters["sigma"], 6)
+    3.730632
+    """
+    _norm(norm, "L2", "Gaussian")
+    checks.choice("calibration", calibration, ("analytic", "classical"))
+    most, moved = reach(sensitivity, shift)
+    which = one_of(psi=psi, sigma=sigma, epsilon=epsilon)
+    if (delta is None) == (which == "epsilon"):
+        raise InputError("epsilon and delta calibrate the noise together: give both, or psi, or sigma")
+    target: dict[str, Any] = {}
+    if which == "psi":
+        worst = checks.loss("psi", checks.positive("psi", psi))  # type: ignore[arg-type]
+        together(psi=worst, sensitivity=most, shift=moved)
+        s, mu = most / worst, worst * (moved / most)
+    elif which == "sigma":
+        s = checks.positive("sigma", sigma)  # type: ignore[arg-type]
+        together(sigma=s, sensitivity=most, shift=moved)
+        per_noise("sigma", most, s)
+        mu = moved / s
+    else:
+        eps = float(checks.within("epsilon", checks.scalar("epsilon", epsilon), 0.0, 1e4))  # type: ignore[arg-type]
+        d = float(checks.probability("delta", checks.scalar("delta", delta), closed=False))  # type: ignore[arg-type]
+        worst = np.asarray(calibrated_psi(eps, d, calibration))
+        s, mu = most / worst, worst * (moved / most)
+        target = {"epsilon": eps, "delta": d, "calibration": calibration}
+    told = {"sigma": s, "psi": mu, "sensitivity": most, "shift": moved}
+    parameters = {k: plain(v) for k, v in told.items()} | target | {"neighbours": neighbours, "norm": norm}
+    return Experiment(Normal(mu), "gaussian", parameters, **hypotheses(neighbours))
+
+
+def calibrated_psi(epsilon: float, delta: float, calibration: str) -> float:
+    """sensitivity/σ for a target (ε, δ), by either calibration."""
+    checks.choice("calibration", calibration, ("analytic", "classical"))
+    if calibration == "analytic":
+        return psi_for_delta(epsilon, delta)
+    if not 0 < epsilon < 1:
+        raise InputError(
+            f"epsilon is {epsilon:g}: the classical calibration is proven only for 0 < epsilon < 1, "
+            "so use calibration='analytic'"
+        )
+    return float(epsilon / np.sqrt(2 * np.log(1.25 / delta)))
