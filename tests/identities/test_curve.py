@@ -197,4 +197,5 @@ def test_epsilon_inverts_delta(e: Experiment, epsilon: float) -> None:
     delta = e.delta(epsilon)
     if 1e-250 < delta < 1 - 1e-9:
         again = e.delta(e.epsilon(delta))
-        assert delta * (1 - 1e-9) <= again <= delta
+        # one ulp: where δ is exactly the mass that only one law shows, no finite ε lowers its rounded sum
+        assert delta * (1 - 1e-9) <= again <= delta * (1 + 2.3e-16)

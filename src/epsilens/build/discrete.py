@@ -28,7 +28,7 @@ __all__ = [
     "staircase",
 ]
 
-_MOST_ATOMS = 20_000_000
+_MOST_ATOMS = 2_000_000
 
 
 def _whole_reach(sensitivity: Any, shift: Any) -> tuple[int, int]:

@@ -376,7 +376,15 @@ class Pieces:
         return np.asarray(np.exp(self.line0.log_pdf(x)) * self._split(self.llr(x))[1])
 
     def psi(self) -> Array:
-        """By tangents; infinite if either law has mass the other lacks."""
+        """By tangents; infinite if either law has mass the other lacks, or a heavier exponential tail.
+
+        With normal tails the bound covers what doubles can see, α ≥ 1e-300; it is loose where the optimum is not
+        isolated.
+        """
+        if not np.isfinite(self.line0.support[0]):
+            ends = zip(self.line0.tails(), self.line1.tails(), strict=True)
+            if any(np.isinf(limit_of_ratio(*pair)) for pair in ends):
+                return np.asarray(np.inf)
         values, alphas, recalls, *_ = self._levels
         if recalls[0] > 0 or alphas[-1] < 1 - 1e-12:
             return np.asarray(np.inf)
