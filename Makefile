@@ -42,13 +42,14 @@ $(BENCH)/.ready: pyproject.toml benchmarks/requirements.txt
 	@echo "setting up $(BENCH) (once)"
 	@test -x $(BENCH)/bin/python || $(PYTHON) -m venv $(BENCH)
 	@$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check -r benchmarks/requirements.txt
-	@$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[data]"
+	@$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[web]"
 	@touch $@
 
 bench: $(BENCH)/.ready ## measure against the peers, in one run
 	@$(BENCH)/bin/python benchmarks/single.py
 	@$(BENCH)/bin/python benchmarks/differencing.py
 	@$(BENCH)/bin/python benchmarks/scan.py
+	@$(BENCH)/bin/python benchmarks/page.py
 
 clean: ## remove what set-up and tests made
 	@rm -rf $(VENV) $(BENCH) demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
