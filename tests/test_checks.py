@@ -302,3 +302,11 @@ def test_arrays_of_arguments_keep_their_shape() -> None:
         assert e.fbeta(grid[:, :1] * 3, grid[0]).shape == (2, 3)
         assert e.roc(np.asarray([])).shape == (0,)
         assert e.precision(grid, prior=0.3).shape == (2, 3)
+
+
+def test_arrays_of_an_experiment_and_its_reading_must_fit() -> None:
+    many = el.laplace(epsilon=[1.0, 2.0])
+    assert many.roc([[0.1], [0.2], [0.3]]).shape == (3, 2)
+    for call in (many.roc, many.success, many.tradeoff, many.delta):
+        with pytest.raises(el.InputError, match="broadcast"):
+            call([0.1, 0.2, 0.3])

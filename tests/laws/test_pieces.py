@@ -242,3 +242,10 @@ def test_clamps_must_agree() -> None:
         Pieces(Clamped(Laplaces.at(), 0.0, 1.0), Laplaces.at())
     with pytest.raises(el.InputError, match="smaller"):
         Clamped(Laplaces.at(), 1.0, 0.0)
+
+
+def test_unlike_exponential_tails_are_no_gaussian_privacy() -> None:
+    # in the tail the recall is α^{1/θ}, above every G_μ: as the closed form of the stretched law says
+    pair = Pieces(Laplaces.at(0.0, 1.0), Laplaces.at(1.0, 1.5))
+    assert np.isinf(pair.psi())
+    assert np.isinf(el.laplace(epsilon=1.0, stretch=1.5).psi())
