@@ -8,8 +8,9 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.ready
 BENCH  := .venv-bench
+EXTRAS := data,spark,charts,web,accounting,opendp,fast
 
-.PHONY: help demo test check format bench clean
+.PHONY: help demo test check format bench clean neighbours
 
 help: ## show what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -19,8 +20,12 @@ $(STAMP): pyproject.toml constraints.txt
 	@echo "setting up $(VENV) (once)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip -c constraints.txt
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[all]" --group dev -c constraints.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[$(EXTRAS)]" --group dev -c constraints.txt
 	@touch $@
+
+# Opacus and pgmpy bring torch and scikit-learn, so they are asked for by name; without them their tests are skipped.
+neighbours: $(STAMP) ## add Opacus and pgmpy, to test against them too
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[all]" --group dev -c constraints.txt
 
 demo: $(STAMP) ## assess a planned release of a bundled real table and write a report
 	@$(BIN)/python -m epsilens.demo demo
@@ -50,6 +55,8 @@ bench: $(BENCH)/.ready ## measure against the peers, in one run
 	@$(BENCH)/bin/python benchmarks/differencing.py
 	@$(BENCH)/bin/python benchmarks/scan.py
 	@$(BENCH)/bin/python benchmarks/page.py
+	@$(BENCH)/bin/python benchmarks/correlated.py
+	@$(BENCH)/bin/python benchmarks/composition.py
 
 clean: ## remove what set-up and tests made
 	@rm -rf $(VENV) $(BENCH) demo .mypy_cache .ruff_cache .pytest_cache .hypothesis

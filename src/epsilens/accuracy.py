@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .build.hiding import hidden_bias
 from .build.mechanisms import calibrated_psi
 from .errors import InputError
 from .solve import last_safe
@@ -22,14 +24,20 @@ __all__ = ["Noise", "QueryAccuracy", "accuracy_of", "error_epsilon", "noise_at",
 _LOG20 = math.log(20.0)  # P(|Lap(b)| > b·log 20) = 5%
 _Z = 1.959963984540054  # P(|N(0,1)| > z) = 5%
 SEED = 20251115
+FALSE_ALARMS = 0.05
 
 
 @dataclass(frozen=True)
 class Noise:
-    """The noise of one answer: its scale (b or σ), and the half-width that holds 95 of 100 answers."""
+    """The noise of one answer: its scale (b or σ), and the half-width that holds 95 of 100 answers.
+
+    ``hidden`` is how far a false record may move the answer and be noticed at most every other time, by the best test
+    with false alarms for 5 of 100 honest answers.
+    """
 
     scale: float
     error: float
+    hidden: float
 
 
 @dataclass(frozen=True)
@@ -65,9 +73,17 @@ def noise_at(sensitivity: float, share: float, divisor: float, epsilon: float, r
     if release.mechanism.noise == "gaussian":
         psi = calibrated_psi(epsilon * share, (release.mechanism.delta or 0.0) * share, "analytic")
         sigma = sensitivity / psi / divisor
-        return Noise(sigma, _Z * sigma)
+        return Noise(sigma, _Z * sigma, _hidden("gaussian") * sigma)
     scale = sensitivity / (epsilon * share) / divisor
-    return Noise(scale, _LOG20 * scale)
+    return Noise(scale, _LOG20 * scale, _hidden("laplace") * scale)
+
+
+@cache
+def _hidden(noise: str) -> float:
+    """The false record that half of the tests miss, in units of the noise (paper 003, corrected)."""
+    if noise == "gaussian":
+        return float(hidden_bias(sigma=1.0, alpha=FALSE_ALARMS, power=0.5))
+    return float(hidden_bias(scale=1.0, alpha=FALSE_ALARMS, power=0.5))
 
 
 def accuracy_of(

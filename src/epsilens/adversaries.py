@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from .build.differencing import differencing
-from .build.mechanisms import gaussian, laplace
+from .build.mechanisms import calibrated_psi, gaussian, laplace
 from .composing import compose
 from .experiment import Experiment
+from .relatives import Relation, worst_relation
 from .release import Limit, Release
 
 __all__ = ["ADVERSARIES", "Adversary", "Setting"]
@@ -24,23 +25,25 @@ class Setting:
     """What the adversaries may draw on: the release and what the scan found.
 
     ``exposure`` is each query's worst gap over sensitivity among the people who can be isolated (0 for nobody);
-    ``about_secret`` are the queries whose answer depends on the secret.
+    ``about_secret`` are the queries whose answer depends on the secret; ``related`` is how people resemble each other.
     """
 
     release: Release
     exposure: tuple[float, ...]
     about_secret: tuple[int, ...]
+    related: tuple[Relation, ...] = ()
 
     def share(self, i: int) -> float:
         """The share of ε that query i gets."""
         return self.release.shares[i]
 
-    def answer(self, epsilon: float, i: int) -> Experiment:
-        """The worst case of query i's answer at a total ε: someone who moves it by the whole sensitivity."""
+    def answer(self, epsilon: float, i: int, swing: float = 1.0) -> Experiment:
+        """Query i's answer at a total ε, moved by ``swing`` times its sensitivity: by all of it in the worst case."""
         part = self.share(i)
         if self.release.mechanism.noise == "gaussian":
-            return gaussian(epsilon=epsilon * part, delta=(self.release.mechanism.delta or 0.0) * part)
-        return laplace(epsilon=epsilon * part)
+            psi = calibrated_psi(epsilon * part, (self.release.mechanism.delta or 0.0) * part, "analytic")
+            return gaussian(psi=psi * swing)
+        return laplace(epsilon=epsilon * part * swing)
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,66 @@ def _isolating(setting: Setting, epsilon: float, known: bool) -> Experiment:
 
 def _can_isolate(setting: Setting) -> bool:
     return any(setting.exposure[i] > 0 for i in setting.about_secret)
+
+
+def _told_apart(setting: Setting, epsilon: float) -> Experiment:
+    """All answers without one person against all without another: what tells which of several people is missing.
+
+    Exchanging two people moves a grouped answer in two places, and an ungrouped one by the range of the values.
+    """
+    answers: list[Experiment] = []
+    for i, query in enumerate(setting.release.queries):
+        planned = query.planned()
+        if planned.groups:
+            answers += [setting.answer(epsilon, i)] * 2
+        else:
+            answers.append(setting.answer(epsilon, i, planned.swing))
+    return compose(*answers)
+
+
+def _informed(setting: Setting) -> Mapping[str, float]:
+    knowledge = setting.release.adversary.knowledge
+    return {"prior": setting.release.adversary.prior if knowledge is None else knowledge.odds().prior}
+
+
+def _known(setting: Setting) -> str:
+    knowledge = setting.release.adversary.knowledge
+    return "" if knowledge is None else f"Knows beforehand: {knowledge.odds().because}."
+
+
+def _among(setting: Setting) -> str:
+    n = setting.release.adversary.among or 0
+    return f"Which of {n:,} people is missing from the table? Knows everyone’s record."
+
+
+def _one_of(setting: Setting) -> float:
+    return 1 / (setting.release.adversary.among or 1)
+
+
+def _alike(setting: Setting) -> Relation:
+    """The relation of the query that tells most about one of several related people."""
+    found = worst_relation(setting.related, setting.release.shares)
+    assert found is not None
+    return found
+
+
+def _resembling(setting: Setting, epsilon: float) -> Experiment:
+    """The answer that tells most, moved by the target and by what their value says about their relatives."""
+    alike = _alike(setting)
+    return setting.answer(epsilon, alike.query, alike.swing)
+
+
+def _relatives(setting: Setting) -> str:
+    alike = _alike(setting)
+    who = f"{alike.known} of {alike.others}" if alike.known else f"none of {alike.others}"
+    return (
+        "Which of two values has this record? Reads one answer, and knows how alike related records are, "
+        f"and the values of {who}."
+    )
+
+
+def _laplace(setting: Setting) -> bool:
+    return setting.release.mechanism.noise == "laplace"
 
 
 def _wanted(setting: Setting) -> str:
@@ -134,6 +197,51 @@ ADVERSARIES: tuple[Adversary, ...] = (
         "attack_success",
         lambda s: {"baseline": s.release.adversary.baseline},
         _everything,
+    ),
+    Adversary(
+        "informed",
+        "Informed belief, from what is known",
+        lambda s: f"How sure can they become? {_wanted(s)} {_known(s)}",
+        "posterior",
+        _informed,
+        _secret_only,
+        lambda s: s.release.adversary.knowledge is not None and bool(s.about_secret) and _laplace(s),
+    ),
+    Adversary(
+        "informed-guess",
+        "Informed guess, from what is known",
+        lambda s: f"{_wanted(s)} {_known(s)}",
+        "success",
+        _informed,
+        _secret_only,
+        lambda s: s.release.adversary.knowledge is not None and bool(s.about_secret) and not _laplace(s),
+    ),
+    Adversary(
+        "identification",
+        "Identification",
+        _among,
+        "posterior",
+        lambda s: {"prior": _one_of(s)},
+        _told_apart,
+        lambda s: s.release.adversary.among is not None and _laplace(s),
+    ),
+    Adversary(
+        "identification-guess",
+        "Identification",
+        _among,
+        "attack_success",
+        lambda s: {"baseline": _one_of(s)},
+        _told_apart,
+        lambda s: s.release.adversary.among is not None and not _laplace(s),
+    ),
+    Adversary(
+        "correlated",
+        "Correlated records",
+        _relatives,
+        "success",
+        lambda s: {"prior": 0.5},
+        _resembling,
+        lambda s: bool(s.related),
     ),
 )
 

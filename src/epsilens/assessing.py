@@ -27,6 +27,7 @@ from .errors import NoSolutionError
 from .precedents import Precedent, precedents
 from .provenance import assumptions, record
 from .readings.catalogue import find
+from .relatives import Relation, relations
 from .release import Release, read_release
 
 __all__ = ["Assessment", "Curve", "Risk", "assess"]
@@ -89,6 +90,7 @@ class Assessment:
     assumptions: tuple[str, ...]
     notes: tuple[str, ...]
     reproduce: Mapping[str, str]
+    relations: tuple[Relation, ...] = ()
 
     @property
     def exceeded(self) -> bool:
@@ -178,12 +180,15 @@ def assess(
         for i, query in enumerate(queries):
             tell(i, steps, f"answering {query}")
             answers.append(true_answers(opened, query, plan.data.person, plan.data.max_rows))
+        if plan.adversary.correlation != "none":
+            tell(len(queries), steps, "comparing related people")
+        alike = relations(plan, opened, queries)
     except BaseException:
         opened.close()
         raise
     found = _scanned(opened, plan, queries, tell, steps)
     exposure = tuple(r.ratio["worst"] for r in found.queries) if found else tuple(0.0 for _ in queries)
-    setting = Setting(plan, exposure, about)
+    setting = Setting(plan, exposure, about, alike)
     tell(steps - 2, steps, "reading the adversaries")
     risks, notes = _risks(setting)
     bounded = [r for r in risks if r.largest is not None]
@@ -217,6 +222,7 @@ def assess(
         assumptions=assumptions(plan, queries, setting),
         notes=(*notes, *(found.notes if found else ()), *(() if found else (DISCLOSURE,))),
         reproduce=record(plan, opened.engine.kind, table),
+        relations=alike,
     )
     tell(steps, steps, "done")
     return result

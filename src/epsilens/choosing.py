@@ -15,11 +15,13 @@ from typing import Any
 import numpy as np
 
 from . import checks
+from .calibrating import calibrate
 from .errors import InputError, NoSolutionError
 from .experiment import Experiment
 from .inverses import laplace_shift, normal_shift, two_laplaces_shift
 from .laws.laplace import Laplace
 from .laws.laplace_sum import LaplaceSumShift
+from .laws.loss import Loss
 from .laws.normal import Normal
 from .readings.catalogue import Reading, find
 from .solve import last_safe
@@ -34,8 +36,12 @@ _RANGES: dict[str, tuple[float, float]] = {
     "sigma": (1e12, 1 / 100.0),
     "delta": (1e-300, 1 - 1e-9),
     "shift": (1e-12, 1.0),
+    "bias": (1e-12, 1e12),
+    "rate": (1e-12, 1.0),
+    "steps": (1.0, 1e9),
 }
-_IN_SENSITIVITIES = ("scale", "sigma", "shift")
+_WHOLE = ("steps",)
+_IN_SENSITIVITIES = ("scale", "sigma", "shift", "bias")
 
 
 @dataclass(frozen=True)
@@ -117,9 +123,18 @@ def choose(
         raise _none(parameter, wanted, limit, floor)
     weak, strong = _range(parameter, fixed)
     value, method = _closed_form(build, parameter, wanted.name, limit, args, weak, strong)
-    if value is None:
-        value, method = _search(build, read, parameter, wanted, limit, weak, strong)
-    value, experiment = _safe(build, read, value, limit, weak)
+    composed = _start(build, parameter, weak, strong) if value is None else None
+    experiment: Experiment | None
+    if composed is not None:
+        whole = parameter in _WHOLE
+        found = calibrate(build, read, limit, floor, composed, weak, strong, whole)
+        if found is None:
+            raise _none(parameter, wanted, limit, read(build(weak)), at=weak)
+        (value, experiment), method = found, "composition"
+    else:
+        if value is None:
+            value, method = _search(build, read, parameter, wanted, limit, weak, strong)
+        value, experiment = _safe(build, read, value, limit, weak)
     if experiment is None:
         raise _none(parameter, wanted, limit, read(build(weak)), at=weak)
     note = ""
@@ -139,6 +154,19 @@ def choose(
         method,
         note,
     )
+
+
+def _start(build: Callable[[float], Experiment], parameter: str, weak: float, strong: float) -> float | None:
+    """A value at which the mechanism is a composition read by bracket; None if it is none."""
+    unit = 1.0 if parameter in _WHOLE else strong / _RANGES[parameter][1] if parameter in _RANGES else 1.0
+    for value in (unit, 4 * unit, unit / 4, unit / 64, 64 * unit, 1e-3 * unit):
+        if min(weak, strong) <= value <= max(weak, strong):
+            try:
+                if isinstance(build(value).law, Loss):
+                    return value
+            except InputError:
+                continue
+    return None
 
 
 def _argument(name: str, value: Any) -> float:

@@ -1,4 +1,4 @@
-"""The command line: ``epsilens explain | choose | assess | init | serve | scan | difference | reproduce``.
+"""The command line: ``epsilens explain | choose | assess | init | serve | scan | difference | …``.
 
 Each command is a function in :mod:`epsilens.commands`, registered below by one line; what they share, and how to add
 one, is in :mod:`epsilens.commands.common`. Exit codes: 0 fine, 2 bad input, 3 no parameter satisfies the limit.
@@ -16,12 +16,16 @@ from . import __version__
 from .commands.assess import assess
 from .commands.choose import choose
 from .commands.common import emit, run
+from .commands.correlate import correlate
 from .commands.difference import difference
 from .commands.explain import explain
+from .commands.identify import identify
 from .commands.init import init
+from .commands.notions import notions_command
 from .commands.reproduce import reproduce
 from .commands.scan import scan
 from .commands.serve import serve
+from .commands.tamper import tamper
 
 __all__ = ["app", "main"]
 
@@ -38,6 +42,10 @@ app.command()(init)
 app.command()(serve)
 app.command()(scan)
 app.command()(difference)
+app.command()(tamper)
+app.command()(identify)
+app.command()(correlate)
+app.command("notions")(notions_command)
 app.command()(reproduce)
 
 

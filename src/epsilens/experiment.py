@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -39,13 +39,47 @@ class Experiment:
     h0: str = "the person is not in the data"
     h1: str = "the person is in the data"
     notes: tuple[str, ...] = ()
+    parts: tuple[tuple[Experiment, int], ...] = ()  # of a composition: what it is made of, and how often
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parameters", MappingProxyType(dict(self.parameters)))
 
     def reverse(self) -> Experiment:
         """The same pair with the roles of H0 and H1 exchanged."""
-        return Experiment(self.law.reverse(), self.name, self.parameters, self.h1, self.h0, self.notes)
+        parts = tuple((part.reverse(), count) for part, count in self.parts)
+        return Experiment(self.law.reverse(), self.name, self.parameters, self.h1, self.h0, self.notes, parts)
+
+    def repeat(self, k: int, *, width: float | None = None) -> Experiment:
+        """The same release k times, each with fresh noise: :func:`epsilens.composing.repeat`."""
+        from .composing import repeat
+
+        return repeat(self, k, width=width)
+
+    def bracket(self, reading: str, **arguments: Any) -> tuple[Number, Number]:
+        """(low, high) between which a reading surely lies; the reading itself is the riskier end.
+
+        Both ends agree where the reading is exact. Where only a bound from above is known the low end is what the
+        reading is without any release.
+
+        >>> import epsilens as el
+        >>> low, high = el.dpsgd(sigma=1.0, rate=0.01, steps=100).bracket("epsilon", delta=1e-5)
+        >>> low < 0.718 < high, round(high - low, 3)
+        (True, 0.001)
+        """
+        from .readings.catalogue import find
+
+        asked = None if reading == "tradeoff" else find(reading)
+        if asked is not None:
+            arguments = asked.arguments(arguments)
+        value = getattr(self, reading)(**arguments)
+        if getattr(self.law, "loose", False):
+            other = 1 - arguments["alpha"] if asked is None else asked.floor(**arguments)
+        elif hasattr(self.law, "other_side"):
+            other = getattr(replace(self, law=self.law.other_side()), reading)(**arguments)
+        else:
+            other = value
+        low, high = np.minimum(value, other), np.maximum(value, other)
+        return plain(low), plain(high)
 
     # -- the curve ----------------------------------------------------------------------------------------------
 

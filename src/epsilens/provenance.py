@@ -40,9 +40,16 @@ def assumptions(plan: Release, queries: tuple[Query, ...], setting: Setting) -> 
     if any(q.kind == "average" for q in queries):
         made.append("The number of rows behind an average is public.")
     made.append(f"The {len(queries)} answers are read together." if len(queries) > 1 else "There is one answer.")
-    made.append(
-        "Records of other people say nothing about this one; if families resemble each other, the risk is higher."
-    )
+    if setting.related:
+        alike = "; ".join(dict.fromkeys(r.because for r in setting.related))
+        made.append(
+            f"Values of related people are taken to be jointly normal: {alike}. Only “Correlated records” uses it."
+        )
+    else:
+        made.append(
+            "Records of other people say nothing about this one; if families resemble each other, the risk is higher "
+            "(adversary.correlation states how)."
+        )
     if plan.data.secret and not setting.about_secret:
         made.append("No planned query mentions the secret's columns, so differencing and belief about it do not apply.")
     return tuple(made)

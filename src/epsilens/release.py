@@ -19,7 +19,17 @@ try:
 except ImportError as error:  # pragma: no cover - exercised in an environment without the extra
     raise MissingExtra(error.name or "pydantic", extra="data", purpose="describing a release") from error
 
-__all__ = ["Adversary", "Data", "Limit", "Mechanism", "Release", "ReleaseQuery", "json_schema", "read_release"]
+__all__ = [
+    "Adversary",
+    "Data",
+    "Knowledge",
+    "Limit",
+    "Mechanism",
+    "Release",
+    "ReleaseQuery",
+    "json_schema",
+    "read_release",
+]
 
 MOST_BYTES = 1_000_000
 _MOST_DEPTH = 20
@@ -37,6 +47,7 @@ class Data(_Part):
     max_rows: int = Field(1, ge=1, description="the most rows of one person that sums and averages use")
     quasi_identifiers: tuple[str, ...] = Field((), description="columns an attacker may know about a person")
     secret: str | None = Field(None, description="what the attacker wants to learn, a condition on a row")
+    related: str | None = Field(None, description="the column that says which people belong together, a household say")
 
     @model_validator(mode="after")
     def _rows(self) -> Data:
@@ -97,6 +108,40 @@ class Mechanism(_Part):
         return self
 
 
+class Knowledge(_Part):
+    """What else the adversary knows about the secret: paper 000's coefficients, or a table with what is known."""
+
+    rho_p: float | None = Field(None, ge=0, lt=1, description="coefficient of the prior")
+    rho_c: float | None = Field(None, ge=0, lt=1, description="coefficient of correlated records")
+    rho_t: float | None = Field(None, ge=0, lt=1, description="coefficient of correlation over time")
+    positive: Literal["more likely", "less likely"] = Field("more likely", description="which value the secret is")
+    table: dict[str, tuple[float, ...]] | None = Field(
+        None, description="for each thing that can be known, [P(secret false), P(secret true)]"
+    )
+    known: str | None = Field(None, description="the row of the table that is known")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Knowledge:
+        coefficients = [k for k in ("rho_p", "rho_c", "rho_t") if getattr(self, k) is not None]
+        if bool(coefficients) == (self.table is not None):
+            raise ValueError("give either the coefficients rho_p, rho_c, rho_t, or a table with what is known of it")
+        if (self.table is None) != (self.known is None):
+            raise ValueError("table and known belong together: known names the row of the table that holds")
+        self.odds()
+        return self
+
+    def odds(self) -> Any:
+        """The prior odds this knowledge amounts to, as :class:`epsilens.build.knowledge.Knowledge`."""
+        from .build.knowledge import Knowledge as Known
+
+        if self.table is not None:
+            if any(len(row) != 2 for row in self.table.values()):
+                raise ValueError("a row of table does not have two numbers: give [P(secret false), P(secret true)]")
+            return Known.from_table(self.table, self.known, ("false", "true"), pair=("false", "true"))
+        rho = {k: getattr(self, k) or 0.0 for k in ("rho_p", "rho_c", "rho_t")}
+        return Known.from_coefficients(**rho, positive=self.positive)
+
+
 class Adversary(_Part):
     """What the adversary knows beforehand."""
 
@@ -104,6 +149,23 @@ class Adversary(_Part):
     belief: float | None = Field(None, gt=0, lt=1, description="how likely they think the secret; the prior if omitted")
     knows: Literal["nothing", "one answer"] = "one answer"
     baseline: float = Field(0.01, gt=0, lt=1, description="how often re-identification succeeds without the release")
+    knowledge: Knowledge | None = Field(None, description="what else they know about the secret")
+    among: int | None = Field(None, ge=2, le=10**12, description="the people they cannot tell apart beforehand")
+    correlation: Literal["none", "from data"] | tuple[tuple[float, ...], ...] = Field(
+        "none", description="how the values of related people go together: none, from data, or a matrix"
+    )
+
+    @field_validator("correlation", mode="before")
+    @classmethod
+    def _possible(cls, value: Any) -> Any:
+        from .build.correlated import normal
+
+        if isinstance(value, str):
+            if value not in ("none", "from data"):
+                raise ValueError(f"it is {value[:40]!r}: give none, from data, or a matrix with a row for each person")
+        elif isinstance(value, list | tuple):
+            normal(value)
+        return value
 
 
 class Limit(_Part):
@@ -256,7 +318,7 @@ def _validated(value: Any, lines: Mapping[tuple[Any, ...], int], name: str) -> R
 
 def _sentence(problem: Mapping[str, Any], lines: Mapping[tuple[Any, ...], int], name: str) -> str:
     path = tuple(p for p in problem["loc"] if not (isinstance(p, str) and p in ("float", "Limit", "str", "bool")))
-    path = tuple(p for p in path if not (isinstance(p, str) and p.startswith(("tuple[", "function-"))))
+    path = tuple(p for p in path if not (isinstance(p, str) and p.startswith(("tuple[", "function-", "literal["))))
     place = path
     while place and place not in lines:
         place = place[:-1]
@@ -269,7 +331,7 @@ def _sentence(problem: Mapping[str, Any], lines: Mapping[tuple[Any, ...], int], 
         model: dict[str, type[BaseModel]] = {
             "data": Data,
             "mechanism": Mechanism,
-            "adversary": Adversary,
+            "adversary": Knowledge if len(path) > 2 else Adversary,
             "queries": ReleaseQuery,
         }
         part = model.get(str(path[0]), Release) if len(path) > 1 else Release

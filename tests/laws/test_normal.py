@@ -96,3 +96,7 @@ def test_divergences(psi: float) -> None:
     assert e.renyi(np.inf) == np.inf
     powers = [-100.0, -0.5, 0.3, 0.5, 0.9999999, 1.0000001, 3.0]
     assert not disagreements(grid(powers), lambda a: e.law.log_moment(np.asarray(a)), o.log_moment)
+
+
+def test_calibration_at_the_smallest_double() -> None:
+    assert psi_for_delta(5e-324, 1e-5) == pytest.approx(psi_for_delta(1e-300, 1e-5), rel=1e-12)

@@ -84,3 +84,37 @@ def test_the_classical_sigma_where_it_is_proven() -> None:
     assert first["classical"] == pytest.approx(48.44805263, rel=1e-8)
     assert first["corrected"] == pytest.approx(30.749566132, rel=1e-9)
     assert table.records[2]["classical"] is None
+
+
+def test_what_is_known_as_odds() -> None:
+    table = next(t for t in liu2019.paper().tables if t.title.startswith("§5:"))
+    corrected = (0.819095173184, 0.837661654209, 0.856661322074, 0.876470928684)
+    for record, c, score in zip(table.records, (1.0, 0.8, 0.62, 0.458), corrected, strict=True):
+        assert record["odds"] == pytest.approx(c, rel=1e-14)
+        assert record["corrected"] == pytest.approx(score, abs=6e-13)
+    assert table.records[1]["printed"] == pytest.approx(0.698489, abs=6e-7)  # ε where e^ε belongs
+    assert table.records[2]["printed"] == pytest.approx(table.records[2]["corrected"], rel=1e-12)  # Eq. 21 is right
+    assert table.records[3]["precision"] == pytest.approx(0.935261521507, abs=6e-13)
+
+
+def test_coefficients_outside_their_domain() -> None:
+    record = next(t for t in liu2019.paper().tables if t.title.startswith("§5.2")).records[0]
+    assert record["rho_p"] == pytest.approx(0.75, rel=1e-14)
+    assert record["rho_c"] == pytest.approx(2 / 3, rel=1e-14)
+    assert record["odds_printed"] == pytest.approx(-0.583, abs=6e-4)
+    assert record["precision_printed"] == pytest.approx(1.556, abs=6e-4)
+    assert 1 / record["odds"] == pytest.approx(14, rel=1e-12)
+    assert record["largest_rho_c"] == pytest.approx(0.2, rel=1e-14)
+    with pytest.raises(el.InputError, match="above 1"):
+        el.Knowledge.from_coefficients(rho_p=record["rho_p"], rho_c=record["rho_c"])
+
+
+def test_theorem_4_is_a_bound() -> None:
+    table = next(t for t in liu2019.paper().tables if t.title.startswith("Theorem 4"))
+    wanted = {2: (0.448181, 0.632121, 0.241837), 3: (0.567685, 0.776870, 0.229201), 10: (0.833800, 0.993262, 0.122131)}
+    for record in table.records:
+        each, claimed, together = wanted[record["q"]]
+        assert record["each"] == pytest.approx(each, abs=6e-7)
+        assert record["claimed"] == pytest.approx(claimed, abs=6e-7)
+        assert record["together"] == pytest.approx(together, abs=6e-7)
+        assert record["scalar"] == pytest.approx(0.393469, abs=6e-7)

@@ -214,10 +214,10 @@ def test_the_page_says_what_the_library_says(page: str, over: Assessment) -> Non
 
 def test_sections_can_stand_in_another_page(over: Assessment) -> None:
     made = sections(over)
-    assert len(made) == 8
+    assert len(made) == 9
     assert all(part.startswith("<section>") for part in made)
     assert ".adversaries" in style()
-    assert to_html(over, parts=made).count("<section>") == 8
+    assert to_html(over, parts=made).count("<section>") == 9
 
 
 def test_everything_from_outside_is_escaped(people: pd.DataFrame) -> None:

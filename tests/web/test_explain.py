@@ -25,6 +25,10 @@ MINIMAL: dict[str, tuple[dict[str, str], Callable[[], el.Experiment]]] = {
     "staircase": ({"epsilon": "1"}, lambda: el.staircase(epsilon=1.0)),
     "pure": ({"epsilon": "1"}, lambda: el.pure(epsilon=1.0)),
     "approximate": ({"epsilon": "1", "delta": "0.01"}, lambda: el.approximate(epsilon=1.0, delta=0.01)),
+    "dpsgd": (
+        {"sigma": "1", "rate": "0.01", "steps": "1000"},
+        lambda: el.dpsgd(sigma=1.0, rate=0.01, steps=1000),
+    ),
 }
 
 

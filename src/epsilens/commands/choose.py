@@ -60,10 +60,17 @@ def choose(
     k: m.Answers = None,
     truth: m.Truth = None,
     gamma: m.Gamma = None,
+    rate: m.Rate = None,
+    steps: m.Steps = None,
+    width: m.Width = None,
     scores0: m.Scores0 = None,
     scores1: m.Scores1 = None,
     monotonic: m.Monotonic = False,
     prior: e.Prior = None,
+    rho_p: e.RhoP = None,
+    rho_c: e.RhoC = None,
+    rho_t: e.RhoT = None,
+    less_likely: e.LessLikely = False,
     fpr: e.Fpr = None,
     beta: e.Beta = None,
     alpha: Alpha = None,
@@ -89,8 +96,15 @@ def choose(
         raise InputError(f"{m.flag(wanted)} is given, but it is what is being chosen: leave it out or name another")
     names = {"for_epsilon": "epsilon", "for_delta": "delta"}
     readings = {names.get(k, k): v for k, v in e.readings_given(ctx.params).items()}
+    known = e.knowledge_given(ctx.params)
+    if known is not None:
+        readings["prior"] = known.prior
     from ..choosing import choose as choose_
     from ..report.explain import chosen, command_line
 
     choice = choose_(m.builder(name), wanted, at_most=limit, reading=reading, given=arguments, **readings)
-    show(chosen(choice).with_command(command_line("choose", name, e.said(ctx.params))), format, output)
+    show(
+        e.with_knowledge(chosen(choice), known).with_command(command_line("choose", name, e.said(ctx.params))),
+        format,
+        output,
+    )

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..errors import InputError
 from . import mechanisms as m
 from .common import Format, FormatOption, OutputOption, parse_number, show
 
-__all__ = ["explain", "readings_given", "said"]
+if TYPE_CHECKING:
+    from ..build.knowledge import Knowledge
+    from ..report.explain import Explanation
+
+__all__ = ["explain", "knowledge_given", "readings_given", "said", "with_knowledge"]
 
 
 def _option(flag: str, help: str) -> Any:
@@ -18,6 +24,15 @@ def _option(flag: str, help: str) -> Any:
 
 
 Prior = Annotated[str | None, _option("--prior", "The adversary's belief before the release [0.5].")]
+RhoP = Annotated[str | None, _option("--rho-p", "Instead of --prior: coefficient of the prior over two values.")]
+RhoC = Annotated[str | None, _option("--rho-c", "Coefficient of correlated records.")]
+RhoT = Annotated[str | None, _option("--rho-t", "Coefficient of correlation over time.")]
+LessLikely = Annotated[
+    bool,
+    typer.Option(
+        "--less-likely", help="With --rho-…: the positive value is the less likely one.", rich_help_panel="Reading"
+    ),
+]
 Fpr = Annotated[str | None, _option("--fpr", "False-positive rate [0.1].")]
 Beta = Annotated[str | None, _option("--beta", "Weight of recall in the F-score [1].")]
 Baseline = Annotated[str | None, _option("--baseline", "Success of an attack without the release [0.01].")]
@@ -30,6 +45,30 @@ _READINGS = ("prior", "fpr", "beta", "baseline", "for_epsilon", "for_delta", "al
 def readings_given(parameters: Mapping[str, Any]) -> dict[str, float]:
     """The readings' options that were given, under the names they have on the command line."""
     return {k: parse_number(m.flag(k), v) for k, v in parameters.items() if k in _READINGS and v is not None}
+
+
+def knowledge_given(parameters: Mapping[str, Any]) -> Knowledge | None:
+    """What the coefficients say about the prior, None if none is given; refused beside a prior."""
+    rho = {k: parameters[k] for k in ("rho_p", "rho_c", "rho_t") if parameters[k] is not None}
+    if not rho:
+        if parameters["less_likely"]:
+            raise InputError("--less-likely is given without a coefficient: give --rho-p, --rho-c or --rho-t too")
+        return None
+    if parameters["prior"] is not None:
+        raise InputError(f"--prior and {m.flag(next(iter(rho)))} are both given: give the prior, or what it comes from")
+    from ..build.knowledge import Knowledge
+
+    positive = "less likely" if parameters["less_likely"] else "more likely"
+    return Knowledge.from_coefficients(**{k: parse_number(m.flag(k), v) for k, v in rho.items()}, positive=positive)
+
+
+def with_knowledge(about: Explanation, known: Knowledge | None) -> Explanation:
+    """The same with a last sentence that says where the prior comes from."""
+    if known is None:
+        return about
+    from ..report.sentences import Span
+
+    return replace(about, lead=(*about.lead, Span(f" {known.sentence}")))
 
 
 def said(parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -55,10 +94,21 @@ def explain(
     k: m.Answers = None,
     truth: m.Truth = None,
     gamma: m.Gamma = None,
+    rate: m.Rate = None,
+    steps: m.Steps = None,
+    width: m.Width = None,
+    rho: m.Rho = None,
+    xi: m.Xi = None,
+    orders: m.Orders = None,
+    mu: m.Mu = None,
     scores0: m.Scores0 = None,
     scores1: m.Scores1 = None,
     monotonic: m.Monotonic = False,
     prior: Prior = None,
+    rho_p: RhoP = None,
+    rho_c: RhoC = None,
+    rho_t: RhoT = None,
+    less_likely: LessLikely = False,
     fpr: Fpr = None,
     beta: Beta = None,
     baseline: Baseline = None,
@@ -71,11 +121,14 @@ def explain(
 
     For example: epsilens explain laplace --epsilon 1
     """
-    name = m.find(mechanism)
+    name = m.find(mechanism, claims=True)
     arguments, readings = m.given(name, ctx.params), readings_given(ctx.params)
+    known = knowledge_given(ctx.params)
+    if known is not None:
+        readings["prior"] = known.prior
     names = {"for_epsilon": "epsilon_for_delta", "for_delta": "delta"}
     from ..report.explain import command_line
     from ..report.explain import explain as explained
 
     about = explained(m.builder(name)(**arguments), **{names.get(k, k): v for k, v in readings.items()})
-    show(about.with_command(command_line("explain", name, said(ctx.params))), format, output)
+    show(with_knowledge(about, known).with_command(command_line("explain", name, said(ctx.params))), format, output)

@@ -26,6 +26,7 @@ TAKES: dict[str, tuple[str, ...]] = {
     "staircase": ("epsilon", "gamma", *_NOISE),
     "pure": ("epsilon", "neighbours"),
     "approximate": ("epsilon", "delta", "neighbours"),
+    "dpsgd": ("sigma", "rate", "steps", "neighbours", "width"),
 }
 #: Those without which the mechanism cannot be built.
 _NEEDS: dict[str, tuple[str, ...]] = {
@@ -34,7 +35,15 @@ _NEEDS: dict[str, tuple[str, ...]] = {
     "staircase": ("epsilon",),
     "pure": ("epsilon",),
     "approximate": ("epsilon", "delta"),
+    "dpsgd": ("sigma", "rate", "steps"),
 }
+#: What ``explain`` reads besides: claims about a release whose noise is not known.
+CLAIMS: dict[str, tuple[str, ...]] = {
+    "zcdp": ("rho", "xi", "neighbours"),
+    "rdp": ("orders", "rho", "neighbours"),
+    "gdp": ("mu", "neighbours"),
+}
+_CLAIMED: dict[str, tuple[str, ...]] = {"zcdp": ("rho",), "rdp": ("orders", "rho"), "gdp": ("mu",)}
 _WORDS = ("neighbours", "norm", "calibration")
 _LISTS = ("scores0", "scores1")
 
@@ -60,16 +69,28 @@ Norm = Annotated[str | None, _option("--norm", "Norm of the sensitivity: L1 or L
 Answers = Annotated[str | None, _option("--k", "Possible answers of randomised response [2].")]
 Truth = Annotated[str | None, _option("--truth", "Probability of a true answer, instead of --epsilon.")]
 Gamma = Annotated[str | None, _option("--gamma", "Where the staircase breaks.")]
+Rate = Annotated[str | None, _option("--rate", "DP-SGD: the chance that a person is in a batch.")]
+Steps = Annotated[str | None, _option("--steps", "DP-SGD: how many steps there are.")]
+Width = Annotated[str | None, _option("--width", "DP-SGD: relative width asked of a value's bracket [0.001].")]
+Rho = Annotated[str | None, _option("--rho", "Claims zcdp and rdp: the ρ claimed, for rdp one for each order.")]
+Xi = Annotated[str | None, _option("--xi", "Claim zcdp: the ξ of (ξ, ρ)-zCDP [0].")]
+Orders = Annotated[
+    str | None,
+    typer.Option(
+        "--orders", "--order", metavar="LIST", help="Claim rdp: its order or orders: 2,8.", rich_help_panel="Mechanism"
+    ),
+]
+Mu = Annotated[str | None, _option("--mu", "Claim gdp: the μ claimed.")]
 Scores0 = Annotated[str | None, _option("--scores0", "Scores of the outcomes without the person: 1,2,3.", "LIST")]
 Scores1 = Annotated[str | None, _option("--scores1", "Scores of the same outcomes with the person.", "LIST")]
 Monotonic = Annotated[bool, typer.Option("--monotonic", help="A person can only raise scores.")]
 
 
-def find(name: str) -> str:
-    """The mechanism's name in the library, or a sentence listing those there are."""
+def find(name: str, *, claims: bool = False) -> str:
+    """The mechanism's name in the library, or a sentence listing those there are; with ``claims``, a claim's too."""
     wanted = name.strip().lower().replace("-", "_")
-    if wanted not in TAKES:
-        known = ", ".join(n.replace("_", "-") for n in TAKES)
+    if wanted not in TAKES and not (claims and wanted in CLAIMS):
+        known = ", ".join(n.replace("_", "-") for n in (*TAKES, *(CLAIMS if claims else ())))
         raise InputError(f"there is no mechanism {name[:40]!r}: give one of {known}")
     return wanted
 
@@ -81,17 +102,17 @@ def flag(name: str) -> str:
 
 def options_of(name: str) -> str:
     """The options a mechanism takes, as a list to read."""
-    return ", ".join(flag(option) for option in TAKES[name])
+    return ", ".join(flag(option) for option in (TAKES | CLAIMS)[name])
 
 
 def given(name: str, parameters: Mapping[str, Any], *, chosen: str | None = None) -> dict[str, Any]:
     """The mechanism's arguments that were given, as the library takes them; ``chosen`` need not be given."""
-    every = {option for taken in TAKES.values() for option in taken}
+    every = {option for taken in (TAKES | CLAIMS).values() for option in taken}
     said = {k: v for k, v in parameters.items() if k in every and v is not None and v is not False}
     for option in said:
-        if option not in TAKES[name]:
+        if option not in (TAKES | CLAIMS)[name]:
             raise InputError(f"{name.replace('_', '-')} takes no {flag(option)}: it takes {options_of(name)}")
-    for option in _NEEDS.get(name, ()):
+    for option in (_NEEDS | _CLAIMED).get(name, ()):
         if option not in said and option != chosen:
             raise InputError(f"{name.replace('_', '-')} needs {flag(option)}: give a value for it")
     return {k: _value(k, v) for k, v in said.items()}
@@ -100,12 +121,17 @@ def given(name: str, parameters: Mapping[str, Any], *, chosen: str | None = None
 def _value(option: str, value: Any) -> Any:
     if isinstance(value, bool) or option in _WORDS:
         return value
-    return parse_numbers(flag(option), value) if option in _LISTS else parse_number(flag(option), value)
+    if option == "rho" and "," not in value:
+        return parse_number(flag(option), value)
+    lists = (*_LISTS, "orders", "rho")
+    return parse_numbers(flag(option), value) if option in lists else parse_number(flag(option), value)
 
 
 def builder(name: str) -> Callable[..., Experiment]:
     """The function that builds the mechanism; imports the library."""
     import epsilens
 
-    built: Callable[..., Experiment] = getattr(epsilens, name)
+    if name == "rdp":
+        return lambda orders, rho, **more: epsilens.from_rdp(orders, rho, **more)
+    built: Callable[..., Experiment] = getattr(epsilens, f"from_{name}" if name in CLAIMS else name)
     return built

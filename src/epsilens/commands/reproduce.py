@@ -11,7 +11,7 @@ from .common import Format, FormatOption, OutputOption, show
 
 __all__ = ["reproduce"]
 
-Paper = Annotated[str | None, typer.Argument(metavar="[PAPER]", help="000, 001 or 002; all of them if left out.")]
+Paper = Annotated[str | None, typer.Argument(metavar="[PAPER]", help="000, 001, 002, 003 or 004; all if left out.")]
 
 
 def reproduce(paper: Paper = None, format: FormatOption = Format.table, output: OutputOption = None) -> None:

@@ -6,6 +6,7 @@ one, how rows come back as Arrow) is here and nowhere else.
 
 from __future__ import annotations
 
+import sys
 import tempfile
 import uuid
 import warnings
@@ -22,6 +23,7 @@ __all__ = ["MEMORY_LIMIT", "Engine", "connect", "need_ibis", "sentence"]
 #: What the embedded DuckDB may hold in memory before it spills to its temporary directory. It leaves room for
 #: the roll-ups within 2 GB; whoever wants more passes ``engine=ibis.duckdb.connect(memory_limit="16GB")``.
 MEMORY_LIMIT = "1000MB"
+_DEPTH = 20_000
 
 
 def need_ibis() -> Any:
@@ -38,6 +40,17 @@ def sentence(error: BaseException) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     text = lines[0] if lines else type(error).__name__
     return text if len(text) <= 200 else text[:197] + "..."
+
+
+@contextmanager
+def _deep() -> Iterator[None]:
+    """Room to translate deep expressions into SQL, which recurses: thirty planned counts nest a few hundred deep."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, _DEPTH))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
 
 
 @dataclass
@@ -67,7 +80,7 @@ class Engine:
 
     def fetch(self, expression: Any) -> Any:
         """The rows of an expression as one Arrow table."""
-        with _quiet():
+        with _quiet(), _deep():
             return self.connection.to_pyarrow(expression.as_table())
 
     def batches(self, expression: Any) -> Iterator[Any]:

@@ -18,9 +18,18 @@ from ..checks import Array
 from .lines import Tail
 from .pieces import Pieces
 
-__all__ = ["laplace_product"]
+__all__ = ["laplace_product", "resolved"]
 
 _X, _W = np.polynomial.legendre.leggauss(24)
+_LEAST, _MOST = 1e-3, 80.0
+
+
+def resolved(total: float) -> bool:
+    """Whether doubles carry the written-out product of Laplaces of this total shift.
+
+    Below, the two laws differ by less than the rounding of a squared loss; above, masses of e^{−total} get lost.
+    """
+    return _LEAST <= total <= _MOST
 
 
 def _times(bernstein: Array, at_0: float, at_1: float) -> Array:

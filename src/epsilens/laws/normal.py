@@ -58,7 +58,7 @@ def psi_for_delta(epsilon: float, delta: float) -> float:
 
     The tail bound δ(ε) ≤ Φ(ψ/2 − ε/ψ) gives a ψ that is surely small enough; the search starts there.
     """
-    if epsilon == 0:
+    if epsilon < 1e-300:  # as at 0, which is on the safe side: δ falls with ε
         psi = 2 * float(half_normal_quantile(np.asarray(delta)))  # δ(0) = 2Φ(ψ/2) − 1
     else:
         z = float(ndtri(delta))

@@ -354,6 +354,8 @@ class Pieces:
         """
         near = 45 * max(self.line0.scale, self.line1.scale)  # e^{−45} of the mass lies beyond: below rounding
         reach = self.line0.centre - near, self.line0.centre + near
+        if np.isfinite(self.line0.support[0]):  # all of it: a bounded law may hold its mass at the ends
+            reach = self._span
         if self._one_sided:
             hit = self.line1.log_sf if self._one_sided == 1 else self.line1.log_cdf
             ends = [*self._span, *self.line0.knots, *self.line1.knots, self.line0.centre, self.line1.centre]

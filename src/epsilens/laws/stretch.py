@@ -5,6 +5,7 @@ level w = m + θ·log(θt) ≥ 0 for the likelihood-ratio threshold t:
 
     z_L = −w/(θ−1),   z_R = w/(θ+1) if w ≤ (θ+1)m, else m + (w − (θ+1)m)/(θ−1).
 
+Everything is written in the right end z = z_R, which keeps its digits as θ → 1, where w − (θ+1)m loses them.
 The paper calls its one-sided test optimal; it is not for θ > 1. Where the threshold meets the densities,
 t·p1 = p0 turns every t·mass into another mass, so the profile needs no subtraction.
 """
@@ -46,57 +47,57 @@ class StretchedLaplace:
         """The other order."""
         return StretchedLaplace(self.m, self.theta, not self.flipped)
 
-    # The narrow law is Lap(0,1), the wide one Lap(m,θ); w is the level above.
+    # The narrow law is Lap(0,1), the wide one Lap(m,θ); z is the right end above.
 
-    def _ends(self, w: Array) -> tuple[Array, Array]:
-        t, bend = self.theta, (self.theta + 1) * self.m
-        right = np.where(w <= bend, w / (t + 1), self.m + (w - bend) / (t - 1))
-        return -w / (t - 1), np.asarray(right)
+    def _ends(self, z: Array) -> tuple[Array, Array]:
+        spread = (self.theta + 1) / (self.theta - 1)
+        return -np.where(z <= self.m, spread * z, spread * self.m + (z - self.m)), z
 
-    def _outside(self, w: Array) -> tuple[Array, Array]:
-        """Masses (narrow, wide) outside [z_L, z_R]; everything for w < 0."""
-        left, right = self._ends(np.maximum(w, 0.0))
+    def _outside(self, z: Array) -> tuple[Array, Array]:
+        """Masses (narrow, wide) outside [z_L, z_R]; everything for z < 0."""
+        left, right = self._ends(np.maximum(z, 0.0))
         x = (right - self.m) / self.theta
         wide = 0.5 * np.exp((left - self.m) / self.theta) + np.where(
             x >= 0, 0.5 * np.exp(-np.maximum(x, 0)), 1 - 0.5 * np.exp(np.minimum(x, 0))
         )
         narrow = 0.5 * np.exp(left) + 0.5 * np.exp(-right)
-        return np.where(w < 0, 1.0, narrow), np.where(w < 0, 1.0, wide)
+        return np.where(z < 0, 1.0, narrow), np.where(z < 0, 1.0, wide)
 
-    def _inside(self, w: Array) -> tuple[Array, Array]:
+    def _inside(self, z: Array) -> tuple[Array, Array]:
         """Masses (narrow, wide) inside [z_L, z_R], in forms that keep their digits when the interval is short."""
-        left, right = self._ends(np.maximum(w, 0.0))
+        left, right = self._ends(np.maximum(z, 0.0))
         x, y = (right - self.m) / self.theta, (left - self.m) / self.theta
         short = 0.5 * np.exp(np.minimum(x, 0)) * -np.expm1((left - right) / self.theta)
         long = 0.5 * -np.expm1(y) + 0.5 * -np.expm1(-np.maximum(x, 0))
         narrow = 0.5 * -np.expm1(left) + 0.5 * -np.expm1(-right)
-        return np.where(w < 0, 0.0, narrow), np.where(w < 0, 0.0, np.where(x <= 0, short, long))
+        return np.where(z < 0, 0.0, narrow), np.where(z < 0, 0.0, np.where(x <= 0, short, long))
 
     def _level(self, mass: Callable[[Array], Array], target: Array, rising: Array) -> Array:
-        """The w ≥ 0 at which a monotone mass meets its target in (0, ½]."""
+        """The end z ≥ 0 at which a monotone mass meets its target in (0, ½]."""
         goal = np.log(target)
 
-        def excess(w: Array) -> Array:
+        def excess(z: Array) -> Array:
             with np.errstate(divide="ignore"):
-                return np.asarray(np.log(mass(w)) - goal)
+                return np.asarray(np.log(mass(z)) - goal)
 
-        high = np.full(goal.shape, (self.theta + 1) * (self.m + 1))
+        high = np.full(goal.shape, self.m + self.theta)
         for _ in range(64):
             short = np.where(rising, excess(high) < 0, excess(high) > 0)
             if not short.any():
                 break
             high = np.where(short, high * 2, high)
 
-        # a rising mass may be as small as 1e-300, and w with it: seek its logarithm
+        # a rising mass may be as small as 1e-300, and z with it: seek its logarithm
         def level(v: Array) -> Array:
             return np.where(rising, np.exp(np.where(rising, v, 0.0)), v)
 
         low = np.where(rising, -745.0, 0.0)
-        w = level(root(lambda v: excess(level(v)), low, np.where(rising, np.log(high), high)))
-        tiny = np.logical_and(rising, w < 1e-6)  # there the mass is proportional to w up to O(w)
+        z = level(root(lambda v: excess(level(v)), low, np.where(rising, np.log(high), high)))
+        # where both ends are near 0 the mass is proportional to z up to O(z)
+        tiny = np.logical_and(rising, -self._ends(z)[0] < 1e-6)
         for _ in range(2):
-            w = np.where(tiny, w * np.exp(-excess(w)), w)
-        return np.asarray(w)
+            z = np.where(tiny, z * np.exp(-excess(z)), z)
+        return np.asarray(z)
 
     def _curve(self, given: Array, *, wide: bool, inside: bool, want: str) -> Array:
         """Follow the curve: ``given`` is the wide/narrow mass inside/outside, ``want`` names the mass returned."""
@@ -107,14 +108,27 @@ class StretchedLaplace:
         # match whichever of the mass and its complement is the smaller: it carries the digits
         use_inside = (safe <= 0.5) == inside
         goal = np.where(safe <= 0.5, safe, 1 - safe)
-        w = self._level(
+        z = self._level(
             lambda x: np.where(use_inside, self._inside(x)[pick], self._outside(x)[pick]),
             goal,
             rising=use_inside,
         )
-        other = {"inside": self._inside, "outside": self._outside}[want](w)[1 - pick]
+        other = {"inside": self._inside, "outside": self._outside}[want](z)[1 - pick]
         at_zero, at_one = (0.0, 1.0) if (want == "inside") == inside else (1.0, 0.0)
         return np.where(given <= 0, at_zero, np.where(given >= 1, at_one, other))
+
+    def acceptance(self, alpha: Array) -> tuple[Array, Array]:
+        """The interval in which the optimal test of Lap(0,1) at size α, against the wide law, raises no alarm."""
+        alpha = np.asarray(alpha, dtype=float)
+        safe = np.where((alpha > 0) & (alpha < 1), alpha, 0.5)
+        small = safe <= 0.5
+        z = self._level(
+            lambda x: np.where(small, self._outside(x)[0], self._inside(x)[0]),
+            np.where(small, safe, 1 - safe),
+            rising=np.asarray(safe > 0.5),
+        )
+        left, right = self._ends(np.where(alpha >= 1, 0.0, z))
+        return np.where(alpha <= 0, -np.inf, left), np.where(alpha <= 0, np.inf, right)
 
     def tradeoff(self, alpha: Array) -> Array:
         """f(α) from the level whose rejection region has H0-mass α."""
@@ -134,36 +148,43 @@ class StretchedLaplace:
             return self._curve(recall, wide=False, inside=True, want="inside")
         return self._curve(recall, wide=True, inside=False, want="outside")
 
-    def _w(self, log_threshold: Array) -> Array:
-        u = -log_threshold if self.flipped else log_threshold
-        return np.asarray(self.m + self.theta * (np.log(self.theta) + u))
+    def _z(self, log_threshold: Array) -> Array:
+        """The end at a threshold; negative below the least likelihood ratio."""
+        level = np.log(self.theta) + (-log_threshold if self.flipped else log_threshold)
+        near = (self.m + self.theta * level) / (self.theta + 1)
+        far = self.m + self.theta * (level - self.m) / (self.theta - 1)
+        return np.asarray(np.where(level <= self.m, near, far))
 
     def at(self, log_threshold: Array) -> tuple[Array, Array]:
         """(α, recall) of the threshold test."""
-        w = self._w(np.asarray(log_threshold, dtype=float))
+        z = self._z(np.asarray(log_threshold, dtype=float))
         if self.flipped:
-            narrow, wide = self._inside(w)
+            narrow, wide = self._inside(z)
             return wide, narrow
-        return self._outside(w)
+        return self._outside(z)
 
     def profile(self, log_threshold: Array) -> Array:
         """h(t), by t·p1 = p0 at both ends of the interval."""
         u = np.asarray(log_threshold, dtype=float)
-        w, t = self._w(u), self.theta
-        left, right = self._ends(np.maximum(w, 0.0))
+        z, t = self._z(u), self.theta
+        left, right = self._ends(np.maximum(z, 0.0))
         x = (right - self.m) / t
         with np.errstate(over="ignore", invalid="ignore"):
             if not self.flipped:
-                tail = 0.5 * np.exp((left - self.m) / t) * (1 - 1 / t)
-                beyond = 0.5 * np.exp(-np.maximum(x, 0)) * (1 - 1 / t)
+                tail = 0.5 * np.exp((left - self.m) / t) * ((t - 1) / t)
+                beyond = 0.5 * np.exp(-np.maximum(x, 0)) * ((t - 1) / t)
                 between = 0.5 * (-np.expm1(np.minimum(x, 0)) - np.expm1(np.minimum(x, 0) - np.log(t)))
-                return np.where(w < 0, -np.expm1(np.minimum(u, 0.0)), tail + np.where(x >= 0, beyond, between))
-            short = 0.5 * (t - 1) * expm1mx(left) - 0.5 * (t + 1) * expm1mx(-w / (t + 1))
+                return np.where(z < 0, -np.expm1(np.minimum(u, 0.0)), tail + np.where(x >= 0, beyond, between))
+            # with g(x) = e^x − 1 − x: e^{−z}·(g(z) + ½(θ−1)·g(−2z/(θ−1))), two positive terms
+            first = np.where(
+                right < 1, np.exp(-right) * expm1mx(np.minimum(right, 1.0)), 1 - (1 + right) * np.exp(-right)
+            )
+            short = first + 0.5 * (t - 1) * np.exp(-right) * expm1mx(-2 * right / (t - 1))
             e = np.log(t) - u  # t·p_wide = p_narrow at likelihood ratio e^{−e}·θ
             near = 0.5 * (t - 1) * (expm1mx(left) + expm1mx(-right)) - t * expm1mx(-e)
             far = -np.expm1(u) + 0.5 * (t - 1) * (np.exp(left) + np.exp(-right))
-            value = np.where(w <= (t + 1) * self.m, short, np.where(np.abs(e) < 1, near, far))
-        return np.where(w <= 0, 0.0, np.where(np.isneginf(u), 1.0, np.maximum(value, 0.0)))
+            value = np.where(z <= self.m, short, np.where(np.abs(e) < 1, near, far))
+        return np.where(z <= 0, 0.0, np.where(np.isneginf(u), 1.0, np.maximum(value, 0.0)))
 
     def profile_inverse(self, delta: Array) -> Array:
         """The least ε ≥ 0 with h(e^ε) ≤ δ, rounded up."""
@@ -197,10 +218,11 @@ class StretchedLaplace:
         B, d, t = W / self.theta, self.m, self.theta
         with np.errstate(all="ignore"):
             # E = θ^{−W}/(A+B) · (B·e^{−Ad} − A·e^{−Bd})/(B−A): a factor of the scales, zero at W = 0 and at A = 0,
+            x = -(t - 1) / t  # 1/θ − 1, also where θ is near 1
             scales = np.where(
                 A < 0.5,
                 A * log1pmx(np.asarray(t - 1)) - log1pmx(A * (t - 1)),
-                W * log1pmx(np.asarray(1 / t - 1)) - log1pmx(W * (1 / t - 1)),
+                W * log1pmx(np.asarray(x)) - log1pmx(W * x) if t < 2 else -W * np.log(t) - np.log1p(W * x),
             )
             # and one of the shift, in three forms that keep their digits: far apart, alike rates, unlike rates
             low, high = np.minimum(A, B), np.maximum(A, B)
@@ -219,6 +241,8 @@ class StretchedLaplace:
         shift = self.m / self.theta if self.flipped else self.m  # Δ/b0
         # = [log r + 1/r − 1] + (e^{−s} − 1 + s)/r, two positive terms that keep their digits as r → 1 and s → 0
         x = self.theta - 1 if self.flipped else (1 - self.theta) / self.theta  # 1/r − 1
+        if not self.flipped and self.theta > 2:  # 1 + x is near 0: take the logarithm of θ itself
+            return np.asarray(expm1mx(np.asarray(-shift)) / r + (np.log(self.theta) + x))
         return np.asarray(expm1mx(np.asarray(-shift)) / r - log1pmx(np.asarray(x)))
 
     def auc(self) -> Array:

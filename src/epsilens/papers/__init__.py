@@ -11,7 +11,7 @@ from .tables import Paper, Reproduction
 
 __all__ = ["PAPERS", "reproduction"]
 
-PAPERS = {"000": "liu2019", "001": "ashena2021", "002": "kaissis2022"}
+PAPERS = {"000": "liu2019", "001": "ashena2021", "002": "kaissis2022", "003": "unsal2022", "004": "li2019"}
 
 
 def reproduction(*papers: str) -> Reproduction:

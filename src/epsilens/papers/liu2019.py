@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
+from ..build.knowledge import Knowledge
 from ..build.mechanisms import gaussian, laplace
 from ..choosing import choose
 from ..errors import NoSolutionError
 from ..report.words import number, rounded_up, small
+from ..vectors import vector
 from .tables import Paper, Table
 
-__all__ = ["BETAS", "LIMITS", "PRINTED", "lambda_corrected", "lambda_printed", "paper", "sigma_printed", "table1"]
+__all__ = [
+    "BETAS",
+    "LIMITS",
+    "PRINTED",
+    "coefficients_of",
+    "fscore_printed",
+    "lambda_corrected",
+    "lambda_printed",
+    "odds_printed",
+    "paper",
+    "sigma_printed",
+    "table1",
+]
 
 LIMITS = (0.55, 0.58, 0.62, 0.67, 0.76, 0.83, 0.9, 0.95)
 BETAS = (0.5, 0.6, 0.8, 1.0, 1.5, 2.0)
@@ -130,10 +145,127 @@ def _sigma_table() -> Table:
     return Table("Gaussian noise: σ for δ = 0.00001", columns, rows, notes, tuple(records))
 
 
+def odds_printed(rho_p: float, rho_c: float = 0.0, rho_t: float = 0.0) -> float:
+    """Eqs 17, 20, 23: the paper's prior odds, without the condition that they be positive."""
+    return 1 - rho_p - (2 - rho_p) * (rho_c + rho_t * (1 - rho_c))
+
+
+def fscore_printed(epsilon: float, c: float, *, beta: float = 1.0, slip: bool = True) -> float:
+    """Eqs 18 and 24 as printed: ε stands under the root where e^ε belongs (Eq. 21 has it right: ``slip`` false)."""
+    b2 = beta * beta
+    if epsilon < math.log1p(b2 / c):
+        return (1 + b2) / (1 + b2 + c)
+    s = math.sqrt(1 + 4 * b2 * (epsilon if slip else math.exp(epsilon)) / c)
+    return (1 + b2) * (s - 1) / ((1 + b2) * s - 1 + b2)
+
+
+def _knowledge_table() -> Table:
+    epsilon, alpha = 2.0, 0.1
+    e = laplace(epsilon=epsilon)
+    records = []
+    for rho in ((0.0, 0.0, 0.0), (0.2, 0.0, 0.0), (0.2, 0.1, 0.0), (0.2, 0.1, 0.1)):
+        known = Knowledge.from_coefficients(rho_p=rho[0], rho_c=rho[1], rho_t=rho[2])
+        slip = (rho[0] > 0 and rho[1] == 0) or rho[2] > 0
+        records.append(
+            {
+                "rho_p": rho[0],
+                "rho_c": rho[1],
+                "rho_t": rho[2],
+                "odds": known.odds,
+                "precision": float(e.precision(alpha, known.prior)),
+                "printed": fscore_printed(epsilon, known.odds, slip=slip),
+                "corrected": float(e.fbeta(prior=known.prior)),
+            }
+        )
+    rows = tuple(
+        (
+            f"ρ_p = {r['rho_p']:g}, ρ_c = {r['rho_c']:g}, ρ_t = {r['rho_t']:g}",
+            number(r["odds"]),
+            number(r["precision"]),
+            number(r["printed"]),
+            number(r["corrected"]),
+        )
+        for r in records
+    )
+    notes = (
+        "Odds are of the less likely value against the more likely one; if the positive value is the less likely one "
+        "they are the other way round, and precision falls.",
+        "Eqs 18 and 24 are printed with ε under the root instead of e^ε; Eq. 21 is right.",
+    )
+    columns = ("what is known", "odds c", "precision", "F₁ printed", "corrected")
+    title = f"§5: what the adversary knows, ε = {epsilon:g}; precision at α = {alpha:g}"
+    return Table(title, columns, rows, notes, tuple(records))
+
+
+def coefficients_of(joint: Sequence[Sequence[float]]) -> tuple[float, float]:
+    """(ρ_p, ρ_c) of a record and one other, by the paper's definitions; rows are the record's values.
+
+    >>> rho_p, rho_c = coefficients_of([[0.1, 0.7], [0.15, 0.05]])
+    >>> round(rho_p, 12), round(rho_c, 12), round(odds_printed(rho_p, rho_c), 3)
+    (0.75, 0.666666666667, -0.583)
+    """
+    own = [math.fsum(row) for row in joint]
+    other = [math.fsum(column) for column in zip(*joint, strict=True)]
+    ratios = [own[i] / (x / other[j]) for i, row in enumerate(joint) for j, x in enumerate(row) if x > 0]
+    return 1 - min(own) / max(own), 1 - min(ratios)
+
+
+def _domain_table() -> Table:
+    joint = ((0.1, 0.7), (0.15, 0.05))
+    rho_p, rho_c = coefficients_of(joint)
+    c = odds_printed(rho_p, rho_c)
+    recall, alpha = 1 - 0.5 * math.exp(-1.0), 0.5
+    known = Knowledge.from_records(joint)
+    record = {
+        "rho_p": rho_p,
+        "rho_c": rho_c,
+        "odds_printed": c,
+        "precision_printed": 1 / (1 + c * alpha / recall),
+        "odds": known.odds,
+        "precision": float(laplace(epsilon=1.0).precision(alpha, known.prior)),
+        "largest_rho_c": (1 - rho_p) / (2 - rho_p),
+    }
+    rows = (
+        ("odds c", number(c), number(known.odds)),
+        ("precision, ε = 1, α = 0.5", number(record["precision_printed"]), number(record["precision"])),
+    )
+    notes = (
+        f"A record with P(A) = 0.8 and a neighbour with P = 0.25, P(A|1) = 0.4, P(A|0) = 0.9333: ρ_p = {rho_p:.4g}, "
+        f"ρ_c = {rho_c:.4g}, both allowed by the paper, give negative odds and a precision above 1.",
+        f"With this ρ_p the formula needs ρ_c below {record['largest_rho_c']:.4g}; the table itself gives the truth.",
+    )
+    columns = ("what the neighbour tells", "printed", "corrected")
+    return Table("§5.2: coefficients outside their domain", columns, rows, notes, (record,))
+
+
+def _vector_table() -> Table:
+    records = []
+    for q in (2, 3, 10):
+        each, together = vector(epsilon=1.0, q=q, calibration="each"), vector(epsilon=1.0, q=q)
+        records.append(
+            {
+                "q": q,
+                "each": float(each.experiment.advantage()),
+                "claimed": float(each.claimed.advantage()),
+                "together": float(together.experiment.advantage()),
+                "scalar": float(together.scalar.advantage()),
+            }
+        )
+    rows = tuple((str(r["q"]), *(number(r[k]) for k in ("each", "claimed", "together", "scalar"))) for r in records)
+    notes = (
+        "Advantage of the best test. With ε for each coordinate the theorem's scalar qε is an upper bound, not equal.",
+        "Noise calibrated to the L1 sensitivity of the vector is ε-DP as a whole: spread over the coordinates a person "
+        "is harder to find than in one.",
+    )
+    columns = ("coordinates", "ε each", "claimed: scalar qε", "ε in all", "scalar ε")
+    return Table("Theorem 4: vector answers, ε = 1", columns, rows, notes, tuple(records))
+
+
 def paper() -> Paper:
     """Everything recomputed of this paper."""
     citation = (
         "Liu, He, Chanyaswad, Wang, Mittal. Investigating Statistical Privacy Frameworks from the Perspective of "
         "Hypothesis Testing. PoPETs 2019."
     )
-    return Paper("000", citation, (table1(), _lambda_table(), _sigma_table()))
+    tables = (table1(), _lambda_table(), _sigma_table(), _knowledge_table(), _domain_table(), _vector_table())
+    return Paper("000", citation, tables)

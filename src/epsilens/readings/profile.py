@@ -15,6 +15,9 @@ __all__ = ["delta", "epsilon"]
 
 def delta(law: Law, epsilon: Array) -> Array:
     """The least δ for which the pair is (ε, δ)-indistinguishable, both orders."""
+    worse = getattr(law, "worse_delta", None)  # a bracket knows which order needs computing
+    if worse is not None:
+        return np.asarray(worse(epsilon))
     forward = law.profile(epsilon)
     return forward if law.symmetric else np.maximum(forward, law.reverse().profile(epsilon))
 
@@ -27,6 +30,9 @@ def epsilon(law: Law, delta: Array) -> Array:
 
     A privacy loss rounds up: δ read again at this ε is never above the δ asked for.
     """
+    worse = getattr(law, "worse_epsilon", None)  # already on its safe side
+    if worse is not None:
+        return np.asarray(worse(delta))
     forward = law.profile_inverse(delta)
     value = forward if law.symmetric else np.maximum(forward, law.reverse().profile_inverse(delta))
     for k in range(48):  # by ulps, doubling; where δ hardly depends on ε (few atoms, tiny masses) it takes larger steps

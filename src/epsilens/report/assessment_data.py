@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..assessing import SCHEMA
 from ..precedents import SOURCE
 from .assessment_queries import title
+from .assessment_relatives import relatives_data
 from .assessment_words import error_limit, failed, headline, sentence, status, verdict
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ def as_dict(a: Assessment) -> dict[str, Any]:
             "errors": [list(line) for line in a.curve.errors],
         },
         "isolation": None if a.scan is None else _isolation(a.scan),
+        "relatives": relatives_data(a),
         "precedents": {"source": SOURCE, "deployments": [dict(vars(p)) for p in a.precedents]},
         "assumptions": list(a.assumptions),
         "notes": list(a.notes),
@@ -80,7 +82,7 @@ def _query(a: Assessment, q: QueryAccuracy) -> dict[str, Any]:
 def _noise(a: Assessment, q: QueryAccuracy, noise: Noise | None, epsilon: float | None) -> dict[str, float] | None:
     if noise is None or not epsilon:
         return None
-    return {"scale": noise.scale, "error": noise.error, "relative": q.relative(epsilon, a.release)}
+    return {**vars(noise), "relative": q.relative(epsilon, a.release)}
 
 
 def _isolation(scan: Scan) -> dict[str, Any]:

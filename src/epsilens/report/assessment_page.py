@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from .. import __version__
 from . import icons, page
+from .assessment_besides import related, tampering
 from .assessment_numbers import FREQUENCIES, planned
 from .assessment_parts import accuracy, disclosure, isolation, others, reproduce, risk_and_accuracy, who
 from .assessment_queries import facts
@@ -88,7 +89,8 @@ def to_html(a: Assessment, day: date | None = None, parts: Sequence[str] | None 
 
 def sections(a: Assessment) -> list[str]:
     """The report's sections, for a page that has a head of its own; they go into an element of class ``report``."""
-    made = [_opening(a), who(a), risk_and_accuracy(a), isolation(a), accuracy(a), others(a), _assumed(a), reproduce(a)]
+    made = [_opening(a), who(a), risk_and_accuracy(a), isolation(a), accuracy(a)]
+    made += [related(a), tampering(a), others(a), _assumed(a), reproduce(a)]
     return [section for section in made if section]
 
 

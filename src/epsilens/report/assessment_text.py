@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from ..data.scan import DISCLOSURE as SCAN_DISCLOSURE
 from .assessment_numbers import percent, planned
+from .assessment_relatives import relatives_sentence, relatives_table
 from .assessment_rows import accuracy_rows, combinations, risk_note, risk_rows
+from .assessment_tampering import hidden_sentence, hidden_table
 from .assessment_words import (
     DISCLOSURE,
     contradiction,
@@ -57,6 +59,11 @@ def to_text(a: Assessment, width: int = WIDTH) -> str:
         blocks.append(said(told))
     if isolated := isolation_lines(a):
         blocks.append("\n".join([said(isolated[0]), *isolated[1:]]))
+    if told := relatives_sentence(a):
+        blocks.append("If related people resemble each other\n" + aligned(relatives_table(a), width))
+        blocks.append(said(told))
+    blocks.append("What a false record could hide\n" + aligned(hidden_table(a), width))
+    blocks.append(said(hidden_sentence(a)))
     blocks.append("What was assumed\n" + "\n".join(_item(text, width) for text in a.assumptions))
     blocks += [said(note) for note in other_notes(a)]
     blocks.append(said(" ".join(DISCLOSURE)))
@@ -169,6 +176,9 @@ def to_markdown(a: Assessment) -> str:
         out += ["## Who can be isolated", "", escape(a.scan.sentence), ""]
         out += _grid([["Columns", "people alone, of 100"], *([", ".join(c), text] for c, _, text in combinations(a))])
         out.append("")
+    if told := relatives_sentence(a):
+        out += ["## If related people resemble each other", "", escape(told), "", *_grid(relatives_table(a)), ""]
+    out += ["## What a false record could hide", "", escape(hidden_sentence(a)), "", *_grid(hidden_table(a)), ""]
     out += ["## What was assumed", "", *(f"- {escape(text)}" for text in (*a.assumptions, *other_notes(a))), ""]
     out += [f"> **{escape(DISCLOSURE[0])}** {escape(DISCLOSURE[1])}", "", "## How to reproduce", ""]
     out += [f"- {name}: {escape(text)}" for name, text in reproduce_lines(a)]

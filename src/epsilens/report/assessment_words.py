@@ -191,7 +191,21 @@ def _phrase(a: Assessment, r: Risk) -> tuple[str, str, str]:
         "reidentification": (
             "an attack that looks for a person’s record finds it for ", " people", "Without the release it would for",
         ),
+        "identification": (
+            f"an adversary’s belief which of {a.release.adversary.among or 0:,} people is missing can rise to ", "",
+            "Without the release it would stay at",
+        ),
+        "identification-guess": (
+            f"an adversary names the one of {a.release.adversary.among or 0:,} people who is missing for ", " people",
+            right,
+        ),
     }  # fmt: skip
+    known["informed"] = known["belief"]
+    known["informed-guess"] = (
+        f"an adversary with what is known beforehand guesses correctly {asked} for ",
+        " people",
+        right,
+    )
     at = r.arguments.get("alpha", r.arguments.get("fpr", 0.0))
     finds = (
         f"at {false_alarms(at)}, an adversary who knows every other record finds ",

@@ -54,6 +54,8 @@ class Explanation:
             exact = "All values are exact to the digits shown."
         else:
             exact = "Values are upper bounds on the risk: what is not exact is rounded against the defender."
+        if not getattr(self.experiment.law, "reached", True):
+            exact += " Some brackets are wider than was asked for, which costs accuracy but not safety."
         return (*(f"{note[:1].upper()}{note[1:]}." for note in notes), exact)
 
     def row(self, key: str) -> Row:
@@ -208,14 +210,15 @@ _SAID_BY: dict[str, tuple[str, ...]] = {
     "staircase": ("epsilon",),
     "pure": ("epsilon",),
     "approximate": ("epsilon", "delta"),
+    "dpsgd": ("sigma", "rate", "steps"),
 }
 
 
 def _reproduce(e: Experiment, given: Mapping[str, float]) -> str:
     """The explain command for an experiment that one can be written for."""
-    if e.name not in _SAID_BY:
-        return ""
     p = e.parameters
+    if e.name not in _SAID_BY or any(isinstance(p[name], list) for name in _SAID_BY[e.name] if name in p):
+        return ""
     said = ("epsilon", "delta") if e.name == "gaussian" and "epsilon" in p else _SAID_BY[e.name]
     options: dict[str, Any] = {name: p[name] for name in said}
     plain: dict[str, Any] = {
@@ -224,6 +227,7 @@ def _reproduce(e: Experiment, given: Mapping[str, float]) -> str:
         "k": 2,
         "neighbours": "add-remove",
         "calibration": "analytic",
+        "width": 1e-3,
     }
     options |= {name: p[name] for name, usual in plain.items() if name in p and p[name] != usual}
     if "shift" in p and p["shift"] != p["sensitivity"]:

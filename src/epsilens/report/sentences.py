@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -104,6 +104,16 @@ _SECRET = Question(
     "the target has the secret",
     "An adversary who compares the answers",
 )
+_TAMPERED = Question(
+    "whether a false record moved the answer",
+    "answers",
+    "a tampered answer",
+    "an honest one",
+    "tampered with",
+    "honest",
+    "the answer was tampered with",
+    "A defender who knows the true answer",
+)
 
 
 def question(e: Experiment) -> Question:
@@ -122,6 +132,8 @@ def question(e: Experiment) -> Question:
         return _VALUE
     if worlds == ("the target does not have the secret", "the target has the secret"):
         return _SECRET
+    if worlds == ("nobody tampered with the answer", "a false record moved the answer"):
+        return _TAMPERED
     return Question(
         f"which of two is true, “{e.h0}” or “{e.h1}”,",
         "cases",
@@ -130,7 +142,14 @@ def question(e: Experiment) -> Question:
         "of the second kind",
         "of the first",
         e.h1,
+        *([_knows(len(e.parameters["known"]))] if e.name == "correlated" else []),
     )
+
+
+def _knows(records: int) -> str:
+    """The adversary against correlated records, by how many they know."""
+    known = {0: "no other record", 1: "one other record"}.get(records, f"{records} other records")
+    return f"An adversary who knows {known}, and how records go together,"
 
 
 def lead(asked: Question, success: float, baseline: float, belief: tuple[float, float]) -> tuple[Span, ...]:
@@ -186,6 +205,17 @@ _TITLES = {
     "pure": "Any ε-DP release",
     "approximate": "Any (ε, δ)-DP release",
     "finite": "Two lists of probabilities",
+    "dpsgd": "DP-SGD",
+    "composition": "Several releases together",
+    "subsample": "A release of a sample",
+    "group": "A group of people",
+    "zcdp": "Any ρ-zCDP release",
+    "rdp": "Any Rényi-DP release",
+    "gdp": "Any μ-GDP release",
+    "claims": "Any release with these (ε, δ)",
+    "privacy_loss_distribution": "A privacy-loss distribution",
+    "correlated": "Correlated records",
+    "tampering": "A false record",
 }
 
 
@@ -208,6 +238,8 @@ def mechanism(e: Experiment) -> str:
         return f"Each person gives the true answer {honest}, otherwise {others}."
     if e.name == "exponential":
         return f"The release picks one of {p['outcomes']} outcomes, more often those with a higher score."
+    if e.name == "dpsgd":
+        return _dpsgd(p)
     if e.name not in _REACH:
         return ""
     if e.name in ("gaussian", "discrete_gaussian"):
@@ -226,6 +258,15 @@ def mechanism(e: Experiment) -> str:
 
 def _short(value: float) -> str:
     return f"{value:.4g}"
+
+
+def _dpsgd(p: Mapping[str, Any]) -> str:
+    """Training in steps, each on a sample; a schedule is only counted."""
+    if any(isinstance(p[name], list) for name in ("sigma", "rate", "steps")):
+        return "Each step of a schedule draws a sample and adds Gaussian noise to its clipped gradients."
+    drawn = "everybody" if p["rate"] == 1 else f"each person with probability {small(p['rate'])}"
+    noise = f"Gaussian noise of {_short(p['sigma'])} times the clipping norm"
+    return f"{grouped(int(p['steps']))} steps draw {drawn} and add {noise} to the gradients."
 
 
 def _ceiling(value: float) -> str:
@@ -277,14 +318,18 @@ _SYMBOLS = {
     "scale": "scale",
     "truth": "truth",
     "shift": "shift",
+    "rate": "rate",
+    "steps": "steps",
 }
 #: Parameters by which way risk goes as they grow.
-RISES = ("epsilon", "delta", "psi", "truth", "shift")
+RISES = ("epsilon", "delta", "psi", "truth", "shift", "rate", "steps")
 FALLS = ("sigma", "scale")
 
 
 def safe_value(choice: Choice) -> tuple[str, str]:
     """The chosen value rounded to the safe side, and the words that say which side that is."""
+    if choice.parameter == "steps":
+        return f"{choice.value:.0f}", "or fewer"
     if choice.parameter in RISES:
         return rounded_down(choice.value), "or less"
     if choice.parameter in FALLS:
@@ -309,14 +354,15 @@ def instruction(choice: Choice) -> str:
 def consequence(choice: Choice, asked: Question) -> tuple[Span, ...]:
     """What the chosen value achieves: the reading, its baseline and the limit."""
     name, args = choice.reading_name, choice.arguments
+    reader = " ".join(asked.who.lower().split()[:2])  # an adversary, or a defender
     phrases = {
         "success": f"{asked.who[0].lower()}{asked.who[1:]} then guesses correctly {asked.asks} for at most |"
         f" {asked.unit}",
-        "recall": f"at {false_alarms(args.get('alpha', 0))}, an adversary then finds at most | {asked.group}",
-        "roc": f"at {false_alarms(args.get('fpr', 0))}, an adversary then finds at most | {asked.group}",
-        "posterior": f"an adversary's belief that {choice.experiment.h1} then never rises above |",
-        "precision": f"of those an adversary flags, at most | are then {asked.group}",
-        "auc": f"an adversary then tells {asked.one} from {asked.other} at most | times",
+        "recall": f"at {false_alarms(args.get('alpha', 0))}, {reader} then finds at most | {asked.group}",
+        "roc": f"at {false_alarms(args.get('fpr', 0))}, {reader} then finds at most | {asked.group}",
+        "posterior": f"{reader}'s belief that {choice.experiment.h1} then never rises above |",
+        "precision": f"of those {reader} flags, at most | are then {asked.group}",
+        "auc": f"{reader} then tells {asked.one} from {asked.other} at most | times",
         "attack_success": "any attack then succeeds for at most |",
     }
     floor = float(find(name).floor(**args))

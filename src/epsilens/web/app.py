@@ -17,7 +17,7 @@ try:
     from fastapi.staticfiles import StaticFiles
     from starlette.exceptions import HTTPException
 
-    from . import api, api_docs, assess_pages, pages, parts
+    from . import api, api_docs, assess_pages, notions_pages, pages, parts
 except ImportError as error:
     if isinstance(error, MissingExtra):
         raise
@@ -53,6 +53,7 @@ def create_app(host: str = "127.0.0.1", limits: Limits | None = None) -> FastAPI
     app.state.limits, app.state.workers = within, Workers(within)
     app.include_router(pages.router)
     app.include_router(assess_pages.router)
+    app.include_router(notions_pages.router)
     app.include_router(api.router)
     app.include_router(api_docs.router)
     app.mount("/static", StaticFiles(directory=Path(__file__).with_name("static")), name="static")

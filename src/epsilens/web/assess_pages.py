@@ -182,6 +182,8 @@ _PLACES = (
     (r"mechanism\.epsilon", "epsilon"),
     (r"delta", "delta"),
     (r"adversary\.prior", "prior"),
+    (r"adversary\.among", "among"),
+    (r"related|correlation", "related"),
     (r"limits", "at_most"),
     (r"queries", "queries"),
 )

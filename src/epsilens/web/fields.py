@@ -112,6 +112,11 @@ FIELDS: dict[str, Field] = {
         Field("truth", "True answers", "How often people answer truthfully, from 0 to 1.", "0.75", (0.5, 0.99),
               ("0.5", "0.99"), symbol="truth"),
         Field("k", "Possible answers", "Between how many answers a person can choose.", "2"),
+        Field("rate", "Share of the data in a step", "The chance that a person is in a batch, from 0 to 1.", "0.01",
+              (1e-4, 1), ("0.0001", "0.01", "1"), log=True, symbol="rate"),
+        Field("steps", "Steps", "How many noisy steps the training takes.", "1000", (1, 1e6),
+              ("1", "1000", "1e6"), log=True, symbol="steps"),
+        Field("width", "Width of the brackets", "Relative: smaller is more accurate and slower.", "0.001"),
         Field("scores0", "Scores without the person", "One number for each outcome, separated by commas.", "1,2,3",
               kind="list"),
         Field("scores1", "Scores with the person", "The same outcomes, in the same order.", "1,2,4", kind="list"),
@@ -154,15 +159,19 @@ WAYS: dict[str, dict[str, tuple[str, ...]]] = {
     "staircase": {"epsilon": ("epsilon",)},
     "pure": {"epsilon": ("epsilon",)},
     "approximate": {"epsilon": ("epsilon", "delta")},
+    "dpsgd": {"sigma": ("sigma",)},
 }
 WAY_WORDS = {"epsilon": "ε", "scale": "scale", "sigma": "σ", "psi": "ψ", "truth": "true answers"}
 
 #: The readings' own fields on the Explain view.
 READING_FIELDS = ("prior", "fpr", "beta", "baseline", "for_epsilon", "for_delta")
 #: Shown with the noise, because the mechanism means nothing without them.
-_FIRST = ("k", "scores0", "scores1")
+_FIRST = ("k", "rate", "steps", "scores0", "scores1")
 #: Behind "Rarer settings".
-RARE = ("shift", "stretch", "gamma", "calibration", "neighbours", "beta", "baseline", "for_epsilon", "for_delta")
+RARE = (
+    *("shift", "stretch", "gamma", "calibration", "neighbours", "width"),
+    *("beta", "baseline", "for_epsilon", "for_delta"),
+)
 
 
 def way_of(mechanism: str, given: Mapping[str, str]) -> str:

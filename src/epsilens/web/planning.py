@@ -68,6 +68,7 @@ limits: {success: 0.55}
 _EMPTY: dict[str, Any] = {
     "title": "", "person": "", "max_rows": "1", "secret": "", "noise": "laplace", "epsilon": "1", "delta": "0.00001",
     "prior": "0.5", "knows": "one answer", "reading": "success", "at_most": "0.55", "error": "",
+    "among": "", "related": "",
 }  # fmt: skip
 _NO_QUERY = {"kind": "", "what": "", "by": "", "low": "", "high": ""}
 
@@ -114,6 +115,8 @@ def to_yaml(form: Mapping[str, str], lists: Mapping[str, Sequence[str]], table: 
         data["quasi_identifiers"] = list(lists["quasi"])
     if form.get("secret"):
         data["secret"] = form["secret"]
+    if form.get("related"):
+        data["related"] = form["related"]
     mechanism: dict[str, Any] = {
         "noise": form.get("noise") or "laplace",
         "epsilon": _number(form.get("epsilon") or "1"),
@@ -121,6 +124,10 @@ def to_yaml(form: Mapping[str, str], lists: Mapping[str, Sequence[str]], table: 
     if mechanism["noise"] == "gaussian":
         mechanism["delta"] = _number(form.get("delta") or "0.00001")
     adversary = {"prior": _number(form.get("prior") or "0.5"), "knows": form.get("knows") or "one answer"}
+    if form.get("among"):
+        adversary["among"] = _number(form["among"])
+    if form.get("related"):
+        adversary["correlation"] = "from data"
     limits: dict[str, Any] = {}
     if form.get("at_most"):
         limits[form.get("reading") or "success"] = _number(form["at_most"])
@@ -178,6 +185,8 @@ def plan_of(release: Release | None, table: str) -> Plan:
         "delta": small(mechanism.delta or 0.00001),
         "prior": f"{release.adversary.prior:.12g}",
         "knows": release.adversary.knows,
+        "among": str(release.adversary.among or ""),
+        "related": (data.related or data.person or "") if release.adversary.correlation == "from data" else "",
         "reading": reading,
         "at_most": f"{plain[reading]:.12g}" if reading in plain else "",
         "error": f"{plain['error']:.12g}" if "error" in plain else "",

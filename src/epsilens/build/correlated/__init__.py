@@ -1,0 +1,33 @@
+"""Correlated records (paper 004, corrected): what one noisy answer tells about one record when records depend on
+each other, and the worst adversary over everything they might already know.
+"""
+
+from __future__ import annotations
+
+from .chains import Chain, chain
+from .networks import network
+from .normal_records import NormalRecords, normal
+from .over_time import Temporal, backward, forward, limit, temporal
+from .tables import Table, table
+from .trees import Network, tree
+from .worst import Contribution, Worst, worst_of
+
+__all__ = [
+    "Chain",
+    "Contribution",
+    "Network",
+    "NormalRecords",
+    "Table",
+    "Temporal",
+    "Worst",
+    "backward",
+    "chain",
+    "forward",
+    "limit",
+    "network",
+    "normal",
+    "table",
+    "temporal",
+    "tree",
+    "worst_of",
+]

@@ -1,0 +1,333 @@
+"""What every model of discrete records answers: leakage, experiment, the worst adversary, the noise to choose.
+
+A model (table, chain, tree) says how to lay out one adversary (``_laws``), which values of known records to try
+(``_options``) and how to search all adversaries (``_search``); the questions are the same for all of them.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ... import checks
+from ...checks import Array
+from ...errors import InputError
+from ...experiment import Experiment
+from ...laws.laplace import Laplace
+from ...laws.normal import Normal
+from ...readings.catalogue import find
+from .adversary import Laws, displacement, experiment, leak, noise, psi
+from .knots import excess, suprema
+from .sums import Contributions
+from .worst import Contribution, Progress, Worst
+
+if TYPE_CHECKING:
+    from ...choosing import Choice
+
+__all__ = ["Outcome", "Records", "Risk", "positive"]
+
+_NARROWEST = 1e15  # the records' reach in noise widths that doubles can tell apart
+
+Record = int | str
+Known = Mapping[Any, Any] | Iterable[Record]
+
+
+@dataclass(frozen=True)
+class Risk:
+    """One way to measure what an adversary gains, with noise of one width: the "leakage" (Laplace noise), or a reading
+    of the experiment by name, with its arguments.
+    """
+
+    reading: str
+    noise: str
+    width: float
+    arguments: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def at_once(self) -> bool:
+        """Whether many adversaries can be measured together."""
+        return self.noise == "scale" and self.reading in ("leakage", "success", "advantage", "delta")
+
+    @property
+    def floor(self) -> float:
+        """The reading of an adversary who learns nothing."""
+        return 0.0 if self.reading == "leakage" else float(find(self.reading).floor(**self.arguments))
+
+    def measure(self, places: Array, weights: Array, least: float | None = None) -> Array:
+        """The risk for every ordered pair of values and every column, −∞ where there is no such pair."""
+        if self.reading == "leakage":
+            return suprema(places, weights, self.width, least=least)
+        prior = self.arguments.get("prior", 0.5)
+        if self.reading == "success":
+            threshold, slope, start = (1 - prior) / prior, prior, 1 - prior
+        else:  # δ(ε); the advantage is δ(0)
+            threshold, slope, start = math.exp(min(self.arguments.get("epsilon", 0.0), 700.0)), 1.0, 0.0
+        live = weights.sum(axis=0) > 0
+        best = start + slope * excess(places, weights, self.width, threshold)
+        return np.where(live[:, None] & live[None], np.maximum(best, self.floor), -np.inf)
+
+    def shift(self, moved: float) -> float:
+        """The risk of the bare noise moved by this much: a bound for anything that moves the answer no further."""
+        m = moved / self.width
+        if self.reading == "leakage" or (self.reading == "psi" and self.noise == "sigma"):
+            return m
+        law = Laplace(np.asarray(m)) if self.noise == "scale" else Normal(np.asarray(m))
+        return float(getattr(Experiment(law), self.reading)(**self.arguments))
+
+    def read(self, laws: Laws, enough: float = 0.0) -> tuple[float, tuple[int, int]]:
+        """The risk of one adversary, and the pair it belongs to; what is at most ``enough`` need not be exact."""
+        if self.reading == "leakage":
+            return leak(laws, self.width)
+        if self.at_once:
+            with np.errstate(invalid="ignore"):
+                weights = np.nan_to_num(np.exp(laws.logs - laws.logs.max(axis=0)))
+            risk = self.measure(laws.places, weights[:, :, None])[..., 0]
+            place = int(np.argmax(risk))
+            return max(float(risk.flat[place]), self.floor), divmod(place, risk.shape[1])
+        best, pair = self.floor, (0, 0)
+        possible = laws.possible
+        for x in possible:
+            for y in possible:
+                if x == y or (x > y and self.reading == "psi"):  # ψ is the same in both orders
+                    continue
+                if self.reading == "psi" and self.noise == "sigma":
+                    value = psi(laws, x, y, self.width, max(best, enough))
+                elif self.shift(displacement(laws, x, y)) <= best:
+                    continue
+                else:
+                    told: dict[str, Any] = {"pair": (laws.values[x], laws.values[y]), self.noise: self.width}
+                    e = experiment(laws, target=0, title="", known={}, **told)
+                    value = float(getattr(e, self.reading)(**self.arguments))
+                if value > best:
+                    best, pair = value, (x, y)
+        return best, pair
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a search brought: the best found, a bound on what it did not see, and how it went."""
+
+    value: float
+    target: int
+    known: tuple[int, ...]
+    values: Mapping[int, float] | None
+    upper: float
+    complete: bool
+    examined: int
+    method: str
+
+
+class Records(ABC):
+    """Discrete records that depend on each other, and a noisy linear query of them."""
+
+    parts: Contributions
+    names: tuple[str, ...]
+
+    @property
+    def n(self) -> int:
+        """How many records."""
+        return len(self.parts.amounts)
+
+    @property
+    def reach(self) -> Array:
+        """LSⱼ: how far each record alone can move the answer."""
+        return self.parts.reach
+
+    # -- what each model brings ----------------------------------------------------------------------------------
+
+    @abstractmethod
+    def _laws(self, target: int, known: Mapping[int, int]) -> Laws:
+        """The adversary's laws; all columns are without mass where the known values have probability zero."""
+
+    @abstractmethod
+    def _options(self, target: int, known: tuple[int, ...]) -> Iterator[dict[int, int]]:
+        """All values of the known records that matter."""
+
+    @abstractmethod
+    def _without(self, record: int, risk: Risk, time_limit: float | None) -> Worst:
+        """The worst adversary when one record is independent of the others."""
+
+    @abstractmethod
+    def _search(self, risk: Risk, deadline: float, progress: Progress | None) -> Outcome:
+        """The worst adversary."""
+
+    # -- questions -----------------------------------------------------------------------------------------------
+
+    def leakage(self, target: Record, known: Known = (), *, scale: Any = 1.0) -> float:
+        """The exact prior differential privacy of one adversary under Laplace noise of this scale.
+
+        max over ordered pairs x, x′ of sup_r log P(r | x_i = x, x_K)/P(r | x_i = x′, x_K). ``known`` maps records to
+        their values, or lists records only: then the worst values count.
+        """
+        _, width = self._noise(scale, None)
+        i, given = self._adversary(target, known)
+        if isinstance(given, dict):
+            return leak(self._checked(i, given), width)[0]
+        return max((leak(self._laws(i, o), width)[0] for o in self._options(i, given)), default=0.0)
+
+    def experiment(
+        self, target: Record, known: Known = (), *, scale: Any = None, sigma: Any = None, pair: Any = None
+    ) -> Experiment:
+        """The test between two values of the target, with every reading, under Laplace or Gaussian noise.
+
+        Without ``pair`` the two values that are easiest to tell apart are taken (the largest leakage for Laplace noise,
+        the largest ψ for Gaussian); with records only in ``known``, their worst values.
+        """
+        name, width = self._noise(scale, sigma)
+        i, given = self._adversary(target, known)
+        if not isinstance(given, dict):
+            risk = Risk("leakage" if name == "scale" else "psi", name, width)
+            options = list(self._options(i, given))
+            best = options[0] if len(options) == 1 else max(options, key=lambda o: risk.read(self._laws(i, o))[0])
+            given = best
+        told = {j: float(self.parts.values[j][v]) for j, v in given.items()}
+        return experiment(
+            self._checked(i, given), target=i, title=self.names[i], known=told, scale=scale, sigma=sigma, pair=pair
+        )
+
+    def worst(
+        self,
+        *,
+        scale: Any = None,
+        sigma: Any = None,
+        time_limit: float | None = None,
+        progress: Progress | None = None,
+    ) -> Worst:
+        """The adversary (target, known records and their values) with the largest leakage, or ψ for Gaussian noise.
+
+        Exact, or at the time limit (in seconds) the best found with a proven upper bound.
+        """
+        name, width = self._noise(scale, sigma)
+        return self._worst(Risk("leakage" if name == "scale" else "psi", name, width), time_limit, progress)
+
+    def _worst(self, risk: Risk, time_limit: float | None, progress: Progress | None) -> Worst:
+        deadline = math.inf if time_limit is None else time.monotonic() + positive("time_limit", time_limit)
+        return self._told(risk, self._search(risk, deadline, progress))
+
+    def _told(self, risk: Risk, found: Outcome) -> Worst:
+        return Worst(
+            leakage=found.value,
+            objective="psi" if risk.noise == "sigma" else "leakage",
+            target=found.target,
+            known=found.known,
+            upper=found.upper,
+            complete=found.complete,
+            method=found.method,
+            values=found.values,
+            names=self.names,
+            examined=found.examined,
+            independent=risk.shift(float(self.reach.max())),
+        )
+
+    def contributions(
+        self,
+        *,
+        scale: Any = None,
+        sigma: Any = None,
+        time_limit: float | None = None,
+        progress: Progress | None = None,
+    ) -> tuple[Contribution, ...]:
+        """Which records' correlations matter: how much the worst case falls when a record is made independent.
+
+        The record keeps its own distribution, the others theirs, and the worst adversary is sought again. A negative
+        contribution says that the record's correlations hide others. Largest first.
+        """
+        name, width = self._noise(scale, sigma)
+        share = None if time_limit is None else positive("time_limit", time_limit) / (self.n + 1)
+        whole, out = self.worst(scale=scale, sigma=sigma, time_limit=share), []
+        for j in range(self.n):
+            if progress is not None:
+                progress(j / self.n, f"without the correlations of {self.names[j]}")
+            found = self._without(j, Risk("leakage" if name == "scale" else "psi", name, width), share)
+            complete = whole.complete and found.complete
+            out.append(Contribution(j, self.names[j], whole.leakage, found.leakage, complete))
+        return tuple(sorted(out, key=lambda c: -c.contribution))
+
+    def choose(
+        self,
+        *,
+        at_most: float,
+        reading: str = "leakage",
+        noise: str = "laplace",
+        time_limit: float | None = None,
+        progress: Progress | None = None,
+        **arguments: Any,
+    ) -> Choice:
+        """The least noise that keeps a reading of the worst adversary at or under a limit.
+
+        ``reading`` is "leakage" (Laplace noise) or any reading of an experiment, with its arguments by name. Wider
+        noise is narrower noise with independent noise added, for Laplace as for Gaussian noise, so every reading falls
+        as noise grows. The search solves for the adversary that binds, asks who is worst there, and stops when no one
+        exceeds the limit; at a time limit the noise keeps the proven bound under it.
+
+        >>> from epsilens import correlated
+        >>> pair = correlated.table([[0.3, 0.2], [0.2, 0.3]])
+        >>> round(pair.choose(at_most=1.0).value, 6), round(pair.choose(reading="success", at_most=0.6).value, 6)
+        (1.189395, 2.466303)
+        """
+        from .choosing import choose
+
+        limit = None if time_limit is None else positive("time_limit", time_limit)
+        return choose(self, at_most, reading, noise, limit, progress, arguments)
+
+    # -- checks --------------------------------------------------------------------------------------------------
+
+    def _noise(self, scale: Any, sigma: Any) -> tuple[str, float]:
+        name, width = noise(scale, sigma)
+        moved = float(self.reach.sum())
+        if moved > _NARROWEST * width:
+            raise InputError(
+                f"{name} is {width:g} for records that together move the answer by {moved:g}: "
+                f"give noise of at least {moved / _NARROWEST:.3g}"
+            )
+        return name, width
+
+    def _record(self, name: str, value: Any) -> int:
+        if isinstance(value, str) and value in self.names:
+            return self.names.index(value)
+        if isinstance(value, str):
+            raise InputError(f"{name} is {value!r}: give one of {', '.join(self.names[:12])}, or a number from 0")
+        return checks.whole(name, value, low=0, high=self.n - 1)
+
+    def _adversary(self, target: Any, known: Any) -> tuple[int, dict[int, int] | tuple[int, ...]]:
+        i = self._record("target", target)
+        if isinstance(known, (str, int, float)):
+            raise InputError(f"known is {known!r}: give a list of records, or record: value pairs")
+        try:
+            listed = list(known)
+        except TypeError:
+            raise InputError(f"known is {known!r}: give a list of records, or record: value pairs") from None
+        records = tuple(self._record("known", j) for j in listed)
+        if i in records:
+            raise InputError(f"{self.names[i]} is the target and also known: leave it out of known")
+        if len(set(records)) < len(records):
+            raise InputError(f"known is {listed!r}, with a record twice: give each record once")
+        if isinstance(known, Mapping):
+            return i, {j: self.parts.number(j, known[k]) for j, k in zip(records, listed, strict=True)}
+        return i, tuple(sorted(records))
+
+    def _alone(self, target: int) -> Laws:
+        """Every other record is known: the mechanism alone, also where the model says this cannot happen."""
+        amounts = self.parts.amounts[target] * self.parts.unit
+        order = np.argsort(amounts, kind="stable")
+        logs = np.full((order.size, order.size), -np.inf)
+        logs[np.arange(order.size), order] = 0.0
+        return Laws(amounts[order], logs, self.parts.values[target], single=True)
+
+    def _checked(self, target: int, known: Mapping[int, int]) -> Laws:
+        laws = self._laws(target, known)
+        if not laws.possible:
+            told = ", ".join(f"{self.names[j]} = {self.parts.values[j][v]:g}" for j, v in known.items())
+            raise InputError(f"known is {told}, which has probability zero: give values that can occur together")
+        return laws
+
+
+def positive(name: str, value: Any) -> float:
+    """One number above zero."""
+    return float(checks.positive(name, checks.scalar(name, value)))

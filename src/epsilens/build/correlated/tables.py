@@ -1,0 +1,305 @@
+"""Records with any finite joint distribution: every adversary, exactly."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ... import checks
+from ...checks import Array
+from ...errors import InputError
+from .adversary import Laws
+from .knots import suprema
+from .records import Known, Outcome, Records, Risk, positive
+from .screening import screen
+from .sums import Contributions, contributions
+from .ternary import Found, Search, layout, work
+from .worst import Progress, Worst, record_names
+
+__all__ = ["Table", "table"]
+
+_MOST_CELLS = 2**24
+_MOST_WORK = 6e9  # about a minute
+_MOST_EXPERIMENTS = 2_000_000
+_TOTAL = 1e-9  # how far probabilities may sum from one
+
+
+class Table(Records):
+    """Records x with a joint distribution ``joint``, and a noisy answer Σ aⱼxⱼ. Built by :func:`table`."""
+
+    def __init__(self, joint: Array, parts: Contributions, names: tuple[str, ...]) -> None:
+        self.joint, self.parts, self.names = joint, parts, names
+        self.joint.setflags(write=False)
+
+    def __repr__(self) -> str:
+        return f"correlated.table({self.n} records of {'×'.join(map(str, self.joint.shape))} values)"
+
+    def _laws(self, target: int, known: Mapping[int, int]) -> Laws:
+        if len(known) == self.n - 1:
+            return self._alone(target)
+        index: tuple[Any, ...] = tuple(
+            slice(known[j], known[j] + 1) if j in known else slice(None) for j in range(self.n)
+        )
+        unknown = tuple(j for j in range(self.n) if j != target and j not in known)
+        small = self.joint[index]
+        places, weights = layout(small, self.parts, target, unknown)
+        with np.errstate(divide="ignore"):
+            return Laws(places, np.log(weights[:, :, 0]), self.parts.values[target])
+
+    def _options(self, target: int, known: tuple[int, ...]) -> Iterator[dict[int, int]]:
+        if len(known) == self.n - 1:
+            yield dict.fromkeys(known, 0)
+            return
+        rest = tuple(j for j in range(self.n) if j not in known)
+        possible = self.joint.sum(axis=rest) > 0
+        for numbers in product(*(range(self.joint.shape[j]) for j in known)):
+            if possible[numbers]:
+                yield dict(zip(known, numbers, strict=True))
+
+    def leakage(self, target: int | str, known: Known = (), *, scale: Any = 1.0) -> float:
+        """As for all models; many known values at once.
+
+        >>> from epsilens import correlated
+        >>> t = correlated.table([[0.3, 0.2], [0.2, 0.3]])  # Table II(a) of paper 004
+        >>> round(t.leakage(0, scale=1.0), 10), t.leakage(0, known={1: 1}, scale=1.0)
+        (1.1853759033, 1.0)
+        """
+        _, width = self._noise(scale, None)
+        i, given = self._adversary(target, known)
+        if isinstance(given, dict) or len(given) in (0, self.n - 1):
+            return super().leakage(target, known, scale=scale)
+        unknown = tuple(j for j in range(self.n) if j != i and j not in given)
+        places, weights = layout(self.joint, self.parts, i, unknown)
+        return max(float(suprema(places, weights, width).max()), 0.0)
+
+    # -- all adversaries -----------------------------------------------------------------------------------------
+
+    def _refuse_if_large(self, deadline: float) -> None:
+        size = work(self.joint.shape, self.parts)[0]
+        if size > _MOST_WORK and deadline == math.inf:
+            raise InputError(
+                f"the table has {self.n} records and about {size:.0e} numbers to go through: "
+                "give time_limit in seconds for the best found by then with a proven bound"
+            )
+
+    def _bounds(self, risk: Risk) -> Array:
+        """An upper bound per target over all knowledge: everyone moves together (16), or, for the leakage, the own move
+        and the largest swing of the odds of two values as everyone else changes.
+        """
+        group = np.full(self.n, risk.shift(float(self.reach.sum())))
+        if risk.reading != "leakage" or not (self.joint > 0).all() or self.joint.size * max(self.joint.shape) > 1e8:
+            return group
+        logs = np.log(self.joint)
+        swings = []
+        for i, d in enumerate(self.joint.shape):
+            slices = np.moveaxis(logs, i, 0).reshape(d, -1)
+            odds = slices[:, None] - slices[None]
+            swings.append(float((odds.max(axis=-1) - odds.min(axis=-1)).max()))
+        own = self.reach / risk.width + np.asarray(swings)
+        return np.asarray(np.minimum(group, own * (1 + 1e-12)))
+
+    def _strongest(self, risk: Risk) -> Found:
+        """Everyone else known: the mechanism alone."""
+        i = int(np.argmax(self.reach))
+        laws = self._alone(i)
+        ends = int(np.argmin(self.parts.amounts[i])), int(np.argmax(self.parts.amounts[i]))
+        return Found(risk.shift(float(self.reach[i])), i, tuple([0] * self.n), ends if laws.values.size > 1 else (0, 0))
+
+    def _scan(self, risk: Risk, deadline: float, progress: Progress | None, *, every: bool) -> Search:
+        self._refuse_if_large(deadline)
+        least = float(np.log(self.joint[self.joint > 0].min()))
+        search = Search(
+            self.joint,
+            self.parts,
+            lambda places, weights: risk.measure(places, weights, least),
+            self._bounds(risk),
+            risk.shift,
+            every=every,
+            deadline=deadline,
+            progress=progress,
+            best=self._strongest(risk),
+        )
+        search.run()
+        search.by_known[-1] = self._strongest(risk)  # the mechanism alone, without rounding
+        return search
+
+    def _search(self, risk: Risk, deadline: float, progress: Progress | None) -> Outcome:
+        if not risk.at_once:
+            return self._by_experiments(risk, deadline, progress)
+        search = self._scan(risk, deadline, progress, every=False)
+        return self._outcome(search.best, search.upper, search.complete, search.examined)
+
+    def _outcome(self, found: Found, upper: float, complete: bool, examined: int) -> Outcome:
+        numbers = found.known
+        everyone = len(numbers) == self.n - 1  # their values do not matter
+        values = None if everyone else {j: float(self.parts.values[j][v]) for j, v in numbers.items()}
+        method = "all adversaries" if complete else "adversaries examined until the time limit"
+        return Outcome(found.value, found.target, tuple(numbers), values, upper, complete, examined, method)
+
+    def _by_experiments(self, risk: Risk, deadline: float, progress: Progress | None) -> Outcome:
+        """Gaussian noise, or another reading: adversaries in the order of a bound, each read from its experiment."""
+        count = self.n * math.prod(d + 1 for d in self.joint.shape)
+        if count > _MOST_EXPERIMENTS:
+            raise InputError(
+                f"the table has {count:.2g} adversaries, which this noise or reading takes one by one: "
+                f"give a table with at most {_MOST_EXPERIMENTS:,}, or Laplace noise and its leakage or success"
+            )
+        found = screen(self, self._adversaries(), risk, self._strongest(risk), deadline, progress)
+        return self._outcome(*found)
+
+    def _adversaries(self) -> Iterator[tuple[int, dict[int, int]]]:
+        """(target, numbers of known values) of all who leave something unknown."""
+        for i in range(self.n):
+            others = [j for j in range(self.n) if j != i]
+            for pattern in product(*(range(-1, self.joint.shape[j]) for j in others)):
+                known = {j: v for j, v in zip(others, pattern, strict=True) if v >= 0}
+                if len(known) < self.n - 1:
+                    yield i, known
+
+    def by_known(
+        self,
+        *,
+        scale: Any = None,
+        sigma: Any = None,
+        time_limit: float | None = None,
+        progress: Progress | None = None,
+    ) -> tuple[Worst, ...]:
+        """The worst adversary for each number of known records, from none to all others (the curve of Figure 4).
+
+        >>> from epsilens import correlated
+        >>> three = correlated.table([[[0.24, 0.08], [0.04, 0.14]], [[0.1, 0.04], [0.16, 0.2]]])
+        >>> [round(w.leakage, 4) for w in three.by_known(scale=1.0)]
+        [1.7236, 1.5193, 1.0]
+        """
+        name, width = self._noise(scale, sigma)
+        deadline = math.inf if time_limit is None else time.monotonic() + positive("time_limit", time_limit)
+        if name == "sigma":
+            return self._by_known_one_by_one(Risk("psi", name, width), deadline, progress)
+        risk = Risk("leakage", name, width)
+        search = self._scan(risk, deadline, progress, every=True)
+        top, rows = float(self._bounds(risk).max()), []
+        for k, found in enumerate(search.by_known):
+            if found.target < 0:  # not one adversary with this many known records met in time
+                found = Found(0.0, 0, tuple([0] * (k + 1) + [-1] * (self.n - 1 - k)))
+            complete = search.complete or k == self.n - 1
+            moved = risk.shift(float(np.sort(self.reach)[k:].sum()))  # at best the k least movers are known
+            upper = found.value if complete else max(found.value, min(top, moved))
+            rows.append(self._told(risk, self._outcome(found, upper, complete, search.examined)))
+        return tuple(rows)
+
+    def _by_known_one_by_one(self, risk: Risk, deadline: float, progress: Progress | None) -> tuple[Worst, ...]:
+        groups: list[list[tuple[int, dict[int, int]]]] = [[] for _ in range(self.n)]
+        for target, known in self._adversaries():
+            groups[len(known)].append((target, known))
+        rows = []
+        for k, listed in enumerate(groups[:-1]):
+            nobody = Found(0.0, 0, tuple([0] * (k + 1) + [-1] * (self.n - 1 - k)))
+            rows.append(self._told(risk, self._outcome(*screen(self, listed, risk, nobody, deadline, progress))))
+        strongest = self._strongest(risk)
+        rows.append(self._told(risk, self._outcome(strongest, strongest.value, True, 1)))
+        return tuple(rows)
+
+    def independent(self, record: int) -> Table:
+        """The same table with one record made independent of the others: its marginal times the rest."""
+        j = self._record("record", record)
+        rest = self.joint.sum(axis=j, keepdims=True)
+        own = self.joint.sum(axis=tuple(k for k in range(self.n) if k != j), keepdims=True)
+        return Table(rest * own, self.parts, self.names)
+
+    def _without(self, record: int, risk: Risk, time_limit: float | None) -> Worst:
+        return self.independent(record)._worst(risk, time_limit, None)
+
+
+def table(
+    joint: Any = None,
+    values: Any = None,
+    weights: ArrayLike | None = None,
+    *,
+    rows: Any = None,
+    names: Sequence[str] | None = None,
+) -> Table:
+    """Records with a joint distribution: ``joint[x₁, x₂, …]`` is the probability of these values together.
+
+    ``values`` are the numbers behind the indices (0, 1, 2, … unless given; one list for all records or a list per
+    record), ``weights`` those of the query Σ aⱼxⱼ. The distribution may also be counted from ``rows`` (a list of
+    tuples, one number per record, or a data frame), or come from a pgmpy network.
+
+    >>> from epsilens import correlated
+    >>> t = correlated.table([[0.5, 0.0], [0.25, 0.25]])
+    >>> worst = t.worst(scale=1.0)
+    >>> round(worst.leakage, 10), worst.target, worst.known
+    (1.7633825154, 1, ())
+    """
+    if hasattr(joint, "get_cpds"):
+        from .networks import joint_of
+
+        return joint_of(joint, values, weights, names)
+    if rows is None and (_frame(joint) or _tuples(joint)):
+        joint, rows = None, joint
+    if (joint is None) == (rows is None):
+        raise InputError("give either joint (probabilities) or rows (data to count)")
+    if rows is not None:
+        if values is not None:
+            raise InputError("values belong to joint: rows carry their own")
+        return _counted(rows, weights, names)
+    p = checks.real("joint", joint)
+    check_probabilities("joint", p)
+    if p.ndim == 0 or 0 in p.shape:
+        raise InputError(f"joint has shape {p.shape}: give an array with one axis per record")
+    if p.size > _MOST_CELLS:
+        raise InputError(f"joint has {p.size:,} cells: give at most {_MOST_CELLS:,}, or a chain or tree")
+    return Table(p / p.sum(), contributions(p.shape, values, weights), record_names(names, p.ndim))
+
+
+def check_probabilities(name: str, p: Array) -> None:
+    """Refuse what is not a distribution."""
+    if (p < 0).any():
+        raise InputError(f"{name} has the negative probability {float(p.min()):g}: give probabilities of at least 0")
+    total = float(p.sum())
+    if abs(total - 1) > _TOTAL:
+        raise InputError(f"the probabilities of {name} sum to {total:.12g}: give probabilities that sum to 1")
+
+
+def _frame(data: Any) -> bool:
+    return hasattr(data, "columns") and hasattr(data, "to_numpy")
+
+
+def _tuples(data: Any) -> bool:
+    """A list of tuples is rows, unless it can only be a two-way table of probabilities."""
+    if not (isinstance(data, (list, tuple)) and data and all(isinstance(row, tuple) for row in data)):
+        return False
+    flat = [v for row in data for v in row if isinstance(v, (int, float, np.number))]
+    fractions = any(float(v) != int(v) for v in flat if math.isfinite(v))
+    return not (fractions and all(v >= 0 for v in flat) and abs(sum(flat) - 1) <= _TOTAL)
+
+
+def _counted(rows: Any, weights: ArrayLike | None, names: Sequence[str] | None) -> Table:
+    """The empirical distribution of rows."""
+    if _frame(rows):
+        names = [str(c) for c in rows.columns] if names is None else names
+        rows = rows.to_numpy()
+    else:
+        try:
+            rows = np.asarray([tuple(row) for row in rows])
+        except (TypeError, ValueError):
+            raise InputError("rows have different lengths or are not rows: give tuples with one number each") from None
+    data = checks.real("rows", rows)
+    if data.ndim != 2 or 0 in data.shape:
+        raise InputError(f"rows has shape {data.shape}: give at least one row and one column")
+    levels = [np.unique(column, return_inverse=True) for column in data.T]
+    shape = tuple(level.size for level, _ in levels)
+    if math.prod(shape) > _MOST_CELLS:
+        raise InputError(
+            f"the rows span {math.prod(shape):.2g} combinations of values: "
+            "give fewer columns, or values in coarser groups"
+        )
+    joint = np.zeros(shape)
+    np.add.at(joint, tuple(index for _, index in levels), 1 / data.shape[0])
+    parts = contributions(shape, [level for level, _ in levels], weights)
+    return Table(joint / joint.sum(), parts, record_names(names, len(shape)))

@@ -1,0 +1,417 @@
+"""Many releases observed together: the composed privacy loss, with a certified bracket.
+
+``Loss`` holds the steps of a product and answers each question by a slice of its profile made for it: tilt, lattice and
+window depend on what is asked. It returns the side that does not flatter us, an upper bound on risk; ``other_side()``
+is the same law seen from the other side, so that the two together are the bracket. Discretisation, truncation and the
+rounding of the transform are all inside.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from scipy.special import ndtri
+
+from ..checks import Array
+from ..readings.precision_recall import fbeta_floor
+from . import loss_moments
+from .loss_order import ROUGH, Order, Product
+from .loss_steps import Flagged, NormalReplaced, NormalStep, Sampled, Step, Swapped
+
+__all__ = ["WIDTH", "Loss"]
+
+WIDTH = 1e-3
+_LOG_HALF = math.log(0.5)
+_ULPS = 2e-15
+_BESIDE = 1e-3  # of the width: how well a term must be known beside a larger one
+
+
+class Loss:
+    """A product of steps, each (step, count); ``width`` is the relative width asked of a bracket."""
+
+    def __init__(self, steps: Sequence[tuple[Step, int]], width: float = WIDTH, *, loose: bool = False) -> None:
+        product = Product(steps)
+        self.loose = loose  # some step is only known to dominate: there is no bound from below
+        self._set(Order(product, False, width), Order(product, True, width), True)
+
+    def _set(self, forward: Order, backward: Order, upper: bool) -> Loss:
+        self._forward, self._backward, self._upper = forward, backward, upper
+        return self
+
+    @property
+    def steps(self) -> tuple[tuple[Step, int], ...]:
+        """The steps with their counts, in the order in which they were given."""
+        return self._forward.product.steps
+
+    @property
+    def flipped(self) -> bool:
+        """Whether H0 and H1 are exchanged."""
+        return self._forward.flipped
+
+    @property
+    def width(self) -> float:
+        """The relative width asked for."""
+        return self._forward.width
+
+    @property
+    def reached(self) -> bool:
+        """Whether every answer so far is as narrow as asked for."""
+        return not (self._forward.missed or self._backward.missed)
+
+    @property
+    def symmetric(self) -> bool:
+        """If every step is."""
+        return all(step.mirrored for step, _ in self.steps)
+
+    @property
+    def direction(self) -> str:
+        """Upper bounds on risk; from the other side, lower ones."""
+        return "upper" if self._upper else "lower"
+
+    def reverse(self) -> Loss:
+        """The two laws exchanged; what was computed is kept."""
+        if self.symmetric:
+            return self
+        return self._like(self._backward, self._forward, self._upper)
+
+    def other_side(self) -> Loss:
+        """The same law from the other side of its bracket."""
+        return self._like(self._forward, self._backward, not self._upper)
+
+    def _like(self, forward: Order, backward: Order, upper: bool) -> Loss:
+        made = Loss.__new__(Loss)
+        made.loose = self.loose
+        return made._set(forward, backward, upper)
+
+    def with_width(self, width: float) -> Loss:
+        """The same product, to be read to another relative width."""
+        product = self._forward.product
+        made = self._like(self._forward, self._backward, self._upper)
+        return made._set(Order(product, self.flipped, width), Order(product, not self.flipped, width), self._upper)
+
+    def _back(self) -> Order:
+        return self._forward if self.symmetric else self._backward
+
+    def _pick(self, bracket: tuple[Array, Array]) -> Array:
+        return bracket[1] if self._upper else bracket[0]
+
+    def _outward(self, risk: Array) -> Array:
+        """A probability that grows with risk, moved outwards by the rounding of the last operations."""
+        return np.minimum(risk * (1 + _ULPS), 1.0) if self._upper else risk * (1 - _ULPS)
+
+    def _inward(self, rest: Array) -> Array:
+        """A probability that falls as risk grows, likewise."""
+        return rest * (1 - _ULPS) if self._upper else np.minimum(rest * (1 + _ULPS), 1.0)
+
+    @property
+    def _ends(self) -> tuple[float, float]:
+        low, high = self._forward.product.ends
+        return (-high, -low) if self.flipped else (low, high)
+
+    @property
+    def _finite_top(self) -> float:
+        low, high = self._forward.product.finite_ends
+        return -low if self.flipped else high
+
+    @property
+    def _at_top(self) -> float:
+        product = self._forward.product
+        return product.at_bottom if self.flipped else product.at_top
+
+    # -- the profile --------------------------------------------------------------------------------------------
+
+    def profile(self, log_threshold: Array) -> Array:
+        """h(e^u): by a slice for u ≥ 0, and h(t) = 1 − t + t·h'(1/t) with the other order below."""
+        u = np.asarray(log_threshold, dtype=float)
+        return self._mapped(u, self._profile)
+
+    def _mapped(self, values: Array, f: Callable[[Array], Array]) -> Array:
+        flat = values.ravel()
+        return np.asarray(f(flat).reshape(values.shape)) if flat.size else np.zeros(values.shape)
+
+    def _profile(self, u: Array) -> Array:
+        out = np.empty(u.size)
+        positive = u >= 0
+        if positive.any():
+            out[positive] = self._above(self._forward, u[positive], self._finite_top, self._at_top)
+        if not positive.all():
+            back = self if self.symmetric else self.reverse()
+            v = -u[~positive]
+            # what is added to e^v − 1 need not be known better than that
+            slack = _BESIDE * self.width * np.expm1(np.minimum(v, 700.0))
+            rest = self._above(self._back(), v, back._finite_top, back._at_top, slack)
+            with np.errstate(over="ignore"):
+                out[~positive] = -np.expm1(-v) + np.exp(-v) * rest
+        return self._outward(out)
+
+    def _above(self, order: Order, u: Array, most: float, at_top: float, slack: Array | float = 0.0) -> Array:
+        """h for u ≥ 0; beyond the largest loss only what lies at +∞ is left."""
+        allowed = np.broadcast_to(slack, u.shape)
+        out = np.full(u.size, at_top)
+        inside = (u < most) & np.isfinite(u)
+        if inside.any():
+            out[inside] = np.exp(self._pick(order.ask("delta", u[inside], allowed[inside])))
+        return np.asarray(np.maximum(out, at_top))
+
+    def profile_inverse(self, delta: Array) -> Array:
+        """The least ε ≥ 0 with h(e^ε) ≤ δ."""
+        return self._mapped(np.asarray(delta, dtype=float), self._epsilon)
+
+    def _epsilon(self, delta: Array) -> Array:
+        most, at_top = self._ends[1], self._at_top
+        out = np.where(delta >= 1, 0.0, np.where(delta < at_top, np.inf, most))
+        inside = (delta > max(at_top, 0.0)) & (delta < 1) & (most > 0)
+        if inside.any():
+            found = self._pick(self._forward.ask("epsilon", np.log(delta[inside])))
+            out[inside] = np.clip(found, 0.0, max(most, 0.0))
+        return np.maximum(out, 0.0)
+
+    def worse_delta(self, epsilon: Array) -> Array:
+        """h(e^ε) in the worse order."""
+        return self._worse(np.asarray(epsilon, dtype=float), "profile")
+
+    def worse_epsilon(self, delta: Array) -> Array:
+        """The least ε that holds in both orders."""
+        return self._worse(np.asarray(delta, dtype=float), "profile_inverse")
+
+    def _worse(self, values: Array, reading: str) -> Array:
+        """The larger of both orders; one that rough brackets already put below the other is left at that."""
+
+        def read(law: Loss, at: Array) -> Array:
+            return np.asarray(getattr(law, reading)(at))
+
+        if self.symmetric:
+            return read(self, values)
+        back = self.reverse()
+        if self.width >= ROUGH / 10:
+            return np.maximum(read(self, values), read(back, values))
+        ahead, behind = self._forward.rough(), self._backward.rough()
+        rough = (self._like(ahead, behind, self._upper), self._like(behind, ahead, self._upper))
+        flat = values.ravel()
+        (high, low), (back_high, back_low) = (
+            (read(v, flat), read(v.other_side(), flat)) if v._upper else (read(v.other_side(), flat), read(v, flat))
+            for v in rough
+        )
+        out = np.zeros(flat.size)
+        for law, needed in ((self, ~(high < back_low)), (back, ~(back_high < low))):
+            if needed.any():
+                out[needed] = np.maximum(out[needed], read(law, flat[needed]))
+        return out.reshape(values.shape)
+
+    # -- the curve ----------------------------------------------------------------------------------------------
+
+    def roc(self, alpha: Array) -> Array:
+        """The true-positive rate: from above where it is small, from the other order where α is large."""
+        return self._mapped(np.asarray(alpha, dtype=float), self._roc)
+
+    def _roc(self, alpha: Array, slack: float = 0.0) -> Array:
+        out = np.where(alpha >= 1, 1.0, self._at_top)
+        low = (alpha > 0) & (alpha <= 0.5)
+        if low.any():
+            a = alpha[low]
+            with np.errstate(over="ignore"):
+                out[low] = np.exp(np.minimum(self._pick(self._forward.ask("roc", np.log(a), slack)), 0.0))
+        high = (alpha > 0.5) & (alpha < 1)
+        if high.any():
+            out[high] = 1 - self._missed(alpha[high], slack)
+        most = self._ends[1]
+        if math.isfinite(most) and self._upper:  # never above e^L·α either
+            with np.errstate(over="ignore", invalid="ignore"):
+                out = np.minimum(out, self._at_top + alpha * np.exp(min(most, 700.0)) * (1 + 1e-12))
+        return np.maximum(self._outward(out), alpha)
+
+    def _missed(self, alpha: Array, slack: float = 0.0) -> Array:
+        """f(α) as the least false-positive rate of the other order at recall 1 − α."""
+        bracket = self._back().ask("recall", np.log1p(-alpha), slack)
+        with np.errstate(over="ignore"):
+            return np.minimum(self._inward(np.exp(bracket[0] if self._upper else bracket[1])), 1 - alpha)
+
+    def tradeoff(self, alpha: Array) -> Array:
+        """f(α), rounded down: 1 − TPR, or from the other order where that keeps more digits."""
+        return self._mapped(np.asarray(alpha, dtype=float), self._tradeoff)
+
+    def _tradeoff(self, alpha: Array) -> Array:
+        out = 1 - self._roc(alpha)
+        fine = (alpha > 0) & (alpha < 1) & (out < 0.1)
+        if fine.any():
+            other = self._missed(alpha[fine])
+            out[fine] = np.maximum(out[fine], other) if self._upper else np.minimum(out[fine], other)
+        return out
+
+    def inverse_roc(self, recall: Array) -> Array:
+        """The least α at which the recall is reached, rounded down (towards more risk)."""
+        return self._mapped(np.asarray(recall, dtype=float), self._inverse_roc)
+
+    def _inverse_roc(self, recall: Array) -> Array:
+        out = np.where(recall >= 1, 1.0, 0.0)
+        if self._upper and self._at_bottom > 0:
+            out = np.where(recall >= 1, 1 - self._at_bottom, out)
+        inside = (recall > self._at_top) & (recall < 1)
+        if inside.any():
+            bracket = self._forward.ask("recall", np.log(recall[inside]))
+            with np.errstate(over="ignore"):
+                found = self._inward(np.exp(bracket[0] if self._upper else bracket[1]))
+                out[inside] = np.minimum(found, recall[inside])
+        return out
+
+    @property
+    def _at_bottom(self) -> float:
+        product = self._forward.product
+        return product.at_top if self.flipped else product.at_bottom
+
+    def at(self, log_threshold: Array) -> tuple[Array, Array]:
+        """(α, recall) that the threshold test surely reaches: at most, and at least."""
+        u = np.asarray(log_threshold, dtype=float)
+        pairs = [self._at(float(v)) for v in u.ravel()]
+        alpha, recall = (np.asarray([p[i] for p in pairs]).reshape(u.shape) for i in (0, 1))
+        return alpha, recall
+
+    def _at(self, u: float) -> tuple[float, float]:
+        low, high = self._ends
+        if u >= high:
+            return 0.0, self._at_top
+        if u < low:
+            return 1.0, 1.0
+        return self._forward.test(u)
+
+    def auc(self) -> Array:
+        """The area under the bracket of the ROC curve, on a grid that is fine at both ends."""
+        grid = np.concatenate(([0.0], np.geomspace(1e-12, 0.02, 80), np.linspace(0.02, 0.5, 160)[1:]))
+        a = np.concatenate((grid, 1 - grid[::-1][1:]))
+        y = self._roc(a, 0.2 * self.width * float(self.profile(np.asarray(0.0))))
+        chords = float(np.sum(np.diff(a) * (y[1:] + y[:-1]) / 2))
+        if not self._upper:
+            return np.asarray(chords)
+        # Concave: above each chord by at most the triangle of the neighbouring chords' prolongations.
+        slope = np.diff(y) / np.diff(a)
+        before, after = np.concatenate(([np.inf], slope[:-1])), np.concatenate((slope[1:], [0.0]))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            rise, fall = np.minimum(before, 1e300) - slope, slope - after
+            extra = np.where(rise + fall > 0, np.diff(a) ** 2 / 2 * rise * fall / (rise + fall), 0.0)
+        extra = np.where(np.isfinite(extra), np.maximum(extra, 0.0), 0.0)
+        extra[0] = a[1] * (y[1] - y[0]) / 2 if extra[0] == 0 else extra[0]
+        return np.asarray(min(chords + float(extra.sum()), 1.0))
+
+    # -- the rest -----------------------------------------------------------------------------------------------
+
+    def max_llr(self) -> Array:
+        """The sum of the largest losses."""
+        return np.asarray(self._ends[1])
+
+    def log_moment(self, a: Array) -> Array:
+        """Moments multiply; quadrature's error widens them away from 0."""
+        a = np.asarray(a, dtype=float)
+        out = np.empty(a.size)
+        for i, power in enumerate(a.ravel()):
+            p = 1 - power if self.flipped else power
+            out[i] = math.fsum(k * loss_moments.log_moment(step, float(p)) for step, k in self.steps)
+        return np.asarray((out * self._rounded).reshape(a.shape))
+
+    @property
+    def _rounded(self) -> float:
+        return 1 + loss_moments.ERROR if self._upper else 1 - loss_moments.ERROR
+
+    def kl(self) -> Array:
+        """Divergences add up."""
+        if not self.flipped:
+            total = math.fsum(k * loss_moments.kl(step) for step, k in self.steps)
+        else:  # D(H1‖H0) = E_{H1} L: the slope of the log moment at 1, by the same positive sum with the laws exchanged
+            total = math.fsum(k * loss_moments.kl_back(step) for step, k in self.steps)
+        return np.asarray(total * self._rounded)
+
+    def psi(self) -> Array:
+        """At most √Σψ²; less where the loss is bounded, from the curve itself."""
+        bound = math.sqrt(math.fsum(k * loss_moments.psi(step) ** 2 for step, k in self.steps))
+        if all(_normal_tail(step) for step, _ in self.steps):
+            return np.asarray(bound)  # reached in the limit α → 0, where every step was sampled
+        if not math.isfinite(bound) and (self._at_top > 0 or self._at_bottom > 0):
+            return np.asarray(math.inf)
+        low, high = self._psi_bracket()
+        return np.asarray(min(high, bound) if self._upper else min(low, bound))
+
+    def _psi_bracket(self) -> tuple[float, float]:
+        """sup Φ⁻¹(TPR) − Φ⁻¹(α) over α ≤ ½ in both orders, refined where it could be largest."""
+        low = high = 0.0
+        views = [self] if self.symmetric else [self, self.reverse()]
+        for view in views:
+            a, b = _probit_gap(view)
+            low, high = max(low, a), max(high, b)
+        return low, high
+
+    def fbeta(self, beta: Array, odds: Array) -> Array:
+        """The root F of (1+β²−F)·h(F·c/(1+β²−F)) = F·β², on this side's h."""
+        beta, odds = np.broadcast_arrays(np.asarray(beta, dtype=float), np.asarray(odds, dtype=float))
+        floor = fbeta_floor(beta, odds)
+        out = np.array(
+            [
+                self._fbeta(float(b), float(c), float(f))
+                for b, c, f in zip(beta.ravel(), odds.ravel(), floor.ravel(), strict=True)
+            ]
+        )
+        return out.reshape(beta.shape)
+
+    def _fbeta(self, beta: float, c: float, floor: float) -> float:
+        b2 = beta * beta
+        if c == 0:
+            return 1.0
+        if math.isinf(c) or not math.isfinite(b2):
+            return floor
+
+        def over(f: float) -> bool:
+            t = math.log(f) + math.log(c) - math.log(1 + b2 - f)
+            return (1 + b2 - f) * float(self.profile(np.asarray(t))) > f * b2
+
+        low, high = floor, 1.0
+        if not over(low) or floor >= 1:
+            return floor
+        if over(high):
+            return 1.0
+        while high - low > 4e-16 * high and high - low > 1e-3 * self.width * max(high - floor, 1e-12):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if over(middle) else (low, middle)
+        return high if self._upper else low
+
+
+def _normal_tail(step: Step) -> bool:
+    inner = step
+    while isinstance(inner, Sampled | Flagged | Swapped):
+        inner = inner.base
+    return isinstance(inner, NormalStep | NormalReplaced)
+
+
+def _probit_gap(law: Loss) -> tuple[float, float]:
+    """(low, high) of sup over α ≤ ½ of Φ⁻¹(TPR(α)) − Φ⁻¹(α)."""
+    forward = law._forward
+    z = np.linspace(0.0, 37.0, 75)
+    low = 0.0
+    for _ in range(12):
+        log_alpha = np.log(np.maximum(_tail(z), 1e-300))
+        a, b = forward.ask("roc", log_alpha)
+        with np.errstate(over="ignore"):
+            up = ndtri(np.minimum(np.exp(np.minimum(b, 0.0)), 1 - 1e-16))
+            down = ndtri(np.clip(np.exp(np.minimum(a, 0.0)), 1e-300, 1 - 1e-16))
+        low = max(low, float(np.max(down + z)))
+        # between two places TPR grows with α: at most the right TPR against the left α
+        cells = up[:-1] + z[1:]
+        wide = cells > low * (1 + law.width) + 1e-12
+        if not wide.any() or z.size > 4000:
+            break
+        z = np.unique(
+            np.concatenate((z, *(np.linspace(p, q, 5) for p, q in zip(z[:-1][wide], z[1:][wide], strict=True))))
+        )
+    high = float(np.max(cells))
+    most = law._ends[1]
+    if math.isfinite(most):  # beyond the last place TPR ≤ e^L·α, whose gap falls as α does
+        far = ndtri(math.exp(min(math.log(1e-300) + most, _LOG_HALF))) + 37.0
+        high = max(high, float(far))
+    else:
+        high = math.inf
+    return low, high
+
+
+def _tail(z: Array) -> Array:
+    from scipy.special import ndtr
+
+    return np.asarray(ndtr(-z))

@@ -1,0 +1,244 @@
+"""A product of steps in one order: slices of its profile made for questions, verified, and made again if too wide."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ..checks import Array
+from .loss_lattice import Lattice, discretise
+from .loss_plan import Ask, Plan, common_unit, largest_loss, levels, plan, reach_of
+from .loss_slice import Slice, slice_of
+from .loss_steps import Step
+from .loss_transform import MOST_POINTS, Part, log_moment, power, window
+
+__all__ = ["ROUGH", "Order", "Product"]
+
+_TRIES = 4
+_MOST_SLICES = 48
+_STEEPEST = 40.0
+ROUGH = 0.05  # relative width at which the two orders are compared
+_FLOOR = -690.0  # a log probability below which nothing is refined any further
+
+
+class Product:
+    """Steps with their counts, and the lattices made of them."""
+
+    def __init__(self, steps: Sequence[tuple[Step, int]]) -> None:
+        self.steps = tuple(steps)
+        self.count = sum(k for _, k in self.steps)
+        self._lattices: dict[int, list[tuple[tuple[float, float, float], Lattice]]] = {}
+        self._gaps: list[float] | None = []
+        for step, _ in self.steps:
+            losses = np.unique(step.atoms.loss)
+            gaps = np.diff(losses)
+            if gaps.size > 1 and np.ptp(gaps) < 1e-9 * gaps[0]:
+                gaps = np.array([(losses[-1] - losses[0]) / gaps.size])
+            if gaps.size > 256 or self._gaps is None:
+                self._gaps = None
+            else:
+                self._gaps += gaps.tolist()
+
+    @property
+    def at_top(self) -> float:
+        """H1-mass of losses at +∞."""
+        return _any((step.atoms.only1, k) for step, k in self.steps)
+
+    @property
+    def at_bottom(self) -> float:
+        """H0-mass of losses at −∞."""
+        return _any((step.atoms.only0, k) for step, k in self.steps)
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The infimum and the supremum of the loss."""
+        low = math.fsum(k * step.ends[0] for step, k in self.steps)
+        return low, math.fsum(k * step.ends[1] for step, k in self.steps)
+
+    @property
+    def finite_ends(self) -> tuple[float, float]:
+        """The same, of what does not lie at ±∞."""
+        pairs = [(*_finite_ends(step), k) for step, k in self.steps]
+        return math.fsum(k * low for low, _, k in pairs), math.fsum(k * high for _, high, k in pairs)
+
+    def unit(self, finest: float) -> float | None:
+        """The largest spacing that puts every atom on the lattice, each law about its own origin."""
+        return common_unit(self._gaps, finest) if self._gaps else None
+
+    def lattice(self, index: int, dt: float, cut: tuple[float, float], most: float = math.inf) -> Lattice:
+        """One step on a lattice, kept for the next question."""
+        known = self._lattices.setdefault(index, [])
+        for reached, lattice in known:
+            if lattice.dt == dt and reached[0] <= cut[0] and reached[1] <= cut[1] and reached[2] >= most:
+                return lattice
+        step = self.steps[index][0]
+        losses = step.atoms.loss
+        reach = reach_of(step, cut, most)
+        decided = reach[1] < step.reach(*cut)[1]
+        made = discretise(step, dt, float(losses.min()) if losses.size else 0.0, reach, decided)
+        known.append(((*cut, most), made))
+        del known[:-4]
+        return made
+
+
+def _finite_ends(step: Step) -> tuple[float, float]:
+    losses = step.atoms.loss
+    if step.span is None and losses.size:
+        return float(losses.min()), float(losses.max())
+    return step.ends
+
+
+def _any(masses: Iterable[tuple[float, int]]) -> float:
+    """1 − Π(1 − m)^k: the mass of at least one."""
+    none = 0.0
+    for mass, k in masses:
+        if mass >= 1:
+            return 1.0
+        none += k * math.log1p(-mass)
+    return -math.expm1(none) + 0.0  # not −0
+
+
+class Order:
+    """One order of a product."""
+
+    def __init__(self, product: Product, flipped: bool, width: float) -> None:
+        self.product, self.flipped, self.width = product, flipped, width
+        self.slices: list[Slice] = []
+        self.missed = False  # whether an answer is wider than asked for
+        self._rough: Order | None = None
+
+    def rough(self) -> Order:
+        """The same order to be read with wide brackets, kept."""
+        if self._rough is None:
+            self._rough = Order(self.product, self.flipped, ROUGH)
+        return self._rough
+
+    # -- making slices ------------------------------------------------------------------------------------------
+
+    def make(self, ask: Ask, width: float) -> Slice:
+        """A slice for one question."""
+        product = self.product
+        outline = plan(product.steps, self.flipped, ask, width)
+        cut = levels(outline.log_value, min(outline.tolerance, 1.0), product.count, self.flipped)
+        most = largest_loss(product.steps, self.flipped, ask, min(outline.tolerance, 1.0))
+        dt = self._spacing(outline, outline.dt)
+        for _ in range(5):
+            lattices = [product.lattice(i, dt, cut, most) for i in range(len(product.steps))]
+            if self.flipped:
+                lattices = [lattice.reverse() for lattice in lattices]
+            if all(lattice.exact for lattice in lattices):
+                break
+            parts = (self._parts(lattices, upper) for upper in (True, False))
+            high, low = (log_moment(p, dt, outline.saddle) for p in parts)
+            ratio = (high - low) / min(outline.tolerance, 1.0)
+            finer = self._spacing(outline, dt * min(max(0.85 / math.sqrt(max(ratio, 1e-3)), 0.3), 0.7))
+            if ratio <= 1.05 or finer >= dt:
+                break
+            dt = finer
+        # a tilt that moves all mass to one lattice point serves nobody
+        if abs(outline.tilt) * dt > _STEEPEST:
+            outline = replace(outline, tilt=math.copysign(_STEEPEST / dt, outline.tilt))
+        return self._slice(lattices, outline)
+
+    def _spacing(self, outline: Plan, dt: float) -> float:
+        """The spacing nearest below what is wanted that puts atoms on the lattice, and that memory allows."""
+        dt = max(dt, (outline.high - outline.low) / MOST_POINTS)
+        unit = self.product.unit(dt / 16)
+        if unit is None:
+            return float(2.0 ** (math.floor(8 * math.log2(dt)) / 8))  # few distinct ones, so that lattices are shared
+        if all(step.span is None for step, _ in self.product.steps):
+            return unit
+        return unit / max(math.ceil(unit / dt), 1)
+
+    def _parts(self, lattices: Sequence[Lattice], upper: bool) -> list[Part]:
+        sides = [lattice.upper if upper else lattice.lower for lattice in lattices]
+        return [
+            Part(lattice.c, side, k) for lattice, side, (_, k) in zip(lattices, sides, self.product.steps, strict=True)
+        ]
+
+    def _slice(self, lattices: Sequence[Lattice], outline: Plan) -> Slice:
+        dt, counts = lattices[0].dt, [k for _, k in self.product.steps]
+        kappa = math.fsum(k * lattice.kappa for k, lattice in zip(counts, lattices, strict=True))
+        rho = math.fsum(k * lattice.rho for k, lattice in zip(counts, lattices, strict=True))
+        leak = 1.001 * math.fsum(k * lattice.lower.leak for k, lattice in zip(counts, lattices, strict=True))
+        powers, tops = [], []
+        for upper in (True, False):
+            parts = self._parts(lattices, upper)
+            tops.append(_any((part.side.only1, part.count) for part in parts))
+            frame = window(parts, dt, outline.tilt, outline.up, outline.down, outline.low, outline.high)
+            powers.append(power(parts, dt, outline.tilt, frame))
+        return slice_of((powers[0], powers[1]), outline.tilt, dt, kappa, rho, np.asarray(tops), leak)
+
+    # -- asking -------------------------------------------------------------------------------------------------
+
+    def ask(self, kind: str, values: Array, slack: Array | float = 0.0) -> tuple[Array, Array]:
+        """(low, high) of log δ, ε, log TPR or log α for each value, as tight as asked for where that can be.
+
+        ``slack`` is an absolute error of the probability that the asker does not mind.
+        """
+        flat = np.asarray(values, dtype=float).ravel()
+        allowed = np.broadcast_to(np.asarray(slack, dtype=float), np.shape(values)).ravel()
+        low, high = self._read(self.slices, kind, flat)
+        hopeless = np.zeros(flat.size, dtype=bool)
+        while len(self.slices) < _MOST_SLICES:
+            wide = self._wide(kind, low, high, allowed) & ~hopeless
+            if not wide.any():
+                break
+            todo = np.flatnonzero(wide)
+            target = int(todo[np.argsort(flat[todo])[todo.size // 2]])
+            width, before = self.width, math.inf
+            for _ in range(_TRIES):
+                made = self.make(Ask(kind, float(flat[target])), width)
+                self.slices.append(made)
+                a, b = self._read([made], kind, flat)
+                low, high = np.maximum(low, a), np.minimum(high, b)
+                if not self._wide(kind, low[[target]], high[[target]], allowed[[target]])[0]:
+                    break
+                gap, wanted = float(high[target] - low[target]), self.width
+                if kind == "epsilon":
+                    gap, wanted = max(gap, 0.0), wanted * max(float(high[target]), 1e-300)
+                if gap > 0.95 * before:  # finer does not help
+                    hopeless[target] = True
+                    break
+                # the width falls with the square of the spacing, and so with what is asked of it
+                ratio = wanted / gap if math.isfinite(gap) and math.isfinite(wanted) else 1.0
+                width, before = width * min(max(0.6 * ratio, 0.05), 0.5), gap
+            else:
+                hopeless[target] = True
+        if self._wide(kind, low, high, allowed).any():
+            self.missed = True
+        return low.reshape(np.shape(values)), high.reshape(np.shape(values))
+
+    def _read(self, slices: Sequence[Slice], kind: str, flat: Array) -> tuple[Array, Array]:
+        low, high = np.full(flat.size, -np.inf), np.full(flat.size, np.inf)
+        for one in slices:
+            read = {"delta": one.delta, "epsilon": one.epsilon, "roc": one.roc, "recall": one.inverse_roc}[kind]
+            a, b = read(flat)
+            low, high = np.maximum(low, a), np.minimum(high, b)
+        return low, high
+
+    def _wide(self, kind: str, low: Array, high: Array, slack: Array) -> Array:
+        with np.errstate(invalid="ignore"):
+            if kind == "epsilon":
+                top = np.maximum(high, 0.0)
+                return np.asarray(np.isinf(high) | ~(top - np.maximum(low, 0.0) <= self.width * top))
+            apart = np.exp(np.minimum(high, 0.0)) - np.exp(low)
+            return np.asarray(~(high - low <= self.width) & ~(high < _FLOOR) & (apart > slack))
+
+    def test(self, loss: float) -> tuple[float, float]:
+        """(false-positive rate, recall) that the test of this threshold surely has at most and at least."""
+        self.ask("delta", np.asarray(loss))
+        best = (0.0, 0.0, math.inf)
+        for one in self.slices:
+            side = one.lower
+            i = math.ceil((loss - side.first) / side.dt)
+            if 0 <= i < side.alpha.size and side.recall[i] > 0:
+                alpha = min(side.alpha[i] * math.exp(side.alpha_base), 1.0)
+                recall = min(side.recall[i] * math.exp(side.base), 1.0)
+                slack = abs(float(one.upper.at(np.asarray(loss))) - float(side.at(np.asarray(loss))))
+                if slack < best[2]:
+                    best = (float(alpha), float(recall), slack)
+        return best[0], best[1]

@@ -1,0 +1,388 @@
+"""What implies what: every implication between notions as data, and the claims that do not hold, with an example.
+
+Theorem 7 and Propositions 1 and 2 of paper 000 are here corrected. A row says: if the source holds with ε then the
+target holds with ``bound(ε)``, for any mechanism, under ``when``. Each row is proved in ``proof`` and tested by
+enumeration of random mechanisms and priors.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from .. import checks
+from ..errors import InputError
+from . import bounds
+
+__all__ = ["IMPLICATIONS", "REFUTED", "Conditions", "Implication", "Refuted"]
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """Under what the notions are compared.
+
+    ``priors``: "one" compares the guarantees under one and the same prior; "every" where both hold for every prior
+    whose records fall into independent groups of at most ``dependent`` records. ``dependent`` is the size of the
+    largest group of records that depend on each other, 1 if all are independent. ``records`` is how many there are.
+    ``full``: the one prior gives every database some probability. ``diameter`` of Blowfish's graph (1: every two
+    values are joined) and ``constrained``: Blowfish's constraint is that the database is possible under the
+    prior. ``secrets``: those of Pufferfish are "record i has value v" ("records") or anything ("any"). ``least``:
+    under the one prior no value of a record, nor all its other values together, has less probability.
+    """
+
+    priors: str = "one"
+    dependent: int | None = None
+    records: int | None = None
+    full: bool = False
+    diameter: float = 1.0
+    constrained: bool = False
+    secrets: str = "records"
+    least: float = 0.0
+
+    def __post_init__(self) -> None:
+        checks.choice("priors", self.priors, ("one", "every"))
+        checks.choice("secrets", self.secrets, ("records", "any"))
+        for name in ("dependent", "records"):
+            value = getattr(self, name)
+            if value is not None:
+                object.__setattr__(self, name, checks.whole(name, value, low=1, high=10**9))
+        if self.dependent is None and self.records is not None:
+            object.__setattr__(self, "dependent", self.records)
+        if self.dependent is not None and self.records is not None and self.dependent > self.records:
+            raise InputError(
+                f"dependent is {self.dependent}: give at most the number of records, which is {self.records}"
+            )
+        for name in ("full", "constrained"):
+            if not isinstance(getattr(self, name), bool):
+                raise InputError(f"{name} is {getattr(self, name)!r}: give True or False")
+        d = checks.at_least("diameter", self.diameter, 1.0, infinite=True)
+        if d.ndim or (math.isfinite(float(d)) and float(d) != int(d)):
+            raise InputError(f"diameter is {self.diameter!r}: give a whole number of at least 1, or infinity")
+        object.__setattr__(self, "diameter", float(d))
+        object.__setattr__(self, "least", checks.scalar("least", checks.within("least", self.least, 0.0, 0.5)))
+        if self.priors == "every" and (self.full or self.least or self.constrained):
+            wrong = "full" if self.full else "least" if self.least else "constrained"
+            raise InputError(f"{wrong} describes one prior, but priors is 'every': leave one of them out")
+
+    @property
+    def one(self) -> bool:
+        """Whether one prior is meant."""
+        return self.priors == "one"
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON; an infinite diameter is null."""
+        made = {name: getattr(self, name) for name in self.__slots__}
+        return made | {"diameter": self.diameter if math.isfinite(self.diameter) else None}
+
+
+Factor = Callable[[Conditions], float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Implication:
+    """If the source holds with ε, the target holds with factor·ε, or with ``curve(ε)``, whose inverse is ``undo``.
+
+    ``factor`` gives None where the implication does not hold; ``needs`` is the condition it cannot do without.
+    ``formula`` and ``when`` say it in words, ``proof`` why.
+    """
+
+    source: str
+    target: str
+    formula: str
+    when: str
+    proof: str
+    factor: Factor = lambda c: 1.0
+    curve: Callable[[float, Conditions], float] | None = None
+    undo: Callable[[float, Conditions], float] | None = None
+    needs: str = ""
+
+    def missing(self, c: Conditions) -> bool:
+        """Whether a number is needed that was not given."""
+        return bool(self.needs) and getattr(c, self.needs) is None
+
+    def holds(self, c: Conditions) -> bool:
+        """Whether it applies under these conditions."""
+        return not self.missing(c) and self.factor(c) is not None
+
+    def promised(self, epsilon: float, c: Conditions) -> float:
+        """The target's ε."""
+        factor = self.factor(c)
+        assert factor is not None
+        return self.curve(epsilon, c) if self.curve else factor * epsilon
+
+    def sufficient(self, epsilon: float, c: Conditions) -> float:
+        """The largest ε of the source with which the target's is at most ``epsilon``, from its safe side."""
+        factor = self.factor(c)
+        assert factor is not None
+        if self.curve and not self.undo:
+            return bounds.inverse(lambda e: self.promised(e, c), epsilon)
+        enough = self.undo(epsilon, c) if self.undo else epsilon / factor
+        while self.promised(enough, c) > epsilon:
+            enough = math.nextafter(enough, 0.0)
+        return enough
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON: the words, without the functions."""
+        return {name: getattr(self, name) for name in ("source", "target", "formula", "when", "proof")}
+
+
+def _if(test: Callable[[Conditions], bool], factor: Factor = lambda c: 1.0) -> Factor:
+    return lambda c: factor(c) if test(c) else None
+
+
+def _group(c: Conditions) -> float | None:
+    return c.dependent
+
+
+def _records(c: Conditions) -> float | None:
+    return c.records
+
+
+_MIXTURE = "a mixture of laws is within e^ε of another if all their parts are"
+
+IMPLICATIONS: tuple[Implication, ...] = (
+    # -- differential privacy and databases that differ in several records
+    Implication(
+        "dp", "ddp", "k·ε", "at most k records depend on each other",
+        "group privacy: two dependent neighbours are joined by k changes of one record", _group, needs="dependent",
+    ),
+    Implication(
+        "ddp", "dp", "ε", "every database is possible under the prior, or the guarantee holds for every prior",
+        "two databases that differ in one record are dependent neighbours once both are possible",
+        _if(lambda c: c.full or not c.one),
+    ),
+    Implication(
+        "dp", "ip-database", "n·ε", "there are n records",
+        "group privacy: any two databases are joined by n changes of one record", _records, needs="records",
+    ),
+    Implication(
+        "ip-database", "ddp", "ε", "always", "dependent neighbours are two possible databases",
+    ),
+    Implication(
+        "ddp", "ip-database", "n·ε", "there are n records; ε alone if all of them depend on each other",
+        "possible databases are combinations of the groups' possible values: change one group at a time", _records,
+        needs="records",
+    ),
+    # -- beliefs about a record
+    Implication(
+        "ddp", "ip", "ε", "always",
+        f"with the other groups fixed, two values of the record compare dependent neighbours, and {_MIXTURE}",
+    ),
+    Implication(
+        "ip", "ddp", "ε", "the guarantee holds for every prior",
+        "a prior on two databases that differ within one group makes the mixture a single database",
+        _if(lambda c: not c.one),
+    ),
+    Implication(
+        "ip", "pufferfish", "ε", "the secrets are the values of records",
+        "the same definition: by Bayes posterior odds over prior odds are P(o|s)/P(o|s′)",
+        _if(lambda c: c.secrets == "records"),
+    ),
+    Implication(
+        "pufferfish", "ip", "ε", "the secrets are the values of records",
+        "the same definition: by Bayes posterior odds over prior odds are P(o|s)/P(o|s′)",
+        _if(lambda c: c.secrets == "records"),
+    ),
+    Implication(
+        "ip-database", "pufferfish", "ε", "whatever the secrets are",
+        f"a secret is a mixture of possible databases, and {_MIXTURE}",
+    ),
+    # -- membership
+    Implication(
+        "ip", "mp", "ε", "always; ln(p + (1−p)·e^ε) if no value is rarer than p",
+        "P(o) is a mixture of P(o|v); with q = P(t): P(o)/P(o|t) = q + (1−q)·P(o|¬t)/P(o|t)",
+        curve=lambda e, c: bounds.belief_from_odds(e, c.least),
+        undo=lambda e, c: bounds.odds_from_belief(e, c.least),
+    ),
+    Implication(
+        "mp", "ip", "2·ε", "for one prior", "P(o|a)/P(o|b) = P(o|a)/P(o) · P(o)/P(o|b)",
+        _if(lambda c: c.one, lambda c: 2.0),
+    ),
+    Implication(
+        "mp", "ip", "ε", "the guarantee holds for every prior",
+        "as the prior of a goes to 0, P(o) goes to P(o|b): the ratio to the prior becomes the odds ratio",
+        _if(lambda c: not c.one),
+    ),
+    Implication(
+        "ip-database", "mp-database", "ε", "always", "P(o) is a mixture of P(o|D) over the possible databases",
+    ),
+    Implication(
+        "mp-database", "ip-database", "2·ε", "for one prior", "P(o|D)/P(o|D′) = P(o|D)/P(o) · P(o)/P(o|D′)",
+        _if(lambda c: c.one, lambda c: 2.0),
+    ),
+    Implication(
+        "mp-database", "ip-database", "ε", "the guarantee holds for every prior",
+        "among priors on two databases let the probability of one go to 0", _if(lambda c: not c.one),
+    ),
+    Implication(
+        "mp-database", "mp", "ε", "always",
+        f"P(o|t) is a mixture of P(o|D) over the databases where t holds, and {_MIXTURE}",
+    ),
+    # -- Blowfish
+    Implication(
+        "dp", "blowfish", "ε", "Blowfish has no constraint", "its neighbours differ in one record",
+        _if(lambda c: not c.constrained),
+    ),
+    Implication(
+        "blowfish", "dp", "d·ε", "no constraint, and at most d edges lead from any value to any other",
+        "walk along the edges; with every two values joined, d = 1, the two are the same",
+        _if(lambda c: not c.constrained and math.isfinite(c.diameter), lambda c: c.diameter),
+    ),
+    Implication(
+        "dp", "blowfish", "n·ε", "with a constraint and n records", "its neighbours differ in at most n records",
+        _if(lambda c: c.constrained, _records), needs="records",
+    ),
+    Implication(
+        "ddp", "blowfish", "ε", "the constraint says which databases are possible under the prior",
+        "its neighbours differ within one group: otherwise changing that group alone would be nearer",
+        _if(lambda c: c.constrained),
+    ),
+    Implication(
+        "blowfish", "ddp", "k·ε", "the same, every two values joined, at most k records dependent",
+        "a dependent neighbour that is not nearest has a possible database between: go there, less is left to change",
+        _if(lambda c: c.constrained and c.diameter == 1, _group), needs="dependent",
+    ),
+    # -- information
+    Implication(
+        "dp", "mi", "c − 1 − ln c nats, with c = ε/(1 − e^−ε)", "always, for any prior",
+        "given the others, the record's laws are within e^ε: convexity, see bounds; below ε·tanh(ε/2), near ε²/8",
+        curve=lambda e, c: bounds.information_from_odds(e),
+    ),
+    Implication(
+        "ddp", "mi", "c − 1 − ln c nats, with c = ε/(1 − e^−ε)", "always",
+        "given the others, the record's possible values are dependent neighbours: as for differential privacy",
+        curve=lambda e, c: bounds.information_from_odds(e),
+    ),
+    Implication(
+        "ip", "mi-marginal", "c − 1 − ln c nats, with c = ε/(1 − e^−ε)", "always",
+        "the laws of the answer given each value are within e^ε: as for differential privacy",
+        curve=lambda e, c: bounds.information_from_odds(e),
+    ),
+    Implication(
+        "mp", "mi-marginal", "ε·tanh(ε/2) nats", "always",
+        "E[t·ln t] for t = P(v|o)/P(v) in [e^−ε, e^ε] with mean 1 is largest on the two ends; at most ε",
+        curve=lambda e, c: bounds.information_from_belief(e),
+    ),
+    Implication(
+        "mp-database", "mi", "ε·tanh(ε/2) nats", "always",
+        "I(Dᵢ; o | others) ≤ I(D; o), and as for membership privacy",
+        curve=lambda e, c: bounds.information_from_belief(e),
+    ),
+    Implication(
+        "mi", "mi-marginal", "ε", "records are independent",
+        "I(Dᵢ; o) ≤ I(Dᵢ; o, others) = I(Dᵢ; o | others) when Dᵢ tells nothing about the others",
+        _if(lambda c: c.dependent == 1), needs="dependent",
+    ),
+    Implication(
+        "mi-marginal", "mi", "ε", "the guarantee holds for every prior",
+        "given the others, each case is a prior in which they are fixed", _if(lambda c: not c.one),
+    ),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Refuted:
+    """A claim that does not hold: the source's ε does not bound the target's as claimed.
+
+    ``example`` names a function of :mod:`epsilens.notions.examples`; ``claimed`` is who said it, if someone did.
+    ``decides``: the example rules out every factor, not only the claimed one.
+    """
+
+    source: str
+    target: str
+    claim: str
+    example: str
+    because: str
+    claimed: str = ""
+    decides: bool = True
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+_LIU = "Liu et al. 2019"
+_XOR = "the exclusive or of two fair bits tells nothing about either bit alone"
+
+REFUTED: tuple[Refuted, ...] = (
+    Refuted(
+        "ip", "dp", "ε_DP = ε_IP under one prior with independent records", "xor",
+        f"{_XOR}, but gives it away once the other is known",
+        f"{_LIU}, Propositions 1 and 2",
+    ),
+    Refuted(
+        "ip", "ddp", "ε_DDP = ε_IP", "xor",
+        f"{_XOR}, but tells which databases are likely; the two are equal only for whole databases",
+        f"{_LIU}, Theorem 7",
+    ),
+    Refuted(
+        "mp", "ddp", "ε_DDP ≤ 2·ε_MP", "xor",
+        f"{_XOR}, but tells which databases are likely; the claim is true of beliefs in whole databases",
+        f"{_LIU}, Theorem 7",
+    ),
+    Refuted(
+        "mp", "mi", "ε_MI ≤ ε_MP", "xor",
+        f"{_XOR}, but does once the other is known; the claim is true when the others stay unknown",
+        f"{_LIU}, Theorem 7",
+    ),
+    Refuted(
+        "mi-marginal", "mi", "I(Dᵢ; o | others) ≤ I(Dᵢ; o) under one prior", "xor",
+        f"{_XOR}, but does once the other is known",
+    ),
+    Refuted(
+        "ip", "mi", "ε_IP bounds I(Dᵢ; o | others) under one prior", "xor",
+        f"{_XOR}, but does once the other is known",
+    ),
+    Refuted(
+        "blowfish", "ddp", "ε_BP ≥ ε_DDP", "alike",
+        "two records that are usually equal: Blowfish without excluded databases is differential privacy, which "
+        "changes one record; dependent neighbours change both",
+        f"{_LIU}, Theorem 7",
+        decides=False,
+    ),
+    Refuted(
+        "ddp", "dp", "ε_DDP ≥ ε_DP when some databases are impossible", "twins_differ",
+        "two records that are always equal: telling whether they differ is harmless, and without any bound for "
+        "differential privacy",
+        f"{_LIU}, Theorem 7",
+    ),
+    Refuted(
+        "ip-database", "dp", "ε_DP ≤ ε_IP of whole databases under one prior", "foregone",
+        "a record whose value is certain under the prior may be told: nothing is left to learn, except for someone "
+        "with another prior",
+    ),
+    Refuted(
+        "dp", "ip", "ε_IP ≤ ε_DP for dependent records", "twins",
+        "two records that are always equal: a noisy sum moves twice as far as for one record",
+        decides=False,
+    ),
+    Refuted(
+        "mp", "ip", "ε_IP ≤ ε_MP under one prior", "coin",
+        "a fair bit under randomised response: belief moves by ln((1+e^ε)/2), odds by ε",
+        decides=False,
+    ),
+    Refuted(
+        "mp", "ip", "Positive membership privacy alone bounds ε_IP", "ruled_out",
+        "an answer that rules one of three values out raises no belief by more than half, yet moves odds without bound",
+        decides=False,
+    ),
+    Refuted(
+        "blowfish", "dp", "ε_DP ≤ c·ε_BP when the graph falls apart", "parts",
+        "values in different parts need not be hidden at all: telling the part costs nothing",
+    ),
+    Refuted(
+        "blowfish", "dp", "ε_DP ≤ c·ε_BP under a constraint", "known_total",
+        "with a known total, telling the total costs nothing, but it has no bound for differential privacy",
+    ),
+    Refuted(
+        "mi", "dp", "ε_DP ≤ c·ε_MI for some c", "rare_leak",
+        "telling everything once in a million runs is little on average, and without any bound in the worst case; "
+        "for every prior it bounds (0, δ)-differential privacy with δ = √(2·ε_MI) instead",
+    ),
+    Refuted(
+        "mi", "mi-marginal", "I(Dᵢ; o) ≤ I(Dᵢ; o | others) for dependent records", "twins",
+        "two records that are always equal: given the other one, nothing is left to tell",
+    ),
+)  # fmt: skip

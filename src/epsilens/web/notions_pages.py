@@ -1,0 +1,158 @@
+"""The Notions view: what another definition's ε promises, and which ε of differential privacy is enough for it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+from markupsafe import Markup
+
+from ..commands.notions import CONDITIONS, conditions_given
+from ..errors import EpsilensError
+from ..notions.catalogue import NOTIONS, Notion, find
+from ..notions.implications import REFUTED
+from ..report import notions as report
+from ..report.explain import command_line
+from ..report.words import rounded_down
+from .asking import Problem
+from .fields import FIELDS, Field
+from .limits import check_texts
+from .pages import attachment, render
+
+__all__ = ["router"]
+
+router = APIRouter(include_in_schema=False)
+
+_EPSILON = FIELDS["epsilon"]
+_USUAL = (
+    Field("dependent", "Records that go together", "The largest group of records that depend on each other; 1 if none "
+          "do.", "1"),
+    Field("records", "Records in the data", "Needed for whole databases; may stay empty."),
+    Field("priors", "Guarantees hold for", kind="word", default="one",
+          choices=(("one", "one prior belief"), ("every", "every prior belief"))),
+)  # fmt: skip
+_RARE = (
+    Field("full", "Every database is possible", kind="flag"),
+    Field("least", "Rarest value, from 0 to 0.5", "No value of a record is less probable than this.", "0"),
+    Field("constrained", "Blowfish: possible databases are known", kind="flag"),
+    Field("diameter", "Blowfish: steps between values", "Edges of the graph between any two values; inf if some are "
+          "not joined.", "1"),
+    Field("secrets", "Pufferfish hides", kind="word", default="records",
+          choices=(("records", "values of records"), ("any", "any secrets"))),
+)  # fmt: skip
+_FIELDS = {f.name: f for f in (_EPSILON, *_USUAL, *_RARE)}
+
+
+@dataclass
+class Asked:
+    """What was entered, what came of it, and the address that says the same."""
+
+    notion: Notion = NOTIONS["ip"]
+    values: dict[str, str] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
+    about: report.NotionsReport | None = None
+    enough: report.NotionsReport | None = None
+    problem: Problem | None = None
+
+    @property
+    def query(self) -> str:
+        """The query of the plain address."""
+        return urlencode({k: "on" if v is True else v for k, v in self.options.items()})
+
+    @property
+    def headline(self) -> str:
+        """The ε of differential privacy that is enough, where another notion is chosen and there is one."""
+        made = self.enough.data["enough"] if self.enough else []
+        found = next((c["given_epsilon"] for c in made if c["given"] == "dp"), None)
+        return f"Use differential privacy with ε = {rounded_down(found)} or less" if found else ""
+
+
+def ask(given: Mapping[str, str]) -> Asked:
+    """The view of a query: never raises, an error stands beside its field."""
+    asked = Asked()
+    asked.values = {name: (given.get(name) or "").strip() or f.default for name, f in _FIELDS.items()}
+    try:
+        check_texts(dict(given))
+        asked.notion = find(given.get("from") or "ip", "from")
+        told: dict[str, Any] = {
+            k: v for k, v in asked.values.items() if k in CONDITIONS and v and v != _FIELDS[k].default
+        }
+        told = {k: True if _FIELDS[k].kind == "flag" else v for k, v in told.items()}
+        asked.options = {"from": asked.notion.key, "epsilon": asked.values["epsilon"], **told}
+        epsilon, conditions = _number(asked.values["epsilon"]), conditions_given(told)
+        made = report.promised(asked.notion.key, epsilon, **conditions)
+        asked.about = made.with_command(command_line("notions", "", asked.options))
+        asked.enough = report.enough(asked.notion.key, epsilon, **conditions)
+    except EpsilensError as error:
+        asked.problem = _problem(str(error))
+    return asked
+
+
+def _number(text: str) -> float:
+    from ..commands.common import parse_number
+
+    return parse_number("epsilon", text)
+
+
+def _problem(text: str) -> Problem:
+    text = " ".join(text.replace("--", "").split())
+    said = re.match(r"([a-z_]+) (?:is|has|contains|describes) ", text)
+    name = said[1] if said and said[1] in (*_FIELDS, "from") else ""
+    shown = f"ε {text[len('epsilon ') :]}" if name == "epsilon" else f"{text[:1].upper()}{text[1:]}"
+    return Problem(name, f"{shown}.")
+
+
+@router.get("/notions")
+def notions_view(request: Request) -> Response:
+    """Notions."""
+    asked = ask(dict(request.query_params))
+    url = f"/notions?{asked.query}" if asked.options else "/notions"
+    htmx = request.headers.get("hx-request") == "true"
+    return render(
+        "notions.html",
+        422 if asked.problem else 200,
+        {"hx-push-url": url} if htmx and not asked.problem else {},
+        view="Notions",
+        asked=asked,
+        choices=[(n.key, n.name) for n in NOTIONS.values()],
+        epsilon=_EPSILON,
+        usual=_USUAL,
+        rare=_RARE,
+        refuted=[r for r in REFUTED if asked.notion.key in (r.source, r.target)],
+        subscripts=lambda text: Markup(report.subscripts(text)),
+        pictures_of_notion=Markup(asked.about.pictures) if asked.about else "",
+        lead=Markup(report.lead_html(asked.about.lead)) if asked.about else "",
+        table=lambda t: Markup(report.table_html(t)),
+        url=url,
+        oob=",".join(("#reproduce", *(f"#error-{n}" for n in ("from", *_FIELDS)))),
+    )
+
+
+@router.get("/notions.html")
+def notions_file(request: Request) -> Response:
+    """The report to keep."""
+    asked = ask(dict(request.query_params))
+    if asked.about is None:
+        return _message(asked)
+    return attachment(asked.about.to_html(), f"notions-{asked.notion.key}.html", "text/html")
+
+
+@router.get("/notions.json")
+def notions_json(request: Request) -> Response:
+    """The same as JSON."""
+    asked = ask(dict(request.query_params))
+    if asked.about is None:
+        return _message(asked)
+    text = json.dumps(asked.about.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+    return attachment(text, "notions.json", "application/json")
+
+
+def _message(asked: Asked) -> Response:
+    sentence = asked.problem.sentence if asked.problem else ""
+    return render("message.html", 422, view="", heading="This cannot be computed", sentence=sentence)

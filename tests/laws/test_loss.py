@@ -1,0 +1,284 @@
+"""The composed loss: its brackets hold the truth, wherever the truth is known from elsewhere, and are narrow."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import mpmath as mp
+import numpy as np
+import pytest
+from tests.laws.loss_oracles import contour, exact_profile, exact_roc, lattice_pair, moment_of_sampled_normal
+
+from epsilens.laws.laplace_product import laplace_product
+from epsilens.laws.loss import Loss
+from epsilens.laws.loss_steps import Atoms, FiniteStep, LaplaceStep, NormalStep, Sampled, Step, Swapped
+from epsilens.laws.normal import Normal
+
+A = np.asarray
+
+
+def bracket(law: Loss, reading: str, *arguments: float) -> tuple[float, float]:
+    values = [float(getattr(side, reading)(*map(A, arguments))) for side in (law.other_side(), law)]
+    return min(values), max(values)
+
+
+def rr(epsilon: float) -> FiniteStep:
+    high = -math.log1p(math.exp(-epsilon))
+    return FiniteStep(Atoms(A([-epsilon, epsilon]), A([high - epsilon, high])), mirrored=True)
+
+
+SAMPLED_1, SAMPLED_2 = Sampled(NormalStep(1.0), 1e-3), Sampled(NormalStep(1.0), 1e-2)
+
+
+# Truth: composition.md §7 (closed form, exact binomial, contour integral to the digits given).
+@pytest.mark.parametrize(
+    ("steps", "delta", "truth"),
+    [
+        ([(SAMPLED_1, 10_000)], 1e-5, 0.475761289),
+        ([(Swapped(SAMPLED_1), 10_000)], 1e-5, 0.440026268),
+        ([(SAMPLED_2, 10_000)], 1e-5, 6.187712390),
+        ([(Swapped(SAMPLED_2), 10_000)], 1e-5, 5.611508618),
+        ([(LaplaceStep(0.05), 1000)], 1e-6, 8.204440344),
+        ([(LaplaceStep(0.05), 100), (NormalStep(0.05), 100)], 1e-6, 3.277005009),
+        ([(NormalStep(0.02), 1000)], 1e-6, 2.921600590),
+        ([(NormalStep(0.02), 1000)], 1e-30, 7.287484745),
+        ([(NormalStep(0.02), 1000)], 1e-120, 14.859178126),
+        ([(NormalStep(0.5), 1000)], 1e-10, 224.741723),
+        ([(Sampled(NormalStep(1 / 0.3), 0.01), 1000)], 1e-6, 78.1405091),
+        ([(Sampled(NormalStep(1.0), 1e-6), 10**6)], 1e-9, 0.0059029),
+    ],
+)
+def test_known_epsilons_lie_inside_and_the_width_is_reached(
+    steps: list[tuple[Step, int]], delta: float, truth: float
+) -> None:
+    law = Loss(steps)
+    low, high = bracket(law, "profile_inverse", delta)
+    assert low < truth < high
+    assert high - low <= 1e-3 * high
+    assert law.reached
+
+
+def test_randomised_response_a_hundred_times() -> None:
+    # ε₀ = 1, k = 100: binomial sums in exact arithmetic
+    with mp.workdps(40):
+        p = mp.e / (1 + mp.e)
+
+        def delta(eps: mp.mpf) -> mp.mpf:
+            terms = (
+                mp.binomial(100, j) * p**j * (1 - p) ** (100 - j) * (1 - mp.exp(eps - (2 * j - 100)))
+                for j in range(101)
+                if 2 * j - 100 > eps
+            )
+            return mp.fsum(terms)
+
+        law = Loss([(rr(1.0), 100)])
+        low, high = bracket(law, "profile_inverse", 1e-6)
+        assert delta(mp.mpf(low)) > mp.mpf("1e-6") > delta(mp.mpf(high))
+        assert high - low < 1e-8
+        assert low < 83.53070167850
+
+
+# peers.md: duals of optimistic and pessimistic δ(ε), σ = 1, T = 10⁴.
+@pytest.mark.parametrize(
+    ("step", "fpr", "low", "high"),
+    [
+        (SAMPLED_1, 1e-5, 1.81e-5, 1.833e-5),
+        (SAMPLED_1, 1e-4, 1.683e-4, 1.6995e-4),
+        (SAMPLED_1, 1e-3, 1.548e-3, 1.5635e-3),
+        (SAMPLED_1, 1e-2, 1.4040e-2, 1.4175e-2),
+        (SAMPLED_2, 1e-5, 1.56e-3, 1.675e-3),
+        (SAMPLED_2, 1e-4, 7.76e-3, 8.315e-3),
+        (SAMPLED_2, 1e-3, 3.57e-2, 3.805e-2),
+        (SAMPLED_2, 1e-2, 0.1454, 0.15395),
+    ],
+)
+def test_true_positive_rates_where_peers_understate(step: Step, fpr: float, low: float, high: float) -> None:
+    ours = bracket(Loss([(step, 10_000)]), "roc", fpr)
+    assert low < ours[0] < high  # peers' bracket is a hundred times wider
+    assert low < ours[1] < high * 1.001
+    assert ours[1] - ours[0] <= 1.01e-3 * ours[1]
+
+
+# composition.md §7, relative width 1e-3 at FPR 1e-9
+@pytest.mark.parametrize(
+    ("step", "truth"), [(SAMPLED_1, (2.44436e-9, 2.44895e-9)), (SAMPLED_2, (1.70767e-6, 1.70892e-6))]
+)
+def test_the_far_tail(step: Step, truth: tuple[float, float]) -> None:
+    low, high = bracket(Loss([(step, 10_000)]), "roc", 1e-9)
+    assert truth[0] < low < high < truth[1]
+
+
+def test_a_curve_never_falls_below_chance() -> None:
+    ends = np.geomspace(1e-9, 0.4, 60)
+    alpha = np.concatenate((ends, [0.5], 1 - ends[::-1]))
+    for step in (SAMPLED_1, SAMPLED_2):
+        law = Loss([(step, 10_000)])
+        for view in (law, law.reverse()):
+            high, low = view.roc(alpha), view.other_side().roc(alpha)
+            assert np.all(high >= alpha)
+            assert np.all(low >= alpha)
+            assert np.all(low <= high)
+            assert np.all(np.diff(high) >= -1e-12)
+
+
+def test_the_gaussian_by_the_long_way_agrees_with_its_closed_form() -> None:
+    for mu, k in ((0.02, 1000), (1e-9, 50), (3.0, 4), (0.5, 400)):
+        law, exact = Loss([(NormalStep(mu), k)]), Normal(A(mu * math.sqrt(k)))
+        size = mu * math.sqrt(k)
+        for delta in (0.3 * float(exact.profile(A(0.0))), 1e-3 * min(size, 1), 1e-15, 1e-100):
+            low, high = bracket(law, "profile_inverse", delta)
+            assert low <= float(exact.profile_inverse(A(delta))) <= high
+            assert high - low <= 1.01e-3 * high
+        for fpr in (1e-250, 1e-30, 1e-9, 1e-3, 0.2, 0.7, 1 - 1e-6):
+            for reading in ("roc", "tradeoff", "inverse_roc"):
+                low, high = bracket(law, reading, fpr)
+                assert low <= float(getattr(exact, reading)(A(fpr))) * (1 + 1e-13), (mu, reading, fpr)
+                assert float(getattr(exact, reading)(A(fpr))) * (1 - 1e-13) <= high, (mu, reading, fpr)
+        for u in (0.0, size, -size, 3 * size, 20 * size):
+            low, high = bracket(law, "profile", u)
+            assert low <= float(exact.profile(A(u))) * (1 + 1e-13)
+            assert float(exact.profile(A(u))) * (1 - 1e-13) <= high
+
+
+def test_equal_laplaces_agree_with_their_exact_product() -> None:
+    law, exact = Loss([(LaplaceStep(0.7), 6)]), laplace_product(0.7, 6)
+    for u in (-3.0, -0.7, 0.0, 0.7, 1.3, 3.5, 4.1):
+        low, high = bracket(law, "profile", u)
+        assert low <= float(exact.profile(A(u))) * (1 + 1e-9)
+        assert float(exact.profile(A(u))) * (1 - 1e-9) <= high
+    for alpha in (1e-9, 1e-3, 0.1, 0.5, 0.9):
+        low, high = bracket(law, "roc", alpha)
+        assert low <= float(exact.roc(A(alpha))) * (1 + 1e-9)
+        assert float(exact.roc(A(alpha))) * (1 - 1e-9) <= high
+    assert float(law.max_llr()) == pytest.approx(4.2, rel=1e-14)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_exact_rational_products_lie_strictly_inside(seed: int) -> None:
+    rng, ratio = np.random.default_rng(seed), Fraction(3, 2)
+    with mp.workdps(40):
+        unit = float(mp.log(mp.mpf(3) / 2))
+    masses, keep, steps = {0: Fraction(1)}, Fraction(1), []
+    for _ in range(int(rng.integers(1, 3))):
+        j, p1, only0, only1 = lattice_pair(rng, ratio)
+        k = int(rng.integers(1, 12))
+        with mp.workdps(40):
+            log_p = [float(mp.log(mp.mpf(p.numerator) / p.denominator)) for p in p1]
+        steps.append((FiniteStep(Atoms(A(j) * unit, A(log_p), float(only0), float(only1))), k))
+        for _ in range(k):
+            new: dict[int, Fraction] = {}
+            for i, m in masses.items():
+                for e, p in zip(j, p1, strict=True):
+                    new[i + e] = new.get(i + e, Fraction(0)) + m * p
+            masses, keep = new, keep * (1 - only1)
+    law, top = Loss(steps), 1 - keep
+    most = max(masses) * unit
+    for _ in range(8):
+        u = float(rng.choice([0.0, rng.uniform(-6, 6), rng.uniform(0, max(most, 1.0))]))
+        low, high = bracket(law, "profile", u)
+        truth = exact_profile(masses, top, ratio, u)
+        assert Fraction(low) <= truth <= Fraction(high)
+        assert Fraction(high) - Fraction(low) <= Fraction(11, 10_000) * truth
+        alpha = float(10.0 ** rng.uniform(-14, 0))
+        low, high = bracket(law, "roc", alpha)
+        truth = exact_roc(masses, top, ratio, alpha)
+        assert Fraction(low) <= truth <= Fraction(high)
+        assert Fraction(high) - Fraction(low) <= Fraction(11, 10_000) * truth
+
+
+@pytest.mark.parametrize(
+    ("sigma", "rate", "k", "epsilon", "tilts"),
+    [
+        (1.0, 0.01, 1000, 1.5, (2.0, 3.0)),
+        (0.8, 0.02, 300, 1.0, (0.7, 1.0)),
+        (2.0, 0.1, 200, 2.0, (2.0, 3.0)),
+        (1.5, 1e-3, 2000, 0.05, (8.0, 12.0)),
+    ],
+)
+def test_the_contour_integral_lies_inside(
+    sigma: float, rate: float, k: int, epsilon: float, tilts: tuple[float, float]
+) -> None:
+    moment = moment_of_sampled_normal(sigma, rate)
+    first, second = (contour(moment, k, epsilon, tilt, tilt / 10) for tilt in tilts)
+    assert first == pytest.approx(second, rel=1e-8)  # trusted only where two contours agree
+    low, high = bracket(Loss([(Sampled(NormalStep(1 / sigma), rate), k)]), "profile", epsilon)
+    assert low <= first * (1 + 1e-9)
+    assert first * (1 - 1e-9) <= high
+
+
+def test_other_readings_bracket_the_gaussian() -> None:
+    law, exact = Loss([(NormalStep(0.05), 300)]), Normal(A(0.05 * math.sqrt(300)))
+    for reading, arguments in (
+        ("auc", ()),
+        ("psi", ()),
+        ("kl", ()),
+        ("log_moment", (0.5,)),
+        ("log_moment", (3.0,)),
+        ("fbeta", (1.0, 1.0)),
+        ("fbeta", (2.0, 9.0)),
+        ("fbeta", (0.5, 0.2)),
+    ):
+        low, high = bracket(law, reading, *arguments)
+        truth = float(getattr(exact, reading)(*map(A, arguments)))
+        assert low <= truth * (1 + 1e-12 * np.sign(truth))
+        assert high >= truth * (1 - 1e-12 * np.sign(truth))
+        assert high - low <= 2e-3 * abs(truth)
+
+
+def test_psi_of_bounded_losses_comes_from_the_curve() -> None:
+    law, exact = Loss([(LaplaceStep(0.5), 8)]), laplace_product(0.5, 8)
+    low, high = bracket(law, "psi")
+    assert low <= float(exact.psi()) <= high
+    assert high <= low * 1.005
+
+
+def test_the_test_of_a_threshold_surely_exists() -> None:
+    law = Loss([(SAMPLED_2, 1000)])
+    alpha, recall = law.at(A(0.3))
+    assert recall <= law.roc(A(alpha))
+    assert recall >= 0.97 * float(law.roc(A(alpha)))
+
+
+def test_extreme_sizes() -> None:
+    for step, k in (
+        (NormalStep(1e-9), 3),
+        (LaplaceStep(1e-9), 1000),
+        (LaplaceStep(700.0), 3),
+        (Sampled(NormalStep(1.0), 1e-7), 10**6),
+        (Sampled(LaplaceStep(5.0), 1e-7), 10**6),
+        (Sampled(NormalStep(5.0), 0.999999), 10),
+        (NormalStep(40.0), 2),
+    ):
+        law = Loss([(step, k)])
+        for reading, argument in (("profile", 0.0), ("roc", 1e-6), ("roc", 0.999), ("profile_inverse", 1e-12)):
+            low, high = bracket(law, reading, argument)
+            assert 0 <= low <= high, (step, reading)
+            assert not math.isnan(high)
+
+
+def test_what_is_asked_twice_is_not_computed_twice() -> None:
+    law = Loss([(SAMPLED_2, 1000)])
+    law.roc(A(0.01))
+    before = len(law._forward.slices)
+    law.roc(A(0.01))
+    law.other_side().roc(A(0.01))
+    assert len(law._forward.slices) == before
+
+
+def test_a_width_out_of_reach_is_said() -> None:
+    # three atoms that share no lattice: below, sums of a few of them cannot be followed to seven digits
+    loss = np.array([-1.0, math.sqrt(0.2), math.sqrt(2.0)])
+    law = Loss([(FiniteStep(Atoms(loss, np.log([0.2, 0.5, 0.3]))), 2)], width=1e-6)
+    low, high = bracket(law, "roc", 1e-2)
+    assert low < high
+    assert not law.reached
+
+
+@pytest.mark.parametrize(("mu", "rate", "k"), [(0.2, 0.5, 10**6), (0.5, 0.3, 10**5), (0.5, 0.9, 20_000)])
+def test_huge_losses_are_never_flattered(mu: float, rate: float, k: int) -> None:
+    # everything is revealed: whatever a slice cannot hold must read as risk, also after other questions
+    law = Loss([(Sampled(NormalStep(mu), rate), k)])
+    for reading, argument in (("roc", 1e-9), ("profile_inverse", 1e-9), ("roc", 0.3), ("profile", 0.0)):
+        assert bracket(law, reading, argument)[1] >= 0.999
+    assert float(law.tradeoff(A(0.01))) <= 1e-3

@@ -1,0 +1,157 @@
+"""Paper 003: every counterexample of the reference sheet, the printed value beside the correction."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import epsilens as el
+from epsilens.build.noise import tail
+from epsilens.papers import unsal2022 as printed
+
+
+def table(start: str) -> tuple[dict[str, Any], ...]:
+    found = [t for t in printed.paper().tables if t.title.startswith(start)]
+    assert len(found) == 1
+    return tuple(dict(r) for r in found[0].records)
+
+
+def test_theorem_3() -> None:
+    for alpha in (0.001, 0.05, 0.3, 0.5):
+        rate = float(tail("laplace", np.asarray(printed.threshold_printed(alpha))))
+        assert rate == pytest.approx(1 / (4 * (1 - alpha)))
+        assert rate >= 0.25
+    records = table("Theorem 3:")
+    assert records[0]["false_alarms_printed"] == pytest.approx(0.263158, abs=5e-7)
+    negative = next(r for r in records if r["setting"] == "α = 0.05, bias below 0")
+    assert negative["false_alarms_printed"] == pytest.approx(0.736842, abs=5e-7)
+    assert negative["corrected"] == -records[0]["corrected"] == pytest.approx(math.log(0.1))
+    assert all(r["false_alarms_corrected"] == float(r["setting"].split(",")[0].split("=")[1]) for r in records)
+
+
+def test_power_conditions() -> None:
+    assert printed.power_printed(0.0, 1.0) == pytest.approx(1.35914, abs=5e-6)
+    assert printed.power_printed(2.0, 1.0) == pytest.approx(-0.359141, abs=5e-7)
+    right = {r["setting"]: r["corrected"] for r in table("(29)")}
+    assert right["k = 0, bias 1"] == pytest.approx(0.816060, abs=5e-7)
+    assert right["k = 2, bias 1"] == pytest.approx(0.183940, abs=5e-7)
+
+
+def test_best_test() -> None:
+    by = {r["setting"]: r for r in table("Theorems 3 and 4")}
+    first = by["m = 1, θ = 1, α = 0.1"]
+    assert first["two_sided"] == pytest.approx(0.154308, abs=5e-7)
+    assert first["one_sided"] == pytest.approx(0.271828, abs=5e-7)
+    flipped = by["m = 1, θ = 1.5, α = 0.5"]
+    assert flipped["two_sided"] == pytest.approx(0.754217, abs=5e-7)
+    assert flipped["two_sided"] > flipped["one_sided"]
+    assert by["m = 0.5, θ = 1.5, α = 0.9"]["one_sided"] < 0.9
+    assert all(r["optimal"] >= max(r["one_sided"], r["two_sided"]) - 1e-14 for r in by.values())
+
+
+def test_equation_42() -> None:
+    assert printed.two_sided_printed(2.0, 0.5) == pytest.approx(1.8811, abs=5e-5)
+    assert printed.two_sided_power(2.0, 0.5) == pytest.approx(0.898499, abs=5e-7)
+
+
+def test_likelihood_ratio_is_not_confined() -> None:
+    far = [printed.ratio(z, 1.0, 1.5) for z in (-40.0, -20.0, 0.0, 20.0, 40.0)]
+    assert far[0] > far[1] > far[2] < far[3] < far[4]
+    assert far[2] == pytest.approx(math.exp(-1 / 1.5) / 1.5)
+    assert printed.kappa_printed(0.7, 1.0, 1.5) == pytest.approx(printed.ratio(0.7, 1.0, 1.5))  # between the means
+    assert printed.kappa_printed(5.0, 1.0, 1.5) > 100 * printed.ratio(5.0, 1.0, 1.5)
+    # (25): for a negative bias, too, H0 is rejected where the ratio is large
+    assert printed.ratio(2.0, 1.0, 1.0) > 1 > printed.ratio(-1.0, 1.0, 1.0)
+
+
+def test_corollary_1_is_vacuous() -> None:
+    power = printed.two_sided_power(5.0, 0.1)
+    assert power == pytest.approx(0.966647, abs=5e-7)
+    bound = printed.corollary1_printed(0.1, power, 1.0)
+    assert bound == pytest.approx(2.33651, abs=5e-6)
+    assert bound < 5  # a bias that is detected violates it, and no bias satisfies it:
+    assert bound > 0
+    assert printed.two_sided_power(0.0, 0.1) == pytest.approx(0.1)
+    want = (2.29243166956, 4.60266705577, 4.64545049529, 2.47788873029)
+    assert [r["corrected"] for r in table("Corollary 1")] == pytest.approx(want, abs=6e-11)
+
+
+def test_corollary_2() -> None:
+    assert printed.corollary2_printed(2, 1.0, 4.0) == pytest.approx(0.0780664420, abs=5e-11)
+    assert printed.corollary2_corrected(2, 1.0, 4.0) == pytest.approx(0.0594195832, abs=5e-11)
+    assert printed.corollary2_corrected(10, 1.0, 4.0) == pytest.approx(8e-12, rel=0.02)
+    assert printed.corollary2_corrected(1, 4.0, 1.0) is None
+    records = table("Theorem 5")
+    assert records[0]["sensitivity_it_needs"] == pytest.approx(1.1436, abs=5e-5)
+    # (59) solved rightly gives back s = 1
+    k, v = 2 * math.pi * math.e, printed.corollary2_corrected(2, 1.0, 4.0)
+    assert v is not None
+    assert math.sqrt(k * 4.0 * v / (4.0 + v)) == pytest.approx(1.0)
+    # the paper needs (58) ≥ (53): not so
+    assert 0.5 * math.log(4.0 * (1 + 4.0 / 1.0)) < records[0]["theorem5"]
+    assert records[0]["scalar"] == pytest.approx(0.5 * math.log(9.0))
+
+
+def test_theorem_6() -> None:
+    assert printed.sigma_printed(1.0, 0.05, 1.0) == pytest.approx(2.27608892, abs=5e-9)
+    records = table("Theorem 6")
+    assert records[1]["sigma"] == pytest.approx(2.53727248, abs=5e-9)
+    assert records[0]["mu"] == pytest.approx(0.357506796184, abs=6e-13)
+    assert records[0]["power"] == pytest.approx(0.177731503581, abs=6e-13)
+    assert records[1]["mu"] == pytest.approx(0.788248015893, abs=6e-13)
+    assert records[1]["power"] == pytest.approx(0.310899060318, abs=6e-13)
+    assert all(r["false_alarms_at_k"] > 0.2 for r in records)  # α = 0.1 was asked for
+
+
+def test_definitions_7_and_8() -> None:
+    zero = table("Definitions")[0]
+    assert zero["printed"] == 1.0
+    assert zero["accuracy_definition7"] == pytest.approx(0.760250, abs=5e-7)
+    assert zero["accuracy_definition8"] == pytest.approx(0.921350, abs=5e-7)
+    assert zero["corrected"] == 0.0
+    assert el.gaussian(psi=math.sqrt(8.0)).chernoff() == pytest.approx(1.0)
+
+
+def test_kl_for_a_negative_bias() -> None:
+    first = table("(75)")[0]
+    assert first["corrected"] == pytest.approx(2.08434220, abs=5e-9)
+    assert first["eq76"] == pytest.approx(0.0843422, abs=5e-8)
+    assert first["eq77"] == pytest.approx(36.4709, abs=5e-5)
+    assert printed.kl_negative_printed(-1e-12, 1.0, 1.0, simplified=True) == pytest.approx(1.0)
+    last = table("(75)")[-1]
+    assert last["corrected"] == last["reverse"] == pytest.approx(5e-19)  # symmetric at θ = 1, and near 0
+
+
+def test_chernoff_of_normals() -> None:
+    assert printed.chernoff_gaussian_printed(0.5, 0.0, 1.0, 2.0) == pytest.approx(0.581575404903, abs=6e-13)
+    records = table("§5.2")
+    assert records[0]["corrected"] == pytest.approx(0.111571775657, abs=6e-13)
+    assert records[1]["information"] == pytest.approx(0.172116722932, abs=6e-13)
+    assert all(r["corrected"] <= min(r["bound"], r["information"]) + 1e-14 for r in records)
+    equal = records[3]  # equal σ: the wrong sign does not show, and C = ab·D
+    assert equal["printed"] == pytest.approx(equal["corrected"]) == pytest.approx(0.25 * 0.5)
+
+
+def test_figures() -> None:
+    low, high = printed.figure5()
+    assert low == pytest.approx(0.790597, abs=5e-7)
+    assert high == pytest.approx(1.866883, abs=5e-7)
+    assert printed.figure9() == pytest.approx(0.892, abs=5e-4)
+    records = table("The figures")
+    assert records[0]["value"] == records[0]["other"] == pytest.approx(0.5)
+    assert records[1]["value"] == pytest.approx(records[1]["other"], rel=1e-14)
+    assert records[3]["value"] < 1  # Figure 5 with θ = 1.5 never exceeds e^ε
+
+
+def test_every_table_can_be_shown() -> None:
+    from epsilens.papers import reproduction
+
+    shown = reproduction("003")
+    assert shown.papers[0].key == "003"
+    for text in (shown.to_text(), shown.to_markdown(), shown.to_html()):
+        assert "nan" not in text.lower().replace("önan", "")
+        assert "Corollary 1" in text
+    assert len(shown.to_dict()["papers"][0]["tables"]) == 12

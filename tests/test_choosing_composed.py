@@ -1,0 +1,127 @@
+"""Choosing under composition: every answer, read back, satisfies its limit, and hardly more risk would break it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import epsilens as el
+from epsilens.errors import NoSolutionError
+
+
+@pytest.mark.parametrize("rate", [0.001, 0.01])
+@pytest.mark.parametrize(
+    ("reading", "limit", "arguments"),
+    [
+        ("advantage", 0.1, {}),
+        ("roc", 0.05, {"fpr": 0.01}),
+        ("epsilon", 1.0, {"delta": 1e-5}),
+        ("success", 0.6, {"prior": 0.5}),
+        ("delta", 1e-6, {"epsilon": 1.0}),
+    ],
+)
+def test_noise_of_dp_sgd(rate: float, reading: str, limit: float, arguments: dict[str, Any]) -> None:
+    given: dict[str, Any] = {"rate": rate, "steps": 10_000}
+    choice = el.choose(el.dpsgd, "sigma", at_most=limit, reading=reading, given=given, **arguments)
+    again = el.dpsgd(sigma=choice.value, **given)
+    assert getattr(again, reading)(**arguments) <= limit
+    assert choice.reading <= limit
+    assert choice.method == "composition"
+    # a little less noise and even the lower end breaks the limit
+    less = el.dpsgd(sigma=choice.value * 0.99, **given)
+    assert less.bracket(reading, **arguments)[0] > limit
+
+
+def test_other_parameters() -> None:
+    steps = el.choose(el.dpsgd, "steps", at_most=0.1, reading="advantage", given={"sigma": 1.0, "rate": 0.01})
+    assert steps.value == int(steps.value)
+    assert el.dpsgd(sigma=1.0, rate=0.01, steps=int(steps.value)).advantage() <= 0.1
+    assert el.dpsgd(sigma=1.0, rate=0.01, steps=int(steps.value) + 1).advantage() > 0.1
+    rate = el.choose(el.dpsgd, "rate", at_most=0.1, reading="advantage", given={"sigma": 1.0, "steps": 1000})
+    assert el.dpsgd(sigma=1.0, rate=rate.value, steps=1000).advantage() <= 0.1
+    assert el.dpsgd(sigma=1.0, rate=rate.value * 1.01, steps=1000).advantage() > 0.1
+
+
+@pytest.mark.parametrize(
+    ("build", "parameter", "reading", "limit", "arguments"),
+    [
+        (lambda epsilon: el.laplace(epsilon=epsilon).repeat(100), "epsilon", "epsilon", 1.0, {"delta": 1e-6}),
+        (lambda scale: el.laplace(scale=scale).repeat(100), "scale", "success", 0.6, {}),
+        (
+            lambda epsilon: el.compose(
+                el.laplace(epsilon=epsilon), el.gaussian(psi=0.1), el.geometric(epsilon=epsilon)
+            ),
+            "epsilon",
+            "advantage",
+            0.1,
+            {},
+        ),
+        (lambda rate: el.subsample(el.laplace(epsilon=1.0), rate).repeat(50), "rate", "roc", 0.03, {"fpr": 0.01}),
+        (
+            lambda sigma: el.compose(el.dpsgd(sigma=sigma, rate=0.02, steps=200), el.laplace(epsilon=0.2)),
+            "sigma",
+            "auc",
+            0.6,
+            {},
+        ),
+        (lambda sigma: el.dpsgd(sigma=sigma, rate=0.02, steps=200), "sigma", "fbeta", 0.7, {"beta": 1.0}),
+        (lambda sigma: el.dpsgd(sigma=sigma, rate=0.02, steps=200), "sigma", "kl", 0.05, {}),
+        (lambda sigma: el.dpsgd(sigma=sigma, rate=0.02, steps=200), "sigma", "renyi", 0.1, {"order": 8.0}),
+    ],
+)
+def test_any_mechanism_and_any_reading(
+    build: Any, parameter: str, reading: str, limit: float, arguments: dict[str, Any]
+) -> None:
+    choice = el.choose(build, parameter, at_most=limit, reading=reading, **arguments)
+    assert getattr(build(choice.value), reading)(**arguments) <= limit
+    assert getattr(build(choice.value), reading)(**arguments) >= 0.97 * limit
+
+
+def test_limits_nothing_meets_and_limits_everything_meets() -> None:
+    with pytest.raises(NoSolutionError, match="no steps keeps advantage"):
+        el.choose(el.dpsgd, "steps", at_most=1e-6, reading="advantage", given={"sigma": 1.0, "rate": 0.01})
+    with pytest.raises(NoSolutionError, match="posterior"):
+        el.choose(el.dpsgd, "sigma", at_most=0.9, reading="posterior", given={"rate": 0.01, "steps": 100})
+    free = el.choose(el.dpsgd, "rate", at_most=0.99, reading="success", given={"sigma": 50.0, "steps": 10})
+    assert free.value == 1.0
+    assert "nothing up to here" in free.note
+
+
+@pytest.mark.slow
+def test_a_thousand_calibrations_read_back() -> None:
+    # Random parameters, limits and readings; wide brackets keep each cheap, and safety does not depend on the width.
+    rng = np.random.default_rng(7)
+    done = 0
+    while done < 1000:
+        width = float(10 ** rng.uniform(-1.5, -0.8))
+        steps = int(10 ** rng.uniform(1.0, 3.5))
+        rate = float(10 ** rng.uniform(-2.0, -0.4))
+        given: dict[str, Any] = {"rate": rate, "steps": steps, "width": width}
+        options: list[tuple[str, float, dict[str, Any]]] = [
+            ("advantage", float(rng.uniform(0.03, 0.6)), {}),
+            ("roc", 0.0, {"fpr": float(10 ** rng.uniform(-4, -1))}),
+            ("epsilon", float(10 ** rng.uniform(-0.7, 0.7)), {"delta": float(10 ** rng.uniform(-8, -3))}),
+            ("success", float(rng.uniform(0.55, 0.8)), {"prior": 0.5}),
+        ]
+        reading, limit, arguments = options[int(rng.integers(4))]
+        if reading == "roc":
+            limit = arguments["fpr"] * float(rng.uniform(1.5, 4.0))
+        if steps * rate < 3:  # the person may never be drawn: such limits bind nothing
+            continue
+        if done % 2:
+            choice = el.choose(el.dpsgd, "sigma", at_most=limit, reading=reading, given=given, **arguments)
+            again = el.dpsgd(sigma=choice.value, **given)
+        else:
+            many = steps + 9
+
+            def build(epsilon: float, many: int = many, width: float = width) -> el.Experiment:
+                return el.laplace(epsilon=epsilon).repeat(many, width=width)
+
+            choice = el.choose(build, "epsilon", at_most=limit, reading=reading, **arguments)
+            again = build(choice.value)
+        assert getattr(again, reading)(**arguments) <= limit, (reading, limit, arguments, given)
+        assert math.isfinite(choice.value)
+        done += 1
