@@ -126,3 +126,11 @@ def test_nothing_but_silence() -> None:
 def test_only_experiments_compose(wrong: tuple[object, ...]) -> None:
     with pytest.raises(InputError, match="compose needs one experiment or more"):
         compose(*wrong)  # type: ignore[arg-type]
+
+
+def test_arrays_do_not_pass_for_one_of_equals() -> None:
+    many = el.laplace(epsilon=np.array([1.0, 2.0]))
+    with pytest.raises(el.InputError, match="single numbers"):
+        el.compose(many, el.laplace(epsilon=1.0))
+    with pytest.raises(el.InputError, match="single numbers"):
+        many.repeat(3)

@@ -75,6 +75,7 @@ if TYPE_CHECKING:
     from . import neighbours, notions
     from .assessing import Assessment, assess
     from .build import correlated
+    from .build.approximations import clt
     from .build.composite import above, worst_pair
     from .build.detecting import detect, detect_series, watch
     from .build.differencing import differencing, differencing_average, differencing_median
@@ -91,7 +92,6 @@ if TYPE_CHECKING:
     from .build.hiding import detected_bias, epsilon_to_detect, hidden_bias
     from .build.knowledge import Knowledge
     from .build.mechanisms import gaussian, laplace
-    from .build.approximations import clt
     from .build.sampling import dpsgd, subsample
     from .build.tampering import tampering
     from .build.tampering_bounds import chernoff_bound, kl_bound, privacy_distortion

@@ -216,8 +216,9 @@ def _range(parameter: str, given: Mapping[str, Any]) -> tuple[float, float]:
 
 def _none(parameter: str, reading: Reading, limit: float, floor: float, at: float | None = None) -> NoSolutionError:
     least = "pure noise" if at is None else f"{parameter} = {at:g}"
+    reached = f"{floor:.6g}" if float(f"{floor:.6g}") > limit else "slightly more"
     return NoSolutionError(
-        f"no {parameter} keeps {reading.name} at or under {limit:g}: even {least} reaches {floor:.6g}, "
+        f"no {parameter} keeps {reading.name} at or under {limit:g}: even {least} reaches {reached}, "
         "so give a limit above that",
         floor=floor,
     )

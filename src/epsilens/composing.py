@@ -84,10 +84,7 @@ def _product(counted: Sequence[tuple[Experiment, int]], width: float | None) -> 
     law, note = _closed(parts) if asked is None else (None, "")
     if law is None:
         law, note = certified([one for part in parts for one in step_of(*part)], asked or WIDTH, _bounded(parts))
-    name, told = "composition", {"parts": total}
-    if len(counted) == 1 and first.name in ("dpsgd", "composition"):
-        name, told = "composition", {"parts": total}
-    return Experiment(law, name, told, first.h0, first.h1, (note,), tuple(parts))
+    return Experiment(law, "composition", {"parts": total}, first.h0, first.h1, (note,), tuple(parts))
 
 
 def _width(width: Any) -> float:
@@ -137,9 +134,9 @@ def _closed(parts: Sequence[tuple[Experiment, int]]) -> tuple[Law | None, str]:
         mu = np.sqrt(sum(k * np.asarray(law.mu) ** 2 for law, k in laws if isinstance(law, Normal)))
         return Normal(np.asarray(mu)), "normal noise composes to normal noise: exact"
     total = sum(k for _, k in laws)
-    shifts = {float(law.m) for law, _ in laws if isinstance(law, Laplace) and np.ndim(law.m) == 0}
-    if len(shifts) == 1 and all(isinstance(law, Laplace) for law, _ in laws) and total <= _MOST_EXACT:
-        m = shifts.pop()
+    shifts = [float(law.m) for law, _ in laws if isinstance(law, Laplace) and np.ndim(law.m) == 0]
+    if len(shifts) == len(laws) and len(set(shifts)) == 1 and total <= _MOST_EXACT:
+        m = shifts[0]
         if resolved(m * total):
             return laplace_product(m, total), f"{total} equal Laplace answers compose in closed form: exact"
     finite = [(law, k) for law, k in laws if isinstance(law, Finite)]

@@ -12,7 +12,7 @@ from tests.laws.loss_oracles import contour, exact_profile, exact_roc, lattice_p
 
 from epsilens.laws.laplace_product import laplace_product
 from epsilens.laws.loss import Loss
-from epsilens.laws.loss_steps import Atoms, FiniteStep, LaplaceStep, NormalStep, Sampled, Step, Swapped
+from epsilens.laws.loss_steps import Atoms, FiniteStep, LaplaceStep, NormalReplaced, NormalStep, Sampled, Step, Swapped
 from epsilens.laws.normal import Normal
 
 A = np.asarray
@@ -282,3 +282,63 @@ def test_huge_losses_are_never_flattered(mu: float, rate: float, k: int) -> None
     for reading, argument in (("roc", 1e-9), ("profile_inverse", 1e-9), ("roc", 0.3), ("profile", 0.0)):
         assert bracket(law, reading, argument)[1] >= 0.999
     assert float(law.tradeoff(A(0.01))) <= 1e-3
+
+
+@pytest.mark.parametrize("first", [("roc", 1e-3), ("roc", 0.3), ("profile", 0.0)])
+def test_what_was_cut_off_as_decided_is_not_free_of_false_positives(first: tuple[str, float]) -> None:
+    # a slice made for a large α cuts losses off; at a tiny α it must not claim their recall without their H0-mass
+    step = Sampled(NormalStep(1 / 0.3), 1e-2)
+    asked, fresh = Loss([(step, 3)]), Loss([(step, 3)])
+    getattr(asked, first[0])(A(first[1]))
+    for reading, at in (("roc", 1e-20), ("roc", 1e-60), ("inverse_roc", 1e-12), ("inverse_roc", 1e-7)):
+        (low, high), (other_low, other_high) = bracket(asked, reading, at), bracket(fresh, reading, at)
+        assert 0 < low <= other_high
+        assert other_low <= high <= low * 1.01
+
+
+def test_false_positives_without_a_bound_make_no_nan() -> None:
+    # a coarse first slice at a negative tilt, whose mass beyond the doubles overflows
+    law = Loss([(NormalStep(0.3545629407321902), 407)])
+    recall = 0.9999999982847705
+    low, high = bracket(law, "inverse_roc", recall)
+    truth = float(Normal(A(0.3545629407321902 * math.sqrt(407))).inverse_roc(A(recall)))
+    assert low < truth < high
+    assert not law.reached or high < 1.01 * low
+
+
+def test_masses_too_unlike_for_a_hull_claim_nothing_and_warn_of_nothing() -> None:
+    law = Loss([(Sampled(NormalStep(1 / 2.2368683376736063), 6.588584685001897e-06), 170_915)])
+    low, high = bracket(law, "fbeta", 0.6508494259204258, 599.0)
+    assert 0 <= low <= high <= 1
+
+
+def test_a_law_that_was_asked_much_still_answers() -> None:
+    step = Sampled(NormalStep(1.0), 0.01)
+    asked = Loss([(step, 100)], 1e-2)
+    for u in np.linspace(0.0, 30.0, 61):
+        asked.profile(A(u))
+    assert len(asked._forward.slices) <= 48
+    low, high = bracket(asked, "profile_inverse", 1e-200)
+    assert 0 < low <= high <= 1.01 * low
+
+
+def test_psi_beyond_what_a_recall_in_doubles_can_show() -> None:
+    # ψ ≥ z_α + z_β at any point of the curve: here α = β = P(L ≥ 0 | H0), far below 1e-16
+    steps = [(LaplaceStep(30.0), 1), (LaplaceStep(31.0), 1), (LaplaceStep(32.0), 1)]
+    with mp.workdps(40):
+        # one of three alone is silent (½e^{−m} each way): all three beyond their far ends and more
+        error = mp.exp(-mp.mpf(93) / 2) / 2
+        z = float(-mp.sqrt(2) * mp.erfinv(2 * error - 1))
+    assert float(Loss(steps, 1e-2).psi()) > 2 * z * 0.9 > 16.5
+
+
+def test_an_epsilon_no_window_holds_is_bounded_by_moments() -> None:
+    law = Loss([(NormalReplaced(1 / 0.9109239281373337, 0.001168505079585171), 35_391)], 1e-2)
+    low, high = bracket(law, "profile_inverse", 4.8927067100445674e-232)
+    assert 30 < low <= high < 60
+
+
+def test_masses_beyond_a_window_at_a_negative_tilt_do_not_overflow() -> None:
+    law = Loss([(NormalStep(56.33827742488347), 1)], 1e-2)
+    low, high = bracket(law, "inverse_roc", 0.9999991506012589)
+    assert low <= float(Normal(A(56.33827742488347)).inverse_roc(A(0.9999991506012589))) <= high

@@ -106,8 +106,8 @@ def calibrate(
     if which == "scale":
         unit = checks.positive("scale", scale)  # type: ignore[arg-type]
         together(scale=unit, sensitivity=most)
-        told = {"epsilon": per_noise("scale", most, unit), "scale": unit, "sensitivity": most}
-        return Noise(kind, _usable(unit, "scale", unit), told)
+        said_so = {"epsilon": per_noise("scale", most, unit), "scale": unit, "sensitivity": most}
+        return Noise(kind, _usable(unit, "scale", unit), said_so)
     if kind == "laplace":
         eps = checks.loss("epsilon", checks.positive("epsilon", epsilon))  # type: ignore[arg-type]
         together(epsilon=eps, sensitivity=most)

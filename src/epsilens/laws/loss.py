@@ -12,12 +12,12 @@ import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import ndtri_exp
 
 from ..checks import Array
 from ..readings.precision_recall import fbeta_floor
 from . import loss_moments
-from .loss_order import ROUGH, Order, Product
+from .loss_order import MOST_WORK, ROUGH, Order, Product
 from .loss_steps import Flagged, NormalReplaced, NormalStep, Sampled, Step, Swapped
 
 __all__ = ["WIDTH", "Loss"]
@@ -90,6 +90,10 @@ class Loss:
         product = self._forward.product
         made = self._like(self._forward, self._backward, self._upper)
         return made._set(Order(product, self.flipped, width), Order(product, not self.flipped, width), self._upper)
+
+    @property
+    def _spent(self) -> int:
+        return self._forward.spent + self._backward.spent
 
     def _back(self) -> Order:
         return self._forward if self.symmetric else self._backward
@@ -165,6 +169,10 @@ class Loss:
         inside = (delta > max(at_top, 0.0)) & (delta < 1) & (most > 0)
         if inside.any():
             found = self._pick(self._forward.ask("epsilon", np.log(delta[inside])))
+            if np.isposinf(found).any():  # no window held it: Chernoff, δ(ε) ≤ e^{K(λ)−λε}
+                tilt = np.geomspace(0.1, 50.0, 24)
+                bounds = (self.log_moment(1 + tilt) - np.log(delta[inside])[:, None]) / tilt
+                found = np.where(np.isposinf(found), bounds.min(axis=1) * (1 + 1e-12), found)
             out[inside] = np.clip(found, 0.0, max(most, 0.0))
         return np.maximum(out, 0.0)
 
@@ -220,7 +228,7 @@ class Loss:
         if math.isfinite(most) and self._upper:  # never above e^L·α either
             with np.errstate(over="ignore", invalid="ignore"):
                 out = np.minimum(out, self._at_top + alpha * np.exp(min(most, 700.0)) * (1 + 1e-12))
-        return np.maximum(self._outward(out), alpha)
+        return np.maximum(self._outward(out), np.maximum(alpha, self._at_top))
 
     def _missed(self, alpha: Array, slack: float = 0.0) -> Array:
         """f(α) as the least false-positive rate of the other order at recall 1 − α."""
@@ -368,7 +376,10 @@ class Loss:
             return floor
         if over(high):
             return 1.0
+        enough = self._spent + MOST_WORK
         while high - low > 4e-16 * high and high - low > 1e-3 * self.width * max(high - floor, 1e-12):
+            if self._spent > enough:
+                break
             middle = 0.5 * (low + high)
             low, high = (middle, high) if over(middle) else (low, middle)
         return high if self._upper else low
@@ -385,18 +396,20 @@ def _probit_gap(law: Loss) -> tuple[float, float]:
     """(low, high) of sup over α ≤ ½ of Φ⁻¹(TPR(α)) − Φ⁻¹(α)."""
     forward = law._forward
     z = np.linspace(0.0, 37.0, 75)
-    low = 0.0
+    low, enough = 0.0, law._spent + MOST_WORK
     for _ in range(12):
         log_alpha = np.log(np.maximum(_tail(z), 1e-300))
         a, b = forward.ask("roc", log_alpha)
-        with np.errstate(over="ignore"):
-            up = ndtri(np.minimum(np.exp(np.minimum(b, 0.0)), 1 - 1e-16))
-            down = ndtri(np.clip(np.exp(np.minimum(a, 0.0)), 1e-300, 1 - 1e-16))
+        up, down = (ndtri_exp(np.minimum(v, 0.0)) for v in (b, a))
+        near = b > -1e-6  # recalls so near 1 are told apart by what is missed
+        if near.any():
+            missed = law._back().ask("recall", np.log1p(-np.exp(log_alpha[near])))
+            up[near], down[near] = -ndtri_exp(missed[0]), -ndtri_exp(missed[1])
         low = max(low, float(np.max(down + z)))
         # between two places TPR grows with α: at most the right TPR against the left α
         cells = up[:-1] + z[1:]
         wide = cells > low * (1 + law.width) + 1e-12
-        if not wide.any() or z.size > 4000:
+        if not wide.any() or z.size > 4000 or law._spent > enough:
             break
         z = np.unique(
             np.concatenate((z, *(np.linspace(p, q, 5) for p, q in zip(z[:-1][wide], z[1:][wide], strict=True))))
@@ -404,8 +417,8 @@ def _probit_gap(law: Loss) -> tuple[float, float]:
     high = float(np.max(cells))
     most = law._ends[1]
     if math.isfinite(most):  # beyond the last place TPR ≤ e^L·α, whose gap falls as α does
-        far = ndtri(math.exp(min(math.log(1e-300) + most, _LOG_HALF))) + 37.0
-        high = max(high, float(far))
+        far = float(log_alpha[-1]) + most
+        high = max(high, float(ndtri_exp(far)) + 37.0 if far < _LOG_HALF else math.inf)
     else:
         high = math.inf
     return low, high

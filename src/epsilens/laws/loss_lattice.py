@@ -27,6 +27,7 @@ _GL = {n: np.polynomial.legendre.leggauss(n) for n in (2, 3, 5, 10)}
 _FINEST, _FINE, _MEDIUM, _WIDE = 0.002, 0.05, 0.6, 4.0
 _HUGE = 700.0
 _MOST_EATEN = 20  # kinks lost at the top before a lattice is called too coarse
+_MOST_REMOVED = 5000  # concave kinks removed, beside twenty for each at the start, before the same is said
 _SNAP = 1e-7  # an atom this near a lattice point, in steps, is moved there; kappa carries the move
 
 
@@ -227,7 +228,7 @@ def discretise(step: Step, dt: float, c: float, reach: tuple[float, float], deci
         beyond = [(last - start, q_above + c + last * dt), (first - start, p_below)]
         only1 += math.exp(p_above)
         only0 += math.exp(q_below)
-        rho = 1e-13 + 16 * _U * max(-p_above if math.isfinite(p_above) else 0.0, 1.0)
+        rho = 1e-13 + 16 * _U * max(*(-v for v in (p_above, q_below) if math.isfinite(v)), 1.0, 1.0)
     if atoms.loss.size:
         exact = _place_atoms(atoms, c, dt, start, count, points, log_h, part) and exact
         off = np.abs(snapped - where)[: atoms.loss.size].max()
@@ -422,8 +423,9 @@ def _hull(kinks: Array, unit: Array, dt: float) -> tuple[Array, bool]:
         return math.exp(max(unit[i] - unit[j], -_HUGE))
 
     try:
-        return _hulled(v, alive, pending, before, after, scaled, dt)
-    except OverflowError:  # masses too unlike to be leant on each other: claim nothing
+        with np.errstate(over="raise", invalid="raise"):
+            return _hulled(v, alive, pending, before, after, scaled, dt)
+    except (OverflowError, FloatingPointError):  # masses too unlike to be leant on each other: claim nothing
         return np.zeros(n), False
 
 
@@ -437,8 +439,12 @@ def _hulled(
     dt: float,
 ) -> tuple[Array, bool]:
     inside, n, eaten = True, v.size, 0
+    left = _MOST_REMOVED + 20 * len(pending)
     while pending:
         i = pending.pop()
+        left -= 1
+        if left < 0:  # a chord over so many points: the lattice is too coarse
+            raise OverflowError
         if not (v[i] < 0 and alive[i]):
             continue
         a, b = before[i], after[i]

@@ -15,12 +15,15 @@ from .loss_slice import Slice, slice_of
 from .loss_steps import Step
 from .loss_transform import MOST_POINTS, Part, log_moment, power, window
 
-__all__ = ["ROUGH", "Order", "Product"]
+__all__ = ["MOST_WORK", "ROUGH", "Order", "Product"]
 
 _TRIES = 4
-_MOST_SLICES = 48
+_MOST_SLICES = 48  # kept
+_EACH = 2**16  # what a slice costs beside its points, in points
 _STEEPEST = 40.0
 ROUGH = 0.05  # relative width at which the two orders are compared
+_MOST_BINS = 2**20  # of all steps together: a second or two
+MOST_WORK = 3 * 2**20  # lattice points made for one question, after which what is known must do
 _FLOOR = -690.0  # a log probability below which nothing is refined any further
 
 
@@ -109,6 +112,9 @@ class Order:
         self.slices: list[Slice] = []
         self.missed = False  # whether an answer is wider than asked for
         self._rough: Order | None = None
+        self.spent = 0  # lattice points made so far
+        self._given_up: set[tuple[str, float]] = set()  # questions that finer lattices do not help
+        self._coarse = False  # whether the last slice's lattice is as fine as memory and time allow
 
     def rough(self) -> Order:
         """The same order to be read with wide brackets, kept."""
@@ -124,9 +130,11 @@ class Order:
         outline = plan(product.steps, self.flipped, ask, width)
         cut = levels(outline.log_value, min(outline.tolerance, 1.0), product.count, self.flipped)
         most = largest_loss(product.steps, self.flipped, ask, min(outline.tolerance, 1.0))
-        dt = self._spacing(outline, outline.dt)
-        for _ in range(5):
+        finest = max((outline.high - outline.low) / MOST_POINTS, self._extent(cut, most) / _MOST_BINS)
+        dt = self._spacing(outline.dt, finest)
+        for _ in range(8):
             lattices = [product.lattice(i, dt, cut, most) for i in range(len(product.steps))]
+            self.spent += sum(lattice.upper.log_p.size for lattice in lattices)
             if self.flipped:
                 lattices = [lattice.reverse() for lattice in lattices]
             if all(lattice.exact for lattice in lattices):
@@ -134,19 +142,25 @@ class Order:
             parts = (self._parts(lattices, upper) for upper in (True, False))
             high, low = (log_moment(p, dt, outline.saddle) for p in parts)
             ratio = (high - low) / min(outline.tolerance, 1.0)
-            finer = self._spacing(outline, dt * min(max(0.85 / math.sqrt(max(ratio, 1e-3)), 0.3), 0.7))
+            finer = self._spacing(dt * min(max(0.85 / math.sqrt(max(ratio, 1e-3)), 0.3), 0.7), finest)
             if ratio <= 1.05 or finer >= dt:
                 break
             dt = finer
         # a tilt that moves all mass to one lattice point serves nobody
         if abs(outline.tilt) * dt > _STEEPEST:
             outline = replace(outline, tilt=math.copysign(_STEEPEST / dt, outline.tilt))
+        self._coarse = dt < 1.5 * finest
         return self._slice(lattices, outline)
 
-    def _spacing(self, outline: Plan, dt: float) -> float:
-        """The spacing nearest below what is wanted that puts atoms on the lattice, and that memory allows."""
-        dt = max(dt, (outline.high - outline.low) / MOST_POINTS)
-        unit = self.product.unit(dt / 16)
+    def _extent(self, cut: tuple[float, float], most: float) -> float:
+        """The ranges of the steps' losses together, cut off there; of those that are not atoms alone."""
+        moving = [step for step, _ in self.product.steps if step.span is not None]
+        return math.fsum(float(np.ptp(step.loss(np.asarray(reach_of(step, cut, most))))) for step in moving)
+
+    def _spacing(self, dt: float, finest: float) -> float:
+        """The spacing nearest below what is wanted that puts atoms on the lattice, and that memory and time allow."""
+        dt = max(dt, finest)
+        unit = self.product.unit(max(dt / 16, finest / 2))
         if unit is None:
             return float(2.0 ** (math.floor(8 * math.log2(dt)) / 8))  # few distinct ones, so that lattices are shared
         if all(step.span is None for step, _ in self.product.steps):
@@ -165,11 +179,13 @@ class Order:
         rho = math.fsum(k * lattice.rho for k, lattice in zip(counts, lattices, strict=True))
         leak = 1.001 * math.fsum(k * lattice.lower.leak for k, lattice in zip(counts, lattices, strict=True))
         powers, tops = [], []
+        self.spent += _EACH
         for upper in (True, False):
             parts = self._parts(lattices, upper)
             tops.append(_any((part.side.only1, part.count) for part in parts))
             frame = window(parts, dt, outline.tilt, outline.up, outline.down, outline.low, outline.high)
             powers.append(power(parts, dt, outline.tilt, frame))
+            self.spent += frame.size // 2
         return slice_of((powers[0], powers[1]), outline.tilt, dt, kappa, rho, np.asarray(tops), leak)
 
     # -- asking -------------------------------------------------------------------------------------------------
@@ -182,8 +198,9 @@ class Order:
         flat = np.asarray(values, dtype=float).ravel()
         allowed = np.broadcast_to(np.asarray(slack, dtype=float), np.shape(values)).ravel()
         low, high = self._read(self.slices, kind, flat)
-        hopeless = np.zeros(flat.size, dtype=bool)
-        while len(self.slices) < _MOST_SLICES:
+        hopeless = np.array([(kind, float(v)) in self._given_up for v in flat], dtype=bool)
+        enough = self.spent + MOST_WORK
+        while self.spent < enough:
             wide = self._wide(kind, low, high, allowed) & ~hopeless
             if not wide.any():
                 break
@@ -192,7 +209,7 @@ class Order:
             width, before = self.width, math.inf
             for _ in range(_TRIES):
                 made = self.make(Ask(kind, float(flat[target])), width)
-                self.slices.append(made)
+                self._keep(made)
                 a, b = self._read([made], kind, flat)
                 low, high = np.maximum(low, a), np.minimum(high, b)
                 if not self._wide(kind, low[[target]], high[[target]], allowed[[target]])[0]:
@@ -200,17 +217,26 @@ class Order:
                 gap, wanted = float(high[target] - low[target]), self.width
                 if kind == "epsilon":
                     gap, wanted = max(gap, 0.0), wanted * max(float(high[target]), 1e-300)
-                if gap > 0.95 * before:  # finer does not help
+                if gap > 0.95 * before or self._coarse or self.spent >= enough:  # finer does not help, or cannot be
                     hopeless[target] = True
                     break
                 # the width falls with the square of the spacing, and so with what is asked of it
-                ratio = wanted / gap if math.isfinite(gap) and math.isfinite(wanted) else 1.0
+                ratio = wanted / gap if math.isfinite(gap) and math.isfinite(wanted) else 0.0
                 width, before = width * min(max(0.6 * ratio, 0.05), 0.5), gap
             else:
                 hopeless[target] = True
+            if hopeless[target]:
+                self._given_up.add((kind, float(flat[target])))
         if self._wide(kind, low, high, allowed).any():
             self.missed = True
         return low.reshape(np.shape(values)), high.reshape(np.shape(values))
+
+    def _keep(self, made: Slice) -> None:
+        """Keep a slice; the oldest are forgotten, and with them what they could not answer."""
+        if len(self.slices) >= _MOST_SLICES:
+            del self.slices[: _MOST_SLICES // 2]
+            self._given_up.clear()
+        self.slices.append(made)
 
     def _read(self, slices: Sequence[Slice], kind: str, flat: Array) -> tuple[Array, Array]:
         low, high = np.full(flat.size, -np.inf), np.full(flat.size, np.inf)

@@ -100,7 +100,8 @@ class Lower(_Profile):
     """h from below, and tests that surely exist.
 
     Rejecting at and above each point has a false-positive rate of at most ``alpha``·e^{alpha_base} and a true-positive
-    rate of at least ``recall``·e^base; ``top`` is the mass H1 has at +∞, reached without any false positive.
+    rate of at least ``recall``·e^base; ``top`` is the mass H1 has at +∞, reached without any false positive. Where the
+    mass counted as +∞ was only cut off, ``top`` is 0 and that mass is the last test, at the false positives it costs.
     """
 
     alpha: Array
@@ -134,8 +135,10 @@ def _chord(x: Array, xs: Array, ys: Array, start: tuple[float, float]) -> Array:
     x1, y1 = xs[above], ys[above]
     with np.errstate(invalid="ignore", divide="ignore"):
         share = (x - x0) / (x1 - x0)
-    share = np.clip(np.where(np.isnan(share), 0.0, share), 0.0, 1.0)
-    return np.asarray(np.where(i == 0, ys[0], y0 * (1 - share) + y1 * share))
+        share = np.clip(np.where(np.isnan(share), 0.0, share), 0.0, 1.0)
+        between = np.where(share > 0, y0 * (1 - share) + y1 * share, y0)
+    between = np.where(np.isnan(between), np.inf, between)  # of false positives without a bound
+    return np.asarray(np.where(i == 0, ys[0], between))
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,11 +214,12 @@ class _Sums:
         self.place = power.first_loss + first * dt
         self.shift = power.loss_error + kappa
         self.relative = math.expm1(rho + power.mass_error + 8 * (n + 16) * _U)
-        self.error, self.escaped = power.error, power.escape_low + power.escape_high
-        beyond = power.escape_high
+        self.error, self.escaped = power.error, power.escape_low + min(power.escape_high, 1.0)
+        # below a tilt of 0 weights still grow beyond the last point: the bound on what escapes holds from one further
+        grow = max(-tilt, 0.0) * dt
+        beyond = power.escape_high * _exp(grow * (n - stop + 1)) if power.escape_high > 0 else 0.0
         if stop < n:
-            cut = float((power.r[stop:] + power.error).sum())
-            beyond += cut * _exp(max(-tilt, 0.0) * (n - stop) * dt)
+            beyond += float((power.r[stop:] + power.error).sum()) * _exp(grow * (n - stop))
         self.beyond = beyond * float(self.fall[-1])
 
     def profile(self, p: Array) -> tuple[Array, Array]:
@@ -266,8 +270,11 @@ def _lower(power: Power, tilt: float, dt: float, kappa: float, rho: float, at_to
     alpha *= (1 + s.relative) * math.exp(s.shift)
     alpha = np.maximum(alpha + leaked, _TINY)
     h, recall = (np.where(x < _TINY, 0.0, x) for x in (h, recall))
+    top *= keep
+    if leaked > 0:  # what was cut off is a test of its own, not free of false positives
+        alpha, recall, top = np.append(alpha, max(leaked, _TINY)), np.append(recall, top), 0.0
     # h and the recall fall with t, so that what holds further up holds here too
-    return Lower(s.place - s.shift, dt, s.base, _falling(h), alpha, s.base - s.centre, _falling(recall), top * keep)
+    return Lower(s.place - s.shift, dt, s.base, _falling(h), alpha, s.base - s.centre, _falling(recall), top)
 
 
 def slice_of(

@@ -22,7 +22,7 @@ __all__ = ["MOST_POINTS", "Part", "Power", "Window", "log_moment", "power", "win
 
 _U = 2.0**-53
 _CUT = -70.0  # spectra below e^−70 are not worth a logarithm
-MOST_POINTS = 2**22
+MOST_POINTS = 2**21
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +95,8 @@ def window(parts: Sequence[Part], dt: float, tilt: float, up: float, down: float
         below = math.exp(min(log_moment(parts, dt, tilt - down) - here + down * edge, 0.0))
     if first + size - 1 < most:
         edge = base + (first + size) * dt
-        above = math.exp(min(log_moment(parts, dt, tilt + up) - here - up * edge, 0.0))
+        # below a tilt of 0 this also bounds ∫e^{−λ(l−edge)}, which may exceed 1 (up ≥ −λ)
+        above = math.exp(min(log_moment(parts, dt, tilt + up) - here - up * edge, 0.0 if tilt >= 0 else 700.0))
     slack = 1 + 1e-9
     return Window(first, size, below * slack, above * slack)
 

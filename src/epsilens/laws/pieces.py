@@ -392,7 +392,22 @@ class Pieces:
             return np.asarray(np.inf)
         finite = values[np.isfinite(values)]
         between = (np.linspace(b, a, 65) for a, b in pairwise(finite))
-        return np.asarray(psi_by_tangents(self, np.concatenate((finite, *between))))
+        return np.asarray(self.psi_between(np.concatenate((finite, *between))))
+
+    def _recalled(self, u: Array) -> tuple[Array, ...]:
+        """α, recall and 1 − recall, each with all its digits."""
+        alpha, recall, _, rest = self._split(u)
+        return np.minimum(alpha, 1.0), np.minimum(recall, 1.0), rest
+
+    def psi_between(self, thresholds: Array, most: int = 20_000) -> float:
+        """The bound by tangents from these thresholds, refined to ``most``: in both orders, since each keeps the digits
+        of one tail.
+        """
+        back = self.reverse()
+        return max(
+            psi_by_tangents(law, u, most=most, split=law._recalled)
+            for law, u in ((self, thresholds), (back, -thresholds))
+        )
 
     def fbeta(self, beta: Array, odds: Array) -> Array:
         """Thresholds, rounded up."""

@@ -21,7 +21,10 @@ __all__ = ["Limits", "bounded", "check_texts"]
 LARGEST = {
     "sigma": {"discrete_gaussian": 1_000.0},
     "sensitivity": {"geometric": 10_000.0, "discrete_gaussian": 10_000.0},
+    "steps": {"dpsgd": 1e6},
 }
+#: Little noise on rare samples makes brackets slow to close.
+LEAST = {"sigma": {"dpsgd": 0.3}, "rate": {"dpsgd": 1e-6}, "width": {"dpsgd": 1e-4}}
 #: Beyond these nothing can be told apart any more; δ may be smaller, a shift may be 0.
 SMALLEST, GREATEST = 1e-12, 1e12
 MOST_EPSILON = 700.0
@@ -68,6 +71,13 @@ def bounded(name: str, build: Callable[..., Experiment]) -> Callable[..., Experi
                 raise InputError(
                     f"{parameter} is {value:g}: the page computes {name.replace('_', '-')} up to {most:g}, "
                     "so give less or use the command line"
+                )
+        for parameter, least in ((p, LEAST[p].get(name)) for p in LEAST):
+            value = arguments.get(parameter)
+            if least is not None and isinstance(value, float | int) and 0 < value < least:
+                raise InputError(
+                    f"{parameter} is {value:g}: the page computes {name} from {least:g} on, "
+                    "so give more or use the command line"
                 )
         for parameter in ("scores0", "scores1"):
             if len(arguments.get(parameter, ())) > MOST_SCORES:

@@ -206,3 +206,11 @@ def test_a_long_chain_without_a_unit_is_bounded() -> None:
 def test_any_scale(scale: float) -> None:
     model = correlated.chain(PI, P, 5)
     assert model.worst(scale=scale).leakage == pytest.approx(model.table().worst(scale=scale).leakage, rel=1e-11)
+
+
+def test_out_of_time_the_named_adversary_still_knows_as_many() -> None:
+    model = correlated.chain([0.5, 0.5], [[0.99, 0.01], [0.0, 1.0]], 12)
+    exact = model.table().by_known(scale=1.0)
+    for k, w in enumerate(model.by_known(scale=1.0, time_limit=1e-9)):
+        assert len(w.known) == k
+        assert w.leakage <= exact[k].leakage * (1 + 1e-9) <= w.upper * (1 + 2e-9)

@@ -219,3 +219,15 @@ def test_psi_for_each_number_of_known_records() -> None:
     assert [w.psi for w in rows] == pytest.approx([A.experiment(0, sigma=2.0).psi(), 0.5], rel=1e-8)
     assert all(w.complete for w in rows)
     assert [c.contribution for c in A.contributions(sigma=2.0)] == pytest.approx([rows[0].psi - 0.5] * 2, rel=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("far", "sigma", "least", "slack"),
+    [(10, 1.0, 10.030738466667394, 1e-6), (10, 2.0, 5.068321264065388, 1e-5), (1, 30.0, 0.047114513792145166, 2e-3)],
+)
+def test_psi_sees_both_tails(far: float, sigma: float, least: float, slack: float) -> None:
+    """``least`` is the largest Φ⁻¹(1−α) − Φ⁻¹(β) over 61 thresholds in mpmath, where α and recall near 1."""
+    model = correlated.table([[0.3, 0.2], [0.1, 0.4]], values=[[0, far], [0, 1]])
+    found = model.experiment(0, sigma=sigma).psi()
+    assert least <= found <= least * (1 + slack)
+    assert model.worst(sigma=sigma).psi >= least

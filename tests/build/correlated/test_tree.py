@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -196,10 +197,11 @@ def test_networks_from_files(tmp_path: Any) -> None:
     )
 
 
-def test_networks_without_pgmpy(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_networks_without_pgmpy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "pgmpy.readwrite", None)
+    (tmp_path / "asia.bif").touch()
     with pytest.raises(MissingExtra, match="needs the package 'pgmpy'"):
-        correlated.network("asia.bif")
+        correlated.network(tmp_path / "asia.bif")
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,6 @@ from ...laws.lines import Laplaces, Line, Normals
 from ...laws.normal import Normal
 from ...laws.pieces import Pieces
 from ...readings.law import Law
-from ...readings.tradeoff import psi_by_tangents
 from .knots import suprema
 from .turning import turning_points
 
@@ -120,7 +119,7 @@ def psi(laws: Laws, x: int, y: int, sigma: float, enough: float = 0.0) -> float:
         return bound
     assert isinstance(law, Pieces)
     ends = laws.places[0] - 38 * sigma, laws.places[-1] + 38 * sigma  # beyond, tails are below 1e-300
-    bound = min(bound, psi_by_tangents(law, law.llr(np.linspace(*ends, 257)), most=1))
+    bound = min(bound, law.psi_between(law.llr(np.linspace(*ends, 257)), most=1))
     return bound if bound <= enough else min(bound, float(law.psi()))
 
 

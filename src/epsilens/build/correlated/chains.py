@@ -239,10 +239,10 @@ class Chain(Records):
         rows = []
         for k in range(self.n - 1):
             fits = [f for kind, f in enumerate(best) if f.target >= 0 and kind // 3 <= self.n - 1 - k and kind % 3 <= k]
-            top = max(fits, key=lambda f: f.value, default=Found(0.0, 0, tuple([-1] * self.n)))
+            top = max(fits, key=lambda f: f.value, default=self._someone(k))
             known = self._walks.filled(top.target, top.known, k - len(top.known))
             value = self._blurred(top.target, known, risk)
-            upper = max(top.value, bound)
+            upper = max(top.value, bound, value)
             exact = done and value >= upper * (1 - 1e-12)
             told = {j: float(self.parts.values[j][v]) for j, v in known.items()}
             method = "all segments between known neighbours"
@@ -253,6 +253,12 @@ class Chain(Records):
         strongest = self._strongest(risk)
         rows.append(self._told(risk, self._outcome(strongest, strongest.value, True, examined, risk)))
         return tuple(rows)
+
+    def _someone(self, known: int) -> Found:
+        """Someone after the first record who knows so many at the end: what is named if time ran out before anyone."""
+        near = self.n - known
+        value = int(np.argmax(self._walks.marginals[near])) if known else 0
+        return Found(0.0, 0, self._pattern((near if known else None, value)))
 
     def without(self, record: int) -> Chain:
         """The chain of the other records, this one summed out."""

@@ -127,7 +127,9 @@ def _one_factor(
                 for side in (-1, 1)
             ]
         for unknown in choices:
-            value = abs(base + slope * top[unknown].sum() / (whole - sign * w[unknown].sum()))
+            # with nothing unknown the ratio is 0, also where 1 − Σw rounds to 0
+            ratio = top[unknown].sum() / (whole - sign * w[unknown].sum()) if unknown.size else 0.0
+            value = abs(base + slope * ratio)
             if value > best:
                 best, who = value, (i, np.setdiff1d(others, unknown))
     return who[0], tuple(int(j) for j in who[1])
@@ -142,6 +144,8 @@ def _ends(path: Any, top: Any, w: Any, sign: float, whole: float) -> set[int]:
 def _fixed_size(others: Any, top: Any, w: Any, sign: float, whole: float, size: int, side: int) -> Any:
     """The ``size`` unknown records with the largest (side 1) or smallest ratio, by Dinkelbach's method."""
     chosen = kept = others[:size]
+    if size == 0:
+        return kept
     ratio = -np.inf
     while True:
         now = side * top[chosen].sum() / (whole - sign * w[chosen].sum())

@@ -30,7 +30,8 @@ def swing(logs: Array) -> Array:
     ratio = np.where(np.isneginf(logs)[:, None] & np.isneginf(logs)[None], np.nan, ratio)
     high = np.max(np.where(np.isnan(ratio), -np.inf, ratio), axis=-1)
     low = np.min(np.where(np.isnan(ratio), np.inf, ratio), axis=-1)
-    return np.where(np.isfinite(high) & np.isfinite(low), high - low, np.inf)
+    known = np.isfinite(high) & np.isfinite(low)
+    return np.where(known, np.where(known, high, 0.0) - np.where(known, low, 0.0), np.inf)
 
 
 def screen(

@@ -186,7 +186,7 @@ class Network(Records):
                         laws = self._laws(target, move)
                     except InputError:  # too many sums to lay out: the bound covers it
                         continue
-                    risen = risk.read(laws)[0] if laws.possible else -math.inf
+                    risen = risk.read(laws, max(found, 0.0))[0] if laws.possible else -math.inf
                     if risen > found * (1 + 1e-12):
                         found, here = risen, move
                 if found <= value:
