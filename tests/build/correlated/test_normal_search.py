@@ -48,6 +48,14 @@ def models(draw: st.DrawFn, most: int = 6) -> tuple[Any, Any, Any]:
     return cov, np.array(weights), np.array(reach)
 
 
+@pytest.mark.parametrize("tiny", [0.0, -1e-130, 1e-130, -1e-14, 1e-9])
+def test_next_to_no_correlation_is_no_common_factor(tiny: float) -> None:
+    cov = np.array([[0.27, 0.5, tiny], [0.5, 2.02, 1.0], [tiny, 1.0, 1.02]])
+    a, reach = np.array([0.0, 0.0, 1.0]), np.array([0.2, 1.0, 0.2])
+    m = normal(cov, a, reach)
+    assert m.worst(scale=1.0).leakage == pytest.approx(max(brute(cov, a, reach, None)), rel=1e-9)
+
+
 @given(models(), st.sampled_from([None, 0.1, 1.0]))
 @settings(max_examples=80, deadline=None)
 def test_the_worst_is_what_brute_force_finds(model: tuple[Any, Any, Any], sigma: float | None) -> None:

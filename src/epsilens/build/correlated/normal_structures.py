@@ -94,7 +94,8 @@ def _factor(problem: Problem) -> tuple[float, Any, Any] | None:
     made = sign * np.outer(u, u)
     np.fill_diagonal(made, 0.0)
     own = 1 - sign * u * u
-    if np.abs(made - r).max() > _SAME or own.min() <= 1e-9:
+    # a correlation of next to 0 can be made from a huge u, which leaves 1 − Σw without digits
+    if np.abs(made - r).max() > _SAME or own.min() <= 1e-9 or own.max() > 1e4:
         return None
     return sign, u * sd, own * sd * sd
 
