@@ -140,3 +140,11 @@ def test_nothing_and_everything_shown() -> None:
         1.0,
     )
     assert (apart.epsilon(1.0), apart.delta(5.0), apart.roc(0.0), apart.tradeoff(0.0)) == (0.0, 1.0, 1.0, 0.0)
+
+
+def test_orders_of_a_law_that_only_gains_mass_agree() -> None:
+    # H1 = (1 − δ)·H0 + elsewhere: D_a(H0‖H1) = −log(1 − δ) for every order
+    gained = 3.05902274e-07
+    d = el.finite([1.0, 0.0], [1 - gained, gained]).renyi(np.array([1e-9, 0.1, 0.9, 1.0, 2.0, 64.0]))
+    assert d == pytest.approx(np.full(6, -math.log1p(-gained)), rel=1e-9)
+    assert np.ptp(d) <= 1e-14 * d[0]

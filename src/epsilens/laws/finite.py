@@ -193,7 +193,10 @@ class Finite:
         if not (self.only0 or self.only1):
             return moment_less_one(self._p0, self._p1, self._u, power)
         with np.errstate(over="ignore", invalid="ignore"):
-            if power > 0.5:
+            # Terms of one sign do not cancel: then the law without mass of its own serves every power alike.
+            one_sign = bool(np.all(self._u <= 0) or np.all(self._u >= 0))
+            of_h1 = self.only0 > 0 if one_sign and not (self.only0 and self.only1) else power > 0.5
+            if of_h1:
                 return float(np.sum(self._p1 * np.expm1((power - 1) * self._u)) - self.only1)
             return float(np.sum(self._p0 * np.expm1(power * self._u)) - self.only0)
 
@@ -201,6 +204,8 @@ class Finite:
         """Σ p0·log(p0/p1) = Σ p0·(e^u − 1 − u) + only1: no cancellation; infinite if H1 misses an atom of H0."""
         if self.only0 > 0:
             return np.asarray(np.inf)
+        if np.all(self._u <= 0):  # then the plain sum does not cancel either, and agrees with the other orders
+            return np.asarray(-np.sum(self._p0 * self._u) + 0.0)
         with np.errstate(over="ignore"):
             small = np.sum(self._p0 * np.where(self._u < 30, expm1mx(np.minimum(self._u, 30.0)), 0.0))
             # for a huge ratio p0·e^u = p1 is the leading term; the others vanish beside it
