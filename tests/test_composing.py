@@ -134,3 +134,11 @@ def test_arrays_do_not_pass_for_one_of_equals() -> None:
         el.compose(many, el.laplace(epsilon=1.0))
     with pytest.raises(el.InputError, match="single numbers"):
         many.repeat(3)
+
+
+@pytest.mark.parametrize(("loud", "quiet"), [(700.0, 1e-9), (50.0, 1e-6), (5.0, 1e-9)])
+def test_a_whisper_beside_a_shout(loud: float, quiet: float) -> None:
+    low, high = compose(el.laplace(epsilon=loud), el.gaussian(psi=quiet)).bracket("success")
+    alone = el.laplace(epsilon=loud).success()
+    assert low <= alone + quiet  # two answers add at most their total variations
+    assert alone <= high <= min(alone + quiet + 2e-3 * alone, 1.0)

@@ -26,6 +26,7 @@ _GL = {n: np.polynomial.legendre.leggauss(n) for n in (2, 3, 5, 10)}
 # s^{2n}·(n!)⁴/((2n+1)(2n)!³): 4e-15, 8e-15, 2e-15 and 1e-18 of the integral at these s.
 _FINEST, _FINE, _MEDIUM, _WIDE = 0.002, 0.05, 0.6, 4.0
 _HUGE = 700.0
+_FAR = 64.0  # in the step's own units, beyond where it is cut off
 _MOST_EATEN = 20  # kinks lost at the top before a lattice is called too coarse
 _MOST_REMOVED = 5000  # concave kinks removed, beside twenty for each at the start, before the same is said
 _SNAP = 1e-7  # an atom this near a lattice point, in steps, is moved there; kappa carries the move
@@ -217,6 +218,8 @@ def discretise(step: Step, dt: float, c: float, reach: tuple[float, float], deci
         # where the lattice begins below the infimum of the loss there is no such place
         low = min(low, reach[0]) if math.isfinite(low) else reach[0]
         high = max(high, reach[1]) if math.isfinite(high) else reach[1]
+        # and where it is far coarser than the step's loss, its points lie far beyond anything that happens
+        low, high = max(low, reach[0] - _FAR), min(high, reach[1] + _FAR)
         log_h, part, worst = _halves(step, c, dt, start, count, (low, high))
         kappa += worst
         # What lies beyond is spread on a lattice point and infinity: above, its H1-mass goes to +∞ and its H0-mass
