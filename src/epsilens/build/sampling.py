@@ -19,17 +19,8 @@ from ..experiment import Experiment
 from ..laws.finite import Finite
 from ..laws.laplace import Laplace
 from ..laws.loss import WIDTH, Loss
-from ..laws.loss_steps import (
-    Atoms,
-    FiniteStep,
-    Flagged,
-    LaplaceReplaced,
-    LaplaceStep,
-    NormalReplaced,
-    NormalStep,
-    Sampled,
-    Step,
-)
+from ..laws.loss_sampled import Flagged, LaplaceReplaced, NormalReplaced, Sampled
+from ..laws.loss_steps import Atoms, FiniteStep, LaplaceStep, NormalStep, Step
 from ..laws.normal import Normal
 from .mechanisms import hypotheses
 
@@ -102,7 +93,7 @@ def _sampled(experiment: Experiment, rate: float, neighbours: str) -> tuple[Step
                 "the experiment replaces a record: give one that adds or removes it, or neighbours='replace'"
             )
         if isinstance(step, FiniteStep):
-            from ..laws.loss_steps import sampled_atoms
+            from ..laws.loss_sampled import sampled_atoms
 
             return FiniteStep(sampled_atoms(step.atoms, rate)), "Poisson sampling of a finite pair: exact"
         return Sampled(step, rate), "Poisson sampling: the safe end of a proven bracket"

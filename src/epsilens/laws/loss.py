@@ -18,7 +18,8 @@ from ..checks import Array
 from ..readings.precision_recall import fbeta_floor
 from . import loss_moments
 from .loss_order import MOST_WORK, ROUGH, Order, Product
-from .loss_steps import Flagged, NormalReplaced, NormalStep, Sampled, Step, Swapped
+from .loss_sampled import Flagged, NormalReplaced, Sampled
+from .loss_steps import NormalStep, Step, Swapped
 
 __all__ = ["WIDTH", "Loss"]
 

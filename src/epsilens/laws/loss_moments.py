@@ -12,17 +12,8 @@ from ..special import expm1mx, moment_less_one
 from .finite import Finite
 from .laplace import Laplace
 from .loss_lattice import quadrature
-from .loss_steps import (
-    FiniteStep,
-    Flagged,
-    LaplaceReplaced,
-    LaplaceStep,
-    NormalReplaced,
-    NormalStep,
-    Sampled,
-    Step,
-    Swapped,
-)
+from .loss_sampled import Flagged, LaplaceReplaced, NormalReplaced, Sampled
+from .loss_steps import FiniteStep, LaplaceStep, NormalStep, Step, Swapped
 
 __all__ = ["ERROR", "kl", "kl_back", "log_moment", "psi"]
 
