@@ -11,7 +11,7 @@ from ..checks import Array
 from ..special import expm1mx, moment_less_one
 from .finite import Finite
 from .laplace import Laplace
-from .loss_lattice import quadrature
+from .loss_quadrature import quadrature
 from .loss_sampled import Flagged, LaplaceReplaced, NormalReplaced, Sampled
 from .loss_steps import FiniteStep, LaplaceStep, NormalStep, Step, Swapped
 

@@ -9,8 +9,9 @@ from dataclasses import replace
 import numpy as np
 
 from ..checks import Array
+from .loss_inversion import Inverted, invert
 from .loss_lattice import Lattice, discretise
-from .loss_plan import Ask, Plan, common_unit, largest_loss, levels, plan, reach_of
+from .loss_plan import HALF, Ask, Plan, aim, common_unit, largest_loss, levels, plan, reach_of
 from .loss_slice import Slice, slice_of
 from .loss_steps import Step
 from .loss_transform import MOST_POINTS, Part, log_moment, power, window
@@ -19,6 +20,7 @@ __all__ = ["MOST_WORK", "ROUGH", "Order", "Product"]
 
 _TRIES = 4
 _MOST_SLICES = 48  # kept
+_MOST_ANSWERS = 64  # kept
 _EACH = 2**16  # what a slice costs beside its points, in points
 _STEEPEST = 40.0
 ROUGH = 0.05  # relative width at which the two orders are compared
@@ -109,7 +111,8 @@ class Order:
 
     def __init__(self, product: Product, flipped: bool, width: float) -> None:
         self.product, self.flipped, self.width = product, flipped, width
-        self.slices: list[Slice] = []
+        self.slices: list[Slice | Inverted] = []
+        self._answers: dict[tuple[str, bytes], tuple[Array, Array]] = {}  # what the slices say, last asked
         self.missed = False  # whether an answer is wider than asked for
         self._rough: Order | None = None
         self.spent = 0  # lattice points made so far
@@ -120,14 +123,22 @@ class Order:
         """The same order to be read with wide brackets, kept."""
         if self._rough is None:
             self._rough = Order(self.product, self.flipped, ROUGH)
+            self._rough.slices, self._rough._answers = self.slices, self._answers  # some will do for narrow ones too
         return self._rough
 
     # -- making slices ------------------------------------------------------------------------------------------
 
-    def make(self, ask: Ask, width: float) -> Slice:
-        """A slice for one question."""
+    def make(self, ask: Ask, width: float, lattice: bool = False) -> Slice | Inverted:
+        """A slice for one question: by the series where that is possible, unless a ``lattice`` is asked for."""
         product = self.product
-        outline = plan(product.steps, self.flipped, ask, width)
+        target = aim(product.steps, self.flipped, ask, width)
+        lattice = lattice or (ask.kind == "recall" and ask.value > HALF)  # λ < 0: what is missed is not in δ
+        if not lattice:
+            inverted = invert(product.steps, self.flipped, target, width)
+            if inverted is not None:
+                self.spent += inverted.work
+                return inverted
+        outline = plan(target)
         cut = levels(outline.log_value, min(outline.tolerance, 1.0), product.count, self.flipped)
         most = largest_loss(product.steps, self.flipped, ask, min(outline.tolerance, 1.0))
         finest = max((outline.high - outline.low) / MOST_POINTS, self._extent(cut, most) / _MOST_BINS)
@@ -197,7 +208,8 @@ class Order:
         """
         flat = np.asarray(values, dtype=float).ravel()
         allowed = np.broadcast_to(np.asarray(slack, dtype=float), np.shape(values)).ravel()
-        low, high = self._read(self.slices, kind, flat)
+        key = (kind, flat.tobytes())
+        low, high = self._answers[key] if key in self._answers else self._read(self.slices, kind, flat)
         hopeless = np.array([(kind, float(v)) in self._given_up for v in flat], dtype=bool)
         enough = self.spent + MOST_WORK
         while self.spent < enough:
@@ -207,8 +219,8 @@ class Order:
             todo = np.flatnonzero(wide)
             target = int(todo[np.argsort(flat[todo])[todo.size // 2]])
             width, before = self.width, math.inf
-            for _ in range(_TRIES):
-                made = self.make(Ask(kind, float(flat[target])), width)
+            for again in range(_TRIES):
+                made = self.make(Ask(kind, float(flat[target])), width, lattice=again > 0)
                 self._keep(made)
                 a, b = self._read([made], kind, flat)
                 low, high = np.maximum(low, a), np.minimum(high, b)
@@ -217,6 +229,8 @@ class Order:
                 gap, wanted = float(high[target] - low[target]), self.width
                 if kind == "epsilon":
                     gap, wanted = max(gap, 0.0), wanted * max(float(high[target]), 1e-300)
+                if isinstance(made, Inverted):  # as good as it gets
+                    continue
                 if gap > 0.95 * before or self._coarse or self.spent >= enough:  # finer does not help, or cannot be
                     hopeless[target] = True
                     break
@@ -229,16 +243,19 @@ class Order:
                 self._given_up.add((kind, float(flat[target])))
         if self._wide(kind, low, high, allowed).any():
             self.missed = True
+        if len(self._answers) >= _MOST_ANSWERS:
+            self._answers.clear()
+        self._answers[key] = low, high
         return low.reshape(np.shape(values)), high.reshape(np.shape(values))
 
-    def _keep(self, made: Slice) -> None:
+    def _keep(self, made: Slice | Inverted) -> None:
         """Keep a slice; the oldest are forgotten, and with them what they could not answer."""
         if len(self.slices) >= _MOST_SLICES:
             del self.slices[: _MOST_SLICES // 2]
             self._given_up.clear()
         self.slices.append(made)
 
-    def _read(self, slices: Sequence[Slice], kind: str, flat: Array) -> tuple[Array, Array]:
+    def _read(self, slices: Sequence[Slice | Inverted], kind: str, flat: Array) -> tuple[Array, Array]:
         low, high = np.full(flat.size, -np.inf), np.full(flat.size, np.inf)
         for one in slices:
             read = {"delta": one.delta, "epsilon": one.epsilon, "roc": one.roc, "recall": one.inverse_roc}[kind]
@@ -257,14 +274,6 @@ class Order:
     def test(self, loss: float) -> tuple[float, float]:
         """(false-positive rate, recall) that the test of this threshold surely has at most and at least."""
         self.ask("delta", np.asarray(loss))
-        best = (0.0, 0.0, math.inf)
-        for one in self.slices:
-            side = one.lower
-            i = math.ceil((loss - side.first) / side.dt)
-            if 0 <= i < side.alpha.size and side.recall[i] > 0:
-                alpha = min(side.alpha[i] * math.exp(side.alpha_base), 1.0)
-                recall = min(side.recall[i] * math.exp(side.base), 1.0)
-                slack = abs(float(one.upper.at(np.asarray(loss))) - float(side.at(np.asarray(loss))))
-                if slack < best[2]:
-                    best = (float(alpha), float(recall), slack)
-        return best[0], best[1]
+        known = [one.test(loss) for one in self.slices]
+        alpha, recall, _ = min((k for k in known if k[1] > 0), key=lambda k: k[2], default=(0.0, 0.0, 0.0))
+        return float(alpha), float(recall)

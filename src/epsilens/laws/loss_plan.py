@@ -15,10 +15,22 @@ from typing import NamedTuple
 import numpy as np
 
 from ..checks import Array
-from .loss_lattice import Nodes, nodes
+from .loss_quadrature import Nodes, nodes
 from .loss_steps import Step, total_mass
 
-__all__ = ["Ask", "Cumulants", "Plan", "common_unit", "largest_loss", "levels", "plan", "reach_of"]
+__all__ = [
+    "HALF",
+    "Aim",
+    "Ask",
+    "Cumulants",
+    "Plan",
+    "aim",
+    "common_unit",
+    "largest_loss",
+    "levels",
+    "plan",
+    "reach_of",
+]
 
 _U = 2.0**-53
 
@@ -28,6 +40,24 @@ class Ask(NamedTuple):
 
     kind: str
     value: float
+
+
+@dataclass(frozen=True)
+class Aim:
+    """Where the answer to a question is expected, how tight it shall be, and the cumulants that say so.
+
+    ``saddle`` is λ of the best bound of Chernoff's kind, ``spread`` the standard deviation of the loss there.
+    """
+
+    saddle: float
+    loss: float
+    log_value: float
+    tolerance: float
+    dt: float
+    spread: float
+    count: int
+    exact: bool
+    cumulants: Cumulants
 
 
 @dataclass(frozen=True)
@@ -111,13 +141,13 @@ def largest_loss(steps: Sequence[tuple[Step, int]], flipped: bool, ask: Ask, wid
     back = math.fsum(-k * min(step.ends[0], 0.0) for step, k in steps)
     if flipped:  # in the other order such a loss can never be made up for: it counts for nothing
         return back + 1.0 if ask.kind in ("delta", "epsilon") else math.inf
-    if ask.kind == "epsilon" or (ask.kind == "recall" and ask.value > _HALF):
+    if ask.kind == "epsilon" or (ask.kind == "recall" and ask.value > HALF):
         return math.inf
     threshold = max(ask.value, 0.0) if ask.kind == "delta" else -ask.value
     return threshold + back + math.log(100 * sum(k for _, k in steps) / width)
 
 
-_HALF = math.log(0.5)
+HALF = math.log(0.5)
 
 
 def _saddle(ask: Ask, grid: Array, k_of: Array) -> tuple[float, float, float]:
@@ -137,7 +167,7 @@ def _saddle(ask: Ask, grid: Array, k_of: Array) -> tuple[float, float, float]:
         i = int(np.argmin(bound))
         loss = float(bound[i])
         return float(grid[i]), loss, min(float(k_of[i] - grid[i] * loss), 0.0)
-    if ask.value > _HALF:
+    if ask.value > HALF:
         bound = (k_of - math.log(max(-math.expm1(ask.value), 1e-300))) / grid
         i = int(np.argmax(bound))
         return float(grid[i]), float(bound[i]), min(float(k_of[i] - (grid[i] + 1) * bound[i]), 0.0)
@@ -146,8 +176,8 @@ def _saddle(ask: Ask, grid: Array, k_of: Array) -> tuple[float, float, float]:
     return float(grid[i]), float(bound[i]), ask.value
 
 
-def plan(steps: Sequence[tuple[Step, int]], flipped: bool, ask: Ask, width: float) -> Plan:
-    """The plan for one question."""
+def aim(steps: Sequence[tuple[Step, int]], flipped: bool, ask: Ask, width: float) -> Aim:
+    """Where one question aims."""
     count = sum(k for _, k in steps)
     moving = sum(k * max(1 - total_mass(step.atoms), 1e-6) for step, k in steps if step.span is not None)
     guess = ask.value if ask.kind != "delta" else -30.0
@@ -157,11 +187,14 @@ def plan(steps: Sequence[tuple[Step, int]], flipped: bool, ask: Ask, width: floa
         mean, sd = k_of.spread(0.0)
         sd = sd if sd > 1e-12 * abs(mean) and sd > 1e-140 else 1.0  # all at one loss: no scale
         far = abs(ask.value - mean) if ask.kind == "delta" else abs(mean)
-        grid = np.geomspace(1e-3 / max(sd, far), 1e3 / sd, 61)
+        grid = np.geomspace(1e-3 / max(sd, far), 1e3 / sd, 46)
         if ask.kind == "roc":
             grid = np.concatenate((np.linspace(-0.6, -1e-9, 8), grid))
-        elif ask.kind == "recall" and ask.value > _HALF:  # the threshold is where H1 rarely falls below
+        elif ask.kind == "recall" and ask.value > HALF:  # the threshold is where H1 rarely falls below
             grid = -np.minimum(grid, 0.9)
+        first = _saddle(ask, grid, k_of(grid))[0]
+        i = int(np.argmin(np.abs(grid - first)))
+        grid = np.linspace(grid[max(i - 1, 0)], grid[min(i + 1, grid.size - 1)], 17)
         saddle, loss, log_value = _saddle(ask, grid, k_of(grid))
         if ask.kind != "delta" or abs(log_value - guess) < 4 + 0.1 * abs(guess):
             break
@@ -179,22 +212,20 @@ def plan(steps: Sequence[tuple[Step, int]], flipped: bool, ask: Ask, width: floa
         curvature = lam * (lam + 1)
     dt = math.sqrt(8 * 0.8 * min(tolerance, 1.0) / (max(moving, 1e-3) * curvature))
     dt = min(dt, max(sd, apart / 8), 1.0)
-    return _windowed(k_of, saddle, loss, log_value, tolerance, dt, count, moving == 0)
+    return Aim(saddle, loss, log_value, tolerance, dt, k_of.spread(saddle)[1], count, moving == 0, k_of)
 
 
-def _windowed(
-    k_of: Cumulants, saddle: float, loss: float, log_value: float, tolerance: float, dt: float, count: int, exact: bool
-) -> Plan:
+def plan(at: Aim) -> Plan:
     """The tilt among fractions of the saddle with the smallest window whose rounding stays small.
 
     Where the lattice is ``exact`` the window is small anyway, and the saddle itself loses least.
     """
-    w = min(tolerance, 1.0)
-    allowed = math.log(0.02 * w / (count * 6 * _U * 20 * 4))
+    k_of, saddle, loss, log_value, dt = at.cumulants, at.saddle, at.loss, at.log_value, at.dt
+    w = min(at.tolerance, 1.0)
+    allowed = math.log(0.02 * w / (at.count * 6 * _U * 20 * 4))
     best: tuple[float, ...] | None = None
-    fractions = (1.0, 0.6, 0.35, 0.2) if saddle > 0 and not exact else (1.0,)
-    sd = k_of.spread(saddle)[1]
-    s = np.geomspace(0.2, 40.0, 16) / sd
+    fractions = (1.0, 0.6, 0.35, 0.2) if saddle > 0 and not at.exact else (1.0,)
+    s = np.geomspace(0.2, 40.0, 16) / at.spread
     s = np.append(s, max(-2 * saddle, 0.0) + 1.0) if saddle < 0 else s
     for fraction in fractions:
         tilt = fraction * saddle
@@ -212,7 +243,7 @@ def _windowed(
             best = (low, high, tilt, float(s[i]), float(s[j]))
     assert best is not None
     low, high, tilt, up, down = best
-    return Plan(saddle, tilt, loss, log_value, tolerance, dt, low, high, up, down)
+    return Plan(saddle, tilt, loss, log_value, at.tolerance, dt, low, high, up, down)
 
 
 def common_unit(differences: Sequence[float], finest: float) -> float | None:

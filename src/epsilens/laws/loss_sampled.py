@@ -82,6 +82,12 @@ class Sampled:
         """log(1 − q + q·e^L)."""
         return _mix(self.base.loss(x), self.rate)
 
+    def slope(self, x: Array) -> Array:
+        """q·e^{L−L'} times the base's."""
+        inner = self.base.loss(x)
+        share = np.exp(np.minimum(math.log(self.rate) + inner - _mix(inner, self.rate), 0.0))
+        return np.asarray(self.base.slope(x) * share)
+
     def place(self, loss: Array) -> Array:
         """Through the base's loss."""
         assert self.base.span is not None
@@ -170,6 +176,13 @@ class NormalReplaced:
         """log(1−q+q·e^{μx−μ²/2}) − log(1−q+q·e^{−μx−μ²/2})."""
         up, down = self._arms(x)
         return np.asarray(up - down)
+
+    def slope(self, x: Array) -> Array:
+        """μ times the shares of both arms."""
+        half, log_q = self.mu * self.mu / 2, math.log(self.rate)
+        up, down = self._arms(x)
+        shares = np.exp(log_q + self.mu * x - half - up) + np.exp(log_q - self.mu * x - half - down)
+        return np.asarray(self.mu * shares)
 
     def place(self, loss: Array) -> Array:
         """μx = L/2 + asinh((1−q)/q·e^{μ²/2}·sinh(L/2)), from the quadratic in e^{μx}."""
@@ -265,6 +278,11 @@ class LaplaceReplaced:
         x = np.asarray(x, dtype=float)
         return np.asarray(np.sign(x) * np.maximum(_mix(2 * np.abs(x) - self.m, self.rate) - self._floor, 0.0))
 
+    def slope(self, x: Array) -> Array:
+        """2·q·e^{u}/(1−q+q·e^u) at u = 2|x| − m."""
+        u = 2 * np.abs(np.asarray(x, dtype=float)) - self.m
+        return np.asarray(2 * np.exp(np.minimum(math.log(self.rate) + u - _mix(u, self.rate), 0.0)))
+
     def place(self, loss: Array) -> Array:
         """The inverse on each side."""
         loss = np.asarray(loss, dtype=float)
@@ -340,6 +358,10 @@ class Flagged:
     def loss(self, x: Array) -> Array:
         """As the base."""
         return self.base.loss(x)
+
+    def slope(self, x: Array) -> Array:
+        """As the base."""
+        return self.base.slope(x)
 
     def place(self, loss: Array) -> Array:
         """As the base."""

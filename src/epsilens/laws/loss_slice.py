@@ -14,7 +14,7 @@ import numpy as np
 from ..checks import Array
 from .loss_transform import Power
 
-__all__ = ["Lower", "Slice", "Upper", "slice_of"]
+__all__ = ["Lower", "Slice", "Upper", "falling", "slice_of"]
 
 _U = 2.0**-53
 _TINY = 1e-290  # below this, in units of e^base, doubles round badly or to nothing: an upper side stays at it
@@ -120,6 +120,13 @@ class Lower(_Profile):
         reached = self._log(_chord(x, self.recall, self.alpha, (self.top, 0.0)), self.alpha_base)
         return np.asarray(np.where(x <= self.recall[0], np.minimum(reached, log_recall), log_recall))
 
+    def test(self, loss: float) -> tuple[float, float]:
+        """(false-positive rate, recall) of the first test at or above a threshold; (0, 0) where none is known."""
+        i = math.ceil((loss - self.first) / self.dt)
+        if not (0 <= i < self.alpha.size and self.recall[i] > 0):
+            return 0.0, 0.0
+        return min(self.alpha[i] * _exp(self.alpha_base), 1.0), min(self.recall[i] * _exp(self.base), 1.0)
+
     @staticmethod
     def _log(values: Array, base: float) -> Array:
         with np.errstate(divide="ignore"):
@@ -172,6 +179,11 @@ class Slice:
         """log of the least false-positive rate at which a recall is reached."""
         return self.upper.inverse_roc(log_recall), self.lower.inverse_roc(log_recall)
 
+    def test(self, loss: float) -> tuple[float, float, float]:
+        """(false-positive rate, recall) that a test near this threshold surely has, and how well h is known there."""
+        alpha, recall = self.lower.test(loss)
+        return alpha, recall, abs(float(self.upper.at(np.asarray(loss))) - float(self.lower.at(np.asarray(loss))))
+
 
 def _powers(rate: float, first: int, count: int) -> Array:
     """e^{rate·(first + i)} for i < count, by an outer product: two short exponentials instead of a long one."""
@@ -191,7 +203,7 @@ def _from_top(values: Array) -> Array:
     return np.asarray(np.cumsum(values[::-1])[::-1])
 
 
-def _falling(values: Array) -> Array:
+def falling(values: Array) -> Array:
     """The least falling sequence above these values."""
     return np.asarray(np.maximum.accumulate(values[::-1])[::-1])
 
@@ -274,7 +286,7 @@ def _lower(power: Power, tilt: float, dt: float, kappa: float, rho: float, at_to
     if leaked > 0:  # what was cut off is a test of its own, not free of false positives
         alpha, recall, top = np.append(alpha, max(leaked, _TINY)), np.append(recall, top), 0.0
     # h and the recall fall with t, so that what holds further up holds here too
-    return Lower(s.place - s.shift, dt, s.base, _falling(h), alpha, s.base - s.centre, _falling(recall), top)
+    return Lower(s.place - s.shift, dt, s.base, falling(h), alpha, s.base - s.centre, falling(recall), top)
 
 
 def slice_of(

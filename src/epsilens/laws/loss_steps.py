@@ -78,6 +78,10 @@ class Step(Protocol):
         """L(x), increasing."""
         ...
 
+    def slope(self, x: Array) -> Array:
+        """dL/dx."""
+        ...
+
     def place(self, loss: Array) -> Array:
         """The x of a loss; the end of the span where there is none."""
         ...
@@ -87,7 +91,7 @@ class Step(Protocol):
         ...
 
     def bend(self, x: Array) -> Array:
-        """A bound on how fast log densities and loss change with x."""
+        """A bound on how fast log densities, the loss and the logarithm of its slope change with x."""
         ...
 
     def error(self, x: Array) -> Array:
@@ -125,6 +129,10 @@ class NormalStep:
     def loss(self, x: Array) -> Array:
         """μ(x − μ/2)."""
         return np.asarray(self.mu * (x - self.mu / 2))
+
+    def slope(self, x: Array) -> Array:
+        """μ."""
+        return np.full(np.shape(x), self.mu)
 
     def place(self, loss: Array) -> Array:
         """L/μ + μ/2."""
@@ -182,6 +190,10 @@ class LaplaceStep:
         """2x − m."""
         return np.asarray(2 * x - self.m)
 
+    def slope(self, x: Array) -> Array:
+        """2."""
+        return np.full(np.shape(x), 2.0)
+
     def place(self, loss: Array) -> Array:
         """(L + m)/2."""
         return np.asarray(np.clip((loss + self.m) / 2, 0.0, self.m))
@@ -237,7 +249,7 @@ class FiniteStep:
         """Never asked."""
         raise NotImplementedError
 
-    place = log_p0 = bend = error = loss
+    place = log_p0 = bend = error = slope = loss
 
     def above(self, x: float) -> tuple[float, float]:  # pragma: no cover
         """Never asked."""
@@ -286,6 +298,10 @@ class Swapped:
     def loss(self, x: Array) -> Array:
         """−L(−x)."""
         return -self.base.loss(-np.asarray(x))
+
+    def slope(self, x: Array) -> Array:
+        """Mirrored."""
+        return self.base.slope(-np.asarray(x))
 
     def place(self, loss: Array) -> Array:
         """Mirrored."""

@@ -1,0 +1,172 @@
+"""Readings of a product from the series of its profile: δ and ε by the sum itself, the ROC curve from a table of it.
+
+h is convex in t = e^l, so that chords of the upper side are upper bounds, and the mean slope of h between two points is
+the false-positive rate of a test whose recall is known nearly as well as h.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+from scipy.fft import next_fast_len
+
+from ..checks import Array
+from .loss_plan import Aim
+from .loss_series import Series, series
+from .loss_slice import Lower, Upper, falling
+from .loss_steps import Step
+
+__all__ = ["Inverted", "invert"]
+
+_U = 2.0**-53
+_TINY = 1e-290
+_FINEST = 1e-6  # the relative error of the profile that is asked for at least: more digits cost little here
+_MOST_TABLE = 2**18
+_MOST_AT_ONCE = 2**20
+
+
+def invert(steps: Sequence[tuple[Step, int]], flipped: bool, aim: Aim, width: float) -> Inverted | None:
+    """The readings about the aim of a question; None where only a lattice will do."""
+    if all(step.span is None for step, _ in steps):
+        return None  # a lattice is exact
+    count = sum(k for _, k in steps)
+    tolerance = min(0.1 * aim.tolerance, _FINEST)
+    level = math.log(0.01 * tolerance / count) + min(aim.log_value, 0.0)
+    reaches = [step.reach(level, level) for step, _ in steps]
+    made = series(steps, flipped, aim, reaches, tolerance)
+    return None if made is None else Inverted(made, aim.loss, width)
+
+
+class Inverted:
+    """Both sides of the profile about one tilt; all answers are (low, high), probabilities as logarithms."""
+
+    def __init__(self, of: Series, loss: float, width: float) -> None:
+        self.series, self.loss, self.width = of, loss, width
+
+    @property
+    def work(self) -> int:
+        """What it cost, in lattice points."""
+        return 64 * int(self.series.terms.size)
+
+    def delta(self, epsilon: Array) -> tuple[Array, Array]:
+        """log δ(ε) at finite ε."""
+        flat = np.asarray(epsilon, dtype=float).ravel()
+        step = max(_MOST_AT_ONCE // self.series.terms.size, 1)
+        parts = [self._delta(flat[i : i + step]) for i in range(0, flat.size, step)]
+        low, high = (np.concatenate([p[j] for p in parts]).reshape(np.shape(epsilon)) for j in (0, 1))
+        return low, high
+
+    def _delta(self, loss: Array) -> tuple[Array, Array]:
+        s = self.series
+        value, _ = s.at(loss)
+        return s.logs(loss, value)
+
+    def epsilon(self, log_delta: Array) -> tuple[Array, Array]:
+        """The ε (of any sign) with h(e^ε) = δ: Newton's steps on the sum, then both sides verified."""
+        s = self.series
+        flat = np.asarray(log_delta, dtype=float).ravel()
+        low, high = np.full(flat.size, -np.inf), np.full(flat.size, np.inf)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            goal = flat + np.log1p(-np.minimum(np.exp(np.log(s.tops[0]) - flat), 1.0))  # without what lies at +∞
+            at = np.interp(-goal, -self._outline[1], self._outline[0])
+            slope = np.full(flat.size, -s.tilt)
+            for _ in range(4):
+                value, rise = s.at(at)
+                slope = np.minimum(-s.tilt + rise / value, -1e-3 * s.tilt)
+                step = (s.log_scale - s.tilt * at + np.log(value) - goal) / -slope
+                at = np.where(np.isfinite(step), at + np.clip(step, -0.1 * s.period, 0.1 * s.period), at)
+        a, b = self.delta(at)
+        margin = 2 * np.where(np.isfinite(b - a), b - a, 0.0) / -slope + 1e-15 * (np.abs(at) + s.period)
+        for grow in (1.0, 30.0):
+            below, above = at - grow * margin, at + grow * margin
+            low = np.where(np.isneginf(low) & (self.delta(below)[0] >= flat), below, low)
+            high = np.where(np.isposinf(high) & (self.delta(above)[1] <= flat), above, high)
+        return low.reshape(np.shape(log_delta)), high.reshape(np.shape(log_delta))
+
+    def roc(self, log_alpha: Array) -> tuple[Array, Array]:
+        """log of the true-positive rate at a false-positive rate."""
+        upper, lower = self.tables
+        return np.maximum(lower.roc(log_alpha), log_alpha), np.minimum(upper.roc(log_alpha), 0.0)
+
+    def inverse_roc(self, log_recall: Array) -> tuple[Array, Array]:
+        """log of the least false-positive rate at which a recall is reached."""
+        upper, lower = self.tables
+        return upper.inverse_roc(log_recall), lower.inverse_roc(log_recall)
+
+    def test(self, loss: float) -> tuple[float, float, float]:
+        """(false-positive rate, recall) that a test near this threshold surely has, and how well h is known there."""
+        low, high = self.delta(np.asarray([loss]))
+        alpha, recall = self.tables[1].test(loss)
+        return alpha, recall, float(high[0] - low[0])
+
+    @cached_property
+    def _outline(self) -> tuple[Array, Array]:
+        """Losses and falling log values of the sum, to begin with."""
+        s = self.series
+        size = max(next_fast_len(2 * s.terms.size, real=True), 256)
+        first = self.loss - s.period / 2
+        loss = first + np.arange(size) * (s.period / size)
+        with np.errstate(divide="ignore"):
+            value = s.log_scale - s.tilt * loss + np.log(np.maximum(s.table(first, size), s.error))
+        return loss, np.maximum.accumulate(value[::-1])[::-1]
+
+    @cached_property
+    def tables(self) -> tuple[Upper, Lower]:
+        """h from above and from below, with the tests that surely exist."""
+        s = self.series
+        finest = math.sqrt(0.4 * self.width / (s.tilt * (s.tilt + 1)))
+        least = 2 * s.terms.size
+        size = next_fast_len(int(max(min(max(s.period / finest, 256.0), _MOST_TABLE), least)), real=True)
+        dt = s.period / size
+        reach = min(size // 2, math.floor(500 / (s.tilt + 1) / dt))
+        first, base = self.loss - reach * dt, s.log_scale - s.tilt * self.loss
+        u = (np.arange(2 * reach) - reach) * dt
+        low, high = (v * np.exp(-s.tilt * u) for v in s.bounds(self.loss + u, s.table(first, size)[: u.size]))
+        more = 1 + s.relative + 8 * _U * (abs(s.log_scale) + s.tilt * (abs(self.loss) + s.period) + 64)
+        top, cut = _scaled(s.tops[0], base), _scaled(s.tops[1], base)
+        rise = np.exp(u)
+        least_slope = np.maximum(low[:-1] - high[1:], 0.0) / (rise[:-1] * math.expm1(dt))
+        most_slope = (high[:-1] - low[1:] + (cut - top)) / (rise[:-1] * math.expm1(dt))
+        slope = falling(np.append(most_slope, 0.0)) * more
+        recall = _recalls(low, rise, most_slope, least_slope) / more + top
+        low, high = low / more + top, high * more + cut
+        if base < 600:
+            high = np.minimum(high, math.exp(-base) if base > -700 else math.inf)
+        recall = np.where(recall < _TINY, 0.0, recall)
+        upper = Upper(first, dt, base, np.maximum(high, _TINY), slope, base - self.loss)
+        lower = Lower(
+            first,
+            dt,
+            base,
+            falling(np.where(low < _TINY, 0.0, low)),
+            np.maximum(slope, _TINY),
+            base - self.loss,
+            falling(recall),
+            _scaled(s.tops[0], base),
+        )
+        return upper, lower
+
+
+def _recalls(low: Array, rise: Array, most: Array, least: Array) -> Array:
+    """Recalls that are surely reached at the mean slope between each point and the next, as a false-positive rate.
+
+    That recall is h(τ) + τ·slope at some τ between the two points, where h lies above the line through the two points
+    before, and above the line through the two points after: at least the value where these lines cross.
+    """
+    a, b = low[1:-2] + most[:-2] * rise[1:-2], low[2:-1] + least[2:] * rise[2:-1]  # the lines at t = 0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        cross = np.clip((a - b) / (most[:-2] - least[2:]), rise[1:-2], rise[2:-1])
+    cross = np.where(np.isnan(cross), rise[1:-2], cross)
+    height = np.maximum(a - most[:-2] * cross, b - least[2:] * cross)
+    # where they do not cross in between, the larger one at either end would claim too much: both ends then
+    ends = [np.maximum(a - most[:-2] * t, b - least[2:] * t) + least[1:-1] * t for t in (rise[1:-2], rise[2:-1])]
+    found = np.minimum(height + least[1:-1] * cross, np.minimum(*ends))
+    return np.concatenate(([0.0], np.maximum(found, 0.0), np.zeros(2)))
+
+
+def _scaled(mass: float, base: float) -> float:
+    """A mass in units of e^base."""
+    return math.exp(min(math.log(mass) - base, 700.0)) if mass > 0 else 0.0

@@ -1,0 +1,232 @@
+"""The profile of a product straight from its characteristic function: one sum of a few dozen terms, with a bracket.
+
+For λ > 0 and M(z) = E e^{zS} over what is finite, δ(ε) = (1/2π)∫ M(z)·e^{−zε}/(z(z+1)) dy on z = λ + iy. The trapezoid
+rule of step h = 2π/W is, by Poisson's summation, Σ_m δ(ε + mW)·e^{λmW}: all terms are positive, so that it is an upper
+bound as it stands, and a lower one less the terms m ≠ 0, which Chernoff's bound holds. Nothing is discretised: what is
+left are the frequencies left out (:mod:`.loss_decay`), quadrature, rounding, and the mass cut off far out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.fft import irfft
+
+from ..checks import Array
+from .loss_decay import frequency
+from .loss_plan import Aim
+from .loss_steps import NormalStep, Step
+from .loss_tilted import Tilted, TiltedNormal, tilted
+
+__all__ = ["Series", "series"]
+
+_U = 2.0**-53
+_MOST_TERMS, _MOST_WORK = 2**15, 2**24  # frequencies, and frequencies times nodes
+_MOST_LIKELY = 16.0  # a frequency that is mostly enough, in inverse standard deviations
+_MOST_LOST = 14.0  # how far below what the tilt resolves an answer may lie, as a logarithm
+_UP, _DOWN = np.geomspace(0.2, 30.0, 14), np.append(np.geomspace(0.02, 0.95, 14), 1.0)  # for Chernoff's bounds
+_SPAN = 2.0  # how far to either side of the answer the other periods stay away, in standard deviations
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """e^{λl−K}·δ(l) = Re Σ a_n·e^{−inh(l−c)} ± error, less what the other periods add."""
+
+    tilt: float
+    h: float
+    centre: float
+    log_scale: float
+    terms: Any
+    error: float
+    relative: float
+    aliases: tuple[tuple[Array, Array], tuple[Array, Array]]
+    tops: tuple[float, float]
+
+    @property
+    def period(self) -> float:
+        """W."""
+        return 2 * math.pi / self.h
+
+    def at(self, loss: Array) -> tuple[Array, Array]:
+        """The sum at some losses, and its derivative."""
+        y = self.h * np.arange(self.terms.size)
+        turned = np.exp(-1j * np.multiply.outer(np.asarray(loss) - self.centre, y))
+        both = turned @ np.stack((self.terms, -1j * y * self.terms), axis=1)
+        return both[..., 0].real, both[..., 1].real
+
+    def logs(self, loss: Array, value: Array) -> tuple[Array, Array]:
+        """(low, high) of log δ from the sum."""
+        low, high = self.bounds(loss, value)
+        base = self.log_scale - self.tilt * loss
+        slack = self.relative + 8 * _U * (abs(self.log_scale) + self.tilt * np.abs(loss) + 8)
+        with np.errstate(divide="ignore"):
+            a = np.logaddexp(base + np.log(low), np.log(self.tops[0]))
+            b = np.logaddexp(base + np.log(high), np.log(self.tops[1]))
+        return a - slack, np.minimum(b + slack, 0.0)
+
+    def table(self, first: float, size: int) -> Array:
+        """The sum at first + jW/size, by one transform."""
+        n = np.arange(self.terms.size)
+        turned = np.conj(self.terms * np.exp(-1j * self.h * (first - self.centre) * n))
+        turned[1:] *= 0.5
+        return np.asarray(irfft(turned, size) * size)
+
+    def spill(self, loss: Array) -> Array:
+        """A bound on what the other periods add to the sum."""
+        total = np.zeros(np.shape(loss))
+        for (s, log_a), sign in zip(self.aliases, (1.0, -1.0), strict=True):
+            if s.size:
+                total += np.exp(np.min(log_a - np.multiply.outer(sign * np.asarray(loss), s), axis=-1))
+        return total
+
+    def bounds(self, loss: Array, value: Array) -> tuple[Array, Array]:
+        """(low, high) of δ·e^{λl−K} less what lies at +∞, from the sum; the relative error of all is not in them."""
+        return np.maximum(value - self.error - self.spill(loss), 0.0), np.maximum(value, 0.0) + self.error
+
+
+def series(
+    steps: Sequence[tuple[Step, int]],
+    flipped: bool,
+    aim: Aim,
+    reaches: Sequence[tuple[float, float]],
+    tolerance: float,
+) -> Series | None:
+    """The series about the aim's saddle; None where it would take too much or its tail cannot be bounded.
+
+    ``tolerance`` is the relative error wanted at the aim's loss.
+    """
+    tilt, spread = _tilt(aim)
+    laws = _laws(steps, flipped, tilt, reaches, _MOST_LIKELY / spread)
+    if laws is None:
+        return None
+    spread = math.sqrt(math.fsum(k * law.variance for law, k in laws))
+    log_scale = math.fsum(k * law.log_scale for law, k in laws)
+    if not spread > 0:
+        return None
+    # at the saddle the sum is about 1/(λ(λ+1)·√2π·sd); an answer elsewhere lies below what the tilt resolves
+    log_answer = min(aim.log_value - (log_scale - tilt * aim.loss), float(_log_peak(np.asarray(tilt))))
+    log_wanted = math.log(0.02 * tolerance) + log_answer - math.log1p(tilt * spread)
+    most_y, tail = frequency([(law.decay, k) for law, k in laws], tilt, spread, math.exp(log_wanted))
+    if not math.isfinite(most_y):
+        return None
+    if most_y > _MOST_LIKELY / spread:
+        laws = _laws(steps, flipped, tilt, reaches, most_y)
+        if laws is None:
+            return None
+    up, down, span = _UP / spread, _DOWN * tilt, _SPAN * spread
+    k_up = sum(k * law.log_moment(up) for law, k in laws) + _log_peak(tilt + up)
+    k_down = sum(k * law.log_moment(-down) for law, k in laws) + _log_peak(tilt - down)
+    nearest = float(np.min((k_up - log_wanted) / up)), float(np.max((log_wanted - k_down) / down))
+    period = max(nearest[0] - aim.loss + span, aim.loss + span - nearest[1], 2 * span)
+    count = math.ceil(most_y * period / (2 * math.pi)) + 1
+    if count > _MOST_TERMS or count * sum(law.nodes for law, _ in laws) > _MOST_WORK:
+        return None
+    h = 2 * math.pi / period
+    centre = math.fsum(k * law.mean for law, k in laws)
+    terms, error = _terms(laws, np.asarray(h * np.arange(count)), tilt, abs(centre) + abs(aim.loss) + period)
+    return Series(
+        tilt,
+        h,
+        centre,
+        math.fsum(k * law.log_scale for law, k in laws),
+        terms,
+        error + tail + 200 * _U * float(np.abs(terms).sum()),
+        math.expm1(math.fsum(k * law.rho for law, k in laws) + 1e-14),
+        (_alias(up, k_up, period), _alias(down, k_down, period)),
+        _tops(steps, flipped, reaches),
+    )
+
+
+def _tilt(aim: Aim) -> tuple[float, float]:
+    """(λ, standard deviation): the saddle, or less where rare large losses take over the tilted law.
+
+    About the middle a tilt of 0 would do for the answer, but not for the other periods.
+    """
+    spread = aim.spread
+    tilt = max(aim.saddle, 1 / spread)
+    most_lost = min(math.log(0.1 * min(aim.tolerance, 1.0) / (aim.count * 1e-14)), _MOST_LOST)
+    while True:
+        less = 0.6 * tilt
+        narrower = aim.cumulants.spread(less)[1]
+        lost = float(aim.cumulants(np.array([less]))[0]) - less * aim.loss - aim.log_value
+        if spread < 1.3 * narrower or lost > most_lost or less * narrower < 1:
+            return tilt, spread
+        tilt, spread = less, narrower
+
+
+def _laws(
+    steps: Sequence[tuple[Step, int]],
+    flipped: bool,
+    tilt: float,
+    reaches: Sequence[tuple[float, float]],
+    steepness: float,
+) -> list[tuple[Tilted | TiltedNormal, int]] | None:
+    laws = []
+    for (step, k), reach in zip(steps, reaches, strict=True):
+        law = tilted(step, flipped, tilt, reach, steepness)
+        if law is None:
+            return None
+        laws.append((law, k))
+    return laws
+
+
+def _log_peak(s: Array) -> Array:
+    """log max_u (1 − e^{−u})·e^{−su} = s·log s − (s+1)·log(s+1)."""
+    s = np.maximum(s, 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.where(s > 0, s * np.log(s / (s + 1)) - np.log1p(s), 0.0))
+
+
+def _alias(s: Array, k_of: Array, period: float) -> tuple[Array, Array]:
+    """Σ_{m≥1} e^{k − s(l + mW)} as e^{a − sl}."""
+    return s, np.asarray(k_of - s * period - np.log(-np.expm1(-s * period)) + 1e-9)
+
+
+def _terms(live: Sequence[tuple[Tilted | TiltedNormal, int]], y: Array, tilt: float, far: float) -> tuple[Any, float]:
+    """a_n, and the sum of their errors: with |φ̂ − φ| ≤ e, |φ̂^k − φ^k| ≤ (|φ̂|+e)^k − |φ̂|^k, plus phase and exponent."""
+    log_size, angle, excess, turns = np.zeros(y.size), np.zeros(y.size), np.zeros(y.size), np.zeros(y.size)
+    for law, k in live:
+        phi = law.transform(float(y[1]), y.size)
+        re, im = phi.real, phi.imag
+        near = (re - 1) * (re + 1) + im * im
+        with np.errstate(divide="ignore"):
+            here = np.where(near > -0.9, 0.5 * np.log1p(np.maximum(near, -0.9)), np.log(np.abs(phi)))
+            log_size += k * here
+            wrong = law.rho + law.kappa * y + 16 * _U
+            excess += k * np.log1p(wrong * np.exp(-np.maximum(here, -600.0)))
+        theta = np.arctan2(im, re)
+        angle += k * theta
+        turns += k * np.abs(theta)
+    size = np.exp(log_size)
+    size[0] = 1.0
+    scale = np.where(np.arange(y.size) == 0, 1.0, 2.0) * float(y[1]) / (2 * math.pi)
+    z = tilt + 1j * y
+    bottom = z * (z + 1)
+    terms = scale * size * np.exp(1j * angle) / bottom
+    with np.errstate(over="ignore", invalid="ignore"):
+        grown = np.where(size > 0, size * np.expm1(excess), np.exp(log_size + excess))
+        grown = np.where(np.isfinite(grown), grown, 1.0)  # never more than 1
+    turned = size * _U * (4 * turns + 4 * np.abs(log_size) + 8 * y * far + 16)
+    lost = np.where(np.isfinite(log_size), np.minimum(grown, 1.0) + turned, 1.0)
+    return terms, float((scale * lost / np.abs(bottom)).sum())
+
+
+def _tops(
+    steps: Sequence[tuple[Step, int]], flipped: bool, reaches: Sequence[tuple[float, float]]
+) -> tuple[float, float]:
+    """The mass of H1 at +∞, and that together with what was cut off."""
+    sure = cut = 0.0
+    for (step, k), (low, high) in zip(steps, reaches, strict=True):
+        top = step.atoms.only0 if flipped else step.atoms.only1
+        beyond = 0.0
+        if step.span is not None and not isinstance(step, NormalStep):
+            beyond = sum(math.exp(side[1 if flipped else 0]) for side in (step.above(high), step.below(low)))
+        if top >= 1:
+            return 1.0, 1.0
+        sure += k * math.log1p(-top)
+        cut += k * math.log1p(-min(top + beyond * (1 + 1e-9), 1 - 1e-16))
+    return -math.expm1(sure) + 0.0, -math.expm1(cut) + 0.0
