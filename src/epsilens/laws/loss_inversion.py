@@ -34,7 +34,8 @@ def invert(steps: Sequence[tuple[Step, int]], flipped: bool, aim: Aim, width: fl
         return None  # a lattice is exact
     count = sum(k for _, k in steps)
     tolerance = min(0.1 * aim.tolerance, _FINEST)
-    level = math.log(0.01 * tolerance / count) + min(aim.log_value, 0.0)
+    # of the mass of H1 above a threshold, h is about one part in 1 + λ
+    level = math.log(0.01 * tolerance / count) + min(aim.log_value, 0.0) - math.log1p(max(aim.saddle, 0.0))
     reaches = [step.reach(level, level) for step, _ in steps]
     made = series(steps, flipped, aim, reaches, tolerance)
     return None if made is None else Inverted(made, aim.loss, width)
@@ -117,7 +118,10 @@ class Inverted:
     def tables(self) -> tuple[Upper, Lower]:
         """h from above and from below, with the tests that surely exist."""
         s = self.series
-        finest = math.sqrt(0.4 * self.width / (s.tilt * (s.tilt + 1)))
+        # the drop of h from point to point must stand out from its error
+        value = s.at(np.asarray([self.loss]))[0]
+        noise = s.error / max(float(value[0]), s.error)
+        finest = max(math.sqrt(0.4 * self.width / (s.tilt * (s.tilt + 1))), noise ** (1 / 3) / s.tilt)
         least = 2 * s.terms.size
         size = next_fast_len(int(max(min(max(s.period / finest, 256.0), _MOST_TABLE), least)), real=True)
         dt = s.period / size

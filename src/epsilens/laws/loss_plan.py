@@ -49,6 +49,7 @@ class Aim:
     ``saddle`` is λ of the best bound of Chernoff's kind, ``spread`` the standard deviation of the loss there.
     """
 
+    ask: Ask
     saddle: float
     loss: float
     log_value: float
@@ -212,7 +213,7 @@ def aim(steps: Sequence[tuple[Step, int]], flipped: bool, ask: Ask, width: float
         curvature = lam * (lam + 1)
     dt = math.sqrt(8 * 0.8 * min(tolerance, 1.0) / (max(moving, 1e-3) * curvature))
     dt = min(dt, max(sd, apart / 8), 1.0)
-    return Aim(saddle, loss, log_value, tolerance, dt, k_of.spread(saddle)[1], count, moving == 0, k_of)
+    return Aim(ask, saddle, loss, log_value, tolerance, dt, k_of.spread(saddle)[1], count, moving == 0, k_of)
 
 
 def plan(at: Aim) -> Plan:

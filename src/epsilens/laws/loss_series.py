@@ -25,9 +25,11 @@ from .loss_tilted import Tilted, TiltedNormal, tilted
 __all__ = ["Series", "series"]
 
 _U = 2.0**-53
-_MOST_TERMS, _MOST_WORK = 2**15, 2**24  # frequencies, and frequencies times nodes
+_CHEAP, _MOST_WORK = 2**19, 2**24  # frequencies times nodes: not worth another tilt, and too many
+_MOST_TERMS = 2**15
 _MOST_LIKELY = 16.0  # a frequency that is mostly enough, in inverse standard deviations
 _MOST_LOST = 14.0  # how far below what the tilt resolves an answer may lie, as a logarithm
+_FOR_SLOPES = 6.0
 _UP, _DOWN = np.geomspace(0.2, 30.0, 14), np.append(np.geomspace(0.02, 0.95, 14), 1.0)  # for Chernoff's bounds
 _SPAN = 2.0  # how far to either side of the answer the other periods stay away, in standard deviations
 
@@ -99,15 +101,68 @@ def series(
 
     ``tolerance`` is the relative error wanted at the aim's loss.
     """
-    tilt, spread = _tilt(aim)
+    best: _Frame | None = None
+    for tilt, spread in _tilts(aim):
+        frame = _frame(steps, flipped, aim, reaches, tolerance, tilt, spread)
+        if frame is not None and (best is None or frame.work < 0.5 * best.work):
+            best = frame
+        if best is not None and best.work <= _CHEAP:
+            break
+    if best is None or best.count > _MOST_TERMS or best.work > _MOST_WORK:
+        return None
+    centre = math.fsum(k * law.mean for law, k in best.laws)
+    h = 2 * math.pi / best.period
+    y = np.asarray(h * np.arange(best.count))
+    terms, error = _terms(best.laws, y, best.tilt, abs(centre) + abs(aim.loss) + best.period)
+    return Series(
+        best.tilt,
+        h,
+        centre,
+        math.fsum(k * law.log_scale for law, k in best.laws),
+        terms,
+        error + best.tail + 200 * _U * float(np.abs(terms).sum()),
+        math.expm1(math.fsum(k * law.rho for law, k in best.laws) + 1e-14),
+        (_alias(*best.above, best.period), _alias(*best.below, best.period)),
+        _tops(steps, flipped, reaches),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Frame:
+    """What a series at one tilt takes: its laws, its period, its frequencies, and the bounds on what they leave out."""
+
+    tilt: float
+    laws: list[tuple[Tilted | TiltedNormal, int]]
+    tail: float
+    period: float
+    count: int
+    above: tuple[Array, Array]
+    below: tuple[Array, Array]
+
+    @property
+    def work(self) -> int:
+        """Frequencies times nodes."""
+        return self.count * sum(law.nodes for law, _ in self.laws)
+
+
+def _frame(
+    steps: Sequence[tuple[Step, int]],
+    flipped: bool,
+    aim: Aim,
+    reaches: Sequence[tuple[float, float]],
+    tolerance: float,
+    tilt: float,
+    spread: float,
+) -> _Frame | None:
+    """What a series at one tilt takes; None if its frequencies do not end."""
     laws = _laws(steps, flipped, tilt, reaches, _MOST_LIKELY / spread)
     if laws is None:
         return None
     spread = math.sqrt(math.fsum(k * law.variance for law, k in laws))
-    log_scale = math.fsum(k * law.log_scale for law, k in laws)
     if not spread > 0:
         return None
     # at the saddle the sum is about 1/(λ(λ+1)·√2π·sd); an answer elsewhere lies below what the tilt resolves
+    log_scale = math.fsum(k * law.log_scale for law, k in laws)
     log_answer = min(aim.log_value - (log_scale - tilt * aim.loss), float(_log_peak(np.asarray(tilt))))
     log_wanted = math.log(0.02 * tolerance) + log_answer - math.log1p(tilt * spread)
     most_y, tail = frequency([(law.decay, k) for law, k in laws], tilt, spread, math.exp(log_wanted))
@@ -123,39 +178,28 @@ def series(
     nearest = float(np.min((k_up - log_wanted) / up)), float(np.max((log_wanted - k_down) / down))
     period = max(nearest[0] - aim.loss + span, aim.loss + span - nearest[1], 2 * span)
     count = math.ceil(most_y * period / (2 * math.pi)) + 1
-    if count > _MOST_TERMS or count * sum(law.nodes for law, _ in laws) > _MOST_WORK:
-        return None
-    h = 2 * math.pi / period
-    centre = math.fsum(k * law.mean for law, k in laws)
-    terms, error = _terms(laws, np.asarray(h * np.arange(count)), tilt, abs(centre) + abs(aim.loss) + period)
-    return Series(
-        tilt,
-        h,
-        centre,
-        math.fsum(k * law.log_scale for law, k in laws),
-        terms,
-        error + tail + 200 * _U * float(np.abs(terms).sum()),
-        math.expm1(math.fsum(k * law.rho for law, k in laws) + 1e-14),
-        (_alias(up, k_up, period), _alias(down, k_down, period)),
-        _tops(steps, flipped, reaches),
-    )
+    return _Frame(tilt, laws, tail, period, count, (up, np.asarray(k_up)), (down, np.asarray(k_down)))
 
 
-def _tilt(aim: Aim) -> tuple[float, float]:
-    """(λ, standard deviation): the saddle, or less where rare large losses take over the tilted law.
+def _tilts(aim: Aim) -> list[tuple[float, float]]:
+    """(λ, standard deviation), best first: the saddle, and less where rare large losses take over the tilted law.
 
+    There the other periods would have to stay far away; a smaller tilt resolves the answer less well, but may do.
     About the middle a tilt of 0 would do for the answer, but not for the other periods.
     """
-    spread = aim.spread
-    tilt = max(aim.saddle, 1 / spread)
+    k_of = aim.cumulants
+    tilt = max(aim.saddle, 1 / aim.spread)
+    narrow = k_of.spread(0.5 * tilt)[1]
+    if aim.spread < 1.5 * narrow:
+        return [(tilt, aim.spread)]
     most_lost = min(math.log(0.1 * min(aim.tolerance, 1.0) / (aim.count * 1e-14)), _MOST_LOST)
-    while True:
-        less = 0.6 * tilt
-        narrower = aim.cumulants.spread(less)[1]
-        lost = float(aim.cumulants(np.array([less]))[0]) - less * aim.loss - aim.log_value
-        if spread < 1.3 * narrower or lost > most_lost or less * narrower < 1:
-            return tilt, spread
-        tilt, spread = less, narrower
+    if aim.ask.kind in ("roc", "recall"):  # read from differences of h
+        most_lost -= _FOR_SLOPES
+    lower = (tilt * 0.7 ** np.arange(1, 8)).tolist()
+    lost = k_of(np.asarray(lower)) - np.asarray(lower) * aim.loss - aim.log_value
+    found = [tilt, *(one for one, gone in zip(lower, lost, strict=True) if gone < most_lost)]
+    pairs = [(one, k_of.spread(one)[1]) for one in found]
+    return [pair for pair in pairs if pair[0] * pair[1] > 0.5]
 
 
 def _laws(

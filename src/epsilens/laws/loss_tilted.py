@@ -79,6 +79,7 @@ class TiltedNormal:
 class Tilted:
     """Probabilities at losses about their mean; how wrong losses (``kappa``) and masses (``rho``) may be."""
 
+    log_weight: Array
     weight: Array
     loss: Array
     mean: float
@@ -99,9 +100,9 @@ class Tilted:
 
     def log_moment(self, s: Array) -> Array:
         """K(λ+s) − K(λ)."""
-        a = np.multiply.outer(s, self.loss)
+        a = np.multiply.outer(s, self.loss) + self.log_weight  # weights of 0 may be what an opposite tilt sees
         top = a.max(axis=-1, keepdims=True)
-        return np.asarray(np.log(np.exp(a - top) @ self.weight) + top[..., 0] + s * self.mean)
+        return np.asarray(np.log(np.exp(a - top).sum(axis=-1)) + top[..., 0] + s * self.mean)
 
     def transform(self, h: float, count: int) -> Any:
         """E e^{inh(L − mean)} for n < count: two short tables of powers, and one product of matrices."""
@@ -124,22 +125,23 @@ def tilted(
         return TiltedNormal(step.mu, tilt)
     atoms = step.atoms
     loss, log_p, error = atoms.loss, atoms.log_p, 8 * _U * np.abs(atoms.loss)
-    x = np.zeros(0)
+    x = density = np.zeros(0)
     if step.span is not None and reach[1] > reach[0]:
         found = resolved(step, *reach, 1 + tilt + steepness, MOST_NODES)
         if found is None:
             return None
         x, log_w = found
         here = step.loss(x)
-        loss, log_p = np.concatenate((loss, here)), np.concatenate((log_p, step.log_p0(x) + here + log_w))
+        density = step.log_p0(x) + here
+        loss, log_p = np.concatenate((loss, here)), np.concatenate((log_p, density + log_w))
         error = np.concatenate((error, step.error(x)))
     if loss.size == 0 or loss.size > MOST_NODES:
         return None
     if flipped:
         loss, log_p = -loss, log_p - loss
-    a = log_p + tilt * loss
-    top = float(a.max())
-    weight = np.exp(a - top)
+    log_weight = log_p + tilt * loss
+    top = float(log_weight.max())
+    weight = np.exp(log_weight - top)
     seen = weight > _UNSEEN
     size = float(np.max((np.abs(log_p) + (1 + tilt) * np.abs(loss))[seen]))
     kappa = float(error[seen].max())
@@ -148,17 +150,13 @@ def tilted(
     log_scale = top + math.log(total)
     mean = float(weight @ loss)
     rho = _RHO + getattr(step, "rho", 0.0) + 8 * _U * (size + 8) + (2 + tilt) * kappa
-    uniform = (
-        _slabs(step, x, loss[atoms.loss.size :], a[atoms.loss.size :] - log_w - log_scale, tilt) if x.size else None
-    )
+    uniform = Slabs(np.zeros(0), np.zeros(0))
+    if x.size:
+        moving = loss[atoms.loss.size :]
+        of_x = density + (moving if flipped else 0.0) + tilt * moving - log_scale
+        uniform = _slabs(step, x, moving, of_x, tilt)
     return Tilted(
-        weight,
-        loss - mean,
-        mean,
-        log_scale,
-        kappa + 2 * _U * abs(mean),
-        rho,
-        uniform or Slabs(np.zeros(0), np.zeros(0)),
+        log_weight - log_scale, weight, loss - mean, mean, log_scale, kappa + 2 * _U * abs(mean), rho, uniform
     )
 
 
