@@ -21,6 +21,7 @@ from .laws.normal import Normal
 __all__ = ["calibrate"]
 
 _COARSE = 0.02
+_CLOSE = 1e-5  # of the limit, as a logarithm: no nearer to it, even if the bracket is narrower
 _MOST = 40  # readings
 _EXACT = math.log(3000.0)  # below, a whole number is the largest there is; above, within the width of the bracket
 
@@ -32,11 +33,21 @@ class _Side:
     x: float
     y: float
     experiment: Experiment | None = None
+    gap: float = math.inf  # between the two sides of the bracket, on the scale of y
 
 
 def _widened(e: Experiment, width: float) -> Experiment:
     law = e.law
     return replace(e, law=law.with_width(width)) if isinstance(law, Loss) and law.width < width else e
+
+
+def _asked_of(e: Experiment) -> float:
+    return e.law.width if isinstance(e.law, Loss) else 0.0
+
+
+def _from_below(e: Experiment) -> Experiment:
+    law = e.law
+    return replace(e, law=law.other_side()) if isinstance(law, Loss) and not law.loose else e
 
 
 def _normal_size(e: Experiment) -> float:
@@ -63,7 +74,7 @@ def calibrate(
     ``start`` is a value that can be built. Where every value up to ``strong`` satisfies the limit, ``strong`` is
     returned.
     """
-    width = next((e.law.width for e in [build(start)] if isinstance(e.law, Loss)), 1e-3)
+    width = _asked_of(build(start)) or 1e-3
     least, most = sorted((math.log(weak), math.log(strong)))
     risk = 1.0 if strong > weak else -1.0  # the sign of d risk/d parameter
 
@@ -87,12 +98,13 @@ def calibrate(
             return _Side(x, math.inf)
         exceeds = value > limit
         y = scale(value) - target if math.isfinite(value) else 50.0
-        return _Side(x, max(y, 1e-12) if exceeds else min(y, 0.0), experiment)
+        gap = scale(value) - scale(read(_from_below(experiment)))
+        return _Side(x, max(y, 1e-12) if exceeds else min(y, 0.0), experiment, gap)
 
     x, slope = _first_guess(made, read, target, scale, math.log(start), least, most, risk)
     safe: _Side | None = None
     unsafe: _Side | None = None
-    asked, goal = max(_COARSE, width), 0.0
+    asked = max(_COARSE, width)
     fine = False
     for _ in range(_MOST):
         here = over(x, asked)
@@ -105,14 +117,21 @@ def calibrate(
             unsafe = here
             if math.isclose(x, least if risk > 0 else most, abs_tol=1e-12):
                 return None
-        close = -1.2 * width <= y <= 0 if fine else abs(y) < 0.5 * _COARSE
+        if 0 <= here.gap <= width and not fine:  # narrower than asked for: its sides are good
+            fine, asked = True, width
+        near = min(max(2 * here.gap, _CLOSE), width) if here.gap >= 0 else width
+        goal = -0.5 * near if fine else 0.0
+        close = -1.2 * near <= y <= 0 if fine else abs(y) < 0.5 * _COARSE
         close = close and not (fine and whole and x < _EXACT)
         met = safe is not None and unsafe is not None and abs(safe.x - unsafe.x) < _resolution(x, whole)
         if fine and (close or met):
-            break
+            if safe is None or safe.experiment is None or _asked_of(safe.experiment) <= width:
+                break
+            x = safe.x  # once more, as narrow as asked for
+            continue
         if not fine and (close or met):
             # wide brackets have told what they can: their sides are not those of the narrow ones
-            fine, asked, goal = True, width, -0.5 * width
+            fine, asked, goal = True, width, -0.5 * _CLOSE
             safe = unsafe = None
             if close:
                 x = min(max(x - (y - goal) / slope, least), most) if y > -0.3 * _COARSE else x

@@ -18,10 +18,10 @@ from ..checks import Array
 
 __all__ = ["Slabs", "frequency", "slabs"]
 
-_LEVELS = 0.8 ** np.arange(48)
+_LEVELS = 0.75 ** np.arange(32)
 _PEAKS = 3
 _SECOND = 0.21724  # the height of the second lobe of |sin θ/θ|, rounded up
-_GRID = 1.1 ** np.arange(-20, 260)
+_GRID = 1.12 ** np.arange(-12, 180)
 
 
 @dataclass(frozen=True, eq=False)

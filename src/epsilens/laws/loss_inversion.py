@@ -14,7 +14,8 @@ import numpy as np
 from scipy.fft import next_fast_len
 
 from ..checks import Array
-from .loss_plan import Aim
+from .loss_plan import Aim, decided, reach_of
+from .loss_plan import aim as aim_at
 from .loss_series import Series, series
 from .loss_slice import Lower, Upper, falling
 from .loss_steps import Step
@@ -23,7 +24,8 @@ __all__ = ["Inverted", "invert"]
 
 _U = 2.0**-53
 _TINY = 1e-290
-_FINEST = 1e-6  # the relative error of the profile that is asked for at least: more digits cost little here
+_FINEST, _HEAVY = 1e-6, 1e-5  # the relative error of the profile that is asked for, at least
+_CUTS = 6
 _MOST_TABLE = 2**18
 _MOST_AT_ONCE = 2**20
 
@@ -33,12 +35,25 @@ def invert(steps: Sequence[tuple[Step, int]], flipped: bool, aim: Aim, width: fl
     if all(step.span is None for step, _ in steps):
         return None  # a lattice is exact
     count = sum(k for _, k in steps)
-    tolerance = min(0.1 * aim.tolerance, _FINEST)
-    # of the mass of H1 above a threshold, h is about one part in 1 + λ
-    level = math.log(0.01 * tolerance / count) + min(aim.log_value, 0.0) - math.log1p(max(aim.saddle, 0.0))
-    reaches = [step.reach(level, level) for step, _ in steps]
-    made = series(steps, flipped, aim, reaches, tolerance)
-    return None if made is None else Inverted(made, aim.loss, width)
+    most = math.inf
+    for _ in range(_CUTS):  # where losses reach far beyond their spread, the large ones are decided alone
+        if not (aim.heavy or aim.longest > 64 * aim.spread):
+            break
+        shorter = decided(steps, flipped, aim)
+        if not shorter < 0.9 * min(most, aim.longest):
+            break
+        most = shorter
+        aim = aim_at(steps, flipped, aim.ask, width, most)
+    enough = 0.05 * min(aim.tolerance, 1.0)
+    # more digits cost little, unless rare large losses must be followed further out
+    for tolerance in (min(enough, _HEAVY), enough) if aim.heavy else (min(enough, _FINEST),):
+        # of the mass of H1 above a threshold, h is about one part in 1 + λ
+        level = math.log(0.01 * tolerance / count) + min(aim.log_value, 0.0) - math.log1p(max(aim.saddle, 0.0))
+        reaches = [reach_of(step, (level, level), most) for step, _ in steps]
+        made = series(steps, flipped, aim, reaches, tolerance)
+        if made is not None:
+            return Inverted(made, aim.loss, width)
+    return None
 
 
 class Inverted:
@@ -70,14 +85,16 @@ class Inverted:
         s = self.series
         flat = np.asarray(log_delta, dtype=float).ravel()
         low, high = np.full(flat.size, -np.inf), np.full(flat.size, np.inf)
+        at = np.interp(-flat, -self._outline[1], self._outline[0])
+        slope = np.full(flat.size, -s.tilt)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            goal = flat + np.log1p(-np.minimum(np.exp(np.log(s.tops[0]) - flat), 1.0))  # without what lies at +∞
-            at = np.interp(-goal, -self._outline[1], self._outline[0])
-            slope = np.full(flat.size, -s.tilt)
             for _ in range(4):
                 value, rise = s.at(at)
-                slope = np.minimum(-s.tilt + rise / value, -1e-3 * s.tilt)
-                step = (s.log_scale - s.tilt * at + np.log(value) - goal) / -slope
+                share = np.exp(s.log_scale - s.tilt * at + np.log(value) - flat)  # of δ, and that of the rest
+                other, fall = (np.exp(np.log(v) - flat) for v in (s.rest.bounds(at)[0], s.rest.slope(at)))
+                slope = (share * (-s.tilt + rise / value) - fall) / (share + other)
+                slope = np.where(np.isfinite(slope), np.minimum(slope, -1e-3 * s.tilt), -s.tilt)
+                step = np.log(share + other) / -slope
                 at = np.where(np.isfinite(step), at + np.clip(step, -0.1 * s.period, 0.1 * s.period), at)
         a, b = self.delta(at)
         margin = 2 * np.where(np.isfinite(b - a), b - a, 0.0) / -slope + 1e-15 * (np.abs(at) + s.period)
@@ -112,6 +129,7 @@ class Inverted:
         loss = first + np.arange(size) * (s.period / size)
         with np.errstate(divide="ignore"):
             value = s.log_scale - s.tilt * loss + np.log(np.maximum(s.table(first, size), s.error))
+            value = np.logaddexp(value, np.log(s.rest.bounds(loss)[0]))
         return loss, np.maximum.accumulate(value[::-1])[::-1]
 
     @cached_property
@@ -130,15 +148,17 @@ class Inverted:
         u = (np.arange(2 * reach) - reach) * dt
         low, high = (v * np.exp(-s.tilt * u) for v in s.bounds(self.loss + u, s.table(first, size)[: u.size]))
         more = 1 + s.relative + 8 * _U * (abs(s.log_scale) + s.tilt * (abs(self.loss) + s.period) + 64)
-        top, cut = _scaled(s.tops[0], base), _scaled(s.tops[1], base)
+        unit = math.exp(min(-base, 700.0))
+        less, rest = (np.minimum(v * unit, 1e300) for v in s.rest.bounds(self.loss + u))
         rise = np.exp(u)
-        least_slope = np.maximum(low[:-1] - high[1:], 0.0) / (rise[:-1] * math.expm1(dt))
-        most_slope = (high[:-1] - low[1:] + (cut - top)) / (rise[:-1] * math.expm1(dt))
-        slope = falling(np.append(most_slope, 0.0)) * more
-        recall = _recalls(low, rise, most_slope, least_slope) / more + top
-        low, high = low / more + top, high * more + cut
+        piece = rise[:-1] * math.expm1(dt)
+        most_slope = ((high[:-1] - low[1:]) * more + (rest[:-1] - less[1:])) / piece
+        least_slope = (np.maximum(low[:-1] - high[1:], 0.0) / more + np.maximum(less[:-1] - rest[1:], 0.0)) / piece
+        low, high = low / more + less, high * more + rest
+        recall = _recalls(low, rise, most_slope, least_slope) * (1 - 64 * _U)
+        slope = falling(np.append(most_slope, 0.0)) * (1 + 64 * _U)
         if base < 600:
-            high = np.minimum(high, math.exp(-base) if base > -700 else math.inf)
+            high = np.minimum(high, unit)
         recall = np.where(recall < _TINY, 0.0, recall)
         upper = Upper(first, dt, base, np.maximum(high, _TINY), slope, base - self.loss)
         lower = Lower(
@@ -149,7 +169,7 @@ class Inverted:
             np.maximum(slope, _TINY),
             base - self.loss,
             falling(recall),
-            _scaled(s.tops[0], base),
+            min(s.rest.top * unit, 1e300),
         )
         return upper, lower
 
@@ -169,8 +189,3 @@ def _recalls(low: Array, rise: Array, most: Array, least: Array) -> Array:
     ends = [np.maximum(a - most[:-2] * t, b - least[2:] * t) + least[1:-1] * t for t in (rise[1:-2], rise[2:-1])]
     found = np.minimum(height + least[1:-1] * cross, np.minimum(*ends))
     return np.concatenate(([0.0], np.maximum(found, 0.0), np.zeros(2)))
-
-
-def _scaled(mass: float, base: float) -> float:
-    """A mass in units of e^base."""
-    return math.exp(min(math.log(mass) - base, 700.0)) if mass > 0 else 0.0

@@ -26,6 +26,7 @@ __all__ = [
     "Plan",
     "aim",
     "common_unit",
+    "decided",
     "largest_loss",
     "levels",
     "plan",
@@ -46,7 +47,8 @@ class Ask(NamedTuple):
 class Aim:
     """Where the answer to a question is expected, how tight it shall be, and the cumulants that say so.
 
-    ``saddle`` is λ of the best bound of Chernoff's kind, ``spread`` the standard deviation of the loss there.
+    ``saddle`` is λ of the best bound of Chernoff's kind, ``spread`` the standard deviation of the loss there, ``heavy``
+    whether rare large losses make up most of it, and ``longest`` the largest loss, of either sign, of one step.
     """
 
     ask: Ask
@@ -56,6 +58,8 @@ class Aim:
     tolerance: float
     dt: float
     spread: float
+    heavy: bool
+    longest: float
     count: int
     exact: bool
     cumulants: Cumulants
@@ -177,12 +181,35 @@ def _saddle(ask: Ask, grid: Array, k_of: Array) -> tuple[float, float, float]:
     return float(grid[i]), float(bound[i]), ask.value
 
 
-def aim(steps: Sequence[tuple[Step, int]], flipped: bool, ask: Ask, width: float) -> Aim:
-    """Where one question aims."""
+def decided(steps: Sequence[tuple[Step, int]], flipped: bool, at: Aim) -> float:
+    """A loss b of one step that the others do not make up for, and that leaves the answer to smaller ones.
+
+    It lies above log t by 16 standard deviations of the losses below it; infinite where none does.
+    """
+    loss = np.concatenate([-here if flipped else here for here, _, _ in at.cumulants.laws])
+    variance = np.concatenate([k * np.exp(log_p) * here * here for here, log_p, k in at.cumulants.laws])
+    order = np.argsort(loss)
+    b = loss[order]
+    spread = np.sqrt(np.cumsum(variance[order]))
+    enough = np.flatnonzero((b > 0) & (b >= (0.0 if flipped else max(at.loss, 0.0)) + 16 * spread))
+    if not enough.size:
+        return math.inf
+    found = float(b[enough[0]])
+    # where what lies above b could make up the answer itself, the threshold may lie above, too
+    if not flipped and at.ask.kind != "delta":
+        law, share = (1, 0.1) if at.ask.kind == "roc" else (0, 0.3)
+        far = [k * math.exp(step.above(reach_of(step, (-700.0, -700.0), found)[1])[law]) for step, k in steps]
+        if math.fsum(far) > share * math.exp(at.ask.value):
+            return math.inf
+    return found
+
+
+def aim(steps: Sequence[tuple[Step, int]], flipped: bool, ask: Ask, width: float, most: float | None = None) -> Aim:
+    """Where one question aims, with losses above ``most`` left out."""
     count = sum(k for _, k in steps)
     moving = sum(k * max(1 - total_mass(step.atoms), 1e-6) for step, k in steps if step.span is not None)
     guess = ask.value if ask.kind != "delta" else -30.0
-    most = largest_loss(steps, flipped, ask, width)
+    most = largest_loss(steps, flipped, ask, width) if most is None else most
     for _ in range(4):
         k_of = cumulants(steps, levels(guess, width, count, flipped), flipped, most)
         mean, sd = k_of.spread(0.0)
@@ -213,7 +240,10 @@ def aim(steps: Sequence[tuple[Step, int]], flipped: bool, ask: Ask, width: float
         curvature = lam * (lam + 1)
     dt = math.sqrt(8 * 0.8 * min(tolerance, 1.0) / (max(moving, 1e-3) * curvature))
     dt = min(dt, max(sd, apart / 8), 1.0)
-    return Aim(ask, saddle, loss, log_value, tolerance, dt, k_of.spread(saddle)[1], count, moving == 0, k_of)
+    spread = k_of.spread(saddle)[1]
+    heavy = spread > 1.5 * k_of.spread(0.5 * saddle)[1]
+    longest = max((float(np.abs(here).max()) for here, _, _ in k_of.laws), default=0.0)
+    return Aim(ask, saddle, loss, log_value, tolerance, dt, spread, heavy, longest, count, moving == 0, k_of)
 
 
 def plan(at: Aim) -> Plan:

@@ -19,7 +19,8 @@ from scipy.fft import irfft
 from ..checks import Array
 from .loss_decay import frequency
 from .loss_plan import Aim
-from .loss_steps import NormalStep, Step
+from .loss_rest import Rest, rest_of
+from .loss_steps import Step
 from .loss_tilted import Tilted, TiltedNormal, tilted
 
 __all__ = ["Series", "series"]
@@ -29,7 +30,7 @@ _CHEAP, _MOST_WORK = 2**19, 2**24  # frequencies times nodes: not worth another 
 _MOST_TERMS = 2**15
 _MOST_LIKELY = 16.0  # a frequency that is mostly enough, in inverse standard deviations
 _MOST_LOST = 14.0  # how far below what the tilt resolves an answer may lie, as a logarithm
-_FOR_SLOPES = 6.0
+_FOR_SLOPES = 3.0
 _UP, _DOWN = np.geomspace(0.2, 30.0, 14), np.append(np.geomspace(0.02, 0.95, 14), 1.0)  # for Chernoff's bounds
 _SPAN = 2.0  # how far to either side of the answer the other periods stay away, in standard deviations
 
@@ -46,7 +47,7 @@ class Series:
     error: float
     relative: float
     aliases: tuple[tuple[Array, Array], tuple[Array, Array]]
-    tops: tuple[float, float]
+    rest: Rest
 
     @property
     def period(self) -> float:
@@ -66,8 +67,8 @@ class Series:
         base = self.log_scale - self.tilt * loss
         slack = self.relative + 8 * _U * (abs(self.log_scale) + self.tilt * np.abs(loss) + 8)
         with np.errstate(divide="ignore"):
-            a = np.logaddexp(base + np.log(low), np.log(self.tops[0]))
-            b = np.logaddexp(base + np.log(high), np.log(self.tops[1]))
+            less, more = self.rest.bounds(loss)
+            a, b = np.logaddexp(base + np.log(low), np.log(less)), np.logaddexp(base + np.log(high), np.log(more))
         return a - slack, np.minimum(b + slack, 0.0)
 
     def table(self, first: float, size: int) -> Array:
@@ -86,7 +87,7 @@ class Series:
         return total
 
     def bounds(self, loss: Array, value: Array) -> tuple[Array, Array]:
-        """(low, high) of δ·e^{λl−K} less what lies at +∞, from the sum; the relative error of all is not in them."""
+        """(low, high) of δ·e^{λl−K} without the rest, from the sum; the relative error of all is not in them."""
         return np.maximum(value - self.error - self.spill(loss), 0.0), np.maximum(value, 0.0) + self.error
 
 
@@ -123,7 +124,7 @@ def series(
         error + best.tail + 200 * _U * float(np.abs(terms).sum()),
         math.expm1(math.fsum(k * law.rho for law, k in best.laws) + 1e-14),
         (_alias(*best.above, best.period), _alias(*best.below, best.period)),
-        _tops(steps, flipped, reaches),
+        rest_of(steps, flipped, reaches, best.laws, best.tilt, best.spread),
     )
 
 
@@ -132,6 +133,7 @@ class _Frame:
     """What a series at one tilt takes: its laws, its period, its frequencies, and the bounds on what they leave out."""
 
     tilt: float
+    spread: float
     laws: list[tuple[Tilted | TiltedNormal, int]]
     tail: float
     period: float
@@ -178,7 +180,7 @@ def _frame(
     nearest = float(np.min((k_up - log_wanted) / up)), float(np.max((log_wanted - k_down) / down))
     period = max(nearest[0] - aim.loss + span, aim.loss + span - nearest[1], 2 * span)
     count = math.ceil(most_y * period / (2 * math.pi)) + 1
-    return _Frame(tilt, laws, tail, period, count, (up, np.asarray(k_up)), (down, np.asarray(k_down)))
+    return _Frame(tilt, spread, laws, tail, period, count, (up, np.asarray(k_up)), (down, np.asarray(k_down)))
 
 
 def _tilts(aim: Aim) -> list[tuple[float, float]]:
@@ -189,17 +191,23 @@ def _tilts(aim: Aim) -> list[tuple[float, float]]:
     """
     k_of = aim.cumulants
     tilt = max(aim.saddle, 1 / aim.spread)
-    narrow = k_of.spread(0.5 * tilt)[1]
-    if aim.spread < 1.5 * narrow:
+    if not aim.heavy:
         return [(tilt, aim.spread)]
-    most_lost = min(math.log(0.1 * min(aim.tolerance, 1.0) / (aim.count * 1e-14)), _MOST_LOST)
+    most_lost = min(math.log(0.5 * min(aim.tolerance, 1.0) / (aim.count * 1e-14)), _MOST_LOST)
     if aim.ask.kind in ("roc", "recall"):  # read from differences of h
         most_lost -= _FOR_SLOPES
-    lower = (tilt * 0.7 ** np.arange(1, 8)).tolist()
-    lost = k_of(np.asarray(lower)) - np.asarray(lower) * aim.loss - aim.log_value
-    found = [tilt, *(one for one, gone in zip(lower, lost, strict=True) if gone < most_lost)]
-    pairs = [(one, k_of.spread(one)[1]) for one in found]
-    return [pair for pair in pairs if pair[0] * pair[1] > 0.5]
+    found: list[tuple[float, float, float]] = []
+    for one in (tilt * 0.7 ** np.arange(8)).tolist():
+        spread = k_of.spread(one)[1]
+        s = _UP / spread
+        k = k_of(np.append(one, one + s))
+        lost = float(k[0]) - one * aim.loss - aim.log_value
+        if found and (lost > most_lost or one * spread < 0.5):
+            break
+        found.append((float(np.min((k[1:] - k[0] + 20 + max(lost, 0.0)) / s)) - aim.loss, one, spread))
+    shortest = min(period for period, _, _ in found)
+    first = next(i for i, (period, _, _) in enumerate(found) if period <= 2.5 * shortest)
+    return [(one, spread) for _, one, spread in found[first:]]
 
 
 def _laws(
@@ -257,20 +265,3 @@ def _terms(live: Sequence[tuple[Tilted | TiltedNormal, int]], y: Array, tilt: fl
     turned = size * _U * (4 * turns + 4 * np.abs(log_size) + 8 * y * far + 16)
     lost = np.where(np.isfinite(log_size), np.minimum(grown, 1.0) + turned, 1.0)
     return terms, float((scale * lost / np.abs(bottom)).sum())
-
-
-def _tops(
-    steps: Sequence[tuple[Step, int]], flipped: bool, reaches: Sequence[tuple[float, float]]
-) -> tuple[float, float]:
-    """The mass of H1 at +∞, and that together with what was cut off."""
-    sure = cut = 0.0
-    for (step, k), (low, high) in zip(steps, reaches, strict=True):
-        top = step.atoms.only0 if flipped else step.atoms.only1
-        beyond = 0.0
-        if step.span is not None and not isinstance(step, NormalStep):
-            beyond = sum(math.exp(side[1 if flipped else 0]) for side in (step.above(high), step.below(low)))
-        if top >= 1:
-            return 1.0, 1.0
-        sure += k * math.log1p(-top)
-        cut += k * math.log1p(-min(top + beyond * (1 + 1e-9), 1 - 1e-16))
-    return -math.expm1(sure) + 0.0, -math.expm1(cut) + 0.0

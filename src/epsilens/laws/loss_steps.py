@@ -245,15 +245,19 @@ class FiniteStep:
         far = math.inf if self.unbounded else 0.0
         return (-math.inf if a.only0 > 0 or far else low), (math.inf if a.only1 > 0 or far else high)
 
-    def loss(self, x: Array) -> Array:  # pragma: no cover - there is no continuous part
-        """Never asked."""
-        raise NotImplementedError
+    def log_p0(self, x: Array) -> Array:
+        """No density anywhere."""
+        return np.full(np.shape(x), -np.inf)
 
-    place = log_p0 = bend = error = slope = loss
+    def loss(self, x: Array) -> Array:
+        """0: there is no continuous part whose loss this could be."""
+        return np.zeros(np.shape(x))
 
-    def above(self, x: float) -> tuple[float, float]:  # pragma: no cover
-        """Never asked."""
-        raise NotImplementedError
+    slope = place = bend = error = loss
+
+    def above(self, x: float) -> tuple[float, float]:
+        """No continuous part, no mass."""
+        return (-math.inf, -math.inf)
 
     below = above
 
