@@ -1,9 +1,9 @@
 """Many releases observed together: the composed privacy loss, with a certified bracket.
 
-``Loss`` holds the steps of a product and answers each question by a slice of its profile made for it: tilt, lattice and
-window depend on what is asked. It returns the side that does not flatter us, an upper bound on risk; ``other_side()``
-is the same law seen from the other side, so that the two together are the bracket. Discretisation, truncation and the
-rounding of the transform are all inside.
+``Loss`` holds the steps of a product and answers each question by a slice of its profile made for it, from the series of
+:mod:`.loss_series` or on a lattice. It returns the side that does not flatter us, an upper bound on risk;
+``other_side()`` is the same law seen from the other side, so that the two together are the bracket. What is left out,
+cut off or rounded is all inside.
 """
 
 from __future__ import annotations
