@@ -4,8 +4,8 @@ python benchmarks/composition.py [--json FILE] [--quick] [--only NAME]
 
 CPU time in one thread, medians. Every row says how accurate each answer is: ours as the width of its bracket and the
 distance of its upper end from the truth, theirs as the distance from the truth (signed: negative claims less risk than
-there is). Ours are asked for their usual relative width of 0.001 and mostly come out far narrower. Truths of ε are those
-of the reference sheet, to nine digits. A peer that is not installed is named and left out.
+there is). Ours are asked for their usual relative width of 0.001 and mostly come out far narrower. Truths of ε are
+those of the reference sheet, to nine digits. A peer that is not installed is named and left out.
 """
 
 from __future__ import annotations
@@ -82,22 +82,21 @@ def both_orders(build: Callable[[], el.Experiment], delta: float) -> Task:
     return lambda: build().bracket("epsilon", delta=delta)
 
 
+def _training(rate: float) -> tuple[Build, Callable[[Any], Any], Callable[[Any], Any]]:
+    """DP-SGD with σ = 1 and ten thousand steps: ours, dp-accounting's and prv-accountant's."""
+    return (
+        lambda: el.dpsgd(sigma=1.0, rate=rate, steps=10_000),
+        lambda p: p.from_gaussian_mechanism(1.0, sampling_prob=rate).self_compose(10_000),
+        lambda p: ([p.PoissonSubsampledGaussianMechanism(noise_multiplier=1.0, sampling_probability=rate)], [10_000]),
+    )
+
+
 def epsilon_rows(found: dict[str, Any], quick: bool) -> list[dict[str, Any]]:
     """ε of compositions, at equal error of the upper end."""
     pld = found.get("dp-accounting")
     prv = found.get("prv-accountant")
     cases: list[tuple[str, float, float, Build, Callable[[Any], Any], Callable[[Any], Any]]] = [
-        (
-            f"DP-SGD q={rate:g}",
-            1e-5,
-            truth,
-            lambda r=rate: el.dpsgd(sigma=1.0, rate=r, steps=10_000),  # type: ignore[misc]
-            lambda p, r=rate: p.from_gaussian_mechanism(1.0, sampling_prob=r).self_compose(10_000),
-            lambda p, r=rate: (
-                [p.PoissonSubsampledGaussianMechanism(noise_multiplier=1.0, sampling_probability=r)],
-                [10_000],
-            ),
-        )
+        (f"DP-SGD q={rate:g}", 1e-5, truth, *_training(rate))
         for rate, truth in ((0.001, 0.475761289), (0.01, 6.187712390))
     ]
     cases += [

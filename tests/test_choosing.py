@@ -333,3 +333,86 @@ def test_a_choice_says_what_it_is() -> None:
     assert told["limit"] == 0.05
     assert told["reached"] <= 0.05
     assert np.isfinite(told["value"])
+
+
+def test_what_the_mechanism_needs_is_said_by_name() -> None:
+    choose: Any = el.choose
+    with pytest.raises(el.InputError, match="dpsgd needs 'steps': give it in given"):
+        choose(el.dpsgd, "sigma", at_most=0.1, reading="advantage", given={"rate": 0.01})
+    with pytest.raises(el.InputError, match="dpsgd has no parameter 'rat': it takes sigma"):
+        choose(el.dpsgd, "sigma", at_most=0.1, reading="advantage", given={"rat": 0.01, "steps": 10})
+    with pytest.raises(el.InputError, match="given is"):
+        choose(el.dpsgd, "sigma", at_most=0.1, given=[0.01])
+    with pytest.raises(el.InputError, match="parameter is 3"):
+        choose(el.laplace, 3, at_most=0.6)
+    with pytest.raises(el.InputError, match="missing 1 required keyword-only argument: 'steps'"):
+        choose(lambda **more: el.dpsgd(rate=0.1, **more), "sigma", at_most=0.6)
+    with pytest.raises(el.InputError, match="takes 'a' by position only"):
+        choose(lambda a, /, b: el.laplace(epsilon=a * b), "b", at_most=0.6)
+    with pytest.raises(el.InputError, match="returns a int"):
+        choose(lambda b: 3, "b", at_most=0.6)
+    with pytest.raises(el.InputError, match="single numbers"):
+        choose(el.laplace, "epsilon", at_most=0.6, given={"shift": [0.5, 1.0]})
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "parameter", "fixed", "instead"),
+    [
+        (el.dpsgd, "neighbours", {"sigma": 1.0, "rate": 0.01, "steps": 10}, "sigma, rate, steps"),
+        (el.gaussian, "calibration", {"epsilon": 1.0, "delta": 0.1}, "sigma"),
+        (el.laplace, "norm", {"epsilon": 1.0}, "scale"),
+        (el.exponential, "monotonic", {"epsilon": 1.0, **SCORES}, "epsilon"),
+    ],
+)
+def test_words_cannot_be_chosen(
+    mechanism: Callable[..., Experiment], parameter: str, fixed: dict[str, Any], instead: str
+) -> None:
+    with pytest.raises(el.InputError, match=f"{parameter} is not a number that can be chosen: .*{instead}"):
+        el.choose(mechanism, parameter, at_most=0.6, given=fixed)
+
+
+@pytest.mark.parametrize(("reading", "says"), [("posterior", "success or roc"), ("epsilon", "give a delta")])
+def test_a_reading_that_nothing_bounds(reading: str, says: str) -> None:
+    with pytest.raises(el.NoSolutionError, match=f"no value of sigma bounds this reading.*{says}") as refused:
+        el.choose(el.gaussian, "sigma", at_most=0.9, reading=reading)
+    assert "1e+12" not in str(refused.value)
+    with pytest.raises(el.NoSolutionError, match="change what else is given"):
+        el.choose(el.approximate, "epsilon", at_most=0.9, given={"delta": 1.0})
+
+
+def test_whole_numbers_are_found_out() -> None:
+    def many(k: int) -> Experiment:
+        return el.gaussian(psi=0.1).repeat(k)
+
+    choice = el.choose(many, "k", at_most=0.3, reading="advantage")
+    assert choice.value == int(choice.value)
+    assert many(int(choice.value)).advantage() <= 0.3 < many(int(choice.value) + 1).advantage()
+    free = el.choose(many, "k", at_most=1.0)
+    assert (free.value, "nothing up to here" in free.note) == (1e9, True)
+    # risk falls as there are more answers
+    answers = el.choose(el.randomized_response, "k", at_most=0.3, reading="advantage", given={"epsilon": 1.0})
+    assert answers.value == 5
+    assert el.randomized_response(epsilon=1.0, k=4).advantage() > 0.3
+    shift = el.choose(el.geometric, "shift", at_most=0.65, given={"epsilon": 1.0, "sensitivity": 5})
+    assert shift.value == 3
+    assert el.geometric(epsilon=1.0, sensitivity=5, shift=4).success() > 0.65
+
+
+def test_a_function_that_takes_whole_numbers_only_in_the_sense_of_python() -> None:
+    choice = el.choose(lambda n: el.compose(*[el.gaussian(psi=0.1)] * n), "n", at_most=0.3, reading="advantage")
+    assert (
+        choice.value == el.choose(lambda k: el.gaussian(psi=0.1).repeat(k), "k", at_most=0.3, reading="advantage").value
+    )
+
+
+def test_a_range_that_the_mechanism_narrows() -> None:
+    assert el.choose(el.randomized_response, "truth", at_most=0.6).value == pytest.approx(0.6, rel=1e-9)
+    assert el.choose(el.randomized_response, "truth", at_most=0.501).value == pytest.approx(0.501, rel=1e-9)
+
+    def narrow(z: float) -> Experiment:
+        if not 0.2 < z < 0.21:
+            raise el.InputError(f"z is {z:g}: give about 0.205")
+        return el.laplace(epsilon=z)
+
+    with pytest.raises(el.InputError, match="z cannot be chosen here"):
+        el.choose(narrow, "z", at_most=0.6)

@@ -125,3 +125,63 @@ def test_a_thousand_calibrations_read_back() -> None:
         assert getattr(again, reading)(**arguments) <= limit, (reading, limit, arguments, given)
         assert math.isfinite(choice.value)
         done += 1
+
+
+def test_a_limit_that_nothing_can_violate_needs_no_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: Any) -> None:
+        raise AssertionError("searched")
+
+    monkeypatch.setattr("epsilens.choosing.calibrate", never)
+    given: dict[str, Any] = {"rate": 0.01, "steps": 1000}
+    for reading, arguments in (("advantage", {}), ("success", {}), ("roc", {"fpr": 0.01})):
+        choice = el.choose(el.dpsgd, "sigma", at_most=1.0, reading=reading, given=given, **arguments)
+        assert (choice.value, choice.reading <= 1) == (0.01, True)
+        assert "nothing up to here violates the limit: 0.01 is the smallest allowed" in choice.note
+
+
+def test_a_reading_that_no_noise_bounds_says_so() -> None:
+    with pytest.raises(NoSolutionError, match=r"no value of sigma bounds this reading.*success or roc") as said:
+        el.choose(el.dpsgd, "sigma", at_most=0.9, reading="posterior", given={"rate": 0.01, "steps": 1000}, prior=0.1)
+    assert "limit above" not in str(said.value)
+
+
+def test_whole_numbers_of_releases() -> None:
+    def many(k: int) -> el.Experiment:
+        return el.laplace(epsilon=0.1).repeat(k)
+
+    choice = el.choose(many, "k", at_most=0.3, reading="advantage")
+    assert choice.value == int(choice.value)
+    assert many(int(choice.value)).advantage() <= 0.3 < many(int(choice.value) + 1).advantage()
+    assert str(choice).startswith(f"Use k = {int(choice.value)}:")
+    few = el.choose(many, "k", at_most=0.06, reading="advantage")  # where the law is in closed form
+    assert many(int(few.value)).advantage() <= 0.06 < many(int(few.value) + 1).advantage()
+
+
+@pytest.mark.parametrize("limit", [0.3, 0.02])
+def test_noise_whose_range_ends_early(limit: float) -> None:
+    def many(sigma: float) -> el.Experiment:
+        return el.discrete_gaussian(sigma=sigma).repeat(50)
+
+    choice = el.choose(many, "sigma", at_most=limit, reading="advantage")
+    assert 0.97 * limit <= many(choice.value).advantage() <= limit
+
+
+def test_no_noise_bounds_what_is_unbounded_and_that_is_said_at_once() -> None:
+    for reading in ("posterior", "epsilon"):
+        with pytest.raises(NoSolutionError, match="no value of sigma bounds this reading"):
+            el.choose(lambda sigma: el.discrete_gaussian(sigma=sigma).repeat(50), "sigma", at_most=0.9, reading=reading)
+
+
+def test_the_last_of_few_whole_numbers() -> None:
+    training = el.dpsgd(sigma=3.0, rate=0.01, steps=1000)
+    choice = el.choose(lambda k: el.group(training, k), "k", at_most=0.6)
+    assert choice.value == 2
+    assert el.group(training, 2).success() <= 0.6 < el.group(training, 3).success()
+
+
+def test_which_way_risk_grows_is_found_out_under_composition() -> None:
+    def blurred(spread: float) -> el.Experiment:
+        return el.dpsgd(sigma=math.hypot(1.0, spread), rate=0.02, steps=500)
+
+    choice = el.choose(blurred, "spread", at_most=0.1, reading="advantage")
+    assert blurred(choice.value).advantage() <= 0.1 < blurred(choice.value * 0.98).advantage()

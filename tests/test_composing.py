@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -142,3 +143,69 @@ def test_a_whisper_beside_a_shout(loud: float, quiet: float) -> None:
     alone = el.laplace(epsilon=loud).success()
     assert low <= alone + quiet  # two answers add at most their total variations
     assert alone <= high <= min(alone + quiet + 2e-3 * alone, 1.0)
+
+
+def test_a_group_needs_an_experiment() -> None:
+    with pytest.raises(el.InputError, match="group needs an experiment: give what laplace"):
+        el.group("x", 2)  # type: ignore[arg-type]
+
+
+BOUNDS = {
+    "a claim beside noise": lambda: compose(el.from_zcdp(0.5), el.laplace(epsilon=0.1)),
+    "claims repeated": lambda: el.from_dp([0.5, 1.0, 2.0], [0.1, 1e-2, 1e-5]).repeat(10),
+    "one claim repeated": lambda: el.from_dp(1.0, 1e-5).repeat(2),
+    "normals, one of them claimed": lambda: compose(el.from_gdp(1.0), el.gaussian(psi=1.0)),
+    "composed twice": lambda: compose(compose(el.from_gdp(1.0), el.laplace(epsilon=0.5)), el.gaussian(psi=1.0)),
+    "a bound grouped, then composed": lambda: el.group(el.dpsgd(sigma=5.0, rate=0.01, steps=10), 2).repeat(3),
+    "a group under sampling": lambda: el.group(el.dpsgd(sigma=5.0, rate=0.01, steps=100), 2),
+    "a group of the worst case": lambda: el.group(el.pure(epsilon=0.5), 2),
+    "a group of whole noise": lambda: el.group(el.geometric(epsilon=0.5, sensitivity=3), 2),
+    "a group of a claim": lambda: el.group(el.from_gdp(0.5), 2),
+    "who was drawn is told": lambda: el.subsample(
+        el.gaussian(psi=1.0, neighbours="replace"), 0.1, neighbours="replace"
+    ).repeat(2),
+}
+
+
+@pytest.mark.parametrize("build", BOUNDS.values(), ids=BOUNDS.keys())
+def test_what_contains_a_bound_has_no_low_end(build: Callable[[], el.Experiment]) -> None:
+    e = build()
+    for one in (e, e.reverse()):
+        low, high = one.bracket("epsilon", delta=1e-4)
+        assert (low, high) == (0.0, one.epsilon(1e-4))
+        assert high > 0
+        assert one.bracket("success", prior=0.2)[0] == 0.8
+        assert one.bracket("advantage") == (0.0, one.advantage())
+        assert np.all(one.bracket("tradeoff", alpha=[0.1, 0.2])[1] == np.array([0.9, 0.8]))
+        assert np.all(one.bracket("success", prior=[0.1, 0.5])[0] == np.array([0.9, 0.5]))
+        assert one.direction == "upper"
+    assert "upper bound" in e.notes[0]
+    assert "exact" not in e.notes[0]
+
+
+def test_mechanisms_keep_both_ends() -> None:
+    exact = [
+        el.pure(epsilon=1.0),
+        el.approximate(epsilon=1.0, delta=1e-5).repeat(3),
+        el.randomized_response(epsilon=1.0).repeat(20),
+        el.group(el.gaussian(psi=0.5), 2),
+        el.group(el.laplace(epsilon=0.5), 3),
+    ]
+    for e in exact:
+        low, high = e.bracket("advantage")
+        assert low == high > 0
+    low, high = el.group(compose(el.gaussian(psi=0.5), el.laplace(epsilon=1.0)), 2).bracket("advantage")
+    assert 0 < low <= high <= low * 1.001
+
+
+def test_a_bound_composes_to_the_same_upper_end() -> None:
+    claimed, known = (compose(e, el.laplace(epsilon=0.5)) for e in (el.from_gdp(1.0), el.gaussian(psi=1.0)))
+    assert claimed.epsilon(1e-5) == known.epsilon(1e-5)
+    assert compose(el.from_gdp(3.0), el.gaussian(psi=4.0)).psi() == 5.0
+
+
+def test_the_group_of_a_composition_is_taken_part_by_part() -> None:
+    both = el.group(compose(el.from_zcdp(0.5), el.laplace(epsilon=0.1)), 2)
+    apart = compose(el.from_zcdp(2.0), el.laplace(epsilon=0.2))
+    assert both.epsilon(1e-4) == pytest.approx(apart.epsilon(1e-4), rel=1e-6)
+    assert "a group of zcdp" in both.notes[0]

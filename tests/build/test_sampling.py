@@ -153,6 +153,12 @@ def test_readings_of_arrays_and_edges() -> None:
         ({"sigma": "one"}, "sigma is 'one'"),
         ({"steps": 0}, "steps is 0"),
         ({"steps": 2.5}, "steps is 2.5"),
+        ({"steps": -1}, "steps is -1: give a whole number from 1 to"),
+        ({"steps": [-1, 2]}, "steps is -1: give a whole number from 0 to"),
+        ({"steps": [0, 0]}, "steps is 0 throughout"),
+        ({"sigma": "a"}, "sigma is 'a', a str: give a number, or a list of numbers for a schedule"),
+        ({"rate": [0.1, None]}, "rate is None, a NoneType: give a number, or a list"),
+        ({"sigma": [[1.0, 2.0]]}, "give a number, or a list of numbers for a schedule"),
         ({"steps": [1, 2], "rate": [0.1, 0.1, 0.1]}, "lists of one length"),
         ({"steps": []}, "lists of one length"),
         ({"neighbours": "some"}, "neighbours is 'some'"),
@@ -175,6 +181,15 @@ def test_what_cannot_be_sampled() -> None:
         el.subsample(el.laplace(epsilon=np.array([0.1, 0.2])), 0.1)
     with pytest.raises(InputError, match="neighbours='replace'"):
         el.subsample(el.geometric(epsilon=1.0), 0.1, neighbours="replace")
+    for fine in ("laplace", "gaussian", "randomized_response"):  # as the sentence says
+        given: dict[str, Any] = {"psi": 1.0} if fine == "gaussian" else {"epsilon": 1.0}
+        assert el.subsample(getattr(el, fine)(**given), 0.1, neighbours="replace").advantage() > 0
+
+
+def test_an_array_of_no_dimension_is_a_number() -> None:
+    one: Any = el.dpsgd(sigma=np.array(1.0), rate=0.1, steps=np.array(10))  # type: ignore[arg-type]
+    assert one.parameters["steps"] == 10
+    assert one.advantage() == el.dpsgd(sigma=1.0, rate=0.1, steps=10).advantage()
 
 
 def test_dp_accounting_agrees() -> None:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from mpmath import mp, mpf
 from scipy.integrate import quad
 from tests.laws.oracles import close
+from tests.references.sheet_003 import DIVERGENCES, POWERS
 from tests.strategies import closed_forms, finite_pairs, positive
 
 import epsilens as el
@@ -30,15 +31,7 @@ def unit(m: float, theta: float = 1.0, noise: str = "laplace") -> Tampering:
 
 @pytest.mark.parametrize(
     ("m", "theta", "alpha", "best", "one", "two"),
-    [
-        (0.5, 1.5, 0.1, 0.2489599800, 0.2386463678, 0.2275237867),
-        (1.0, 1.5, 0.05, 0.2110865022, 0.2098132893, 0.1670148017),
-        (1.0, 1.5, 0.5, 0.7909061947, 0.7432914405, 0.7542168215),
-        (2.0, 1.5, 0.1, 0.6148236384, 0.6146186462, 0.4370556267),
-        (1.0, 3.0, 0.1, 0.5028557012, 0.4080795487, 0.4901851389),
-        (0.0, 1.5, 0.1, 0.2154434690, 0.1709975947, 0.2154434690),
-        (1.0, 1.0, 0.1, 0.271828182846, 0.271828182846, 0.154308063482),
-    ],
+    [*POWERS, (1.0, 1.0, 0.1, 0.271828182846, 0.271828182846, 0.154308063482)],
 )
 def test_three_tests(m: float, theta: float, alpha: float, best: float, one: float, two: float) -> None:
     for sign in (1.0, -1.0):
@@ -106,12 +99,7 @@ def test_gaussian_references() -> None:
 
 @pytest.mark.parametrize(
     ("m", "forward", "back"),
-    [
-        (0.5, 0.143152214583, 0.169331857753),
-        (1.0, 0.317384735556, 0.364660570441),
-        (2.0, 0.829021963599, 0.989930599065),
-        (4.0, 2.08434220070, 2.69876006873),
-    ],
+    DIVERGENCES,
 )
 def test_kl_both_orders(m: float, forward: float, back: float) -> None:
     for sign in (1, -1):

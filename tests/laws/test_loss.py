@@ -263,10 +263,20 @@ def test_extreme_sizes() -> None:
 def test_what_is_asked_twice_is_not_computed_twice() -> None:
     law = Loss([(SAMPLED_2, 1000)])
     law.roc(A(0.01))
-    before = len(law._forward.slices)
+    before = len(law._forward._made)
     law.roc(A(0.01))
     law.other_side().roc(A(0.01))
-    assert len(law._forward.slices) == before
+    assert len(law._forward._made) == before > 0
+
+
+@pytest.mark.parametrize("steps", [[(SAMPLED_2, 1000)], [(SAMPLED_1, 10_000)], [(LaplaceStep(0.5), 5), (rr(1.0), 3)]])
+def test_a_reading_does_not_depend_on_what_was_asked_before(steps: list[tuple[Step, int]]) -> None:
+    questions = [("roc", 0.01), ("profile_inverse", 1e-5), ("profile", 0.2), ("tradeoff", 0.9), ("worse_epsilon", 1e-5)]
+    fresh = [bracket(Loss(steps), *question) for question in questions]
+    law = Loss(steps)
+    for at in (0, 3, 2, 4, 1, 0):
+        assert bracket(law, *questions[at]) == fresh[at]
+        law.auc()
 
 
 def test_a_width_out_of_reach_is_said() -> None:
@@ -319,10 +329,25 @@ def test_a_law_that_was_asked_much_still_answers() -> None:
     asked, fresh = Loss([(rr(0.5), 2000)]), Loss([(rr(0.5), 2000)])
     for u in np.linspace(0.0, 900.0, 120):
         asked.profile(A(u))
-    assert len(asked._forward.slices) <= 48
+    assert len(asked._forward._made) <= 48
     (low, high), (other_low, other_high) = (bracket(v, "profile_inverse", 1e-200) for v in (asked, fresh))
     assert max(low, other_low) <= min(high, other_high)
     assert high - low <= 1e-3 * high
+
+
+def test_delta_never_rises_with_epsilon_however_far() -> None:
+    law = Loss([(SAMPLED_2, 100)])
+    u = np.array([1.0, 20.0, 60.0, 85.0, 100.0, 700.0, 1e5])
+    one_by_one = np.array([float(law.profile(A(v))) for v in u])
+    assert np.all(np.diff(one_by_one) <= 0)
+    assert one_by_one[-1] == 0.0 or one_by_one[-1] < 1e-300
+    assert np.all(np.diff(law.profile(u)) <= 0)
+
+
+def test_psi_is_at_least_that_of_the_normal_part() -> None:
+    law = Loss([(SAMPLED_2, 1000), (LaplaceStep(0.5), 1), (rr(0.5), 1)])
+    low, high = bracket(law, "psi")
+    assert math.sqrt(1000) <= low <= high <= math.sqrt(1000) * 1.001
 
 
 def test_psi_beyond_what_a_recall_in_doubles_can_show() -> None:

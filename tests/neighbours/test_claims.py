@@ -290,6 +290,7 @@ def test_gdp_out() -> None:
         (lambda: el.from_rdp(2.0), "rho is missing"),
         (lambda: el.from_rdp(rho=1.0), "order is missing"),
         (lambda: el.from_rdp([2, 3], [1.0]), "one rho for each"),
+        (lambda: el.from_rdp([2, 8], 1.0), "rho is 1 and order has 2 values: give one rho for each order"),
         (lambda: el.from_rdp([[2.0]], 1.0), "shape"),
         (lambda: el.from_rdp(np.nan, 1.0), "NaN"),
         (lambda: el.from_rdp(2.0, -1.0), "not below 0"),
@@ -308,6 +309,10 @@ def test_gdp_out() -> None:
         (lambda: el.from_dp([1.0], [2.0]), "probability"),
         (lambda: el.from_dp([-1.0], [0.1]), "from 0"),
         (lambda: to_zcdp(el.gaussian(psi=[1.0, 2.0])), "give one"),
+        (lambda: to_gdp(el.gaussian(psi=[1.0, 2.0])), "give one"),
+        (lambda: to_rdp(3, 2), "experiment is a int: give what laplace"),  # type: ignore[arg-type]
+        (lambda: to_gdp(3), "experiment is a int: give what laplace"),  # type: ignore[arg-type]
+        (lambda: to_zcdp("x"), "experiment is a str: give what laplace"),  # type: ignore[arg-type]
     ],
 )
 def test_bad_input_is_one_sentence(call: Callable[[], object], word: str) -> None:

@@ -47,6 +47,7 @@ def test_claims_are_explained(capsys: pytest.CaptureFixture[str], line: str, suc
         ("zcdp", "needs --rho"),
         ("rdp --rho 1", "needs --orders"),
         ("rdp --order 1 --rho 1", "above 1"),
+        ("rdp --order 2,8 --rho 1", "give one rho for each order"),
         ("zcdp --rho x", "--rho is 'x'"),
         ("zcdp --rho 1,2", "single number"),
         ("zcdp --rho 1 --mu 2", "takes no --mu"),
@@ -64,3 +65,12 @@ def test_the_options_are_those_of_the_library() -> None:
     for name, options in mechanisms.CLAIMS.items():
         taken = set(inspect.signature(getattr(el, f"from_{name}")).parameters)
         assert {o.replace("orders", "order") for o in options} == taken
+
+
+def test_help_lists_claims_where_they_are_taken(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(typer.main.get_command(app), ["explain", "--help"]) == 0
+    assert "or a claim: zcdp, rdp, gdp" in " ".join(capsys.readouterr().out.split())
+    assert run(typer.main.get_command(app), ["choose", "--help"]) == 0
+    assert "zcdp" not in capsys.readouterr().out
+    assert run(typer.main.get_command(app), ["choose", "zcdp", "--at-most", "success=0.6"]) == 2
+    assert "a claim that only the command explain takes: give one of laplace" in capsys.readouterr().err

@@ -135,3 +135,9 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch, package: st
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(el.MissingExtra, match=rf"pip install 'epsilens\[{extra}\]'"):
         call()
+
+
+@pytest.mark.parametrize("history", [None, 3])
+def test_a_history_is_rows(history: Any) -> None:
+    with pytest.raises(el.InputError, match=f"history is {history}: give rows of .noise multiplier"):
+        trained(history)

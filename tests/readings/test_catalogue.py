@@ -49,5 +49,6 @@ def test_every_reading_is_here() -> None:
     assert {name for name, _ in CASES} == set(READINGS)
     with pytest.raises(el.InputError, match="roc"):
         find("tradeoff")
-    with pytest.raises(el.InputError, match="there is no reading 'x'"):
+    with pytest.raises(el.InputError, match=r"there is no reading 'x'.*bracket can also be of tradeoff"):
         find("x")
+    assert el.pure(epsilon=0.0).bracket("tradeoff", alpha=0.25) == (0.75, 0.75)

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from tests.references.sheet_003 import DIVERGENCES, POWERS
 
 import epsilens as el
 from epsilens.experiment import Experiment
@@ -17,14 +18,7 @@ def stretched(m: float, theta: float) -> Experiment:
 
 @pytest.mark.parametrize(
     ("m", "theta", "alpha", "power", "one_sided", "two_sided"),
-    [
-        (0.5, 1.5, 0.1, 0.2489599800, 0.2386463678, 0.2275237867),
-        (1.0, 1.5, 0.05, 0.2110865022, 0.2098132893, 0.1670148017),
-        (1.0, 1.5, 0.5, 0.7909061947, 0.7432914405, 0.7542168215),
-        (2.0, 1.5, 0.1, 0.6148236384, 0.6146186462, 0.4370556267),
-        (1.0, 3.0, 0.1, 0.5028557012, 0.4080795487, 0.4901851389),
-        (0.0, 1.5, 0.1, 0.2154434690, 0.1709975947, 0.2154434690),
-    ],
+    POWERS,
 )
 def test_neyman_pearson(m: float, theta: float, alpha: float, power: float, one_sided: float, two_sided: float) -> None:
     reached = stretched(m, theta).roc(alpha)
@@ -34,12 +28,7 @@ def test_neyman_pearson(m: float, theta: float, alpha: float, power: float, one_
 
 @pytest.mark.parametrize(
     ("m", "forward", "backward"),
-    [
-        (0.5, 0.143152214583, 0.169331857753),
-        (1.0, 0.317384735556, 0.364660570441),
-        (2.0, 0.829021963599, 0.989930599065),
-        (4.0, 2.08434220070, 2.69876006873),
-    ],
+    DIVERGENCES,
 )
 def test_kl_at_stretch_1_5(m: float, forward: float, backward: float) -> None:
     e = stretched(m, 1.5)

@@ -288,3 +288,26 @@ def test_a_limit_that_binds_nothing_is_said() -> None:
 
 def test_a_limit_of_999_of_1000_is_exact() -> None:
     assert _choice("success", 0.999).sentence.endswith("Your limit is 999 of 1,000.")
+
+
+def test_the_noise_chosen_is_rounded_to_the_safe_side_everywhere() -> None:
+    choice = el.choose(el.dpsgd, "sigma", at_most=0.05, reading="roc", given={"rate": 0.01, "steps": 10_000}, fpr=0.01)
+    assert 1.624 < choice.value < 1.6245
+    shown = str(choice)
+    assert shown.startswith("Use σ = 1.625 or more")
+    assert "1.625 times" in " ".join(shown.split())
+    assert "1.624" not in shown.split("Reproduce:")[0]
+    rate = el.choose(el.dpsgd, "rate", at_most=0.1, reading="advantage", given={"sigma": 1.0, "steps": 1000})
+    about = str(rate)
+    value = about.split("rate = ")[1].split(" or")[0]
+    assert float(value) <= rate.value
+    assert f"probability {value} and" in " ".join(about.split())
+
+
+def test_psi_of_sampled_steps_says_what_rules_it() -> None:
+    said = "ψ is ruled by the rarest, most telling outcomes, where sampling does not help."
+    training = el.dpsgd(sigma=1.0, rate=0.01, steps=10_000)
+    for e in (training, training.reverse(), el.compose(training, el.laplace(epsilon=0.1))):
+        assert explain(e).row("psi").words.endswith(said)
+    for e in (el.gaussian(psi=1.0), el.laplace(epsilon=0.1).repeat(20), el.dpsgd(sigma=1.0, rate=1.0, steps=10)):
+        assert said not in explain(e).row("psi").words

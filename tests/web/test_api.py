@@ -61,6 +61,10 @@ def test_no_solution_names_the_floor(client: Any) -> None:
         ("/api/explain?epsilon=1&epsilon=2", "epsilon"),
         ("/api/explain?mechanism=magic", "mechanism"),
         ("/api/explain?mechanism=laplace&sigma=1", None),
+        ("/api/explain?mechanism=dpsgd&sigma=1&rate=0.01", "steps"),
+        ("/api/explain?mechanism=gaussian&sigma=nan", "sigma"),
+        ("/api/choose?mechanism=gaussian&reading=epsilon&at_most=1", None),
+        ("/api/choose?at_most=0.1&reading=roc", "fpr"),
         ("/api/choose", "at_most"),
         ("/api/choose?at_most=0.55&reading=joy", "reading"),
         ("/api/choose?at_most=0.55&epsilon=1", "epsilon"),
@@ -74,6 +78,13 @@ def test_errors_are_sentences(client: Any, url: str, field: str | None) -> None:
     assert answer.json()["schema"] == 1
     assert answer.json()["error"].endswith(".")
     assert answer.json()["field"] == field
+
+
+def test_a_number_that_is_none(client: Any) -> None:
+    for value in ("nan", "-inf"):
+        told = client.get("/api/explain", params={"mechanism": "gaussian", "sigma": value}).json()
+        assert told["error"] == f"sigma is '{value}': give a finite number."
+    assert client.get("/api/choose?mechanism=gaussian&reading=epsilon&at_most=1").json()["floor"] is None
 
 
 def test_compare(client: Any) -> None:

@@ -16,6 +16,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from .. import checks
+from ..errors import InputError
 from ..laws.normal import Normal
 from ..solve import root
 from .sampling import dpsgd
@@ -23,6 +24,7 @@ from .sampling import dpsgd
 __all__ = ["Clt", "clt", "clt_psi", "conversions"]
 
 VARIANTS = ("poisson", "fixed")
+_LEAST_PSI, _MOST_PSI = 1e-9, 1e3
 
 
 def clt_psi(*, sigma: float, rate: float, steps: int, variant: str = "poisson") -> float:
@@ -50,7 +52,7 @@ def conversions(psi: float, delta: float) -> dict[str, float]:
     >>> {name: round(value, 6) for name, value in conversions(1.0, 1e-5).items()}
     {'exact': 4.377178, 'improved RDP': 4.728387, 'RDP': 5.298526}
     """
-    p = float(checks.within("psi", checks.scalar("psi", psi), 1e-9, 1e3))
+    p = float(checks.within("psi", checks.scalar("psi", psi), _LEAST_PSI, _MOST_PSI))
     d = float(checks.probability("delta", checks.scalar("delta", delta), closed=False))
     exact = float(Normal(np.asarray(p)).profile_inverse(np.asarray(d)))
     # (α−1)²ψ²/2 = −log(δα) on (1, 1/δ); then ε = (α − ½)ψ² + log(1 − 1/α)
@@ -126,6 +128,12 @@ def clt(*, sigma: float, rate: float, steps: int, delta: float = 1e-5, variant: 
     (False, 0.6114, True)
     """
     psi = clt_psi(sigma=sigma, rate=rate, steps=steps, variant=variant)
+    if float(rate) == 0:
+        raise InputError("rate is 0, so nobody is ever drawn: give a probability above 0")
+    if not _LEAST_PSI <= psi <= _MOST_PSI:
+        raise InputError(
+            f"sigma, rate and steps make a ψ of {psi:.3g}: give some that make one from {_LEAST_PSI:g} to {_MOST_PSI:g}"
+        )
     d = float(checks.probability("delta", checks.scalar("delta", delta), closed=False))
     low, high = dpsgd(sigma=sigma, rate=rate, steps=steps).bracket("epsilon", delta=d)
     return Clt(variant, psi, d, conversions(psi, d), (low, high))

@@ -223,8 +223,7 @@ def _mixtures(noise: str, at: Array, p: Array, high: Any, scale: float) -> Law:
         # between two locations each density is A·e^x + B·e^{−x}: their ratio is monotone
         return Pieces(Laplaces(w0, where0, ones[0]), Laplaces(w1, where1, ones[1]))
     lines = Normals(w0, where0, ones[0]), Normals(w1, where1, ones[1])
-    breaks = () if max(where0) <= min(where1) or max(where1) <= min(where0) else turning_points(*lines)
-    return Pieces(*lines, breaks=breaks)
+    return Pieces(*lines, breaks=turning_points(*lines))
 
 
 def _side(place: Array, p: Array) -> tuple[tuple[float, ...], tuple[float, ...]]:

@@ -103,8 +103,8 @@ def _sampled(experiment: Experiment, rate: float, neighbours: str) -> tuple[Step
         return LaplaceReplaced(step.m, rate), "the two records may pull in opposite directions, each as far as one can"
     if not replaced:
         raise InputError(
-            f"sampling {experiment.name} with neighbours='replace' needs an experiment that replaces a record: "
-            "build it with neighbours='replace'"
+            f"sampling {experiment.name} with neighbours='replace' needs an experiment that replaces a record: give "
+            "Gaussian or Laplace noise, randomized_response, or what a mechanism that takes neighbours='replace' builds"
         )
     flagged = Flagged(step, rate)
     if isinstance(step, FiniteStep):
@@ -133,6 +133,7 @@ def dpsgd(
     6.19
     """
     said = _neighbours(neighbours)
+    sigma, rate, steps = _unwrapped(sigma), _unwrapped(rate), _unwrapped(steps)
     schedule = _schedule(sigma, rate, steps)
     counted: dict[Step, int] = {}
     for s, q, k in schedule:
@@ -161,6 +162,11 @@ def _step(mu: float, rate: float, neighbours: str) -> Step | None:
     return NormalStep(mu) if rate == 1 else Sampled(NormalStep(mu), rate)
 
 
+def _unwrapped(value: Any) -> Any:
+    """A number for an array of no dimension."""
+    return value.item() if isinstance(value, np.ndarray) and value.ndim == 0 else value
+
+
 def _plain(value: Any) -> Any:
     """As it goes into JSON."""
     if isinstance(value, list | tuple | np.ndarray):
@@ -184,8 +190,21 @@ def _schedule(sigma: Any, rate: Any, steps: Any) -> list[tuple[float, float, int
     out = []
     for i in range(rows):
         s, q, k = (lists[name][i] if name in lists else value for name, value in columns.items())
-        noise = float(checks.within("sigma", checks.scalar("sigma", s), 1e-2, 1e12))
-        out.append((noise, _rate(q), checks.whole("steps", k, low=0, high=10**9)))
+        for name, entry in zip(columns, (s, q, k), strict=True):
+            _number(name, entry)
+        noise = float(checks.within("sigma", s, 1e-2, 1e12))
+        # a row of a schedule may be empty, a training not
+        out.append((noise, _rate(q), checks.whole("steps", k, low=0 if "steps" in lists else 1, high=10**9)))
     if not any(k for _, _, k in out):
-        raise InputError("steps is 0: give a whole number of at least 1")
+        raise InputError("steps is 0 throughout: give a whole number of at least 1 somewhere in the schedule")
     return out
+
+
+def _number(name: str, value: Any) -> None:
+    """One number of a schedule, which is what a single number makes too."""
+    if isinstance(value, list | tuple | np.ndarray) or np.asarray(value).dtype.kind not in "iuf":
+        shown = f"{value!r}"
+        shown = shown if len(shown) <= 40 else shown[:37] + "..."
+        raise InputError(
+            f"{name} is {shown}, a {type(value).__name__}: give a number, or a list of numbers for a schedule"
+        )

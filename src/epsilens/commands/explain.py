@@ -79,7 +79,7 @@ def said(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 def explain(
     ctx: typer.Context,
-    mechanism: m.Mechanism,
+    mechanism: m.MechanismOrClaim,
     epsilon: m.Epsilon = None,
     scale: m.Scale = None,
     sigma: m.Sigma = None,

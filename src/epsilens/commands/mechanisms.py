@@ -52,8 +52,10 @@ def _option(flag: str, help: str, metavar: str = "NUMBER") -> Any:
     return typer.Option(flag, metavar=metavar, help=help, rich_help_panel="Mechanism")
 
 
-Mechanism = Annotated[
-    str, typer.Argument(metavar="MECHANISM", help=", ".join(n.replace("_", "-") for n in TAKES) + ".")
+_NAMES = ", ".join(n.replace("_", "-") for n in TAKES)
+Mechanism = Annotated[str, typer.Argument(metavar="MECHANISM", help=f"{_NAMES}.")]
+MechanismOrClaim = Annotated[
+    str, typer.Argument(metavar="MECHANISM", help=f"{_NAMES}; or a claim: {', '.join(CLAIMS)}.")
 ]
 Epsilon = Annotated[str | None, _option("--epsilon", "Privacy loss.")]
 Scale = Annotated[str | None, _option("--scale", "Scale of the noise, instead of --epsilon.")]
@@ -90,8 +92,9 @@ def find(name: str, *, claims: bool = False) -> str:
     """The mechanism's name in the library, or a sentence listing those there are; with ``claims``, a claim's too."""
     wanted = name.strip().lower().replace("-", "_")
     if wanted not in TAKES and not (claims and wanted in CLAIMS):
+        why = ", which is a claim that only the command explain takes" if wanted in CLAIMS else ""
         known = ", ".join(n.replace("_", "-") for n in (*TAKES, *(CLAIMS if claims else ())))
-        raise InputError(f"there is no mechanism {name[:40]!r}: give one of {known}")
+        raise InputError(f"there is no mechanism {name[:40]!r}{why}: give one of {known}")
     return wanted
 
 

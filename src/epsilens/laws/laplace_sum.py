@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import lambertw
@@ -18,6 +19,7 @@ from ..checks import Array
 from ..readings.precision_recall import fbeta_by_thresholds
 from ..readings.tradeoff import psi_by_tangents
 from ..solve import integrate, root
+from .mirrored import Mirrored
 
 __all__ = ["LaplaceSumShift", "log_tail"]
 
@@ -47,36 +49,26 @@ def log_tail(q: int, x: Array) -> Array:
 
 
 @dataclass(frozen=True, slots=True)
-class LaplaceSumShift:
+class LaplaceSumShift(Mirrored):
     """Sum of q standard Laplaces under H0, the same plus d ≥ 0 under H1 (d a number or an array)."""
+
+    error: ClassVar[float] = ERROR
 
     q: int
     d: Array
-
-    @property
-    def symmetric(self) -> bool:
-        """T(H0,H1) = T(H1,H0)."""
-        return True
-
-    @property
-    def direction(self) -> str:
-        """Exact distribution functions; what remains of rounding is added."""
-        return "upper"
-
-    def reverse(self) -> LaplaceSumShift:
-        """Mirror image: the same curve."""
-        return self
 
     def _log_pdf(self, x: Array) -> Array:
         z = np.abs(x)
         return np.asarray(np.log(np.polyval(_polynomials(self.q)[0], z)) - z)
 
     def _sf(self, x: Array) -> Array:
-        tail = np.exp(log_tail(self.q, np.abs(x)))
-        return np.where(x >= 0, tail, 1 - tail)
+        tail = np.exp(log_tail(self.q, np.abs(np.where(np.isfinite(x), x, 0.0))))
+        inside = np.where(x >= 0, tail, 1 - tail)
+        return np.where(np.isposinf(x), 0.0, np.where(np.isneginf(x), 1.0, inside))
 
     def _isf(self, p: Array) -> Array:
         """The x with P(S > x) = p; for q = 2, −2 − W₋₁(−4p·e^{−2})."""
+        p = np.asarray(p, dtype=float)
         small = np.clip(np.minimum(p, 1 - p), 1e-310, 0.5)
         if self.q == 2:
             x = -2 - np.real(lambertw(-4 * small * math.exp(-2), -1))
@@ -85,37 +77,6 @@ class LaplaceSumShift:
             x = root(lambda v: log_tail(self.q, v) - goal, np.zeros(small.shape), 4 * self.q - 4 * goal)
         x = np.maximum(x, 0.0)
         return np.where(p <= 0, np.inf, np.where(p >= 1, -np.inf, np.where(p > 0.5, -x, x)))
-
-    def _between(self, x: Array, y: Array) -> tuple[Array, Array]:
-        """The masses above x and above y, where infinite ends are allowed."""
-        with np.errstate(invalid="ignore"):
-            return (
-                np.where(
-                    np.isposinf(x),
-                    0.0,
-                    np.where(np.isneginf(x), 1.0, self._sf(np.where(np.isfinite(x), x, 0.0))),
-                ),
-                np.where(
-                    np.isposinf(y),
-                    0.0,
-                    np.where(np.isneginf(y), 1.0, self._sf(np.where(np.isfinite(y), y, 0.0))),
-                ),
-            )
-
-    def tradeoff(self, alpha: Array) -> Array:
-        """1 − P(S > c − d), c the quantile: the mirrored tail keeps the digits."""
-        x = self._isf(np.asarray(alpha, dtype=float))
-        return self._between(self.d - x, x)[0] * (1 - ERROR)
-
-    def roc(self, alpha: Array) -> Array:
-        """P(S > c − d)."""
-        x = self._isf(np.asarray(alpha, dtype=float))
-        return np.minimum(self._between(x - self.d, x)[0] * (1 + ERROR), 1.0)
-
-    def inverse_roc(self, recall: Array) -> Array:
-        """P(S > c + d) with c the quantile of the recall."""
-        x = self._isf(np.asarray(recall, dtype=float))
-        return self._between(x + self.d, x)[0] * (1 - ERROR)
 
     def _threshold(self, u: Array) -> Array:
         """The c at which llr(c) = u: half the shift for u = 0, mirrored for u < 0, infinite beyond the bound d."""
@@ -136,12 +97,6 @@ class LaplaceSumShift:
         c = np.where(inside, c, np.inf)
         return np.where(u >= 0, c, d - c)
 
-    def at(self, log_threshold: Array) -> tuple[Array, Array]:
-        """(α, recall) of the threshold test."""
-        c = self._threshold(log_threshold)
-        with np.errstate(invalid="ignore"):
-            return self._between(c, c - self.d)
-
     def profile(self, log_threshold: Array) -> Array:
         """recall − t·α, plus its rounding; at t = 1 the mass within ±d/2 in closed form.
 
@@ -158,20 +113,9 @@ class LaplaceSumShift:
             value = recall - weighted + ERROR * (recall + weighted)
         return np.where(recall > 0, np.clip(value, 0.0, 1.0), 0.0)
 
-    def profile_inverse(self, delta: Array) -> Array:
-        """The least ε ≥ 0 with h(e^ε) ≤ δ."""
-        delta, d = np.broadcast_arrays(np.asarray(delta, dtype=float), np.asarray(self.d, dtype=float))
-        law = LaplaceSumShift(self.q, d)
-        start = law.profile(np.zeros(()))
-        zero = start <= delta
-        goal = np.where(zero | (delta <= 0), 0.5 * np.maximum(start, 1e-300), delta)
-        value = root(lambda e: law.profile(e) - goal, np.where(zero, 0.0, 1e-300), np.where(d > 0, d, 1.0), atol=1e-15)
-        value = np.minimum(value * (1 + 1e-13) + 1e-300, d)
-        return np.where(zero, 0.0, np.where(delta > 0, value, d))
-
     def max_llr(self) -> Array:
         """d, approached far out."""
-        return np.asarray(self.d)
+        return np.asarray(self.d, dtype=float)
 
     def _moments(self, inside: str, powers: Array) -> Array:
         """∫ over the line of p0·g(llr), for one d at a time."""

@@ -1,6 +1,6 @@
 """Many releases observed together: the composed privacy loss, with a certified bracket.
 
-``Loss`` holds the steps of a product and answers each question by a slice of its profile made for it, from the series of
+``Loss`` holds the steps of a product and answers each question by a slice of its profile made for it, by the series of
 :mod:`.loss_series` or on a lattice. It returns the side that does not flatter us, an upper bound on risk;
 ``other_side()`` is the same law seen from the other side, so that the two together are the bracket. What is left out,
 cut off or rounded is all inside.
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import cached_property
 
 import numpy as np
 from scipy.special import ndtri_exp
@@ -17,14 +18,17 @@ from scipy.special import ndtri_exp
 from ..checks import Array
 from ..readings.precision_recall import fbeta_floor
 from . import loss_moments
-from .loss_order import MOST_WORK, ROUGH, Order, Product
+from .loss_order import MOST_WORK, ROUGH, Order, Product, Work
 from .loss_sampled import Flagged, NormalReplaced, Sampled
 from .loss_steps import NormalStep, Step, Swapped
 
 __all__ = ["WIDTH", "Loss"]
 
+Works = tuple[Work, Work]  # in this order and in the other
+
 WIDTH = 1e-3
 _LOG_HALF = math.log(0.5)
+_TILTS = np.geomspace(0.05, 200.0, 24)  # of Chernoff's bounds
 _ULPS = 2e-15
 _BESIDE = 1e-3  # of the width: how well a term must be known beside a larger one
 
@@ -92,10 +96,6 @@ class Loss:
         made = self._like(self._forward, self._backward, self._upper)
         return made._set(Order(product, self.flipped, width), Order(product, not self.flipped, width), self._upper)
 
-    @property
-    def _spent(self) -> int:
-        return self._forward.spent + self._backward.spent
-
     def _back(self) -> Order:
         return self._forward if self.symmetric else self._backward
 
@@ -104,11 +104,13 @@ class Loss:
 
     def _outward(self, risk: Array) -> Array:
         """A probability that grows with risk, moved outwards by the rounding of the last operations."""
-        return np.minimum(risk * (1 + _ULPS), 1.0) if self._upper else risk * (1 - _ULPS)
+        slack = _slack(risk)
+        return np.minimum(risk * (1 + slack), 1.0) if self._upper else risk * (1 - slack)
 
     def _inward(self, rest: Array) -> Array:
         """A probability that falls as risk grows, likewise."""
-        return rest * (1 - _ULPS) if self._upper else np.minimum(rest * (1 + _ULPS), 1.0)
+        slack = _slack(rest)
+        return rest * (1 - slack) if self._upper else np.minimum(rest * (1 + slack), 1.0)
 
     @property
     def _ends(self) -> tuple[float, float]:
@@ -136,29 +138,44 @@ class Loss:
         flat = values.ravel()
         return np.asarray(f(flat).reshape(values.shape)) if flat.size else np.zeros(values.shape)
 
-    def _profile(self, u: Array) -> Array:
+    def _profile(self, u: Array, work: Works | None = None) -> Array:
+        ahead, behind = work or (None, None)
         out = np.empty(u.size)
         positive = u >= 0
         if positive.any():
-            out[positive] = self._above(self._forward, u[positive], self._finite_top, self._at_top)
+            out[positive] = self._above(self._forward, u[positive], self._finite_top, self._at_top, work=ahead)
         if not positive.all():
             back = self if self.symmetric else self.reverse()
             v = -u[~positive]
             # what is added to e^v − 1 need not be known better than that
             slack = _BESIDE * self.width * np.expm1(np.minimum(v, 700.0))
-            rest = self._above(self._back(), v, back._finite_top, back._at_top, slack)
+            rest = self._above(self._back(), v, back._finite_top, back._at_top, slack, behind)
             with np.errstate(over="ignore"):
                 out[~positive] = -np.expm1(-v) + np.exp(-v) * rest
         return self._outward(out)
 
-    def _above(self, order: Order, u: Array, most: float, at_top: float, slack: Array | float = 0.0) -> Array:
+    def _above(
+        self, order: Order, u: Array, most: float, at_top: float, slack: Array | float = 0.0, work: Work | None = None
+    ) -> Array:
         """h for u ≥ 0; beyond the largest loss only what lies at +∞ is left."""
         allowed = np.broadcast_to(slack, u.shape)
         out = np.full(u.size, at_top)
         inside = (u < most) & np.isfinite(u)
         if inside.any():
-            out[inside] = np.exp(self._pick(order.ask("delta", u[inside], allowed[inside])))
+            low, high = order.ask("delta", u[inside], allowed[inside], work)
+            if self._upper and (high - low > 1).any():
+                high = np.minimum(high, self._chernoff(order, u[inside]))
+            out[inside] = np.exp(self._pick((low, high)))
         return np.asarray(np.maximum(out, at_top))
+
+    def _chernoff(self, order: Order, u: Array) -> Array:
+        """log of a bound on δ that falls: e^{K(λ)−λu} beside what lies at +∞."""
+        if order.product.at_top > 0 or order.product.at_bottom > 0:
+            return np.zeros(u.size)
+        view = self if order.flipped == self.flipped else self.reverse()
+        upper = view if view._upper else view.other_side()
+        k_of = upper.log_moment(1 + _TILTS)
+        return np.asarray(np.minimum(np.min(k_of - np.multiply.outer(u, _TILTS), axis=-1), 0.0))
 
     def profile_inverse(self, delta: Array) -> Array:
         """The least ε ≥ 0 with h(e^ε) ≤ δ."""
@@ -167,15 +184,22 @@ class Loss:
     def _epsilon(self, delta: Array) -> Array:
         most, at_top = self._ends[1], self._at_top
         out = np.where(delta >= 1, 0.0, np.where(delta < at_top, np.inf, most))
-        inside = (delta > max(at_top, 0.0)) & (delta < 1) & (most > 0)
+        nothing = delta >= self._pinsker
+        out = np.where(nothing, 0.0, out)
+        inside = (delta > max(at_top, 0.0)) & (delta < 1) & (most > 0) & ~nothing
         if inside.any():
             found = self._pick(self._forward.ask("epsilon", np.log(delta[inside])))
             if np.isposinf(found).any():  # no window held it: Chernoff, δ(ε) ≤ e^{K(λ)−λε}
-                tilt = np.geomspace(0.1, 50.0, 24)
-                bounds = (self.log_moment(1 + tilt) - np.log(delta[inside])[:, None]) / tilt
+                bounds = (self.log_moment(1 + _TILTS) - np.log(delta[inside])[:, None]) / _TILTS
                 found = np.where(np.isposinf(found), bounds.min(axis=1) * (1 + 1e-12), found)
             out[inside] = np.clip(found, 0.0, max(most, 0.0))
         return np.maximum(out, 0.0)
+
+    @cached_property
+    def _pinsker(self) -> float:
+        """√(KL/2), a δ at which ε = 0 surely holds."""
+        upper = self if self._upper else self.other_side()
+        return math.sqrt(float(upper.kl()) / 2) * (1 + 1e-9)
 
     def worse_delta(self, epsilon: Array) -> Array:
         """h(e^ε) in the worse order."""
@@ -196,6 +220,11 @@ class Loss:
         back = self.reverse()
         if self.width >= ROUGH / 10:
             return np.maximum(read(self, values), read(back, values))
+        if reading == "profile_inverse":  # one order may be bounded by less than the other surely reaches
+            for law, other in ((self, back), (back, self)):
+                below = law if not law._upper else law.other_side()
+                if math.isfinite(other._ends[1]) and (read(below, values) >= other._ends[1]).all():
+                    return read(law, values)
         ahead, behind = self._forward.rough(), self._backward.rough()
         rough = (self._like(ahead, behind, self._upper), self._like(behind, ahead, self._upper))
         flat = values.ravel()
@@ -291,7 +320,8 @@ class Loss:
         The curve is concave: its height in the middle of a cell times the width is at least its area there, the chord
         between its ends at most. The first is taken from above, the second from below.
         """
-        grid = np.concatenate(([0.0], np.geomspace(1e-12, 0.02, 80), np.linspace(0.02, 0.5, 160)[1:]))
+        n = round(80 * min(max(math.sqrt(2e-4 / self.width), 1.0), 40.0))  # both errors fall with the square
+        grid = np.concatenate(([0.0], np.geomspace(1e-12, 0.02, n), np.linspace(0.02, 0.5, 2 * n)[1:]))
         a = np.concatenate((grid, 1 - grid[::-1][1:]))
         slack = 0.2 * self.width * float(self.profile(np.asarray(0.0)))
         if self._upper:
@@ -327,14 +357,19 @@ class Loss:
         return np.asarray(total * self._rounded)
 
     def psi(self) -> Array:
-        """At most √Σψ²; less where the loss is bounded, from the curve itself."""
-        bound = math.sqrt(math.fsum(k * loss_moments.psi(step) ** 2 for step, k in self.steps))
-        if all(_normal_tail(step) for step, _ in self.steps):
-            return np.asarray(bound)  # reached in the limit α → 0, where every step was sampled
+        """At most √Σψ²; less where the loss is bounded, from the curve itself.
+
+        Of normal noise, sampled or not, ψ is reached in the limit α → 0, whatever else is observed beside it.
+        """
+        squares = [(k * loss_moments.psi(step) ** 2, _normal_tail(step)) for step, k in self.steps]
+        bound = math.sqrt(math.fsum(square for square, _ in squares))
+        least = math.sqrt(math.fsum(square for square, normal in squares if normal))
+        if least >= bound * (1 - self.width):
+            return np.asarray(bound if self._upper else least)
         if not math.isfinite(bound) and (self._at_top > 0 or self._at_bottom > 0):
             return np.asarray(math.inf)
         low, high = self._psi_bracket()
-        return np.asarray(min(high, bound) if self._upper else min(low, bound))
+        return np.asarray(min(high, bound) if self._upper else max(min(low, bound), least))
 
     def _psi_bracket(self) -> tuple[float, float]:
         """sup Φ⁻¹(TPR) − Φ⁻¹(α) over α ≤ ½ in both orders, refined where it could be largest."""
@@ -364,22 +399,26 @@ class Loss:
         if math.isinf(c) or not math.isfinite(b2):
             return floor
 
+        work = (Work(), Work())
+
         def over(f: float) -> bool:
             t = math.log(f) + math.log(c) - math.log(1 + b2 - f)
-            return (1 + b2 - f) * float(self.profile(np.asarray(t))) > f * b2
+            return (1 + b2 - f) * float(self._profile(np.asarray([t]), work)[0]) > f * b2
 
         low, high = floor, 1.0
         if not over(low) or floor >= 1:
             return floor
         if over(high):
             return 1.0
-        enough = self._spent + MOST_WORK
         while high - low > 4e-16 * high and high - low > 1e-3 * self.width * max(high - floor, 1e-12):
-            if self._spent > enough:
-                break
             middle = 0.5 * (low + high)
             low, high = (middle, high) if over(middle) else (low, middle)
         return high if self._upper else low
+
+
+def _slack(probability: Array) -> Array:
+    """The relative rounding of a probability that was a logarithm."""
+    return np.asarray(_ULPS - 1e-15 * np.log(np.clip(probability, 1e-300, 1.0)))
 
 
 def _normal_tail(step: Step) -> bool:
@@ -393,20 +432,20 @@ def _probit_gap(law: Loss) -> tuple[float, float]:
     """(low, high) of sup over α ≤ ½ of Φ⁻¹(TPR(α)) − Φ⁻¹(α)."""
     forward = law._forward
     z = np.linspace(0.0, 37.0, 75)
-    low, enough = 0.0, law._spent + MOST_WORK
+    low, ahead, behind = 0.0, Work(), Work()
     for _ in range(12):
         log_alpha = np.log(np.maximum(_tail(z), 1e-300))
-        a, b = forward.ask("roc", log_alpha)
+        a, b = forward.ask("roc", log_alpha, work=ahead)
         up, down = (ndtri_exp(np.minimum(v, 0.0)) for v in (b, a))
         near = b > -1e-6  # recalls so near 1 are told apart by what is missed
         if near.any():
-            missed = law._back().ask("recall", np.log1p(-np.exp(log_alpha[near])))
+            missed = law._back().ask("recall", np.log1p(-np.exp(log_alpha[near])), work=behind)
             up[near], down[near] = -ndtri_exp(missed[0]), -ndtri_exp(missed[1])
         low = max(low, float(np.max(down + z)))
         # between two places TPR grows with α: at most the right TPR against the left α
         cells = up[:-1] + z[1:]
         wide = cells > low * (1 + law.width) + 1e-12
-        if not wide.any() or z.size > 4000 or law._spent > enough:
+        if not wide.any() or z.size > 4000 or ahead.spent + behind.spent > MOST_WORK:
             break
         z = np.unique(
             np.concatenate((z, *(np.linspace(p, q, 5) for p, q in zip(z[:-1][wide], z[1:][wide], strict=True))))

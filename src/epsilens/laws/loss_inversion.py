@@ -7,7 +7,7 @@ the false-positive rate of a test whose recall is known nearly as well as h.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -68,22 +68,31 @@ class Inverted:
         return 64 * int(self.series.terms.size)
 
     def delta(self, epsilon: Array) -> tuple[Array, Array]:
-        """log δ(ε) at finite ε."""
+        """log δ(ε) at finite ε; more than a period away, only that it falls."""
         flat = np.asarray(epsilon, dtype=float).ravel()
+        near = np.clip(flat, self.loss - self.series.period, self.loss + self.series.period)
+        low, high = self._chunked(self._delta, near)
+        with np.errstate(divide="ignore"):
+            low = np.where(flat > near, np.log(self.series.rest.bounds(flat)[0]), low)
+        high = np.where(flat < near, 0.0, high)
+        return low.reshape(np.shape(epsilon)), high.reshape(np.shape(epsilon))
+
+    def _chunked(self, read: Callable[[Array], tuple[Array, Array]], flat: Array) -> tuple[Array, Array]:
+        """As many at once as memory takes."""
         step = max(_MOST_AT_ONCE // self.series.terms.size, 1)
-        parts = [self._delta(flat[i : i + step]) for i in range(0, flat.size, step)]
-        low, high = (np.concatenate([p[j] for p in parts]).reshape(np.shape(epsilon)) for j in (0, 1))
-        return low, high
+        parts = [read(flat[i : i + step]) for i in range(0, flat.size, step)]
+        return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
 
     def _delta(self, loss: Array) -> tuple[Array, Array]:
-        s = self.series
-        value, _ = s.at(loss)
-        return s.logs(loss, value)
+        return self.series.logs(loss, self.series.at(loss)[0])
 
     def epsilon(self, log_delta: Array) -> tuple[Array, Array]:
         """The ε (of any sign) with h(e^ε) = δ: Newton's steps on the sum, then both sides verified."""
+        low, high = self._chunked(self._epsilon, np.asarray(log_delta, dtype=float).ravel())
+        return low.reshape(np.shape(log_delta)), high.reshape(np.shape(log_delta))
+
+    def _epsilon(self, flat: Array) -> tuple[Array, Array]:
         s = self.series
-        flat = np.asarray(log_delta, dtype=float).ravel()
         low, high = np.full(flat.size, -np.inf), np.full(flat.size, np.inf)
         at = np.interp(-flat, -self._outline[1], self._outline[0])
         slope = np.full(flat.size, -s.tilt)
@@ -102,7 +111,26 @@ class Inverted:
             below, above = at - grow * margin, at + grow * margin
             low = np.where(np.isneginf(low) & (self.delta(below)[0] >= flat), below, low)
             high = np.where(np.isposinf(high) & (self.delta(above)[1] <= flat), above, high)
-        return low.reshape(np.shape(log_delta)), high.reshape(np.shape(log_delta))
+        lost = np.flatnonzero(np.isneginf(low) | np.isposinf(high))
+        if lost.size:
+            found = self._bisected(flat[lost])
+            low[lost], high[lost] = np.maximum(low[lost], found[0]), np.minimum(high[lost], found[1])
+        return low, high
+
+    def _bisected(self, log_delta: Array) -> tuple[Array, Array]:
+        """The same where Newton's steps go astray: δ may be flat for a while."""
+        first, last = self._outline[0][0], self._outline[0][-1]
+        answers = []
+        for side in (0, 1):
+            left, right = np.full(log_delta.size, first), np.full(log_delta.size, last)
+            for _ in range(48):
+                middle = 0.5 * (left + right)
+                above = self.delta(middle)[side] >= log_delta
+                left, right = np.where(above, middle, left), np.where(above, right, middle)
+            answers.append((left, right))
+        (left, _), (_, right) = answers
+        low = np.where(self.delta(left)[0] >= log_delta, left, -np.inf)
+        return low, np.where(self.delta(right)[1] <= log_delta, right, np.inf)
 
     def roc(self, log_alpha: Array) -> tuple[Array, Array]:
         """log of the true-positive rate at a false-positive rate."""
@@ -148,8 +176,10 @@ class Inverted:
         u = (np.arange(2 * reach) - reach) * dt
         low, high = (v * np.exp(-s.tilt * u) for v in s.bounds(self.loss + u, s.table(first, size)[: u.size]))
         more = 1 + s.relative + 8 * _U * (abs(s.log_scale) + s.tilt * (abs(self.loss) + s.period) + 64)
-        unit = math.exp(min(-base, 700.0))
-        less, rest = (np.minimum(v * unit, 1e300) for v in s.rest.bounds(self.loss + u))
+        unit = math.exp(-base) if base > -700 else math.inf
+        less, rest = s.rest.bounds(self.loss + u)
+        less = np.minimum(less * min(unit, 1e300), 1e300) / more
+        rest = np.where(rest > 0, rest * unit * more, 0.0)
         rise = np.exp(u)
         piece = rise[:-1] * math.expm1(dt)
         most_slope = ((high[:-1] - low[1:]) * more + (rest[:-1] - less[1:])) / piece
@@ -159,7 +189,8 @@ class Inverted:
         slope = falling(np.append(most_slope, 0.0)) * (1 + 64 * _U)
         if base < 600:
             high = np.minimum(high, unit)
-        recall = np.where(recall < _TINY, 0.0, recall)
+        top = min(s.rest.top * min(unit, 1e300), 1e300) / more
+        recall = np.maximum(np.where(recall < _TINY, 0.0, recall), top)
         upper = Upper(first, dt, base, np.maximum(high, _TINY), slope, base - self.loss)
         lower = Lower(
             first,
@@ -169,7 +200,7 @@ class Inverted:
             np.maximum(slope, _TINY),
             base - self.loss,
             falling(recall),
-            min(s.rest.top * unit, 1e300),
+            top,
         )
         return upper, lower
 
@@ -181,11 +212,12 @@ def _recalls(low: Array, rise: Array, most: Array, least: Array) -> Array:
     before, and above the line through the two points after: at least the value where these lines cross.
     """
     a, b = low[1:-2] + most[:-2] * rise[1:-2], low[2:-1] + least[2:] * rise[2:-1]  # the lines at t = 0
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):  # slopes may be infinite: unknown
         cross = np.clip((a - b) / (most[:-2] - least[2:]), rise[1:-2], rise[2:-1])
-    cross = np.where(np.isnan(cross), rise[1:-2], cross)
-    height = np.maximum(a - most[:-2] * cross, b - least[2:] * cross)
-    # where they do not cross in between, the larger one at either end would claim too much: both ends then
-    ends = [np.maximum(a - most[:-2] * t, b - least[2:] * t) + least[1:-1] * t for t in (rise[1:-2], rise[2:-1])]
-    found = np.minimum(height + least[1:-1] * cross, np.minimum(*ends))
-    return np.concatenate(([0.0], np.maximum(found, 0.0), np.zeros(2)))
+        cross = np.where(np.isnan(cross), rise[1:-2], cross)
+        # the larger of two lines is least where they cross, or at an end
+        found = np.full(cross.size, np.inf)
+        for t in (cross, rise[1:-2], rise[2:-1]):
+            found = np.minimum(found, np.maximum(a - most[:-2] * t, b - least[2:] * t) + least[1:-1] * t)
+    found = np.where(np.isnan(found), 0.0, np.maximum(found, 0.0))
+    return np.concatenate(([0.0], found, np.zeros(2)))

@@ -147,7 +147,7 @@ def discretise(step: Step, dt: float, c: float, reach: tuple[float, float], deci
     if stop == start:
         start, stop = start - 1, stop + 1
     count = stop - start + 1
-    kappa, rho = 4 * _U * (abs(c) + dt * max(abs(start), abs(stop))), 2e-14 + getattr(step, "rho", 0.0)
+    kappa, rho = 4 * _U * (abs(c) + dt * max(abs(start), abs(stop))), 2e-14 + step.rho
     log_h, part = np.full(2 * count - 2, -np.inf), np.zeros(2 * count - 2)
     points = np.full(count, -np.inf)
     only0, only1 = atoms.only0, atoms.only1
@@ -172,7 +172,7 @@ def discretise(step: Step, dt: float, c: float, reach: tuple[float, float], deci
         beyond = [(last - start, q_above + c + last * dt), (first - start, p_below)]
         only1 += math.exp(p_above)
         only0 += math.exp(q_below)
-        rho = 1e-13 + 16 * _U * max(*(-v for v in (p_above, q_below) if math.isfinite(v)), 1.0, 1.0)
+        rho = step.rho + 1e-13 + 16 * _U * max(*(-v for v in (p_above, q_below) if math.isfinite(v)), 1.0, 1.0)
     if atoms.loss.size:
         exact = _place_atoms(atoms, c, dt, start, count, points, log_h, part) and exact
         off = np.abs(snapped - where)[: atoms.loss.size].max()

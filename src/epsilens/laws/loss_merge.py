@@ -14,6 +14,7 @@ __all__ = ["merge"]
 
 _U = 2.0**-53
 _HUGE = 700.0
+_HAIR = 1e-11  # of a point's mass, which may be dropped
 _MOST_EATEN = 20  # kinks lost at the top before a lattice is called too coarse
 _MOST_REMOVED = 5000  # concave kinks removed, beside twenty for each at the start, before the same is said
 
@@ -39,12 +40,14 @@ def merge(points: Array, log_h: Array, part: Array, dt: float) -> tuple[Array, b
     unit = np.where(np.isfinite(unit), unit, 0.0)
     p_right, p_left, p_atom = (np.exp(v - unit) for v in (right, left, points))
     p, d = p_right + p_left + p_atom, p_left * f - p_right * e
+    hair = (d < 0) & (-d <= _HAIR * p)  # H1 has a little too much: without it the point is aligned
+    p, d = np.where(hair, p + d, p), np.where(hair, 0.0, d)
     live = np.flatnonzero(p > 0)
     if live.size == 0:
         return np.full(n, -np.inf), True
     _settle(p, d, p_atom, (p_right, p_right * e), unit, dt, int(live[0]), 1)
     _settle(p, d, p_atom, (p_left, -p_left * f), unit, dt, int(live[-1]), -1)
-    aligned = _round_down(p, d, unit, dt)
+    aligned = _round_down(p, d, unit, dt) and not bool(hair.any())
     plus, minus = np.maximum(d, 0) / -math.expm1(-dt), np.maximum(-d, 0) / math.expm1(dt)
     jump = np.diff(unit)
     if ((plus[:-1] > 0) & (jump < -_HUGE)).any() or ((minus[1:] > 0) & (jump > _HUGE)).any():

@@ -228,10 +228,11 @@ def aim(steps: Sequence[tuple[Step, int]], flipped: bool, ask: Ask, width: float
             break
         guess = max(log_value, -690.0)
     apart = abs(loss - mean)
-    if ask.kind in ("delta", "roc") and k_of.at_top > 0 and log_value < math.log(0.1 * width * k_of.at_top):
+    at_top = math.log(max(0.1 * width * k_of.at_top, 5e-324)) if k_of.at_top > 0 else -math.inf
+    if ask.kind in ("delta", "roc") and log_value < at_top:
         # what is seen at +∞ is nearly all of the answer: the rest need only be known to be small
         saddle, sd = min(saddle, 30 / (apart + 10 * sd)), max(sd, apart / 8)
-        log_value, width = max(log_value, math.log(0.1 * width * k_of.at_top)), 1.0
+        log_value, width = max(log_value, at_top), 1.0
     lam = max(saddle, 1e-3 / max(sd, apart))
     tolerance = width * lam * max(loss, 1e-3 * sd) if ask.kind == "epsilon" else width
     if ask.kind == "roc":

@@ -15,7 +15,7 @@ __all__ = ["LEGENDRE", "WIDE", "Nodes", "nodes", "panels", "quadrature", "resolv
 
 LEGENDRE = {n: np.polynomial.legendre.leggauss(n) for n in (2, 3, 5, 10)}
 WIDE = 4.0  # the change of a log density over a panel of ten nodes
-_TURN = 2.0  # the same where the exponent may be complex
+_BEND = 2.0  # the same where the exponent may be complex
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,18 +76,18 @@ def nodes(step: Step, low: float, high: float) -> Nodes:
 def resolved(step: Step, low: float, high: float, steepness: float, most: int) -> tuple[Array, Array] | None:
     """Places and log weights for ∫ density·e^{zL} with |z| up to ``steepness``; None if more than ``most`` are needed.
 
-    On each panel the exponents change by at most 2, real and imaginary parts together, where ten nodes leave an error
-    of 1e-15; the logarithm in the loss of a sampled step is then analytic far enough beyond the panel, too.
+    On each panel the log densities change by at most 2, so that the logarithm in the loss of a sampled step is analytic
+    far enough beyond it, and all exponents together, real and imaginary, by at most 4, where ten nodes leave 1e-15.
     """
     cuts = np.concatenate((np.linspace(low, high, 17), [k for k in step.knots if low < k < high]))
     cuts.sort()
     for _ in range(12):
         bend, loss = step.bend(cuts), step.loss(cuts)
-        change = np.diff(cuts) * np.maximum(bend[1:], bend[:-1]) + steepness * np.diff(loss)
-        total = float(change.sum())
-        if not total < _TURN * most / 10:
+        plain = np.diff(cuts) * np.maximum(bend[1:], bend[:-1])
+        change = np.maximum(plain / _BEND, (plain + steepness * np.diff(loss)) / WIDE)
+        if not float(change.sum()) < most / 10:
             return None
-        pieces = np.maximum(np.ceil(change / _TURN), 1).astype(int)
+        pieces = np.maximum(np.ceil(change), 1).astype(int)
         if int(pieces.max()) == 1:
             break
         rank = np.arange(pieces.sum()) - np.repeat(np.cumsum(pieces) - pieces, pieces)

@@ -71,33 +71,39 @@ def rest_of(
     spread: float,
 ) -> Rest:
     """The rest of a product cut off at ``reaches``, whose kept parts, tilted, are ``laws``."""
+    s = _S / spread
+    # E e^{−sL} given what is kept, under the law whose mass is to be shown unlikely: H0, whatever the order
+    shift, k_of = s - tilt if flipped else -1 - s - tilt, np.zeros(s.size)
     # logarithms of the mass that no step shows: at infinity; nor below its cut; nor above it
     p_sure = p_cut = p_kept = q_cut = q_kept = 0.0
     b = math.inf
-    for (step, k), (low, high) in zip(steps, reaches, strict=True):
+    for (step, k), (low, high), (law, _) in zip(steps, reaches, laws, strict=True):
         atoms = step.atoms
         over, under = (-math.inf, -math.inf), (-math.inf, -math.inf)
         if step.span is not None and not isinstance(step, NormalStep):
             over, under = step.above(high), step.below(low)
-        sides = [(atoms.only1, over[0], under[0]), (atoms.only0, over[1], under[1])]
+            if math.isfinite(over[0]):
+                b = min(b, float(step.loss(np.asarray(high))))
+        sides = [(atoms.only1, _mass(over[0]), _mass(under[0])), (atoms.only0, _mass(over[1]), _mass(under[1]))]
         (p_top, p_over, p_under), (q_top, q_over, q_under) = reversed(sides) if flipped else sides
-        if math.isfinite(p_over):
-            b = min(b, float(step.loss(np.asarray(high))))
         p_sure += _none(k, p_top)
-        p_cut += _none(k, p_top + math.exp(p_under))
-        p_kept += _none(k, p_top + math.exp(p_under) + math.exp(p_over))
-        q_cut += _none(k, q_top + math.exp(q_under))
-        q_kept += _none(k, q_top + math.exp(q_under) + math.exp(q_over))
+        p_cut += _none(k, p_top + p_under)
+        p_kept += _none(k, p_top + p_under + p_over)
+        q_cut += _none(k, q_top + q_under)
+        q_kept += _none(k, q_top + q_under + q_over)
+        kept = _none(1, p_top + p_under + p_over if flipped else q_top + q_under + q_over)
+        k_of += k * np.maximum(law.log_moment(shift) + law.log_scale - kept, 0.0)
     above = -math.exp(p_cut) * math.expm1(p_kept - p_cut) if p_kept < p_cut else 0.0
     above_q = -math.exp(q_cut) * math.expm1(q_kept - q_cut) if q_kept < q_cut else 0.0
     below = -math.exp(p_sure) * math.expm1(p_cut - p_sure) * (1 + _SLACK) if p_cut < p_sure else 0.0
-    s = _S / spread
-    # E over what is kept of e^{−sL} under the law of the large losses' denominator: H0, or in the other order H1
-    shift = s - tilt if flipped else -1 - s - tilt
-    k_of = sum(k * np.maximum(law.log_moment(shift) + law.log_scale, 0.0) for law, k in laws)
-    if (flipped and b <= 0) or not math.isfinite(b) or b <= 0:
+    if not 0 < b < math.inf:
         s, k_of = np.zeros(1), np.zeros(1)
-    return Rest(-math.expm1(p_sure) + 0.0, below, above, above_q, b, s, np.asarray(k_of), flipped)
+    return Rest(-math.expm1(p_sure) + 0.0, below, above, above_q, b, s, k_of, flipped)
+
+
+def _mass(log_mass: float) -> float:
+    """Not 0 where there is any."""
+    return max(math.exp(log_mass), 5e-324) if math.isfinite(log_mass) else 0.0
 
 
 def _none(k: int, mass: float) -> float:

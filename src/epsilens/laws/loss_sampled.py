@@ -26,7 +26,10 @@ def _mix(loss: Array, rate: float) -> Array:
     """log(1 − q + q·e^L), in the form that keeps its digits."""
     loss = np.asarray(loss, dtype=float)
     if rate > 0.5:
-        return np.asarray(np.logaddexp(math.log1p(-rate), math.log(rate) + loss))
+        with np.errstate(over="ignore"):
+            near = np.log1p(rate * np.expm1(np.clip(loss, -1.0, 30.0)))
+        far = np.logaddexp(math.log1p(-rate), math.log(rate) + loss)
+        return np.asarray(np.where((loss > -1) & (loss < 30), near, far))
     if loss.size == 0 or float(loss.max()) < 30:
         return np.asarray(np.log1p(rate * np.expm1(loss)))
     with np.errstate(over="ignore"):
@@ -56,6 +59,11 @@ class Sampled:
     base: Step
     rate: float
     mirrored: bool = field(default=False, repr=False)
+
+    @property
+    def rho(self) -> float:
+        """As the base."""
+        return self.base.rho
 
     @property
     def span(self) -> tuple[float, float] | None:
@@ -158,6 +166,7 @@ class NormalReplaced:
 
     mu: float
     rate: float
+    rho: float = field(default=0.0, repr=False, compare=False)
     atoms: Atoms = field(default_factory=Atoms.none, repr=False, compare=False)
     span: tuple[float, float] = field(default=(-math.inf, math.inf), repr=False)
     knots: tuple[float, ...] = field(default=(), repr=False)
@@ -242,6 +251,7 @@ class LaplaceReplaced:
 
     m: float
     rate: float
+    rho: float = field(default=0.0, repr=False, compare=False)
     mirrored: bool = field(default=True, repr=False)
 
     @property
@@ -324,6 +334,11 @@ class Flagged:
 
     base: Step
     rate: float
+
+    @property
+    def rho(self) -> float:
+        """As the base."""
+        return self.base.rho
 
     @property
     def mirrored(self) -> bool:

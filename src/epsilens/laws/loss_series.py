@@ -26,7 +26,7 @@ from .loss_tilted import Tilted, TiltedNormal, tilted
 __all__ = ["Series", "series"]
 
 _U = 2.0**-53
-_CHEAP, _MOST_WORK = 2**19, 2**24  # frequencies times nodes: not worth another tilt, and too many
+_CHEAP, _MOST_WORK = 2**19, 2**27  # frequencies times nodes: not worth another tilt, and too many
 _MOST_TERMS = 2**15
 _MOST_LIKELY = 16.0  # a frequency that is mostly enough, in inverse standard deviations
 _MOST_LOST = 14.0  # how far below what the tilt resolves an answer may lie, as a logarithm
@@ -83,7 +83,8 @@ class Series:
         total = np.zeros(np.shape(loss))
         for (s, log_a), sign in zip(self.aliases, (1.0, -1.0), strict=True):
             if s.size:
-                total += np.exp(np.min(log_a - np.multiply.outer(sign * np.asarray(loss), s), axis=-1))
+                least = np.min(log_a - np.multiply.outer(sign * np.asarray(loss), s), axis=-1)
+                total += np.exp(np.minimum(least, 700.0))
         return total
 
     def bounds(self, loss: Array, value: Array) -> tuple[Array, Array]:
@@ -204,7 +205,8 @@ def _tilts(aim: Aim) -> list[tuple[float, float]]:
         lost = float(k[0]) - one * aim.loss - aim.log_value
         if found and (lost > most_lost or one * spread < 0.5):
             break
-        found.append((float(np.min((k[1:] - k[0] + 20 + max(lost, 0.0)) / s)) - aim.loss, one, spread))
+        period = float(np.min((k[1:] - k[0] + 20 + max(lost, 0.0)) / s)) - aim.loss
+        found.append((max(period, spread), one, spread))
     shortest = min(period for period, _, _ in found)
     first = next(i for i, (period, _, _) in enumerate(found) if period <= 2.5 * shortest)
     return [(one, spread) for _, one, spread in found[first:]]
@@ -261,7 +263,9 @@ def _terms(live: Sequence[tuple[Tilted | TiltedNormal, int]], y: Array, tilt: fl
     terms = scale * size * np.exp(1j * angle) / bottom
     with np.errstate(over="ignore", invalid="ignore"):
         grown = np.where(size > 0, size * np.expm1(excess), np.exp(log_size + excess))
-        grown = np.where(np.isfinite(grown), grown, 1.0)  # never more than 1
+        grown = np.where(np.isfinite(grown), grown, 2.0)
     turned = size * _U * (4 * turns + 4 * np.abs(log_size) + 8 * y * far + 16)
-    lost = np.where(np.isfinite(log_size), np.minimum(grown, 1.0) + turned, 1.0)
+    lost = np.where(
+        np.isfinite(log_size), np.minimum(grown, 1 + size) + turned, 1.0
+    )  # two sizes are never further apart
     return terms, float((scale * lost / np.abs(bottom)).sum())

@@ -78,7 +78,7 @@ class Upper(_Profile):
             with np.errstate(divide="ignore"):
                 line = np.logaddexp(self.base + np.log(self.h[j]), self.first + j * self.dt + log_alpha)
             best = np.minimum(best, line)
-        return np.asarray(best)
+        return np.asarray(best + 8 * _U * (np.abs(best) + np.abs(log_alpha)))
 
     def inverse_roc(self, log_recall: Array) -> Array:
         """log max_i (R − h_i)/t_i, found by recall; any i gives a valid lower bound on α."""
@@ -209,14 +209,14 @@ def falling(values: Array) -> Array:
 
 
 class _Sums:
-    """The tilted product about its peak: p = e^base·r·e^{−λu}, H0-masses p·e^{−l}, u = l − peak.
+    """The tilted product about a loss: p = e^base·r·e^{−λu}, H0-masses p·e^{−l}, u = l − that loss.
 
     What lies too far out for doubles is cut: below nothing is asked, above it joins what is beyond the window.
     """
 
-    def __init__(self, power: Power, tilt: float, dt: float, kappa: float, rho: float) -> None:
+    def __init__(self, power: Power, tilt: float, dt: float, kappa: float, rho: float, loss: float) -> None:
         n = power.r.size
-        middle = int(np.argmax(power.r))
+        middle = min(max(round((loss - power.first_loss) / dt), 0), n - 1)
         far = math.floor(500.0 / (abs(tilt) + 1) / dt)
         first, stop = max(middle - far, 0), min(middle + far + 1, n)
         self.r, self.dt, self.tilt = power.r[first:stop], dt, tilt
@@ -246,8 +246,8 @@ class _Sums:
         return _exp(math.log(at_top) - self.base) if at_top > 0 else 0.0
 
 
-def _upper(power: Power, tilt: float, dt: float, kappa: float, rho: float, at_top: float) -> Upper:
-    s = _Sums(power, tilt, dt, kappa, rho)
+def _upper(power: Power, tilt: float, dt: float, kappa: float, rho: float, loss: float, at_top: float) -> Upper:
+    s = _Sums(power, tilt, dt, kappa, rho, loss)
     h, tail = s.profile((s.r + s.error) * s.fall)
     h += s.beyond + s.top(at_top)
     h *= 1 + s.relative
@@ -258,12 +258,14 @@ def _upper(power: Power, tilt: float, dt: float, kappa: float, rho: float, at_to
     return Upper(s.place + s.shift, dt, s.base, h, tail, slope_base)
 
 
-def _lower(power: Power, tilt: float, dt: float, kappa: float, rho: float, at_top: float, leak: float) -> Lower:
-    s = _Sums(power, tilt, dt, kappa, rho)
+def _lower(
+    power: Power, tilt: float, dt: float, kappa: float, rho: float, loss: float, at_top: float, leak: float
+) -> Lower:
+    s = _Sums(power, tilt, dt, kappa, rho, loss)
     low = np.maximum(s.r - s.error, 0.0)
     heaviest: Array = s.fall
     if tilt <= 0:  # weights grow with u: leave out what is negligible, so that the wrapped mass weighs less
-        last = int(np.flatnonzero(s.r > 1e-9 * s.r.max())[-1])
+        last = int(np.flatnonzero(s.r >= 1e-9 * s.r.max())[-1])
         low[last + 1 :] = 0.0
         heaviest = np.full(s.fall.size, s.fall[last])
     low *= s.fall
@@ -290,9 +292,16 @@ def _lower(power: Power, tilt: float, dt: float, kappa: float, rho: float, at_to
 
 
 def slice_of(
-    powers: tuple[Power, Power], tilt: float, dt: float, kappa: float, rho: float, tops: Array, leak: float
+    powers: tuple[Power, Power],
+    tilt: float,
+    dt: float,
+    kappa: float,
+    rho: float,
+    loss: float,
+    tops: Array,
+    leak: float,
 ) -> Slice:
-    """A slice from the tilted products of the upper and the lower side.
+    """A slice about ``loss`` from the tilted products of the upper and the lower side.
 
     ``kappa`` and ``rho`` are the errors of the losses and (relative) of the masses of the whole product, ``tops`` the
     H1-masses at +∞, ``leak`` the H0-mass of what the lower side counts there.
@@ -300,6 +309,6 @@ def slice_of(
     high, low = powers
     return Slice(
         tilt,
-        _upper(high, tilt, dt, kappa, rho, float(tops[0])),
-        _lower(low, tilt, dt, kappa, rho, float(tops[1]), leak),
+        _upper(high, tilt, dt, kappa, rho, loss, float(tops[0])),
+        _lower(low, tilt, dt, kappa, rho, loss, float(tops[1]), leak),
     )

@@ -74,6 +74,11 @@ class Step(Protocol):
         """Whether both orders have the same trade-off."""
         ...
 
+    @property
+    def rho(self) -> float:
+        """The relative error of the atoms' masses, beyond that of their logarithms."""
+        ...
+
     def loss(self, x: Array) -> Array:
         """L(x), increasing."""
         ...
@@ -116,6 +121,7 @@ class NormalStep:
     """N(0, 1) against N(μ, 1)."""
 
     mu: float
+    rho: float = field(default=0.0, repr=False, compare=False)
     atoms: Atoms = field(default_factory=Atoms.none, repr=False, compare=False)
     span: tuple[float, float] = field(default=(-math.inf, math.inf), repr=False)
     knots: tuple[float, ...] = field(default=(), repr=False)
@@ -168,6 +174,7 @@ class LaplaceStep:
     """Lap(0, 1) against Lap(m, 1): L = 2x − m on [0, m], atoms at both ends."""
 
     m: float
+    rho: float = field(default=0.0, repr=False, compare=False)
     mirrored: bool = field(default=True, repr=False)
     knots: tuple[float, ...] = field(default=(), repr=False)
 
@@ -271,6 +278,11 @@ class Swapped:
     """The two laws exchanged: x is mirrored so that the loss still grows."""
 
     base: Step
+
+    @property
+    def rho(self) -> float:
+        """As the base."""
+        return self.base.rho
 
     @property
     def mirrored(self) -> bool:

@@ -149,7 +149,7 @@ def tilted(
     weight /= total
     log_scale = top + math.log(total)
     mean = float(weight @ loss)
-    rho = _RHO + getattr(step, "rho", 0.0) + 8 * _U * (size + 8) + (2 + tilt) * kappa
+    rho = _RHO + step.rho + 8 * _U * (size + 8) + (2 + tilt) * kappa
     uniform = Slabs(np.zeros(0), np.zeros(0))
     if x.size:
         moving = loss[atoms.loss.size :]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import expm1, log_ndtr
@@ -19,6 +20,7 @@ from ..readings.precision_recall import fbeta_by_thresholds
 from ..readings.tradeoff import psi_by_tangents
 from ..solve import root
 from ..special import expm1mx, mills, moment_less_one
+from .mirrored import Mirrored
 
 __all__ = ["NormalLaplaceShift"]
 
@@ -70,25 +72,16 @@ def _sf(x: Array, b: Array) -> Array:
 
 
 @dataclass(frozen=True, slots=True)
-class NormalLaplaceShift:
+class NormalLaplaceShift(Mirrored):
     """N(0, b²) + Lap(0, 1) under H0, the same plus d ≥ 0 under H1; b > 0 and d are numbers or arrays."""
+
+    error: ClassVar[float] = ERROR
 
     b: Array
     d: Array
 
-    @property
-    def symmetric(self) -> bool:
-        """T(H0,H1) = T(H1,H0)."""
-        return True
-
-    @property
-    def direction(self) -> str:
-        """Exact distribution functions; what remains of rounding is added."""
-        return "upper"
-
-    def reverse(self) -> NormalLaplaceShift:
-        """Mirror image: the same curve."""
-        return self
+    def _sf(self, x: Array) -> Array:
+        return _sf(x, self.b)
 
     def _isf(self, p: Array) -> Array:
         """The x with P(X > x) = p: one root of the log tail, below max(b√(8L), 2L) with L = −log p."""
@@ -99,18 +92,6 @@ class NormalLaplaceShift:
         x = root(lambda v: _log_tail(v, b) - goal, np.zeros(small.shape), high)
         x = np.where(small == 0.5, 0.0, np.maximum(x, 0.0))
         return np.where(p <= 0, np.inf, np.where(p >= 1, -np.inf, np.where(p > 0.5, -x, x)))
-
-    def tradeoff(self, alpha: Array) -> Array:
-        """1 − P(X > c − d), c the quantile: the mirrored tail keeps the digits."""
-        return _sf(self.d - self._isf(alpha), self.b) * (1 - ERROR)
-
-    def roc(self, alpha: Array) -> Array:
-        """P(X > c − d)."""
-        return np.minimum(_sf(self._isf(alpha) - self.d, self.b) * (1 + ERROR), 1.0)
-
-    def inverse_roc(self, recall: Array) -> Array:
-        """P(X > c + d) with c the quantile of the recall."""
-        return _sf(self._isf(recall) + self.d, self.b) * (1 - ERROR)
 
     def _llr(self, x: Array) -> Array:
         """log pdf(x−d) − log pdf(x); for a narrow shift the integral of the slope, which does not cancel."""
@@ -142,12 +123,6 @@ class NormalLaplaceShift:
         c = np.where(inside & ~(inside & (law._llr(high) < goal)), c, np.inf)
         return np.where(u >= 0, c, d - c)
 
-    def at(self, log_threshold: Array) -> tuple[Array, Array]:
-        """(α, recall) of the threshold test."""
-        c = self._threshold(log_threshold)
-        with np.errstate(invalid="ignore"):
-            return _sf(c, self.b), _sf(c - self.d, self.b)
-
     def profile(self, log_threshold: Array) -> Array:
         """recall − t·α, plus its rounding; at t = 1 the mass within ±d/2."""
         u = np.asarray(log_threshold, dtype=float)
@@ -170,17 +145,6 @@ class NormalLaplaceShift:
         nodes = d[..., None] * (1 + _X) / 4
         inside = (np.exp(_log_pdf(nodes, b[..., None])) * _W).sum(-1) * d / 2
         return np.asarray(np.where(narrow, inside, np.minimum(direct + ERROR, 1.0)))
-
-    def profile_inverse(self, delta: Array) -> Array:
-        """The least ε ≥ 0 with h(e^ε) ≤ δ."""
-        delta, b, d = np.broadcast_arrays(np.asarray(delta, dtype=float), self.b, self.d)
-        law = NormalLaplaceShift(b, d)
-        start = law.profile(np.zeros(()))
-        zero = start <= delta
-        goal = np.where(zero | (delta <= 0), 0.5 * np.maximum(start, 1e-300), delta)
-        value = root(lambda e: law.profile(e) - goal, np.where(zero, 0.0, 1e-300), np.where(d > 0, d, 1.0), atol=1e-15)
-        value = np.minimum(value * (1 + 1e-13) + 1e-300, d)
-        return np.where(zero, 0.0, np.where(delta > 0, value, d))
 
     def max_llr(self) -> Array:
         """d, approached far out."""

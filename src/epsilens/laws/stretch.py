@@ -21,31 +21,14 @@ from ..checks import Array
 from ..readings.precision_recall import fbeta_by_thresholds
 from ..solve import root
 from ..special import expm1mx, log1pmx, sinhcm1
+from .narrow_wide import NarrowWide
 
 __all__ = ["StretchedLaplace"]
 
 
 @dataclass(frozen=True, slots=True)
-class StretchedLaplace:
+class StretchedLaplace(NarrowWide):
     """H0 = Lap(0,1) and H1 = Lap(m,θ), θ > 1; swapped when ``flipped``."""
-
-    m: float
-    theta: float
-    flipped: bool = False
-
-    @property
-    def symmetric(self) -> bool:
-        """The two orders differ."""
-        return False
-
-    @property
-    def direction(self) -> str:
-        """Closed form, up to one monotone root."""
-        return "exact"
-
-    def reverse(self) -> StretchedLaplace:
-        """The other order."""
-        return StretchedLaplace(self.m, self.theta, not self.flipped)
 
     # The narrow law is Lap(0,1), the wide one Lap(m,θ); z is the right end above.
 
@@ -130,24 +113,6 @@ class StretchedLaplace:
         left, right = self._ends(np.where(alpha >= 1, 0.0, z))
         return np.where(alpha <= 0, -np.inf, left), np.where(alpha <= 0, np.inf, right)
 
-    def tradeoff(self, alpha: Array) -> Array:
-        """f(α) from the level whose rejection region has H0-mass α."""
-        if self.flipped:  # H0 is wide and the rejection region is the inside
-            return self._curve(alpha, wide=True, inside=True, want="outside")
-        return self._curve(alpha, wide=False, inside=False, want="inside")
-
-    def roc(self, alpha: Array) -> Array:
-        """1 − f(α)."""
-        if self.flipped:
-            return self._curve(alpha, wide=True, inside=True, want="inside")
-        return self._curve(alpha, wide=False, inside=False, want="outside")
-
-    def inverse_roc(self, recall: Array) -> Array:
-        """The α whose recall is given."""
-        if self.flipped:
-            return self._curve(recall, wide=False, inside=True, want="inside")
-        return self._curve(recall, wide=True, inside=False, want="outside")
-
     def _z(self, log_threshold: Array) -> Array:
         """The end at a threshold; negative below the least likelihood ratio."""
         level = np.log(self.theta) + (-log_threshold if self.flipped else log_threshold)
@@ -185,26 +150,6 @@ class StretchedLaplace:
             far = -np.expm1(u) + 0.5 * (t - 1) * (np.exp(left) + np.exp(-right))
             value = np.where(z <= self.m, short, np.where(np.abs(e) < 1, near, far))
         return np.where(z <= 0, 0.0, np.where(np.isneginf(u), 1.0, np.maximum(value, 0.0)))
-
-    def profile_inverse(self, delta: Array) -> Array:
-        """The least ε ≥ 0 with h(e^ε) ≤ δ, rounded up."""
-        delta = np.asarray(delta, dtype=float)
-        start = self.profile(np.zeros(delta.shape))
-        zero = start <= delta
-        inside = ~zero & (delta > 0)
-        d = np.where(inside, delta, 0.5 * start)
-        high = np.full(delta.shape, float(self.max_llr()))
-        if not self.flipped:
-            high = np.full(delta.shape, 1.0)
-            for _ in range(64):
-                short = self.profile(high) > d
-                if not short.any():
-                    break
-                high = np.where(short, 2 * high, high)
-        with np.errstate(divide="ignore"):
-            value = root(lambda e: np.log(self.profile(e)) - np.log(d), np.zeros(delta.shape), high)
-        value = np.where(self.profile(value) > d, value * (1 + 1e-14) + 1e-300, value)
-        return np.where(zero, 0.0, np.where(delta > 0, value, self.max_llr()))
 
     def max_llr(self) -> Array:
         """Unbounded towards the wide law; log θ + m/θ towards the narrow one, at z = 0."""

@@ -20,6 +20,7 @@ from ..checks import Array
 from ..readings.precision_recall import fbeta_by_thresholds
 from ..solve import root
 from ..special import log1pmx, mills, mills_drop
+from .narrow_wide import NarrowWide
 
 __all__ = ["StretchedNormal"]
 
@@ -60,26 +61,13 @@ def _gap(y: Array, x: Array, width: Array) -> Array:
 
 
 @dataclass(frozen=True, slots=True)
-class StretchedNormal:
+class StretchedNormal(NarrowWide):
     """H0 = N(0,1) and H1 = N(μ,θ²), θ > 1, μ ≥ 0; swapped when ``flipped``."""
 
-    mu: float
-    theta: float
-    flipped: bool = False
-
     @property
-    def symmetric(self) -> bool:
-        """The two orders differ."""
-        return False
-
-    @property
-    def direction(self) -> str:
-        """Closed form, up to one monotone root."""
-        return "exact"
-
-    def reverse(self) -> StretchedNormal:
-        """The other order."""
-        return StretchedNormal(self.mu, self.theta, not self.flipped)
+    def mu(self) -> float:
+        """μ: the shift."""
+        return self.m
 
     @property
     def _square(self) -> float:
@@ -160,24 +148,6 @@ class StretchedNormal:
         z = np.where(alpha <= 0, np.inf, np.where(alpha >= 1, -self.centre, z))
         return np.asarray(-(2 * self.centre + z)), z
 
-    def tradeoff(self, alpha: Array) -> Array:
-        """f(α) from the interval whose complement has H0-mass α."""
-        if self.flipped:  # H0 is wide and the rejection region is the inside
-            return self._curve(alpha, wide=True, inside=True, want="outside")
-        return self._curve(alpha, wide=False, inside=False, want="inside")
-
-    def roc(self, alpha: Array) -> Array:
-        """1 − f(α)."""
-        if self.flipped:
-            return self._curve(alpha, wide=True, inside=True, want="inside")
-        return self._curve(alpha, wide=False, inside=False, want="outside")
-
-    def inverse_roc(self, recall: Array) -> Array:
-        """The α whose recall is given."""
-        if self.flipped:
-            return self._curve(recall, wide=False, inside=True, want="inside")
-        return self._curve(recall, wide=True, inside=False, want="outside")
-
     def at(self, log_threshold: Array) -> tuple[Array, Array]:
         """(α, recall) of the threshold test."""
         u = np.asarray(log_threshold, dtype=float)
@@ -248,24 +218,6 @@ class StretchedNormal:
             value = np.where(most < 25, small, large)
         value = np.where(np.isneginf(u), 1.0, np.clip(value, 0.0, 1.0))
         return np.where(r <= 0, 0.0, value)
-
-    def profile_inverse(self, delta: Array) -> Array:
-        """The least ε ≥ 0 with h(e^ε) ≤ δ."""
-        delta = np.asarray(delta, dtype=float)
-        start = self.profile(np.zeros(delta.shape))
-        zero = start <= delta
-        d = np.where(~zero & (delta > 0), delta, 0.5 * start)
-        high = np.full(delta.shape, float(self.max_llr()) if self.flipped else 1.0)
-        if not self.flipped:
-            for _ in range(64):
-                short = self.profile(high) > d
-                if not short.any():
-                    break
-                high = np.where(short, 2 * high, high)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            value = root(lambda e: np.log(self.profile(e)) - np.log(d), np.zeros(delta.shape), high)
-        value = np.where(self.profile(value) > d, value * (1 + 1e-14) + 1e-300, value)
-        return np.where(zero, 0.0, np.where(delta > 0, value, self.max_llr()))
 
     def max_llr(self) -> Array:
         """Unbounded towards the wide law; log θ + μ²/(2(θ²−1)) towards the narrow one, at −c."""

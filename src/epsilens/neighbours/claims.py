@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from .. import checks
 from ..build.discrete import approximate
 from ..build.mechanisms import hypotheses
 from ..checks import Array, Number, plain
+from ..composing import NormalBound, as_bound
 from ..errors import InputError
 from ..experiment import Experiment
 from ..laws.normal import Normal
@@ -34,7 +36,8 @@ _ROUNDING = 1e-12  # of sums over thousands of atoms
 def from_dp(epsilon: ArrayLike, delta: ArrayLike = 0.0, *, neighbours: str = "add-remove") -> Experiment:
     """Several (ε, δ) guarantees that hold at once: the riskiest release they allow together, exactly.
 
-    One pair is :func:`epsilens.approximate`. More pairs say more, up to the whole profile of a mechanism.
+    One pair is :func:`epsilens.approximate`, here a bound and not a mechanism. More pairs say more, up to the whole
+    profile of a mechanism.
 
     >>> e = from_dp([0.5, 1.0, 2.0], [0.1, 1e-2, 1e-5])
     >>> round(e.delta(1.0), 6), round(e.epsilon(1e-5), 6), round(e.advantage(), 4)
@@ -46,7 +49,8 @@ def from_dp(epsilon: ArrayLike, delta: ArrayLike = 0.0, *, neighbours: str = "ad
     except ValueError:
         raise InputError(f"epsilon and delta have shapes {eps.shape} and {d.shape}: give as many of each") from None
     if eps.ndim == 0:
-        return approximate(epsilon=float(eps), delta=float(d), neighbours=neighbours)
+        one = approximate(epsilon=float(eps), delta=float(d), neighbours=neighbours)
+        return replace(one, law=as_bound(one.law))
     if eps.ndim != 1 or not eps.size:
         raise InputError(f"epsilon has shape {eps.shape}: give a list of one number or more")
     return _claim(envelope(eps, d), "claims", {"claims": int(eps.size)}, f"{eps.size} (ε, δ) claims", neighbours)
@@ -59,7 +63,7 @@ def from_gdp(mu: float, *, neighbours: str = "add-remove") -> Experiment:
     0.69146246127401...
     """
     value = float(checks.within("mu", checks.scalar("mu", mu), 0.0, 1e4))
-    return _claim(Normal(np.asarray(value)), "gdp", {"mu": value}, "a μ-GDP claim", neighbours)
+    return _claim(NormalBound(np.asarray(value)), "gdp", {"mu": value}, "a μ-GDP claim", neighbours)
 
 
 def from_zcdp(rho: float, xi: float = 0.0, *, neighbours: str = "add-remove") -> Experiment:
@@ -89,7 +93,7 @@ def from_rdp(
 ) -> Experiment:
     """(a, ρ)-RDP at one order or several (Mironov 2017): D_a ≤ ρ in both orders of the pair.
 
-    ``rho`` is a number, a list like ``order``, or a function of the order (read at many if no order is given).
+    ``rho`` is a number for one order, a list for several, or a function of the order (read at many if none is given).
 
     >>> round(from_rdp(2.0, 1.0).epsilon(1e-5), 3)
     10.668
@@ -134,6 +138,8 @@ def _orders(order: Any, rho: Any) -> tuple[Array, Array]:
     bound = checks.at_least("rho", said, 0.0, infinite=True)
     if bound.ndim > 1 or (bound.ndim and bound.shape != a.shape):
         raise InputError(f"rho has shape {bound.shape} and order {a.shape}: give one rho for each order")
+    if not bound.ndim and a.size > 1:
+        raise InputError(f"rho is {float(bound):.12g} and order has {a.size} values: give one rho for each order")
     bound = np.broadcast_to(bound, a.shape)
     low = np.isfinite(a) & ((a - 1 < 1e-9) | (a > 1e9))
     if low.any():
@@ -159,6 +165,17 @@ def _claim(law: Any, name: str, parameters: dict[str, Any], said: str, neighbour
 # -- out --------------------------------------------------------------------------------------------------------
 
 
+def _no_experiment(value: Any) -> InputError:
+    return InputError(f"experiment is a {type(value).__name__}: give what laplace, gaussian and the like return")
+
+
+def _one(experiment: Any) -> None:
+    if not isinstance(experiment, Experiment):
+        raise _no_experiment(experiment)
+    if experiment._arrays:
+        raise InputError("this is many experiments at once: give one")
+
+
 def to_gdp(experiment: Experiment) -> float:
     """The smallest μ for which the experiment is μ-GDP; infinite where there is none.
 
@@ -166,6 +183,7 @@ def to_gdp(experiment: Experiment) -> float:
     >>> round(to_gdp(el.laplace(epsilon=1.0)), 4)
     1.0301
     """
+    _one(experiment)
     return float(experiment.psi())
 
 
@@ -176,6 +194,8 @@ def to_rdp(experiment: Experiment, order: ArrayLike) -> Number:
     >>> to_rdp(el.gaussian(psi=1.0), [2.0, 8.0])
     array([1., 4.])
     """
+    if not isinstance(experiment, Experiment):
+        raise _no_experiment(experiment)
     one, other = experiment.renyi(order), experiment.reverse().renyi(order)
     return plain(np.maximum(one, other))
 
@@ -190,8 +210,7 @@ def to_zcdp(experiment: Experiment) -> float:
     >>> to_zcdp(el.gaussian(psi=1.0)), round(to_zcdp(el.pure(epsilon=1.0)), 6)  # ε·tanh(ε/2)
     (0.5, 0.462117)
     """
-    if experiment._arrays:
-        raise InputError("this is many experiments at once: give one")
+    _one(experiment)
     law = experiment.law
     if isinstance(law, Normal):
         return float(law.mu) ** 2 / 2

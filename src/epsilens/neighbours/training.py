@@ -14,6 +14,7 @@ Poisson samples, which ``make_private(poisson_sampling=True)`` makes them, and a
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +36,7 @@ _LEAST_NOISE, _MOST_NOISE, _LEAST_RATE = 1e-2, 1e12, 1e-12
 Row = tuple[float, float, int]
 
 
-def trained(history: list[Row], *, width: float | None = None) -> Experiment:
+def trained(history: Iterable[Row], *, width: float | None = None) -> Experiment:
     """What is learned about one person from training with this history of (noise multiplier, sample rate, steps).
 
     >>> round(trained([(1.0, 0.01, 1000)]).epsilon(1e-5), 2)
@@ -43,6 +44,8 @@ def trained(history: list[Row], *, width: float | None = None) -> Experiment:
     """
     from ..build.sampling import dpsgd
 
+    if not isinstance(history, Iterable):
+        raise InputError(f"history is {history!r}: give rows of (noise multiplier, sample rate, steps)")
     rows = [_row(row) for row in history]
     rows = [row for row in rows if row[1] > 0 and row[2] > 0]
     if not rows:

@@ -140,6 +140,18 @@ def _records(c: Conditions) -> float | None:
     return c.records
 
 
+def _from_odds(source: str, target: str, when: str, proof: str) -> Implication:
+    """What is within e^ε given each value tells so much about it."""
+    formula = "c − 1 − ln c nats, with c = ε/(1 − e^−ε)"
+    return Implication(source, target, formula, when, proof, curve=lambda e, c: bounds.information_from_odds(e))
+
+
+def _from_belief(source: str, target: str, proof: str) -> Implication:
+    """What moves a belief by at most e^ε tells so much."""
+    formula = "ε·tanh(ε/2) nats"
+    return Implication(source, target, formula, "always", proof, curve=lambda e, c: bounds.information_from_belief(e))
+
+
 _MIXTURE = "a mixture of laws is within e^ε of another if all their parts are"
 
 IMPLICATIONS: tuple[Implication, ...] = (
@@ -245,30 +257,25 @@ IMPLICATIONS: tuple[Implication, ...] = (
         _if(lambda c: c.constrained and c.diameter == 1, _group), needs="dependent",
     ),
     # -- information
-    Implication(
-        "dp", "mi", "c − 1 − ln c nats, with c = ε/(1 − e^−ε)", "always, for any prior",
+    _from_odds(
+        "dp", "mi", "always, for any prior",
         "given the others, the record's laws are within e^ε: convexity, see bounds; below ε·tanh(ε/2), near ε²/8",
-        curve=lambda e, c: bounds.information_from_odds(e),
     ),
-    Implication(
-        "ddp", "mi", "c − 1 − ln c nats, with c = ε/(1 − e^−ε)", "always",
+    _from_odds(
+        "ddp", "mi", "always",
         "given the others, the record's possible values are dependent neighbours: as for differential privacy",
-        curve=lambda e, c: bounds.information_from_odds(e),
     ),
-    Implication(
-        "ip", "mi-marginal", "c − 1 − ln c nats, with c = ε/(1 − e^−ε)", "always",
+    _from_odds(
+        "ip", "mi-marginal", "always",
         "the laws of the answer given each value are within e^ε: as for differential privacy",
-        curve=lambda e, c: bounds.information_from_odds(e),
     ),
-    Implication(
-        "mp", "mi-marginal", "ε·tanh(ε/2) nats", "always",
+    _from_belief(
+        "mp", "mi-marginal",
         "E[t·ln t] for t = P(v|o)/P(v) in [e^−ε, e^ε] with mean 1 is largest on the two ends; at most ε",
-        curve=lambda e, c: bounds.information_from_belief(e),
     ),
-    Implication(
-        "mp-database", "mi", "ε·tanh(ε/2) nats", "always",
+    _from_belief(
+        "mp-database", "mi",
         "I(Dᵢ; o | others) ≤ I(D; o), and as for membership privacy",
-        curve=lambda e, c: bounds.information_from_belief(e),
     ),
     Implication(
         "mi", "mi-marginal", "ε", "records are independent",

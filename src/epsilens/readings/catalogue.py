@@ -84,5 +84,6 @@ def find(name: Any) -> Reading:
     if name == "tradeoff":
         raise InputError("the reading 'tradeoff' falls as risk grows: bound 'roc' (with fpr) instead")
     if not isinstance(name, str) or name not in READINGS:
-        raise InputError(f"there is no reading {name!r}: give one of {', '.join(READINGS)}")
+        known = ", ".join(READINGS)
+        raise InputError(f"there is no reading {name!r}: give one of {known}; a bracket can also be of tradeoff")
     return READINGS[name]

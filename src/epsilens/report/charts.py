@@ -23,7 +23,7 @@ from .words import count, frequencies
 if TYPE_CHECKING:
     from ..experiment import Experiment
 
-__all__ = ["PHONE", "SIDE_BY_SIDE", "Chart", "precision_recall", "render", "roc"]
+__all__ = ["PHONE", "SIDE_BY_SIDE", "Chart", "precision_recall", "render", "roc", "square"]
 
 #: Widths of the plot in pixels, without the axis: two side by side on a desk, one on a phone.
 SIDE_BY_SIDE, PHONE = 326, 296
@@ -192,15 +192,15 @@ def _dense(points: Sequence[Point]) -> list[Point]:
 def _spec(chart: Chart, width: int) -> dict[str, Any]:
     layers, texts = _labelled(chart, width)
     layers += [_dot(chart.best, filled=True), _dot(chart.chosen, filled=False), *texts]
-    axis = {
-        "values": [0, 25, 50, 75, 100],
-        "grid": True,
-        "domain": False,
-        "ticks": False,
-        "labelPadding": 8,
-        "labelFlush": False,
-    }
     scale = {"domain": [0, 100], "nice": False}
+    x = {"scale": scale, "axis": {"values": [0, 25, 50, 75, 100], "title": chart.x_title}}
+    return square(width, chart.title, chart.subtitle, layers, x)
+
+
+def square(width: int, title: str, subtitle: str, layers: list[dict[str, Any]], x: dict[str, Any]) -> dict[str, Any]:
+    """A square chart out of 100 upwards: ``x`` gives the scale of the horizontal axis, and its title and ticks."""
+    axis = {"grid": True, "domain": False, "ticks": False, "labelPadding": 8, "labelFlush": False}
+    below = {**axis, **x["axis"], "titleAnchor": "start", "titlePadding": 8}
     return {
         "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
         "width": width,
@@ -208,16 +208,16 @@ def _spec(chart: Chart, width: int) -> dict[str, Any]:
         # Sizes are fixed here, because the renderer does not know the widths of the page's font.
         "autosize": {"type": "none"},
         "padding": _PADDING,
-        "title": {"text": chart.title, "subtitle": chart.subtitle},
+        "title": {"text": title, "subtitle": subtitle},
         "layer": layers,
         "encoding": {
-            "x": {
-                "field": "x",
+            "x": {"field": "x", "type": "quantitative", "scale": x["scale"], "axis": below},
+            "y": {
+                "field": "y",
                 "type": "quantitative",
-                "scale": scale,
-                "axis": {**axis, "title": chart.x_title, "titleAnchor": "start", "titlePadding": 8},
+                "scale": {"domain": [0, 100], "nice": False},
+                "axis": {**axis, "values": [0, 25, 50, 75, 100], "title": None},
             },
-            "y": {"field": "y", "type": "quantitative", "scale": scale, "axis": {**axis, "title": None}},
         },
         "config": {
             "background": "transparent",

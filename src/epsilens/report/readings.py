@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..laws.loss import Loss
+from ..laws.loss_sampled import NormalReplaced, Sampled
+from ..laws.loss_steps import NormalStep, Swapped
 from ..readings.bayes import log_odds
 from ..readings.catalogue import find
 from ..readings.precision_recall import odds
@@ -148,12 +151,25 @@ def _delta(value: float, epsilon: float) -> str:
     return f"ε = {epsilon:g} holds once {frequencies(value)[0]} are set aside."
 
 
-def _psi(value: float) -> str:
+def _psi(value: float, sampled: bool) -> str:
     if not math.isfinite(value):
         return "No normal noise is as easy to attack."
     if value == 0:
         return "Tells the adversary nothing."
-    return f"No easier to attack than normal noise of σ = {rounded_down(1 / value, 2)} sensitivities."
+    told = f"No easier to attack than normal noise of σ = {rounded_down(1 / value, 2)} sensitivities."
+    if sampled:
+        told += " ψ is ruled by the rarest, most telling outcomes, where sampling does not help."
+    return told
+
+
+def _samples_normal(e: Experiment) -> bool:
+    """Whether this is a composition with sampled steps of normal noise, whose extremes look unsampled."""
+    if not isinstance(e.law, Loss):
+        return False
+    bare = [step.base if isinstance(step, Swapped) else step for step, _ in e.law.steps]
+    return any(
+        isinstance(s, NormalReplaced) or (isinstance(s, Sampled) and isinstance(s.base, NormalStep)) for s in bare
+    )
 
 
 def _chernoff(value: float) -> str:
@@ -226,7 +242,7 @@ def rows(e: Experiment, q: Question, given: Mapping[str, float]) -> tuple[Row, .
         delta=delta,
     )
     add(claim, "delta", f"Loss beyond ε = {epsilon:g}", "δ", lambda v, b: _delta(v, epsilon), epsilon=epsilon)
-    add(claim, "psi", "Sensitivity index", "ψ", lambda v, b: _psi(v))
+    add(claim, "psi", "Sensitivity index", "ψ", lambda v, b: _psi(v, _samples_normal(e)))
     add(
         claim,
         "kl",

@@ -260,12 +260,17 @@ def _short(value: float) -> str:
     return f"{value:.4g}"
 
 
+def _down(value: float) -> str:
+    """As it was given where that is short; a chosen one as the headline says it, which is the safe side."""
+    return small(value) if float(f"{value:.4g}") == value else rounded_down(value)
+
+
 def _dpsgd(p: Mapping[str, Any]) -> str:
     """Training in steps, each on a sample; a schedule is only counted."""
     if any(isinstance(p[name], list) for name in ("sigma", "rate", "steps")):
         return "Each step of a schedule draws a sample and adds Gaussian noise to its clipped gradients."
-    drawn = "everybody" if p["rate"] == 1 else f"each person with probability {small(p['rate'])}"
-    noise = f"Gaussian noise of {_short(p['sigma'])} times the clipping norm"
+    drawn = "everybody" if p["rate"] == 1 else f"each person with probability {_down(p['rate'])}"
+    noise = f"Gaussian noise of {rounded_up(p['sigma'])} times the clipping norm"
     return f"{grouped(int(p['steps']))} steps draw {drawn} and add {noise} to the gradients."
 
 
@@ -334,7 +339,7 @@ def safe_value(choice: Choice) -> tuple[str, str]:
         return rounded_down(choice.value), "or less"
     if choice.parameter in FALLS:
         return rounded_up(choice.value), "or more"
-    return repr(choice.value), ""
+    return repr(choice.value).removesuffix(".0"), ""
 
 
 def instruction(choice: Choice) -> str:

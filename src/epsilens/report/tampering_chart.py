@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from .charts import _FONT, _PADDING, _SIZE, Point, _dot, _line, _text
+from .charts import Point, _dot, _line, _text, square
 
 __all__ = ["PowerChart"]
 
@@ -35,62 +35,9 @@ class PowerChart:
         if self.chosen:
             layers.append(_dot(self.chosen, filled=False))
         layers += self._labels()
-        axis = {"grid": True, "domain": False, "ticks": False, "labelPadding": 8, "labelFlush": False}
-        return {
-            "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
-            "width": width,
-            "height": width,
-            "autosize": {"type": "none"},
-            "padding": _PADDING,
-            "title": {"text": self.title, "subtitle": self.subtitle},
-            "layer": layers,
-            "encoding": {
-                "x": {
-                    "field": "x",
-                    "type": "quantitative",
-                    "scale": {"domain": [0, self.most], "nice": False},
-                    "axis": {
-                        **axis,
-                        "grid": False,
-                        "tickCount": 5,
-                        "title": "Size of the false record",
-                        "titleAnchor": "start",
-                        "titlePadding": 8,
-                    },
-                },
-                "y": {
-                    "field": "y",
-                    "type": "quantitative",
-                    "scale": {"domain": [0, 100], "nice": False},
-                    "axis": {**axis, "values": [0, 25, 50, 75, 100], "title": None},
-                },
-            },
-            "config": {
-                "background": "transparent",
-                "font": _FONT,
-                "view": {"stroke": None},
-                "axis": {
-                    "labelColor": "var(--secondary)",
-                    "labelFontSize": _SIZE,
-                    "titleColor": "var(--secondary)",
-                    "titleFontSize": _SIZE,
-                    "titleFontWeight": 400,
-                    "gridColor": "var(--hairline)",
-                },
-                "title": {
-                    "anchor": "start",
-                    "frame": "group",
-                    "dx": -_PADDING["left"] + 4,
-                    "color": "var(--ink)",
-                    "fontSize": _SIZE,
-                    "fontWeight": 600,
-                    "subtitleColor": "var(--secondary)",
-                    "subtitleFontSize": _SIZE,
-                    "subtitlePadding": 4,
-                    "offset": 16,
-                },
-            },
-        }
+        axis = {"grid": False, "tickCount": 5, "title": "Size of the false record"}
+        x = {"scale": {"domain": [0, self.most], "nice": False}, "axis": axis}
+        return square(width, self.title, self.subtitle, layers, x)
 
     def _labels(self) -> list[dict[str, Any]]:
         """The best test left of its curve, the two-sided one right of its own, the false alarms at their end."""

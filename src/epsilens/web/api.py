@@ -6,6 +6,7 @@ that the answer, its command included, is the command line's.
 
 from __future__ import annotations
 
+import math
 import tempfile
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -144,7 +145,7 @@ def failure(error: EpsilensError) -> JSONResponse:
     status = 422 if isinstance(error, InputError | NoSolutionError) else getattr(error, "status", 422)
     body: dict[str, Any] = {"schema": SCHEMA, "error": problem.sentence, "field": problem.field or None}
     if problem.floor is not None:
-        body["floor"] = problem.floor
+        body["floor"] = problem.floor if math.isfinite(problem.floor) else None  # JSON has no infinity
     return JSONResponse(body, status)
 
 

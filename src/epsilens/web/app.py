@@ -84,6 +84,8 @@ def _sentence(problem: Any) -> tuple[str, str]:
         return f"{name} is missing: give a value for it.", name
     shown = repr(problem.get("input"))
     shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
+    if str(problem.get("input")).strip().lower().lstrip("+-") in ("nan", "inf", "infinity"):
+        return f"{name} is {shown}: give a finite number.", name
     return f"{name} is {shown}: {words[:1].lower()}{words[1:]}.", name
 
 

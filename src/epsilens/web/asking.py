@@ -338,9 +338,12 @@ def problem_of(error: EpsilensError, asked: Asked | None = None) -> Problem:
         name = "mechanism"
     if text.startswith(("there is no reading", "the reading")):
         name = "reading"
+    missing = re.match(r"(?:the reading '[a-z_]+'|[a-z_-]+) needs '?([a-z_0-9-]+)'?: give a value", text)
+    if missing and missing[1].replace("-", "_") in FIELDS:
+        name = missing[1].replace("-", "_")
     if asked and name and asked.values and name not in asked.values and name != "mechanism":
         name = ""
     symbol = FIELDS[name].symbol if name in FIELDS else ""
     if said and symbol:
         text = f"{symbol} {text[len(said[1]) + 1 :]}"
-    return Problem(name, f"{text[:1].upper()}{text[1:]}." if not symbol else f"{text}.")
+    return Problem(name, f"{text}." if said and symbol else f"{text[:1].upper()}{text[1:]}.")

@@ -1,4 +1,4 @@
-"""Experiments of correlated tables: reference sheet §C(c), quadrature, turning points of normal mixtures, ψ."""
+"""Experiments of correlated tables: reference sheet §C(c), quadrature, ψ."""
 
 from __future__ import annotations
 
@@ -14,9 +14,7 @@ from hypothesis import strategies as st
 import epsilens as el
 from epsilens import correlated
 from epsilens.build.correlated.knots import excess, suprema
-from epsilens.build.correlated.turning import turning_points
 from epsilens.errors import InputError
-from epsilens.laws.lines import Normals
 
 from . import brute
 
@@ -130,28 +128,6 @@ def test_the_excess_of_far_places() -> None:
     for scale in (1e-3, 1.0):
         assert excess(places, weights, scale, 1.0)[0, 1, 0] == pytest.approx(0.7, abs=1e-12)
     assert suprema(places, weights, 1.0)[1, 0, 0] == pytest.approx(math.log(8), rel=1e-12)
-
-
-@given(
-    st.integers(2, 9),
-    st.booleans(),
-    st.sampled_from([0.05, 0.3, 1.0, 4.0]),
-    st.integers(0, 10_000),
-)
-@settings(max_examples=60)
-def test_no_turning_point_is_missed(size: int, grid: bool, sigma: float, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    places = np.arange(float(size)) if grid else np.sort(rng.uniform(0, size, size))
-    p, q = (rng.dirichlet(np.full(size, 0.3)) + 1e-290 for _ in range(2))
-    points = turning_points(places, np.log(p), np.log(q), sigma)
-    x = np.linspace(places[0] - 15 * sigma, places[-1] + 15 * sigma, 6001)
-    lines = [Normals(tuple(w), tuple(places), (sigma,) * size) for w in (p, q)]
-    step = np.diff(lines[1].log_pdf(x) - lines[0].log_pdf(x))
-    signs = np.sign(np.where(np.abs(step) < 1e-11, 0, step))
-    live = np.flatnonzero(signs)
-    for a, b in pairwise(live):
-        if signs[a] != signs[b]:
-            assert any(x[a] - 1e-6 <= t <= x[b + 1] + 1e-6 for t in points)
 
 
 def test_gaussian_noise_gives_the_worst_psi() -> None:

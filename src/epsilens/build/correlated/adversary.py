@@ -14,12 +14,12 @@ from ...checks import Array
 from ...errors import InputError
 from ...experiment import Experiment
 from ...laws.laplace import Laplace
-from ...laws.lines import Laplaces, Line, Normals
+from ...laws.lines import Laplaces, Normals
 from ...laws.normal import Normal
 from ...laws.pieces import Pieces
 from ...readings.law import Law
+from ..turning import turning_points
 from .knots import suprema
-from .turning import turning_points
 
 # Beyond this many noise widths the readings of a mixture lose their digits.
 _WIDEST = {"scale": 500.0, "sigma": 100.0}
@@ -95,17 +95,19 @@ def _law(laws: Laws, x: int, y: int, name: str, width: float) -> Law:
             f"{name} is {width:g} for sums that spread over {spread:g}: give at least {spread / _WIDEST[name]:.3g}, "
             "since noise narrower than that hides next to nothing"
         )
-    line0, line1 = _mixture(places0, logs0, name, width), _mixture(places1, logs1, name, width)
-    breaks = () if name == "scale" else turning_points(laws.places, _column(laws, x), _column(laws, y), width)
-    return Pieces(line0, line1, breaks)
+    parts0, parts1 = _mixture(places0, logs0, width), _mixture(places1, logs1, width)
+    if name == "scale":
+        return Pieces(Laplaces(*parts0), Laplaces(*parts1))
+    lines = Normals(*parts0), Normals(*parts1)
+    return Pieces(*lines, breaks=turning_points(*lines))
 
 
-def _mixture(places: Array, logs: Array, name: str, width: float) -> Line:
+def _mixture(places: Array, logs: Array, width: float) -> tuple[tuple[float, ...], ...]:
+    """Weights, locations and scales, without the weights that doubles cannot carry."""
     weights = np.exp(logs)
     some = weights > 1e-300
     kept = weights[some] / weights[some].sum()
-    mixture = Laplaces if name == "scale" else Normals
-    return mixture(tuple(map(float, kept)), tuple(map(float, places[some])), (width,) * int(some.sum()))
+    return tuple(kept.tolist()), tuple(places[some].tolist()), (width,) * int(some.sum())
 
 
 def psi(laws: Laws, x: int, y: int, sigma: float, enough: float = 0.0) -> float:
@@ -121,10 +123,6 @@ def psi(laws: Laws, x: int, y: int, sigma: float, enough: float = 0.0) -> float:
     ends = laws.places[0] - 38 * sigma, laws.places[-1] + 38 * sigma  # beyond, tails are below 1e-300
     bound = min(bound, law.psi_between(law.llr(np.linspace(*ends, 257)), most=1))
     return bound if bound <= enough else min(bound, float(law.psi()))
-
-
-def _column(laws: Laws, x: int) -> Array:
-    return np.asarray(laws.logs[:, x] - np.logaddexp.reduce(laws.logs[:, x]))
 
 
 def experiment(
