@@ -203,3 +203,14 @@ def test_dp_accounting_agrees() -> None:
             value = theirs.self_compose(steps).get_epsilon_for_delta(delta)
             # their upper bound lies above our lower one, their lower bound below our upper one
             assert value >= ours[0] if pessimistic else value <= ours[1]
+
+
+def test_everybody_drawn_and_a_record_replaced_is_twice_the_shift() -> None:
+    e = el.subsample(el.gaussian(psi=1.0), 1.0, neighbours="replace")
+    assert e.advantage() == pytest.approx(el.gaussian(psi=2.0).advantage(), rel=1e-12)
+    assert e.renyi(3.0) == pytest.approx(6.0, rel=1e-9)
+
+
+def test_a_claim_about_one_person_does_not_say_how_two_records_pull() -> None:
+    with pytest.raises(el.InputError, match="needs an experiment that replaces a record"):
+        el.subsample(el.from_gdp(1.0), 0.1, neighbours="replace")

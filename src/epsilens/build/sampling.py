@@ -54,6 +54,8 @@ def subsample(
     >>> round(subsample(el.laplace(epsilon=1.0), 0.1).epsilon(), 6)  # log(1 + 0.1·(e − 1))
     0.158565
     """
+    from ..composing import as_bound, is_bound
+
     if not isinstance(experiment, Experiment):
         raise InputError("subsample needs an experiment: give what laplace, gaussian and the like return")
     q, said = _rate(rate), _neighbours(neighbours)
@@ -65,11 +67,15 @@ def subsample(
     if q == 1 and said == experiment.parameters.get("neighbours", "add-remove"):
         return experiment
     step, note = _sampled(experiment, q, said)
+    loose = is_bound(experiment) or note.startswith("an upper bound")
+    if is_bound(experiment):
+        note = f"Poisson sampling of a bound: an upper bound, as {experiment.name} is one; nothing is known from below"
     if isinstance(step, FiniteStep):
         a = step.atoms
         law = Finite(a.log_p - a.loss, a.loss, a.only0, a.only1, step.mirrored)
+        law = as_bound(law) if loose else law
     else:
-        law = Loss([(step, 1)], _width(width))
+        law = Loss([(step, 1)], _width(width), loose=loose)
     return Experiment(law, "subsample", told, notes=(note,), **worlds)
 
 
@@ -78,8 +84,9 @@ def _width(width: float | None) -> float:
 
 
 def _sampled(experiment: Experiment, rate: float, neighbours: str) -> tuple[Step, str]:
-    from ..composing import step_of
+    from ..composing import is_bound, step_of
 
+    known = not is_bound(experiment)  # the noise itself, not only a claim about it
     replaced = experiment.parameters.get("neighbours") == "replace" or experiment.h0.startswith("the person's record")
     steps = step_of(experiment)
     if len(steps) != 1 or steps[0][1] != 1 or isinstance(steps[0][0], Sampled | Flagged):
@@ -97,9 +104,9 @@ def _sampled(experiment: Experiment, rate: float, neighbours: str) -> tuple[Step
 
             return FiniteStep(sampled_atoms(step.atoms, rate)), "Poisson sampling of a finite pair: exact"
         return Sampled(step, rate), "Poisson sampling: the safe end of a proven bracket"
-    if not replaced and isinstance(step, NormalStep) and isinstance(experiment.law, Normal):
+    if known and not replaced and isinstance(step, NormalStep) and isinstance(experiment.law, Normal):
         return NormalReplaced(step.mu, rate), "the two records may pull in opposite directions, each as far as one can"
-    if not replaced and isinstance(step, LaplaceStep) and isinstance(experiment.law, Laplace):
+    if known and not replaced and isinstance(step, LaplaceStep) and isinstance(experiment.law, Laplace):
         return LaplaceReplaced(step.m, rate), "the two records may pull in opposite directions, each as far as one can"
     if not replaced:
         raise InputError(

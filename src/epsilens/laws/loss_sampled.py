@@ -25,6 +25,8 @@ _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 def _mix(loss: Array, rate: float) -> Array:
     """log(1 − q + q·e^L), in the form that keeps its digits."""
     loss = np.asarray(loss, dtype=float)
+    if rate == 1:
+        return loss
     if rate > 0.5:
         with np.errstate(over="ignore"):
             near = np.log1p(rate * np.expm1(np.clip(loss, -1.0, 30.0)))
@@ -41,6 +43,8 @@ def _mix(loss: Array, rate: float) -> Array:
 def _unmix(loss: Array, rate: float) -> Array:
     """The inverse: log((e^L − 1 + q)/q); −∞ at and below log(1 − q)."""
     loss = np.asarray(loss, dtype=float)
+    if rate == 1:
+        return loss
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         near = np.log1p(np.maximum(np.expm1(np.minimum(loss, 30.0)) / rate, -1.0))
         if loss.size == 0 or float(loss.max()) < 30:

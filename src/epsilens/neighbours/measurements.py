@@ -69,12 +69,12 @@ def from_measurement(
 
 
 def _pure(epsilon: float, delta: float, neighbours: str) -> Experiment:
-    return _capped(lambda: approximate(epsilon=epsilon, delta=delta, neighbours=neighbours), epsilon, neighbours)
+    return _capped(lambda: from_dp(epsilon, delta, neighbours=neighbours), epsilon, neighbours)
 
 
 def _capped(build: Any, loss: float, neighbours: str) -> Experiment:
     """The claim, or the one that promises nothing where the loss is beyond what has a meaning."""
-    made: Experiment = build() if loss <= 1e4 else approximate(epsilon=0.0, delta=1.0, neighbours=neighbours)
+    made: Experiment = build() if loss <= 1e4 else from_dp(0.0, 1.0, neighbours=neighbours)
     return made
 
 

@@ -199,10 +199,13 @@ def rows(e: Experiment, q: Question, given: Mapping[str, float]) -> tuple[Row, .
         words: Callable[[float, float], str],
         *,
         shown: bool = True,
+        both: bool = False,
         **args: Any,
     ) -> float:
         reading = key.removesuffix("_at_delta")
         value, floor = float(getattr(e, reading)(**args)), float(find(reading).floor(**args))
+        if both:  # a divergence has one order; the larger of the two is shown
+            value = max(value, float(getattr(e.reverse(), reading)(**args)))
         nearly = value == 1 > floor and find(reading).ceiling == 1 and never_certain
         nearly = nearly and not (reading in ("posterior", "precision") and some_certain)
         told = words(math.nextafter(1, 0) if nearly else value, floor)
@@ -249,6 +252,7 @@ def rows(e: Experiment, q: Question, given: Mapping[str, float]) -> tuple[Row, .
         "Kullback–Leibler divergence",
         "KL",
         lambda v, b: _nats(v, "Average evidence in one answer, in nats."),
+        both=True,
     )
     add(
         claim,
@@ -256,6 +260,7 @@ def rows(e: Experiment, q: Question, given: Mapping[str, float]) -> tuple[Row, .
         "Rényi divergence, order 2",
         "D₂",
         lambda v, b: _nats(v, "Used to add up many releases."),
+        both=True,
         order=2.0,
     )
     add(claim, "chernoff", "Chernoff information", "C", lambda v, b: _chernoff(v))
