@@ -26,7 +26,8 @@ from .laws.laplace import Laplace
 from .laws.laplace_product import laplace_product, resolved
 from .laws.loss import WIDTH, Loss
 from .laws.loss_order import Product
-from .laws.loss_sampled import Flagged, LaplaceReplaced, NormalReplaced, Sampled
+from .laws.loss_replaced import LaplaceReplaced, NormalReplaced
+from .laws.loss_sampled import Flagged, Sampled
 from .laws.loss_steps import Atoms, FiniteStep, LaplaceStep, NormalStep, Step, Swapped
 from .laws.normal import Normal
 from .readings.law import Law

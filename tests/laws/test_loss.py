@@ -12,7 +12,8 @@ from tests.laws.loss_oracles import contour, exact_profile, exact_roc, lattice_p
 
 from epsilens.laws.laplace_product import laplace_product
 from epsilens.laws.loss import Loss
-from epsilens.laws.loss_sampled import NormalReplaced, Sampled
+from epsilens.laws.loss_replaced import NormalReplaced
+from epsilens.laws.loss_sampled import Sampled
 from epsilens.laws.loss_steps import Atoms, FiniteStep, LaplaceStep, NormalStep, Step, Swapped
 from epsilens.laws.normal import Normal
 

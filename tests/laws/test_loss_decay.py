@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from epsilens.laws.loss_decay import frequency, slabs
-from epsilens.laws.loss_sampled import Flagged, LaplaceReplaced, NormalReplaced, Sampled
+from epsilens.laws.loss_replaced import LaplaceReplaced, NormalReplaced
+from epsilens.laws.loss_sampled import Flagged, Sampled
 from epsilens.laws.loss_steps import Atoms, FiniteStep, LaplaceStep, NormalStep, Step, Swapped
 from epsilens.laws.loss_tilted import Tilted, TiltedNormal, tilted
 
@@ -40,7 +41,7 @@ def _legendre(n: int) -> tuple[Any, Any]:
 NODES, WEIGHTS = _legendre(32)
 
 
-def _mix(loss: Any, rate: float) -> Any:
+def mix(loss: Any, rate: float) -> Any:
     q, loss = X(rate), np.asarray(loss, X)
     return np.where(loss > -1, np.log1p(q * np.expm1(loss)), np.log((1 - q) + q * np.exp(np.minimum(loss, X(0)))))
 
@@ -49,7 +50,7 @@ def density(step: Step, x: Any) -> tuple[Any, Any]:
     """Log density under H0, and the loss."""
     if isinstance(step, Sampled | Flagged):
         p, loss = density(step.base, x)
-        return (p, _mix(loss, step.rate)) if isinstance(step, Sampled) else (p + np.log(X(step.rate)), loss)
+        return (p, mix(loss, step.rate)) if isinstance(step, Sampled) else (p + np.log(X(step.rate)), loss)
     if isinstance(step, Swapped):
         p, loss = density(step.base, -x)
         return p + loss, -loss
@@ -58,12 +59,12 @@ def density(step: Step, x: Any) -> tuple[Any, Any]:
         return -(x * x + LOG_2PI) / 2, mu * (x - mu / 2)
     if isinstance(step, NormalReplaced):
         mu = X(step.mu)
-        up, down = (_mix(sign * mu * x - mu * mu / 2, step.rate) for sign in (1, -1))
+        up, down = (mix(sign * mu * x - mu * mu / 2, step.rate) for sign in (1, -1))
         return -(x * x + LOG_2PI) / 2 + down, up - down
     if isinstance(step, LaplaceStep):
         return -x - np.log(X(2)), 2 * x - X(step.m)
     assert isinstance(step, LaplaceReplaced)
-    low, high = (-np.abs(x) + _mix(np.abs(x) - np.abs(x + s * X(step.m)), step.rate) for s in (1, -1))
+    low, high = (-np.abs(x) + mix(np.abs(x) - np.abs(x + s * X(step.m)), step.rate) for s in (1, -1))
     return low - np.log(X(2)), high - low
 
 
@@ -76,7 +77,7 @@ def atoms(step: Step) -> tuple[Any, Any]:
         return np.array([-m, X(0)]) - np.log(X(2)), np.array([-m, m])
     if isinstance(step, LaplaceReplaced):
         m = X(step.m)
-        top, log_p = _mix(m, step.rate) - _mix(-m, step.rate), _mix(m, step.rate) - m - np.log(X(2))
+        top, log_p = mix(m, step.rate) - mix(-m, step.rate), mix(m, step.rate) - m - np.log(X(2))
         return np.array([log_p - top, log_p]), np.array([-top, top])
     if isinstance(step, NormalStep | NormalReplaced):
         return np.zeros(0, X), np.zeros(0, X)
@@ -86,7 +87,7 @@ def atoms(step: Step) -> tuple[Any, Any]:
         return log_p - loss, -loss
     if isinstance(step, Flagged):
         return np.append(log_p + np.log(X(step.rate)), np.log1p(-X(step.rate))), np.append(loss, X(0))
-    return log_p - loss + _mix(loss, step.rate), _mix(loss, step.rate)
+    return log_p - loss + mix(loss, step.rate), mix(loss, step.rate)
 
 
 def characteristic(

@@ -10,7 +10,8 @@ import pytest
 
 from epsilens.laws.loss_lattice import Lattice, discretise
 from epsilens.laws.loss_plan import common_unit
-from epsilens.laws.loss_sampled import Flagged, LaplaceReplaced, NormalReplaced, Sampled
+from epsilens.laws.loss_replaced import LaplaceReplaced, NormalReplaced
+from epsilens.laws.loss_sampled import Flagged, Sampled
 from epsilens.laws.loss_steps import Atoms, FiniteStep, LaplaceStep, NormalStep, Step, Swapped
 
 STEPS: list[tuple[Step, float]] = [

@@ -14,7 +14,8 @@ import pytest
 from epsilens.laws import loss_moments
 from epsilens.laws.loss import Loss
 from epsilens.laws.loss_moments import ERROR, kl, kl_back, log_moment
-from epsilens.laws.loss_sampled import Flagged, LaplaceReplaced, NormalReplaced, Sampled
+from epsilens.laws.loss_replaced import LaplaceReplaced, NormalReplaced
+from epsilens.laws.loss_sampled import Flagged, Sampled
 from epsilens.laws.loss_steps import Atoms, FiniteStep, LaplaceStep, NormalStep, Step, Swapped
 
 POWERS = (-50.5, -3.0, -0.5, 0.3, 0.999, 1.001, 2.0, 8.5, 64.0, 500.0, 1e4)

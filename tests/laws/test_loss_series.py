@@ -20,8 +20,9 @@ from epsilens.laws.loss import Loss
 from epsilens.laws.loss_inversion import Inverted
 from epsilens.laws.loss_order import Order, Product
 from epsilens.laws.loss_plan import Ask
+from epsilens.laws.loss_replaced import LaplaceReplaced, NormalReplaced
 from epsilens.laws.loss_rest import rest_of
-from epsilens.laws.loss_sampled import Flagged, LaplaceReplaced, NormalReplaced, Sampled
+from epsilens.laws.loss_sampled import Flagged, Sampled
 from epsilens.laws.loss_steps import Atoms, FiniteStep, LaplaceStep, NormalStep, Step, Swapped
 from epsilens.laws.loss_tilted import tilted
 
@@ -74,7 +75,7 @@ def _cells(f: Callable[[Any], Any], loss: Callable[[Any], Any], cuts: Sequence[A
     return out
 
 
-def _mix(loss: Any, rate: Any) -> Any:
+def mix(loss: Any, rate: Any) -> Any:
     return mp.log(1 - rate + rate * mp.exp(loss))
 
 
@@ -87,7 +88,7 @@ def weighted(step: Step) -> Weighted:
     if isinstance(step, Sampled):
         inner, top, bottom = weighted(step.base)
         q = M(step.rate)
-        out = [(p * mp.exp(_mix(loss, q) - loss), _mix(loss, q)) for p, loss in inner]
+        out = [(p * mp.exp(mix(loss, q) - loss), mix(loss, q)) for p, loss in inner]
         return out + ([(bottom * (1 - q), mp.log(1 - q))] if bottom > 0 else []), q * top, M(0)
     if isinstance(step, Swapped):
         inner, top, bottom = weighted(step.base)
@@ -111,7 +112,7 @@ def weighted(step: Step) -> Weighted:
             return ((1 - q) * mp.exp(-abs(x)) + q * mp.exp(-abs(x - m))) / 2
 
         end = (1 - q) * mp.exp(-m) / 2 + q / 2
-        top = _mix(m, q) - _mix(-m, q)
+        top = mix(m, q) - mix(-m, q)
         cuts = [m * i / parts for i in range(-parts, parts + 1)]
         inside = _cells(laplace, lambda x: mp.log(laplace(x) / laplace(-x)), cuts)
         return [(end, top), (end * mp.exp(-top), -top), *inside], M(0), M(0)

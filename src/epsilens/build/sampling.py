@@ -19,7 +19,8 @@ from ..experiment import Experiment
 from ..laws.finite import Finite
 from ..laws.laplace import Laplace
 from ..laws.loss import WIDTH, Loss
-from ..laws.loss_sampled import Flagged, LaplaceReplaced, NormalReplaced, Sampled
+from ..laws.loss_replaced import LaplaceReplaced, NormalReplaced
+from ..laws.loss_sampled import Flagged, Sampled
 from ..laws.loss_steps import Atoms, FiniteStep, LaplaceStep, NormalStep, Step
 from ..laws.normal import Normal
 from .mechanisms import hypotheses

@@ -13,13 +13,14 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 
 import numpy as np
-from scipy.special import ndtri_exp
 
 from ..checks import Array
 from ..readings.precision_recall import fbeta_floor
 from . import loss_moments
-from .loss_order import MOST_WORK, ROUGH, Order, Product, Work
-from .loss_sampled import Flagged, NormalReplaced, Sampled
+from .loss_order import ROUGH, Order, Product, Work
+from .loss_psi import probit_gap
+from .loss_replaced import NormalReplaced
+from .loss_sampled import Flagged, Sampled
 from .loss_steps import NormalStep, Step, Swapped
 
 __all__ = ["WIDTH", "Loss"]
@@ -27,7 +28,6 @@ __all__ = ["WIDTH", "Loss"]
 Works = tuple[Work, Work]  # in this order and in the other
 
 WIDTH = 1e-3
-_LOG_HALF = math.log(0.5)
 _TILTS = np.geomspace(0.05, 200.0, 24)  # of Chernoff's bounds
 _ULPS = 2e-15
 _BESIDE = 1e-3  # of the width: how well a term must be known beside a larger one
@@ -198,8 +198,7 @@ class Loss:
     @cached_property
     def _pinsker(self) -> float:
         """√(KL/2), a δ at which ε = 0 surely holds."""
-        upper = self if self._upper else self.other_side()
-        return math.sqrt(float(upper.kl()) / 2) * (1 + 1e-9)
+        return math.sqrt(math.fsum(k * loss_moments.kl_bound(step) for step, k in self.steps) / 2) * (1 + 1e-9)
 
     def worse_delta(self, epsilon: Array) -> Array:
         """h(e^ε) in the worse order."""
@@ -376,7 +375,7 @@ class Loss:
         low = high = 0.0
         views = [self] if self.symmetric else [self, self.reverse()]
         for view in views:
-            a, b = _probit_gap(view)
+            a, b = probit_gap(view._forward, view._back(), view._ends[1])
             low, high = max(low, a), max(high, b)
         return low, high
 
@@ -426,41 +425,3 @@ def _normal_tail(step: Step) -> bool:
     while isinstance(inner, Sampled | Flagged | Swapped):
         inner = inner.base
     return isinstance(inner, NormalStep | NormalReplaced)
-
-
-def _probit_gap(law: Loss) -> tuple[float, float]:
-    """(low, high) of sup over α ≤ ½ of Φ⁻¹(TPR(α)) − Φ⁻¹(α)."""
-    forward = law._forward
-    z = np.linspace(0.0, 37.0, 75)
-    low, ahead, behind = 0.0, Work(), Work()
-    for _ in range(12):
-        log_alpha = np.log(np.maximum(_tail(z), 1e-300))
-        a, b = forward.ask("roc", log_alpha, work=ahead)
-        up, down = (ndtri_exp(np.minimum(v, 0.0)) for v in (b, a))
-        near = b > -1e-6  # recalls so near 1 are told apart by what is missed
-        if near.any():
-            missed = law._back().ask("recall", np.log1p(-np.exp(log_alpha[near])), work=behind)
-            up[near], down[near] = -ndtri_exp(missed[0]), -ndtri_exp(missed[1])
-        low = max(low, float(np.max(down + z)))
-        # between two places TPR grows with α: at most the right TPR against the left α
-        cells = up[:-1] + z[1:]
-        wide = cells > low * (1 + law.width) + 1e-12
-        if not wide.any() or z.size > 4000 or ahead.spent + behind.spent > MOST_WORK:
-            break
-        z = np.unique(
-            np.concatenate((z, *(np.linspace(p, q, 5) for p, q in zip(z[:-1][wide], z[1:][wide], strict=True))))
-        )
-    high = float(np.max(cells))
-    most = law._ends[1]
-    if math.isfinite(most):  # beyond the last place TPR ≤ e^L·α, whose gap falls as α does
-        far = float(log_alpha[-1]) + most
-        high = max(high, float(ndtri_exp(far)) + 37.0 if far < _LOG_HALF else math.inf)
-    else:
-        high = math.inf
-    return low, high
-
-
-def _tail(z: Array) -> Array:
-    from scipy.special import ndtr
-
-    return np.asarray(ndtr(-z))

@@ -18,10 +18,11 @@ from ..special import expm1mx
 from .finite import Finite
 from .laplace import Laplace
 from .loss_quadrature import LEGENDRE
-from .loss_sampled import Flagged, LaplaceReplaced, NormalReplaced, Sampled, _mix
+from .loss_replaced import LaplaceReplaced, NormalReplaced
+from .loss_sampled import Flagged, Sampled, mix
 from .loss_steps import FiniteStep, LaplaceStep, NormalStep, Step, Swapped
 
-__all__ = ["ERROR", "kl", "kl_back", "log_moment", "psi"]
+__all__ = ["ERROR", "kl", "kl_back", "kl_bound", "log_moment", "psi"]
 
 ERROR = 1e-11  # relative, of what quadrature gives; tested against mpmath
 _FAR = 39.0  # normal mass beyond is below 1e-330
@@ -143,7 +144,7 @@ def _exponent(step: Step, power: float) -> Exponent:
             off = (at - middle) - rest
             small = power * np.log1p(np.exp(mu * (turn - at)))  # e^{μ·turn − μx} = (1−q)/q·e^{−(μx − μ²/2)}
             if replaced:
-                small = small + (1 - power) * _mix(-mu * at - mu * mu / 2, rate)
+                small = small + (1 - power) * mix(-mu * at - mu * mu / 2, rate)
             value[out] = (height - off * off / 2 - _HALF_LOG_2PI) + small
             size[out] = abs(height) + off * off / 2 + np.abs(small)
         return value, size
@@ -259,6 +260,22 @@ def kl(step: Step) -> float:
     if isinstance(step, FiniteStep):
         return float(_finite(step).kl())
     return math.exp(_log_integral(step, _log_slack, 0.0)) + step.atoms.only1
+
+
+def kl_bound(step: Step) -> float:
+    """A bound on the divergence, in one order or the other, without any quadrature: infinite where none is known.
+
+    Of a sampled step KL ≤ log(1 + χ²) = log(1 + q²·χ²) of what was sampled.
+    """
+    if isinstance(step, Swapped):
+        return kl_bound(step.base)
+    if isinstance(step, NormalStep):
+        return step.mu**2 / 2
+    if isinstance(step, LaplaceStep):
+        return step.m + math.expm1(-step.m)
+    if isinstance(step, Sampled) and isinstance(step.base, NormalStep) and step.base.mu < 25:
+        return math.log1p(step.rate**2 * math.expm1(step.base.mu**2))
+    return math.inf
 
 
 def psi(step: Step) -> float:

@@ -81,8 +81,8 @@ class Product:
     def lattice(self, index: int, flipped: bool, dt: float, cut: tuple[float, float], most: float) -> Lattice:
         """One step on a lattice, kept for the next question."""
         known = self._lattices.setdefault((index, flipped), [])
-        for reached, lattice in known:
-            if lattice.dt == dt and reached[0] <= cut[0] and reached[1] <= cut[1] and reached[2] >= most:
+        for reached, lattice in known:  # no other will do: an answer shall not depend on what was asked before
+            if lattice.dt == dt and reached == (*cut, most):
                 return lattice
         step = self.steps[index][0]
         losses = step.atoms.loss
@@ -183,10 +183,8 @@ class Order:
 
     def _by_series(self, ask: Ask) -> _Made | None:
         steps = self.product.steps
-        for width in (
-            self._series_width,
-            ROUGH,
-        ):  # what is too much for narrow brackets may come out narrow all the same
+        # what is too much for narrow brackets may come out narrow all the same
+        for width in (self._series_width, ROUGH):
             view = invert(steps, self.flipped, aim(steps, self.flipped, ask, width), width)
             if view is not None:
                 return _Made(view, view.work, True)
@@ -254,9 +252,8 @@ class Order:
             frame = window(parts, dt, outline.tilt, outline.up, outline.down, outline.low, outline.high)
             powers.append(power(parts, dt, outline.tilt, frame))
             points += frame.size // 2
-        return slice_of(
-            (powers[0], powers[1]), outline.tilt, dt, kappa, rho, outline.loss, np.asarray(tops), leak
-        ), points
+        both = (powers[0], powers[1])
+        return slice_of(both, outline.tilt, dt, kappa, rho, outline.loss, np.asarray(tops), leak), points
 
     # -- asking -------------------------------------------------------------------------------------------------
 
@@ -271,11 +268,14 @@ class Order:
         flat = np.asarray(values, dtype=float).ravel()
         allowed = np.broadcast_to(np.asarray(slack, dtype=float), np.shape(values)).ravel()
         key = (kind, flat.tobytes(), allowed.tobytes())
-        if work is not None or key not in self._answers:
-            if len(self._answers) >= _MOST_ANSWERS:
-                self._answers.clear()
-            self._answers[key] = self._asked(kind, flat, allowed, Work() if work is None else work)
-        low, high, wide = self._answers[key]
+        if work is not None:
+            low, high, wide = self._asked(kind, flat, allowed, work)
+        else:
+            if key not in self._answers:
+                if len(self._answers) >= _MOST_ANSWERS:
+                    self._answers.clear()
+                self._answers[key] = self._asked(kind, flat, allowed, Work())
+            low, high, wide = self._answers[key]
         self.missed = self.missed or wide
         return low.reshape(np.shape(values)), high.reshape(np.shape(values))
 

@@ -92,7 +92,7 @@ def rest_of(
         q_cut += _none(k, q_top + q_under)
         q_kept += _none(k, q_top + q_under + q_over)
         kept = _none(1, p_top + p_under + p_over if flipped else q_top + q_under + q_over)
-        k_of += k * np.maximum(law.log_moment(shift) + law.log_scale - kept, 0.0)
+        k_of += k * np.maximum(law.log_moment(shift) + law.log_scale - kept + 2 * law.rho, 0.0)
     above = -math.exp(p_cut) * math.expm1(p_kept - p_cut) if p_kept < p_cut else 0.0
     above_q = -math.exp(q_cut) * math.expm1(q_kept - q_cut) if q_kept < q_cut else 0.0
     below = -math.exp(p_sure) * math.expm1(p_cut - p_sure) * (1 + _SLACK) if p_cut < p_sure else 0.0

@@ -113,6 +113,7 @@ def series(
     if best is None or best.count > _MOST_TERMS or best.work > _MOST_WORK:
         return None
     centre = math.fsum(k * law.mean for law, k in best.laws)
+    rho = math.fsum(k * law.rho for law, k in best.laws) + 1e-14
     h = 2 * math.pi / best.period
     y = np.asarray(h * np.arange(best.count))
     terms, error = _terms(best.laws, y, best.tilt, abs(centre) + abs(aim.loss) + best.period)
@@ -123,8 +124,8 @@ def series(
         math.fsum(k * law.log_scale for law, k in best.laws),
         terms,
         error + best.tail + 200 * _U * float(np.abs(terms).sum()),
-        math.expm1(math.fsum(k * law.rho for law, k in best.laws) + 1e-14),
-        (_alias(*best.above, best.period), _alias(*best.below, best.period)),
+        math.expm1(rho),
+        (_alias(*best.above, best.period, rho), _alias(*best.below, best.period, rho)),
         rest_of(steps, flipped, reaches, best.laws, best.tilt, best.spread),
     )
 
@@ -235,9 +236,9 @@ def _log_peak(s: Array) -> Array:
         return np.asarray(np.where(s > 0, s * np.log(s / (s + 1)) - np.log1p(s), 0.0))
 
 
-def _alias(s: Array, k_of: Array, period: float) -> tuple[Array, Array]:
-    """Σ_{m≥1} e^{k − s(l + mW)} as e^{a − sl}."""
-    return s, np.asarray(k_of - s * period - np.log(-np.expm1(-s * period)) + 1e-9)
+def _alias(s: Array, k_of: Array, period: float, rho: float) -> tuple[Array, Array]:
+    """Σ_{m≥1} e^{k − s(l + mW)} as e^{a − sl}, where the masses in k are good to ρ."""
+    return s, np.asarray(k_of - s * period - np.log(-np.expm1(-s * period)) + 2 * rho + 1e-9)
 
 
 def _terms(live: Sequence[tuple[Tilted | TiltedNormal, int]], y: Array, tilt: float, far: float) -> tuple[Any, float]:
@@ -265,7 +266,6 @@ def _terms(live: Sequence[tuple[Tilted | TiltedNormal, int]], y: Array, tilt: fl
         grown = np.where(size > 0, size * np.expm1(excess), np.exp(log_size + excess))
         grown = np.where(np.isfinite(grown), grown, 2.0)
     turned = size * _U * (4 * turns + 4 * np.abs(log_size) + 8 * y * far + 16)
-    lost = np.where(
-        np.isfinite(log_size), np.minimum(grown, 1 + size) + turned, 1.0
-    )  # two sizes are never further apart
+    # two sizes are never further apart than their sum
+    lost = np.where(np.isfinite(log_size), np.minimum(grown, 1 + size) + turned, 1.0)
     return terms, float((scale * lost / np.abs(bottom)).sum())

@@ -21,7 +21,8 @@ from ..errors import InputError
 from ..experiment import Experiment
 from ..laws.laplace import Laplace
 from ..laws.loss import Loss
-from ..laws.loss_sampled import LaplaceReplaced, NormalReplaced, Sampled
+from ..laws.loss_replaced import LaplaceReplaced, NormalReplaced
+from ..laws.loss_sampled import Sampled
 from ..laws.loss_steps import LaplaceStep, NormalStep, Step
 from ..laws.normal import Normal
 from .claims import from_zcdp

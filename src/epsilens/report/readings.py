@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..laws.loss import Loss
-from ..laws.loss_sampled import NormalReplaced, Sampled
+from ..laws.loss_replaced import NormalReplaced
+from ..laws.loss_sampled import Sampled
 from ..laws.loss_steps import NormalStep, Swapped
 from ..readings.bayes import log_odds
 from ..readings.catalogue import find
