@@ -378,7 +378,8 @@ def consequence(choice: Choice, asked: Question) -> tuple[Span, ...]:
             Span(", your limit. Without the release it would be "),
             Span("0." if floor == 0 else f"{number(floor)}.", "strong"),
         )
-    reached, without, limit = frequencies(choice.reading, floor, choice.limit, exact=True)
+    near = choice.limit - choice.reading < 1e-3 * (choice.limit - floor)  # at most the limit, then, in round numbers
+    reached, without, limit = frequencies(choice.limit if near else choice.reading, floor, choice.limit, exact=True)
     before, after = phrases[name].split("|")
     if " than " in reached:  # "at most more than 99" says too much
         before = before.removesuffix("at most ")
