@@ -30,7 +30,7 @@ _HAIR = 1e-12
 View = Slice | Inverted | Largest
 ROUGH = 0.05  # relative width at which the two orders are compared
 _MOST_BINS = 2**20  # of all steps together: a second or two
-MOST_WORK = 3 * 2**20  # lattice points made for one question, after which what is known must do
+MOST_WORK = 2**20  # lattice points made for one question, after which what is known must do
 _FLOOR = -690.0  # a log probability below which nothing is refined any further
 
 

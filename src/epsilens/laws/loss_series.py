@@ -48,6 +48,7 @@ class Series:
     relative: float
     aliases: tuple[tuple[Array, Array], tuple[Array, Array]]
     rest: Rest
+    work: int  # frequencies times nodes
 
     @property
     def period(self) -> float:
@@ -127,6 +128,7 @@ def series(
         math.expm1(rho),
         (_alias(*best.above, best.period, rho), _alias(*best.below, best.period, rho)),
         rest_of(steps, flipped, reaches, best.laws, best.tilt, best.spread),
+        best.work,
     )
 
 
