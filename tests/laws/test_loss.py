@@ -371,3 +371,26 @@ def test_masses_beyond_a_window_at_a_negative_tilt_do_not_overflow() -> None:
     law = Loss([(NormalStep(56.33827742488347), 1)], 1e-2)
     low, high = bracket(law, "inverse_roc", 0.9999991506012589)
     assert low <= float(Normal(A(56.33827742488347)).inverse_roc(A(0.9999991506012589))) <= high
+
+
+@pytest.mark.parametrize(("mu", "rate"), [(1.0, 0.01), (2.0, 1e-4), (0.5, 0.9)])
+@pytest.mark.parametrize("fpr", [1e-9, 1e-3, 0.2])
+def test_one_sampled_step_in_closed_form(mu: float, rate: float, fpr: float) -> None:
+    # rejecting above x has α = Φ(−x) and recall (1−q)Φ(−x) + qΦ(μ−x), with δ = recall − e^L·α at its own threshold
+    law = Loss([(Sampled(NormalStep(mu), rate), 1)])
+    with mp.workdps(30):
+        q, m = mp.mpf(rate), mp.mpf(mu)
+        x = mp.sqrt(2) * mp.erfinv(1 - 2 * mp.mpf(fpr))
+        recall = (1 - q) * mp.ncdf(-x) + q * mp.ncdf(m - x)
+        loss = mp.log(1 - q + q * mp.exp(m * x - m * m / 2))
+        delta = recall - mp.exp(loss) * mp.mpf(fpr)
+    low, high = bracket(law, "roc", fpr)
+    assert low <= recall <= high <= low * (1 + 1e-9)
+    low, high = bracket(law, "inverse_roc", float(recall))
+    assert low <= fpr * (1 + 1e-12)
+    assert fpr <= high * (1 + 1e-12)
+    assert high <= low * (1 + 1e-8)
+    if loss > 0:
+        low, high = bracket(law, "profile", float(loss))
+        assert low * (1 - 1e-9) <= delta <= high * (1 + 1e-9)
+        assert high <= low * (1 + 1e-6)

@@ -22,6 +22,7 @@ _BEYOND = np.concatenate(([0.0], np.geomspace(1e-4, 1.0, 9)))  # how far above l
 _SCALES = np.concatenate(([0.0], np.geomspace(1e-12, 1.0, 60)))
 _HALVINGS = 64
 _NOTHING = -744.0  # what is below the smallest double
+_ROOM = 1e-11  # for the rounding of a log probability
 
 
 class Largest:
@@ -78,18 +79,30 @@ class Largest:
 
     def _roc(self, log_alpha: float) -> tuple[float, float]:
         # the least threshold that surely keeps to α
-        b = -_last(lambda v: self._rates(-v)[1] <= log_alpha - 1e-12, -self.ends[1], -self.ends[0])
+        b = -_last(lambda v: self._rates(-v)[1] <= log_alpha - _ROOM, -self.ends[1], -self.ends[0])
         recall, _, error = self._rates(b)
-        return max(recall - error, log_alpha), 0.0
+        low = max(recall - error, log_alpha)
+        if not self.alone:
+            return low, 0.0
+        more = _last(lambda v: self._rates(v)[1] >= log_alpha + _ROOM, *self.ends)
+        if not math.isfinite(more):
+            return low, 0.0
+        recall, _, error = self._rates(more)
+        return low, min(recall + error, 0.0)
 
     def roc(self, log_alpha: Array) -> tuple[Array, Array]:
         """log of the true-positive rate."""
         return _each(self._roc, log_alpha)
 
     def _inverse_roc(self, log_recall: float) -> tuple[float, float]:
-        b = _last(lambda v: self._rates(v)[0] >= log_recall + 1e-12, *self.ends)
+        b = _last(lambda v: self._rates(v)[0] >= log_recall + _ROOM, *self.ends)
         _, alpha, error = self._rates(b) if math.isfinite(b) else (0.0, 0.0, 0.0)
-        return -math.inf, min(alpha + error, log_recall)
+        high = min(alpha + error, log_recall)
+        if not self.alone:
+            return -math.inf, high
+        less = -_last(lambda v: self._rates(-v)[0] <= log_recall - _ROOM, -self.ends[1], -self.ends[0])
+        _, alpha, error = self._rates(less)
+        return (alpha - error if math.isfinite(less) else -math.inf), high
 
     def inverse_roc(self, log_recall: Array) -> tuple[Array, Array]:
         """log of a false-positive rate at which a recall is reached."""
