@@ -394,3 +394,14 @@ def test_one_sampled_step_in_closed_form(mu: float, rate: float, fpr: float) -> 
         low, high = bracket(law, "profile", float(loss))
         assert low * (1 - 1e-9) <= delta <= high * (1 + 1e-9)
         assert high <= low * (1 + 1e-6)
+
+
+def test_weights_that_underflow_under_a_steep_tilt_still_count_for_other_tilts() -> None:
+    # nearly all losses at their largest: the tilt is in the thousands, and 4.5 + a little is the most there is
+    steps: list[tuple[Step, int]] = [
+        (Sampled(NormalStep(0.18245964608346835), 0.0001088834848025061), 192),
+        (LaplaceStep(0.1), 30),
+        (rr(0.3), 5),
+    ]
+    low, high = bracket(Loss(steps), "profile_inverse", math.exp(-52.28051386341235))
+    assert 4.49 < low <= high < 4.505
