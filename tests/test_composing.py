@@ -209,3 +209,9 @@ def test_the_group_of_a_composition_is_taken_part_by_part() -> None:
     apart = compose(el.from_zcdp(2.0), el.laplace(epsilon=0.2))
     assert both.epsilon(1e-4) == pytest.approx(apart.epsilon(1e-4), rel=1e-6)
     assert "a group of zcdp" in both.notes[0]
+
+
+@pytest.mark.parametrize("arguments", [{}, {"fpr": 0.1}, {"alpha": 0.1, "beta": 1.0}])
+def test_a_bracket_of_the_curve_takes_alpha_alone(arguments: dict[str, float]) -> None:
+    with pytest.raises(InputError, match="takes alpha alone"):
+        el.laplace(epsilon=1.0).repeat(20).bracket("tradeoff", **arguments)

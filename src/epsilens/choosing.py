@@ -27,6 +27,7 @@ from .searching import RANGES, beyond, composed, edge, none_below, reach_of, ref
 __all__ = ["Choice", "choose"]
 
 _NO_NUMBERS = ("str", "bool", "str | None", "bool | None", str, bool)  # annotations
+_NO_CHOICE = "width"  # of a bracket: no part of the release
 _IN_SENSITIVITIES = ("scale", "sigma", "shift", "bias")
 
 
@@ -191,11 +192,15 @@ def _check_parameter(mechanism: Callable[..., Experiment], parameter: Any, given
         if p.default is p.empty and name not in (parameter, *given) and p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL):
             raise InputError(f"{title} needs {name!r}: give it in given, such as given={{{name!r}: …}}")
     about = named.get(parameter)
-    if about is not None and (isinstance(about.default, str | bool) or about.annotation in _NO_NUMBERS):
-        numbers = [n for n, p in named.items() if not isinstance(p.default, str | bool)]
-        numbers = [n for n in numbers if named[n].annotation not in _NO_NUMBERS]
+    if about is not None and not _is_number(about):
+        numbers = [n for n, p in named.items() if _is_number(p)]
         instead = f"give one of {', '.join(numbers)}" if numbers else "give another mechanism"
         raise InputError(f"{parameter} is not a number that can be chosen: {instead}")
+
+
+def _is_number(p: inspect.Parameter) -> bool:
+    """Whether a parameter is a number of the release itself."""
+    return not isinstance(p.default, str | bool) and p.annotation not in _NO_NUMBERS and p.name != _NO_CHOICE
 
 
 def _title(mechanism: Callable[..., Experiment]) -> str:

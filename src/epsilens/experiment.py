@@ -74,6 +74,8 @@ class Experiment:
         asked = None if reading == "tradeoff" else find(reading)
         if asked is not None:
             arguments = asked.arguments(arguments)
+        elif set(arguments) != {"alpha"}:
+            raise InputError("a bracket of tradeoff takes alpha alone: give false-positive rates, such as alpha=0.05")
         value = getattr(self, reading)(**arguments)
         other: Any = value
         if is_bound(self):  # each entry of an array has a floor of its own
