@@ -416,3 +416,8 @@ def test_a_range_that_the_mechanism_narrows() -> None:
 
     with pytest.raises(el.InputError, match="z cannot be chosen here"):
         el.choose(narrow, "z", at_most=0.6)
+
+
+def test_a_limit_above_what_a_reading_can_be_is_a_mistake() -> None:
+    with pytest.raises(el.InputError, match=r"at_most is 1.2: roc is never above 1"):
+        el.choose(el.laplace, "epsilon", at_most=1.2, reading="roc", fpr=0.01)

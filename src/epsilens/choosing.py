@@ -27,7 +27,6 @@ from .searching import RANGES, beyond, composed, edge, none_below, reach_of, ref
 __all__ = ["Choice", "choose"]
 
 _NO_NUMBERS = ("str", "bool", "str | None", "bool | None", str, bool)  # annotations
-_NO_CHOICE = "width"  # of a bracket: no part of the release
 _IN_SENSITIVITIES = ("scale", "sigma", "shift", "bias")
 
 
@@ -94,6 +93,10 @@ def choose(
     wanted = find(reading)
     args = {k: _argument(k, v) for k, v in wanted.arguments(arguments).items()}
     limit = checks.scalar("at_most", at_most)
+    if limit > wanted.ceiling:
+        raise InputError(
+            f"at_most is {limit:g}: {wanted.name} is never above {wanted.ceiling:g}, so give a limit below that"
+        )
     if not isinstance(given, Mapping | None):
         raise InputError(f"given is {given!r}: give the mechanism's other arguments by name, such as {{'rate': 0.01}}")
     fixed = dict(given or {})
@@ -199,8 +202,9 @@ def _check_parameter(mechanism: Callable[..., Experiment], parameter: Any, given
 
 
 def _is_number(p: inspect.Parameter) -> bool:
-    """Whether a parameter is a number of the release itself."""
-    return not isinstance(p.default, str | bool) and p.annotation not in _NO_NUMBERS and p.name != _NO_CHOICE
+    """Whether a parameter is a number of the release itself: the width of a bracket, asked for or not, is none."""
+    of_bracket = p.name == "width" and p.default is None
+    return not isinstance(p.default, str | bool) and p.annotation not in _NO_NUMBERS and not of_bracket
 
 
 def _title(mechanism: Callable[..., Experiment]) -> str:
