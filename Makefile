@@ -10,7 +10,7 @@ STAMP  := $(VENV)/.ready
 BENCH  := .venv-bench
 EXTRAS := data,spark,charts,web,accounting,opendp,fast
 
-.PHONY: help demo test check format bench clean neighbours
+.PHONY: help demo test check format bench clean bridges
 
 help: ## show what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -24,11 +24,11 @@ $(STAMP): pyproject.toml constraints.txt
 	@touch $@
 
 # Opacus and pgmpy bring torch and scikit-learn, so they are asked for by name; without them their tests are skipped.
-neighbours: $(STAMP) ## add Opacus and pgmpy, to test against them too
+bridges: $(STAMP) ## add Opacus and pgmpy, to test against them too
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[all]" --group dev -c constraints.txt
 
 demo: $(STAMP) ## assess a planned release of a bundled real table and write a report
-	@$(BIN)/python -m epsilens.demo demo
+	@$(BIN)/python -m epsilens.cli.demo demo
 
 test: $(STAMP) ## run the tests
 	@$(BIN)/python -m pytest -q -n 2 --dist loadfile

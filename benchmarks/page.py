@@ -20,8 +20,8 @@ from typing import Any
 import uvicorn
 
 import epsilens as el
-from epsilens.commands.serve import _listen
-from epsilens.report import charts
+from epsilens.cli.serve import _listen
+from epsilens.show import charts
 from epsilens.web.app import create_app
 
 LIMIT_MS = 150.0

@@ -11,7 +11,7 @@ Three tables of five quasi-identifiers, in Parquet:
 * ``unique``: a birth date and a postal code of 10,000; nearly every row is alone, the bad case.
 
 ``raw`` is the GROUP BY with its rows counted, ``raw kept`` the same with its rows kept in a table; ``scan`` is the
-whole of :func:`epsilens.data.scan.scan` with all 31 subsets, opening the file included. The three run in turn in one
+whole of :func:`epsilens.scan` with all 31 subsets, opening the file included. The three run in turn in one
 process, and the best of each counts, in seconds on the clock and in processor seconds (which other work on the
 machine disturbs less); memory is the peak of one scan in a process of its own.
 """
@@ -65,7 +65,7 @@ def timed(name: str, path: str, repeats: int) -> dict[str, float]:
     """Raw and scan in turn, so that a busy machine slows them alike; the best of each."""
     import duckdb
 
-    from epsilens.data.scan import scan
+    from epsilens.data.scan.scan import scan
 
     query = f"SELECT {', '.join(COLUMNS[name])}, count(*) AS n FROM '{path}' GROUP BY ALL"
     con = duckdb.connect()
@@ -87,7 +87,7 @@ def timed(name: str, path: str, repeats: int) -> dict[str, float]:
 
 def weighed(name: str, path: str) -> dict[str, float]:
     """One scan in a fresh process: its peak of memory, and what it found."""
-    from epsilens.data.scan import scan
+    from epsilens.data.scan.scan import scan
 
     result = scan(path, COLUMNS[name])
     return {"gigabytes": peak(), "isolated": result.isolated, "combinations": result.subsets[0].combinations}

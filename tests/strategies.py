@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import epsilens as el
 from epsilens.experiment import Experiment
-from epsilens.laws.lines import Clamped, Laplaces, NormalLaplace, Normals
-from epsilens.laws.pieces import Pieces
+from epsilens.laws.line.line import Clamped, Laplaces, NormalLaplace, Normals
+from epsilens.laws.line.pieces import Pieces
 
 __all__ = ["any_experiment", "closed_forms", "experiments", "finite_pairs", "masses", "piece_experiments", "positive"]
 

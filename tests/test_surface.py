@@ -36,12 +36,13 @@ def test_import_is_light() -> None:
 
 
 def test_help_does_not_import_scipy() -> None:
-    code = "import sys; sys.argv = ['epsilens', '--help']\nfrom epsilens.cli import main\n"
+    code = "import sys; sys.argv = ['epsilens', '--help']\nfrom epsilens.cli.app import main\n"
     code += "try: main()\nexcept SystemExit: pass"
     assert not {"numpy", "scipy"} & loaded_by(code)
 
 
 def test_submodules_do_not_hide_functions() -> None:
     # importing a submodule sets it as an attribute of the package: none may be named like a public function
-    code = "import epsilens.choosing, epsilens.data.scan, epsilens.assessing, epsilens\nassert callable(epsilens.scan)"
+    code = "import epsilens.choice.choice, epsilens.data.scan.scan, epsilens.assessment.assessment, epsilens"
+    code += "\nassert callable(epsilens.scan)"
     loaded_by(code + "\nassert callable(epsilens.choose) and callable(epsilens.assess)")

@@ -34,50 +34,53 @@ _HOME = {
     "differencing": "build.differencing",
     "differencing_average": "build.differencing",
     "differencing_median": "build.differencing",
-    "tampering": "build.tampering",
-    "hidden_bias": "build.hiding",
-    "detected_bias": "build.hiding",
-    "epsilon_to_detect": "build.hiding",
-    "detect": "build.detecting",
-    "detect_series": "build.detecting",
-    "watch": "build.detecting",
-    "kl_bound": "build.tampering_bounds",
-    "chernoff_bound": "build.tampering_bounds",
-    "privacy_distortion": "build.tampering_bounds",
-    "Knowledge": "build.knowledge",
-    "worst_pair": "build.composite",
-    "above": "build.composite",
-    "mistaken": "mistaking",
-    "observed": "observing",
-    "vector": "vectors",
-    "identify": "identifying",
-    "Identification": "identifying",
-    "choose": "choosing",
-    "Choice": "choosing",
-    "compose": "composing",
-    "group": "composing",
-    "from_dp": "neighbours.claims",
-    "from_gdp": "neighbours.claims",
-    "from_rdp": "neighbours.claims",
-    "from_zcdp": "neighbours.claims",
+    "tampering": "build.tampering.tampering",
+    "hidden_bias": "build.tampering.hiding",
+    "detected_bias": "build.tampering.hiding",
+    "epsilon_to_detect": "build.tampering.hiding",
+    "detect": "build.tampering.detection",
+    "detect_series": "build.tampering.detection",
+    "watch": "build.tampering.detection",
+    "kl_bound": "build.tampering.bounds",
+    "chernoff_bound": "build.tampering.bounds",
+    "privacy_distortion": "build.tampering.bounds",
+    "Knowledge": "build.knowledge.knowledge",
+    "worst_pair": "build.knowledge.composite",
+    "above": "build.knowledge.composite",
+    "mistaken": "attacks.mistaken",
+    "observed": "attacks.observed",
+    "vector": "build.vectors",
+    "identify": "attacks.identification",
+    "Identification": "attacks.identification",
+    "choose": "choice.choice",
+    "Choice": "choice.choice",
+    "compose": "build.composition",
+    "group": "build.composition",
+    "from_dp": "build.claims",
+    "from_gdp": "build.claims",
+    "from_rdp": "build.claims",
+    "from_zcdp": "build.claims",
     "clt": "build.approximations",
     "dpsgd": "build.sampling",
     "subsample": "build.sampling",
-    "scan": "data.scan",
-    "Scan": "data.result",
-    "correlate": "correlating",
-    "Correlation": "correlating",
-    "assess": "assessing",
-    "Assessment": "assessing",
+    "scan": "data.scan.scan",
+    "Scan": "data.scan.result",
+    "correlate": "data.correlation.correlation",
+    "Correlation": "data.correlation.correlation",
+    "assess": "assessment.assessment",
+    "Assessment": "assessment.assessment",
 }
 
 if TYPE_CHECKING:
-    from . import neighbours, notions
-    from .assessing import Assessment, assess
+    from . import bridges, notions
+    from .assessment.assessment import Assessment, assess
+    from .attacks.identification import Identification, identify
+    from .attacks.mistaken import mistaken
+    from .attacks.observed import observed
     from .build import correlated
     from .build.approximations import clt
-    from .build.composite import above, worst_pair
-    from .build.detecting import detect, detect_series, watch
+    from .build.claims import from_dp, from_gdp, from_rdp, from_zcdp
+    from .build.composition import compose, group
     from .build.differencing import differencing, differencing_average, differencing_median
     from .build.discrete import (
         approximate,
@@ -89,24 +92,21 @@ if TYPE_CHECKING:
         randomized_response,
         staircase,
     )
-    from .build.hiding import detected_bias, epsilon_to_detect, hidden_bias
-    from .build.knowledge import Knowledge
+    from .build.knowledge.composite import above, worst_pair
+    from .build.knowledge.knowledge import Knowledge
     from .build.mechanisms import gaussian, laplace
     from .build.sampling import dpsgd, subsample
-    from .build.tampering import tampering
-    from .build.tampering_bounds import chernoff_bound, kl_bound, privacy_distortion
-    from .choosing import Choice, choose
-    from .composing import compose, group
-    from .correlating import Correlation, correlate
-    from .data.result import Scan
-    from .data.scan import scan
+    from .build.tampering.bounds import chernoff_bound, kl_bound, privacy_distortion
+    from .build.tampering.detection import detect, detect_series, watch
+    from .build.tampering.hiding import detected_bias, epsilon_to_detect, hidden_bias
+    from .build.tampering.tampering import tampering
+    from .build.vectors import vector
+    from .choice.choice import Choice, choose
+    from .data.correlation.correlation import Correlation, correlate
+    from .data.scan.result import Scan
+    from .data.scan.scan import scan
     from .errors import EpsilensError, InputError, MissingExtra, NoSolutionError
     from .experiment import Experiment
-    from .identifying import Identification, identify
-    from .mistaking import mistaken
-    from .neighbours.claims import from_dp, from_gdp, from_rdp, from_zcdp
-    from .observing import observed
-    from .vectors import vector
 
 __all__ = [
     "Assessment",
@@ -124,6 +124,7 @@ __all__ = [
     "above",
     "approximate",
     "assess",
+    "bridges",
     "chernoff_bound",
     "choose",
     "clt",
@@ -153,7 +154,6 @@ __all__ = [
     "kl_bound",
     "laplace",
     "mistaken",
-    "neighbours",
     "notions",
     "observed",
     "privacy_distortion",
@@ -173,8 +173,8 @@ def __getattr__(name: str) -> Any:
     if name == "correlated":  # a namespace: correlated.normal, correlated.table, …
         globals()[name] = import_module(".build.correlated", __name__)
         return globals()[name]
-    if name == "neighbours":  # a namespace: neighbours.from_pld, neighbours.from_measurement, …
-        return import_module(".neighbours", __name__)
+    if name == "bridges":  # a namespace: bridges.from_pld, bridges.from_measurement, …
+        return import_module(".bridges", __name__)
     if name == "notions":  # a namespace too: notions.dp, notions.convert, …
         return import_module(".notions", __name__)
     if name in _HOME:

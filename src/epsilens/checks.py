@@ -52,17 +52,23 @@ def real(name: str, value: ArrayLike, *, infinite: bool = False) -> Array:
         try:
             raw = np.asarray(value)
         except (ValueError, TypeError):
-            raise InputError(f"{name} has rows of different lengths: give numbers or a regular array") from None
+            raise InputError(
+                f"{name} has rows of different lengths: give numbers or a regular array", parameter=name, value=value
+            ) from None
         if raw.dtype.kind not in "iuf":
             shown = f"{value!r}"
             shown = shown if len(shown) <= 40 else shown[:37] + "..."
-            raise InputError(f"{name} is {shown}, a {type(value).__name__}: give a number or an array of numbers")
+            raise InputError(
+                f"{name} is {shown}, a {type(value).__name__}: give a number or an array of numbers",
+                parameter=name,
+                value=value,
+            )
         array = raw.astype(np.float64, copy=False)
     if not np.isfinite(array).all():
         if np.isnan(array).any():
-            raise InputError(f"{name} contains NaN: give a number")
+            raise InputError(f"{name} contains NaN: give a number", parameter=name, value=value)
         if not infinite:
-            raise InputError(f"{name} is infinite: give a finite number")
+            raise InputError(f"{name} is infinite: give a finite number", parameter=name, value=value)
     return array
 
 
@@ -81,7 +87,7 @@ def probability(name: str, value: ArrayLike, *, closed: bool = True) -> Array:
     bad = (array < 0) | (array > 1) if closed else (array <= 0) | (array >= 1)
     if bad.any():
         inside = "between 0 and 1" if closed else "strictly between 0 and 1"
-        raise InputError(f"{name} is {_first(array, bad)}: give a probability {inside}")
+        raise InputError(f"{name} is {_first(array, bad)}: give a probability {inside}", parameter=name, value=value)
     return array
 
 
@@ -90,7 +96,7 @@ def positive(name: str, value: ArrayLike) -> Array:
     array = real(name, value)
     bad = array <= 0
     if bad.any():
-        raise InputError(f"{name} is {_first(array, bad)}: give a number above 0")
+        raise InputError(f"{name} is {_first(array, bad)}: give a number above 0", parameter=name, value=value)
     return array
 
 
@@ -99,7 +105,9 @@ def at_least(name: str, value: ArrayLike, low: float, *, infinite: bool = False)
     array = real(name, value, infinite=infinite)
     bad = array < low
     if bad.any():
-        raise InputError(f"{name} is {_first(array, bad)}: give a number not below {low:g}")
+        raise InputError(
+            f"{name} is {_first(array, bad)}: give a number not below {low:g}", parameter=name, value=value
+        )
     return array
 
 
@@ -108,7 +116,9 @@ def within(name: str, value: ArrayLike, low: float, high: float) -> Array:
     array = real(name, value, infinite=True)
     bad = (array < low) | (array > high)
     if bad.any():
-        raise InputError(f"{name} is {_first(array, bad)}: give a number from {low:g} to {high:g}")
+        raise InputError(
+            f"{name} is {_first(array, bad)}: give a number from {low:g} to {high:g}", parameter=name, value=value
+        )
     return array
 
 
@@ -121,7 +131,7 @@ def scalar(name: str, value: ArrayLike) -> float:
     """One finite number."""
     array = real(name, value)
     if array.ndim:
-        raise InputError(f"{name} has shape {array.shape}: give a single number")
+        raise InputError(f"{name} has shape {array.shape}: give a single number", parameter=name, value=value)
     return float(array)
 
 
@@ -130,7 +140,7 @@ def whole(name: str, value: Any, *, low: int, high: int | None = None) -> int:
     number = scalar(name, value)
     if number != int(number) or number < low or (high is not None and number > high):
         allowed = f"of at least {low}" if high is None else f"from {low} to {high}"
-        raise InputError(f"{name} is {number:.12g}: give a whole number {allowed}")
+        raise InputError(f"{name} is {number:.12g}: give a whole number {allowed}", parameter=name, value=value)
     return int(number)
 
 
@@ -138,5 +148,5 @@ def choice(name: str, value: Any, allowed: Collection[str]) -> str:
     """One of a few words."""
     if not isinstance(value, str) or value not in allowed:
         words = ", ".join(repr(a) for a in allowed)
-        raise InputError(f"{name} is {value!r}: give one of {words}")
+        raise InputError(f"{name} is {value!r}: give one of {words}", parameter=name, value=value)
     return value

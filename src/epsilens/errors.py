@@ -13,6 +13,8 @@ code 2 and :class:`NoSolutionError` into exit code 3.
 
 from __future__ import annotations
 
+from typing import Any
+
 __all__ = ["EpsilensError", "InputError", "MissingExtra", "NoSolutionError"]
 
 
@@ -21,7 +23,15 @@ class EpsilensError(Exception):
 
 
 class InputError(EpsilensError, ValueError):
-    """A parameter is not usable; the message names it, its value, what is allowed and what to do."""
+    """A parameter is not usable; the message names it, its value, what is allowed and what to do.
+
+    ``parameter`` is the parameter it speaks of ("" where it speaks of none or of several) and ``value`` what was given:
+    a form finds its field, and code its way, by these and never by the message.
+    """
+
+    def __init__(self, message: str, *, parameter: str = "", value: Any = None) -> None:
+        super().__init__(message)
+        self.parameter, self.value = parameter, value
 
 
 class MissingExtra(InputError, ImportError):  # noqa: N818 - reads as what it is
@@ -37,8 +47,8 @@ class MissingExtra(InputError, ImportError):  # noqa: N818 - reads as what it is
 
 
 class NoSolutionError(EpsilensError):
-    """No parameter keeps the reading under the limit; ``floor`` is the least the reading can be."""
+    """No value of ``parameter`` keeps the reading under the limit; ``floor`` is the least the reading can be."""
 
-    def __init__(self, message: str, *, floor: float) -> None:
+    def __init__(self, message: str, *, floor: float, parameter: str = "") -> None:
         super().__init__(message)
-        self.floor = floor
+        self.floor, self.parameter = floor, parameter

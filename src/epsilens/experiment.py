@@ -16,6 +16,7 @@ from .checks import Array, Number, plain
 from .errors import InputError
 from .readings import bayes, divergences, precision_recall, profile
 from .readings.law import Law
+from .worlds import MEMBERSHIP, Worlds
 
 __all__ = ["Experiment"]
 
@@ -25,7 +26,8 @@ class Experiment:
     """A test between two laws of what the adversary observes.
 
     H0 is the world where the person is absent (or has the first value, or nobody tampered), H1 the other. ``law``
-    represents the pair; ``name`` and ``parameters`` say where it comes from; ``h0`` and ``h1`` say it in words.
+    represents the pair; ``origin`` (the builder's name in the catalogue) and ``parameters`` say where it comes from,
+    ``worlds`` what is compared. ``notes`` and ``label`` are words for readers: no code acts on them.
 
     >>> import epsilens as el
     >>> e = el.laplace(epsilon=1.0)
@@ -34,24 +36,39 @@ class Experiment:
     """
 
     law: Law
-    name: str = "experiment"
+    origin: str = "experiment"
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    h0: str = "the person is not in the data"
-    h1: str = "the person is in the data"
+    worlds: Worlds = MEMBERSHIP
     notes: tuple[str, ...] = ()
     parts: tuple[tuple[Experiment, int], ...] = ()  # of a composition: what it is made of, and how often
+    label: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parameters", MappingProxyType(dict(self.parameters)))
 
+    @property
+    def name(self) -> str:
+        """What readers call it."""
+        return self.label or self.origin
+
+    @property
+    def h0(self) -> str:
+        """The first world in words."""
+        return self.worlds.h0
+
+    @property
+    def h1(self) -> str:
+        """The second world in words."""
+        return self.worlds.h1
+
     def reverse(self) -> Experiment:
         """The same pair with the roles of H0 and H1 exchanged."""
         parts = tuple((part.reverse(), count) for part, count in self.parts)
-        return Experiment(self.law.reverse(), self.name, self.parameters, self.h1, self.h0, self.notes, parts)
+        return replace(self, law=self.law.reverse(), worlds=self.worlds.reverse(), parts=parts)
 
     def repeat(self, k: int, *, width: float | None = None) -> Experiment:
-        """The same release k times, each with fresh noise: :func:`epsilens.composing.repeat`."""
-        from .composing import repeat
+        """The same release k times, each with fresh noise: :func:`epsilens.build.composition.repeat`."""
+        from .build.composition import repeat
 
         return repeat(self, k, width=width)
 
@@ -68,8 +85,8 @@ class Experiment:
         >>> el.from_gdp(1.0).bracket("success")  # a claim says nothing from below
         (0.5, 0.691462461274...)
         """
-        from .composing import is_bound
-        from .readings.catalogue import find
+        from .build.composition import is_bound
+        from .catalogue.readings import find
 
         asked = None if reading == "tradeoff" else find(reading)
         if asked is not None:
@@ -212,12 +229,12 @@ class Experiment:
         return f"{self.name}({inside})"
 
     def __str__(self) -> str:
-        from .report.explain import explain
+        from .show.explain import explain
 
         return explain(self).to_text() if not self._arrays else repr(self)
 
     def _repr_html_(self) -> str:
-        from .report.explain import explain
+        from .show.explain import explain
 
         if self._arrays:
             return f"<code>{json.dumps(repr(self))}</code>"

@@ -58,7 +58,7 @@ def base() -> Iterator[str]:
         pytest.fail(f"the browser tests are required, but {_WHY}")
     source = str(Path(__file__).parents[2] / "src")
     process = subprocess.Popen(
-        [sys.executable, "-c", "from epsilens.commands.serve import serve; serve(port=0)"],
+        [sys.executable, "-c", "from epsilens.cli.serve import serve; serve(port=0)"],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,

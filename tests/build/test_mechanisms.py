@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 from mpmath import mp, mpf
+from tests.laws.oracles import close, probit
 
 import epsilens as el
 from epsilens.experiment import Experiment
-
-from ..laws.oracles import close, probit
 
 EPSILON = [1e-12, 1e-6, 0.1, 1.0, 5.0, 40.0, 700.0]
 

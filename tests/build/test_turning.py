@@ -13,7 +13,7 @@ import epsilens as el
 from epsilens import correlated
 from epsilens.build.turning import turning_points
 from epsilens.checks import Array
-from epsilens.laws.lines import Normals
+from epsilens.laws.line.line import Normals
 
 
 def mixtures(places: Array, p: Array, q: Array, sigma: float) -> tuple[Normals, Normals]:

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from epsilens.data.queries import Query, parse_queries, parse_query
-from epsilens.data.tables import open_table
-from epsilens.data.where import condition
+from epsilens.data.tables.conditions import condition
+from epsilens.data.tables.open import open_table
 from epsilens.errors import InputError
 
 TABLE = pa.table(

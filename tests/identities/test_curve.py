@@ -7,11 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtr, ndtri
+from tests.strategies import any_experiment, closed_forms, experiments, finite_pairs, piece_experiments, positive
 
 import epsilens as el
 from epsilens.experiment import Experiment
-
-from ..strategies import any_experiment, closed_forms, experiments, finite_pairs, piece_experiments, positive
 
 GRID = np.concatenate(([0.0, 1e-9, 1e-5], np.linspace(1e-3, 1 - 1e-3, 199), [1 - 1e-5, 1 - 1e-9, 1.0]))
 

@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.strategies import any_experiment, experiments, finite_pairs, masses
 
 import epsilens as el
 from epsilens.experiment import Experiment
-
-from ..strategies import any_experiment, experiments, finite_pairs, masses
 
 
 @settings(max_examples=25)

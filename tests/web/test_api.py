@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from epsilens.cli import app as commands
-from epsilens.commands.common import run
+from epsilens.cli.app import app as commands
+from epsilens.cli.common import run
 
 
 def from_command(capsys: pytest.CaptureFixture[str], *words: str) -> Any:

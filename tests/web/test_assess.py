@@ -14,8 +14,8 @@ import pytest
 
 pytest.importorskip("duckdb", reason="assessing needs epsilens[data]")
 
-from epsilens.assessing import assess
-from epsilens.report.assessment_data import as_dict
+from epsilens.assessment.assessment import assess
+from epsilens.show.assessment_data import as_dict
 from epsilens.web.limits import Limits
 from epsilens.web.planning import EXAMPLES, plan_of, to_yaml
 from epsilens.web.worker import answer
@@ -78,7 +78,7 @@ def test_files_of_a_report(client: Any, bundled: Any) -> None:
 
 
 def test_the_example_of_each_table_is_a_release(text_of: Any) -> None:
-    from epsilens.release import read_release
+    from epsilens.plan.plan import read_release
 
     for table, text in EXAMPLES.items():
         release = read_release(text)

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import epsilens as el
-from epsilens.readings.catalogue import READINGS
-from epsilens.report.explain import chosen, explain
+from epsilens.catalogue.readings import READINGS
+from epsilens.show.explain import chosen, explain
 
 
 def test_choose_equals_the_library(client: Any, text_of: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import epsilens as el
-from epsilens.report import charts
+from epsilens.show import charts
 from epsilens.web import drawing
 
 vl_convert = pytest.importorskip("vl_convert")

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import epsilens as el
-from epsilens.commands.mechanisms import TAKES
-from epsilens.report.explain import explain
+from epsilens.cli.mechanisms import TAKES
+from epsilens.show.explain import explain
 
 MINIMAL: dict[str, tuple[dict[str, str], Callable[[], el.Experiment]]] = {
     "laplace": ({"epsilon": "1"}, lambda: el.laplace(epsilon=1.0)),

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from epsilens import notions as n
-from epsilens.report.notions import promised
+from epsilens.show.notions import promised
 
 
 def test_equals_the_library(client: Any, text_of: Any) -> None:

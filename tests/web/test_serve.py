@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from epsilens.commands.serve import serve
+from epsilens.cli.serve import serve
 from epsilens.errors import InputError, MissingExtra
 
 SOURCE = str(Path(__file__).parents[2] / "src")
@@ -40,12 +40,12 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_library_does_not_import_the_page() -> None:
-    code = "import sys, epsilens, epsilens.web, epsilens.commands.serve; sys.exit('fastapi' in sys.modules)"
+    code = "import sys, epsilens, epsilens.web, epsilens.cli.serve; sys.exit('fastapi' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": SOURCE}, check=False).returncode == 0
 
 
 def test_it_serves_and_stops() -> None:
-    code = "from epsilens.commands.serve import serve; serve(port=0)"
+    code = "from epsilens.cli.serve import serve; serve(port=0)"
     process = subprocess.Popen(
         [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env={"PYTHONPATH": SOURCE, "PYTHONUNBUFFERED": "1", "PATH": "/usr/bin:/bin"},

@@ -17,8 +17,8 @@ from scipy.special import ndtr
 
 from .. import checks
 from ..errors import InputError
-from ..laws.normal import Normal
-from ..solve import root
+from ..laws.closed.normal import Normal
+from ..numerics.roots import root
 from .sampling import dpsgd
 
 __all__ = ["Clt", "clt", "clt_psi", "conversions"]
@@ -129,7 +129,7 @@ def clt(*, sigma: float, rate: float, steps: int, delta: float = 1e-5, variant: 
     """
     psi = clt_psi(sigma=sigma, rate=rate, steps=steps, variant=variant)
     if float(rate) == 0:
-        raise InputError("rate is 0, so nobody is ever drawn: give a probability above 0")
+        raise InputError("rate is 0, so nobody is ever drawn: give a probability above 0", parameter="rate")
     if not _LEAST_PSI <= psi <= _MOST_PSI:
         raise InputError(
             f"sigma, rate and steps make a ψ of {psi:.3g}: give some that make one from {_LEAST_PSI:g} to {_MOST_PSI:g}"

@@ -17,13 +17,14 @@ from .. import checks
 from ..checks import plain
 from ..errors import InputError
 from ..experiment import Experiment
-from ..laws.finite import Finite
-from ..laws.laplace import Laplace
-from ..laws.laplace_sum import LaplaceSumShift
-from ..laws.lines import Clamped, Laplaces, LaplaceSum
-from ..laws.normal import Normal
-from ..laws.pieces import Pieces
+from ..laws.closed.laplace import Laplace
+from ..laws.closed.laplace_sum import LaplaceSumShift
+from ..laws.closed.normal import Normal
+from ..laws.finite.law import Finite
+from ..laws.line.line import Clamped, Laplaces, LaplaceSum
+from ..laws.line.pieces import Pieces
 from ..readings.law import Law
+from ..worlds import SECRET
 from .mechanisms import calibrated_psi
 
 __all__ = ["average_epsilon", "differencing", "differencing_average", "differencing_median"]
@@ -64,10 +65,14 @@ def differencing(
     share = float(checks.probability("split", checks.scalar("split", split), closed=False))
     checks.choice("noise", noise, ("laplace", "gaussian", "geometric"))
     if not isinstance(known, (bool, np.bool_)):
-        raise InputError(f"known is {known!r}: give True if one answer is known exactly, False otherwise")
+        raise InputError(
+            f"known is {known!r}: give True if one answer is known exactly, False otherwise", parameter="known"
+        )
     count = (1 if known else 2) if queries is None else checks.whole("queries", queries, low=1, high=_MOST_QUERIES)
     if share != 0.5 and count != 2:
-        raise InputError(f"split is {share:g} with {count} noisy answers: only two answers can share unevenly")
+        raise InputError(
+            f"split is {share:g} with {count} noisy answers: only two answers can share unevenly", parameter="split"
+        )
     if (delta is not None) != (noise == "gaussian"):
         raise InputError("delta belongs to gaussian noise and is needed by it: give it there and only there")
     law: Law
@@ -99,8 +104,7 @@ def differencing(
         law,
         "differencing",
         {k: plain(v) if isinstance(v, np.ndarray) else v for k, v in told.items()},
-        h0="the target does not have the secret",
-        h1="the target has the secret",
+        worlds=SECRET,
     )
 
 
@@ -121,11 +125,16 @@ def _geometric(eps: Any, moved: Any, most: float, share: float, count: int) -> F
     e = checks.scalar("epsilon with geometric noise", eps)
     d = checks.whole("gap", plain(moved), low=0, high=_MOST_ATOMS)
     if count > 2:
-        raise InputError(f"queries is {count}: with geometric noise one or two noisy answers are supported")
+        raise InputError(
+            f"queries is {count}: with geometric noise one or two noisy answers are supported", parameter="queries"
+        )
     rates = [e / most] if count == 1 else [share * e / most, (1 - share) * e / most]
     width = math.ceil(750 / min(rates))
     if 2 * width + d > _MOST_ATOMS:
-        raise InputError(f"epsilon is {e:g}: with geometric noise it is too small to enumerate, so use noise='laplace'")
+        raise InputError(
+            f"epsilon is {e:g}: with geometric noise it is too small to enumerate, so use noise='laplace'",
+            parameter="epsilon",
+        )
     k = np.arange(-width, d + width + 1.0)
     if count == 1:
 
@@ -190,12 +199,14 @@ def differencing_average(
     try:
         low, high = (checks.scalar("bounds", b) for b in bounds)
     except (TypeError, ValueError):
-        raise InputError(f"bounds is {bounds!r}: give two numbers, the smaller first") from None
+        raise InputError(f"bounds is {bounds!r}: give two numbers, the smaller first", parameter="bounds") from None
     if not low < high:
-        raise InputError(f"bounds is ({low:g}, {high:g}): give two numbers, the smaller first")
+        raise InputError(f"bounds is ({low:g}, {high:g}): give two numbers, the smaller first", parameter="bounds")
     for name, number in (("value", a), ("mean", centre)):
         if not low <= number <= high:
-            raise InputError(f"{name} is {number:g}: give a number within the bounds [{low:g}, {high:g}]")
+            raise InputError(
+                f"{name} is {number:g}: give a number within the bounds [{low:g}, {high:g}]", parameter=name
+            )
     reach = high - low if sensitivity is None else float(checks.positive("sensitivity", sensitivity))
     b = reach / eps
     other = size - 1 if known == "broad" else size + 1
@@ -219,8 +230,7 @@ def differencing_average(
         law,
         "differencing_average",
         parameters,
-        "the target does not have the secret",
-        "the target has the secret",
+        SECRET,
         notes,
     )
 
@@ -238,7 +248,9 @@ def differencing_median(*, epsilon: float, values: ArrayLike, target: float, bou
     low, high = (checks.scalar("bounds", b) for b in bounds)
     everyone = np.sort(np.append(others, extra))
     if not low < high or everyone[0] < low or everyone[-1] > high:
-        raise InputError(f"bounds is ({low:g}, {high:g}): give bounds that hold every value and the target")
+        raise InputError(
+            f"bounds is ({low:g}, {high:g}): give bounds that hold every value and the target", parameter="bounds"
+        )
     edges = np.unique(np.concatenate(([low], everyone, [high])))
     middle, width = (edges[1:] + edges[:-1]) / 2, np.diff(edges)
 
@@ -252,5 +264,5 @@ def differencing_median(*, epsilon: float, values: ArrayLike, target: float, bou
     parameters = {"epsilon": eps, "n": int(others.size), "target": extra, "bounds": (low, high)}
     return Experiment(
         Finite(p0, p1 - p0), "differencing_median", parameters,
-        "the target does not have the secret", "the target has the secret",
+        SECRET,
     )  # fmt: skip

@@ -14,8 +14,9 @@ from scipy.special import logsumexp
 from .. import checks
 from ..errors import InputError
 from ..experiment import Experiment
-from ..laws.finite import Finite
-from .mechanisms import hypotheses, one_of, per_noise
+from ..laws.finite.law import Finite
+from ..worlds import RECORD, Kind, Worlds, between
+from .mechanisms import one_of, per_noise
 
 __all__ = [
     "approximate",
@@ -37,7 +38,8 @@ def _whole_reach(sensitivity: Any, shift: Any) -> tuple[int, int]:
     if moved > most:
         raise InputError(
             f"shift is {moved}, more than the sensitivity {most}: "
-            "one person cannot move the answer further, so raise the sensitivity or lower the shift"
+            "one person cannot move the answer further, so raise the sensitivity or lower the shift",
+            parameter="shift",
         )
     return most, moved
 
@@ -86,7 +88,7 @@ def geometric(
         inner = np.log(-np.expm1(-a)) + edge - a * k
         log_p0 = np.where(k == 0, edge, np.where(k == d, edge - a * d, inner))
         law = Finite(log_p0, a * (2 * k - d), mirrored=True)
-    return Experiment(law, "geometric", parameters, **hypotheses(neighbours))
+    return Experiment(law, "geometric", parameters, worlds=between(neighbours))
 
 
 def discrete_gaussian(
@@ -103,7 +105,8 @@ def discrete_gaussian(
     if 2 * reach + d > _MOST_ATOMS:
         raise InputError(
             f"sigma is {s:g}: at most {_MOST_ATOMS / 80:g} can be enumerated, so use gaussian(sigma={s:g}), "
-            "which is the same to double precision at this size"
+            "which is the same to double precision at this size",
+            parameter="sigma",
         )
     width = math.ceil(reach)
     k = np.arange(-width, d + width + 1.0)
@@ -111,7 +114,7 @@ def discrete_gaussian(
     normaliser = logsumexp(-(np.arange(-width, width + 1.0) ** 2) / (2 * s * s))
     law = Finite(weight - normaliser, d * (2 * k - d) / (2 * s * s), mirrored=True, unbounded=d > 0)
     parameters = {"sigma": s, "sensitivity": most, "shift": d, "neighbours": neighbours}
-    return Experiment(law, "discrete_gaussian", parameters, **hypotheses(neighbours))
+    return Experiment(law, "discrete_gaussian", parameters, worlds=between(neighbours))
 
 
 def randomized_response(*, epsilon: float | None = None, truth: float | None = None, k: int = 2) -> Experiment:
@@ -126,7 +129,7 @@ def randomized_response(*, epsilon: float | None = None, truth: float | None = N
     else:
         p = float(checks.probability("truth", checks.scalar("truth", truth), closed=False))  # type: ignore[arg-type]
         if p <= 1 / answers:
-            raise InputError(f"truth is {p:g}: give a probability above 1/k = {1 / answers:g}")
+            raise InputError(f"truth is {p:g}: give a probability above 1/k = {1 / answers:g}", parameter="truth")
         eps = math.log(p) - math.log1p(-p) + math.log(answers - 1)
     honest = -np.log1p((answers - 1) * np.exp(-eps))
     log_p0, llr = [honest, honest - eps], [-eps, eps]
@@ -134,7 +137,7 @@ def randomized_response(*, epsilon: float | None = None, truth: float | None = N
         log_p0, llr = [*log_p0, honest - eps + math.log(answers - 2)], [*llr, 0.0]
     law = Finite(np.asarray(log_p0), np.asarray(llr), mirrored=True)
     parameters = {"epsilon": eps, "truth": float(np.exp(honest)), "k": answers}
-    return Experiment(law, "randomized_response", parameters, **hypotheses("replace"))
+    return Experiment(law, "randomized_response", parameters, worlds=RECORD)
 
 
 def exponential(
@@ -174,7 +177,7 @@ def exponential(
         first = -logsumexp(log_p0 + rise - rise[top])
     law = Finite(log_p0, first + (rise - rise[top]))
     parameters = {"epsilon": eps, "sensitivity": most, "outcomes": int(s0.size), "monotonic": bool(monotonic)}
-    return Experiment(law, "exponential", {**parameters, "neighbours": neighbours}, **hypotheses(neighbours))
+    return Experiment(law, "exponential", {**parameters, "neighbours": neighbours}, worlds=between(neighbours))
 
 
 def staircase(
@@ -196,7 +199,9 @@ def staircase(
     )
     moved = most if shift is None else float(checks.at_least("shift", checks.scalar("shift", shift), 0.0))
     if moved > most:
-        raise InputError(f"shift is {moved:g}, more than the sensitivity {most:g}: raise the sensitivity")
+        raise InputError(
+            f"shift is {moved:g}, more than the sensitivity {most:g}: raise the sensitivity", parameter="shift"
+        )
     g = 1 / (1 + math.exp(eps / 2)) if gamma is None else float(checks.probability("gamma", gamma))
     # In steps, and as fractions: a γ of 1e-150 would vanish beside 1 in the difference of two doubles.
     d, part = Fraction(moved) / Fraction(most), Fraction(g)
@@ -216,7 +221,7 @@ def staircase(
         atoms.append((log_height - eps * level(middle) + width + series, eps * (level(middle) - level(middle - d))))
     log_p0, llr = np.asarray(atoms, dtype=float).T
     parameters = {"epsilon": eps, "sensitivity": most, "shift": moved, "gamma": g, "neighbours": neighbours}
-    return Experiment(Finite(log_p0, llr, mirrored=True), "staircase", parameters, **hypotheses(neighbours))
+    return Experiment(Finite(log_p0, llr, mirrored=True), "staircase", parameters, worlds=between(neighbours))
 
 
 def pure(*, epsilon: float, neighbours: str = "add-remove") -> Experiment:
@@ -238,9 +243,9 @@ def approximate(*, epsilon: float, delta: float, neighbours: str = "add-remove")
     d = float(checks.probability("delta", checks.scalar("delta", delta)))
     parameters: dict[str, Any] = {"epsilon": eps} | ({"delta": d} if d else {}) | {"neighbours": neighbours}
     name = "approximate" if d else "pure"
-    words = hypotheses(neighbours)
+    worlds = between(neighbours)
     if d == 1:
-        return Experiment(Finite(np.zeros(0), np.zeros(0), 1.0, 1.0, mirrored=True), name, parameters, **words)
+        return Experiment(Finite(np.zeros(0), np.zeros(0), 1.0, 1.0, mirrored=True), name, parameters, worlds=worlds)
     high = np.log1p(-d) - np.log1p(np.exp(-eps))
     if eps == 0:
         atoms = np.asarray([np.log1p(-d)]), np.zeros(1)
@@ -249,7 +254,7 @@ def approximate(*, epsilon: float, delta: float, neighbours: str = "add-remove")
     notes = (
         f"the worst case of a claim, not a mechanism: every {'(ε, δ)' if d else 'ε'}-DP release is at most as risky",
     )
-    return Experiment(Finite(*atoms, d, d, mirrored=True), name, parameters, notes=notes, **words)
+    return Experiment(Finite(*atoms, d, d, mirrored=True), name, parameters, notes=notes, worlds=worlds)
 
 
 def finite(p0: ArrayLike, p1: ArrayLike) -> Experiment:
@@ -265,4 +270,4 @@ def finite(p0: ArrayLike, p1: ArrayLike) -> Experiment:
         if abs(p.sum() - 1) > 1e-9:
             raise InputError(f"{name} sums to {p.sum():.12g}: give probabilities that sum to 1")
     law = Finite.of(a / a.sum(), b / b.sum())
-    return Experiment(law, "finite", {"outcomes": int(a.size)}, h0="the first world", h1="the second world")
+    return Experiment(law, "finite", {"outcomes": int(a.size)}, worlds=Worlds(Kind.OTHER))

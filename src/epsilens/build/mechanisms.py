@@ -7,7 +7,7 @@ the sensitivity unless said otherwise. H0 and H1 are the two neighbouring worlds
 
 from __future__ import annotations
 
-from typing import Any, TypedDict
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,13 +16,12 @@ from .. import checks
 from ..checks import Array, plain
 from ..errors import InputError
 from ..experiment import Experiment
-from ..laws.laplace import Laplace
-from ..laws.normal import Normal, psi_for_delta
-from ..laws.stretch import StretchedLaplace
+from ..laws.closed.laplace import Laplace
+from ..laws.closed.normal import Normal, psi_for_delta
+from ..laws.closed.stretched_laplace import StretchedLaplace
+from ..worlds import between
 
-__all__ = ["calibrated_psi", "gaussian", "hypotheses", "laplace", "one_of", "reach"]
-
-NEIGHBOURS = ("add-remove", "replace")
+__all__ = ["calibrated_psi", "gaussian", "laplace", "one_of", "reach"]
 
 
 def one_of(**given: Any) -> str:
@@ -33,13 +32,6 @@ def one_of(**given: Any) -> str:
         found = " and ".join(named) if named else "none"
         raise InputError(f"exactly one of {ways} is needed, {found} given: give one of them")
     return named[0]
-
-
-class Worlds(TypedDict):
-    """The two hypotheses in words."""
-
-    h0: str
-    h1: str
 
 
 def together(**given: Any) -> None:
@@ -53,14 +45,6 @@ def together(**given: Any) -> None:
         raise InputError(f"the shapes do not fit together ({shapes}): give shapes that broadcast") from None
 
 
-def hypotheses(neighbours: str) -> Worlds:
-    """The two worlds in words."""
-    checks.choice("neighbours", neighbours, NEIGHBOURS)
-    if neighbours == "replace":
-        return {"h0": "the person's record has one value", "h1": "the person's record has another value"}
-    return {"h0": "the person is not in the data", "h1": "the person is in the data"}
-
-
 def reach(sensitivity: ArrayLike, shift: ArrayLike | None) -> tuple[Array, Array]:
     """The sensitivity and the shift, which may not exceed it."""
     most = checks.positive("sensitivity", sensitivity)
@@ -71,7 +55,8 @@ def reach(sensitivity: ArrayLike, shift: ArrayLike | None) -> tuple[Array, Array
     if np.any(moved > most):
         raise InputError(
             f"shift is {np.max(moved):g}, more than the sensitivity {np.min(most):g}: "
-            "one person cannot move the answer further, so raise the sensitivity or lower the shift"
+            "one person cannot move the answer further, so raise the sensitivity or lower the shift",
+            parameter="shift",
         )
     return most, moved
 
@@ -83,7 +68,8 @@ def per_noise(name: str, most: Array, noise: Array) -> Array:
     if np.any((value < 1e-300) | (value > 1e4)):
         raise InputError(
             f"{name} is {np.min(noise):g} for a sensitivity of {np.max(most):g}: "
-            "give noise between 0.0001 and 1e300 times the sensitivity"
+            "give noise between 0.0001 and 1e300 times the sensitivity",
+            parameter=name,
         )
     return value
 
@@ -93,7 +79,8 @@ def _norm(norm: str, right: str, noise: str) -> None:
     if norm != right:
         raise InputError(
             f"norm is {norm!r}: {noise} noise is calibrated to the {right} sensitivity, so give that "
-            f"(for d coordinates, L1 is at most √d times L2)"
+            f"(for d coordinates, L1 is at most √d times L2)",
+            parameter="norm",
         )
 
 
@@ -133,13 +120,13 @@ def laplace(
     told = {"epsilon": eps, "scale": b, "sensitivity": most, "shift": moved}
     parameters = {k: plain(v) for k, v in told.items()} | {"neighbours": neighbours, "norm": norm}
     if theta == 1:
-        return Experiment(Laplace(m), "laplace", parameters, **hypotheses(neighbours))
+        return Experiment(Laplace(m), "laplace", parameters, worlds=between(neighbours))
     if np.ndim(m):
         raise InputError("a stretch other than 1 needs single numbers: give epsilon, sensitivity and shift as such")
     law = (
         StretchedLaplace(float(m), theta) if theta > 1 else StretchedLaplace(float(m) / theta, 1 / theta, flipped=True)
     )
-    return Experiment(law, "laplace", {**parameters, "stretch": theta}, **hypotheses(neighbours))
+    return Experiment(law, "laplace", {**parameters, "stretch": theta}, worlds=between(neighbours))
 
 
 def gaussian(
@@ -189,7 +176,7 @@ def gaussian(
         target = {"epsilon": eps, "delta": d, "calibration": calibration}
     told = {"sigma": s, "psi": mu, "sensitivity": most, "shift": moved}
     parameters = {k: plain(v) for k, v in told.items()} | target | {"neighbours": neighbours, "norm": norm}
-    return Experiment(Normal(mu), "gaussian", parameters, **hypotheses(neighbours))
+    return Experiment(Normal(mu), "gaussian", parameters, worlds=between(neighbours))
 
 
 def calibrated_psi(epsilon: float, delta: float, calibration: str) -> float:
@@ -200,6 +187,7 @@ def calibrated_psi(epsilon: float, delta: float, calibration: str) -> float:
     if not 0 < epsilon < 1:
         raise InputError(
             f"epsilon is {epsilon:g}: the classical calibration is proven only for 0 < epsilon < 1, "
-            "so use calibration='analytic'"
+            "so use calibration='analytic'",
+            parameter="epsilon",
         )
     return float(epsilon / np.sqrt(2 * np.log(1.25 / delta)))

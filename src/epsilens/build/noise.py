@@ -125,6 +125,7 @@ def calibrate(
 def _usable(unit: Array, name: str, value: Any) -> Array:
     if not np.all(unit <= _LARGEST):
         raise InputError(
-            f"{name} is {np.min(value):g}: the noise would exceed {_LARGEST:g}, so give less of it or smaller units"
+            f"{name} is {np.min(value):g}: the noise would exceed {_LARGEST:g}, so give less of it or smaller units",
+            parameter=name,
         )
     return unit

@@ -16,14 +16,14 @@ import numpy as np
 from .. import checks
 from ..errors import InputError
 from ..experiment import Experiment
-from ..laws.finite import Finite
-from ..laws.laplace import Laplace
-from ..laws.loss import WIDTH, Loss
-from ..laws.loss_replaced import LaplaceReplaced, NormalReplaced
-from ..laws.loss_sampled import Flagged, Sampled
-from ..laws.loss_steps import Atoms, FiniteStep, LaplaceStep, NormalStep, Step
-from ..laws.normal import Normal
-from .mechanisms import hypotheses
+from ..laws.closed.laplace import Laplace
+from ..laws.closed.normal import Normal
+from ..laws.finite.law import Finite
+from ..laws.loss.law import WIDTH, Loss
+from ..laws.loss.replaced import LaplaceReplaced, NormalReplaced
+from ..laws.loss.sampled import Flagged, Sampled
+from ..laws.loss.step import Atoms, FiniteStep, LaplaceStep, NormalStep, Step
+from ..worlds import between, neighbours_of
 
 __all__ = ["dpsgd", "subsample"]
 
@@ -33,14 +33,13 @@ _LEAST_RATE = 1e-12
 def _neighbours(neighbours: Any) -> str:
     """Also as it is often written, with a stroke."""
     said = "add-remove" if neighbours == "add/remove" else neighbours
-    hypotheses(said)
-    return str(said)
+    return str(neighbours_of(said))
 
 
 def _rate(value: Any) -> float:
     rate = float(checks.probability("rate", checks.scalar("rate", value)))
     if 0 < rate < _LEAST_RATE:
-        raise InputError(f"rate is {rate:g}: give 0, or a probability of at least {_LEAST_RATE:g}")
+        raise InputError(f"rate is {rate:g}: give 0, or a probability of at least {_LEAST_RATE:g}", parameter="rate")
     return rate
 
 
@@ -55,16 +54,16 @@ def subsample(
     >>> round(subsample(el.laplace(epsilon=1.0), 0.1).epsilon(), 6)  # log(1 + 0.1·(e − 1))
     0.158565
     """
-    from ..composing import as_bound, is_bound
+    from .composition import as_bound, is_bound
 
     if not isinstance(experiment, Experiment):
         raise InputError("subsample needs an experiment: give what laplace, gaussian and the like return")
     q, said = _rate(rate), _neighbours(neighbours)
     told = {"of": experiment.name, "rate": q, "neighbours": said}
-    worlds = hypotheses(said)
+    worlds = between(said)
     if q == 0:
         law: Any = Finite(np.zeros(1), np.zeros(1), mirrored=True)
-        return Experiment(law, "subsample", told, notes=("nobody is ever drawn",), **worlds)
+        return Experiment(law, "subsample", told, notes=("nobody is ever drawn",), worlds=worlds)
     if q == 1 and said == experiment.parameters.get("neighbours", "add-remove"):
         return experiment
     step, note = _sampled(experiment, q, said)
@@ -77,7 +76,7 @@ def subsample(
         law = as_bound(law) if loose else law
     else:
         law = Loss([(step, 1)], _width(width), loose=loose)
-    return Experiment(law, "subsample", told, notes=(note,), **worlds)
+    return Experiment(law, "subsample", told, notes=(note,), worlds=worlds)
 
 
 def _width(width: float | None) -> float:
@@ -85,10 +84,10 @@ def _width(width: float | None) -> float:
 
 
 def _sampled(experiment: Experiment, rate: float, neighbours: str) -> tuple[Step, str]:
-    from ..composing import is_bound, step_of
+    from .composition import is_bound, step_of
 
     known = not is_bound(experiment)  # the noise itself, not only a claim about it
-    replaced = experiment.parameters.get("neighbours") == "replace" or experiment.h0.startswith("the person's record")
+    replaced = experiment.worlds.replaces
     steps = step_of(experiment)
     if len(steps) != 1 or steps[0][1] != 1 or isinstance(steps[0][0], Sampled | Flagged):
         raise InputError(
@@ -101,7 +100,7 @@ def _sampled(experiment: Experiment, rate: float, neighbours: str) -> tuple[Step
                 "the experiment replaces a record: give one that adds or removes it, or neighbours='replace'"
             )
         if isinstance(step, FiniteStep):
-            from ..laws.loss_sampled import sampled_atoms
+            from ..laws.loss.sampled import sampled_atoms
 
             return FiniteStep(sampled_atoms(step.atoms, rate)), "Poisson sampling of a finite pair: exact"
         return Sampled(step, rate), "Poisson sampling: the safe end of a proven bracket"
@@ -151,15 +150,15 @@ def dpsgd(
     told = {"sigma": _plain(sigma), "rate": _plain(rate), "steps": _counts(steps), "neighbours": said}
     if width is not None:
         told["width"] = _width(width)
-    worlds = hypotheses(said)
+    worlds = between(said)
     if all(isinstance(step, NormalStep) for step in counted):
         mu = math.sqrt(sum(k * step.mu**2 for step, k in counted.items() if isinstance(step, NormalStep)))
-        return Experiment(Normal(np.asarray(mu)), "dpsgd", told, notes=("no sampling: exact",), **worlds)
+        return Experiment(Normal(np.asarray(mu)), "dpsgd", told, notes=("no sampling: exact",), worlds=worlds)
     asked = _width(width)
     note = (
         f"composed numerically: each value is the safe end of a proven bracket, {asked:.3g} wide where that is reached"
     )
-    return Experiment(Loss(list(counted.items()), asked), "dpsgd", told, notes=(note,), **worlds)
+    return Experiment(Loss(list(counted.items()), asked), "dpsgd", told, notes=(note,), worlds=worlds)
 
 
 def _step(mu: float, rate: float, neighbours: str) -> Step | None:
@@ -204,7 +203,9 @@ def _schedule(sigma: Any, rate: Any, steps: Any) -> list[tuple[float, float, int
         # a row of a schedule may be empty, a training not
         out.append((noise, _rate(q), checks.whole("steps", k, low=0 if "steps" in lists else 1, high=10**9)))
     if not any(k for _, _, k in out):
-        raise InputError("steps is 0 throughout: give a whole number of at least 1 somewhere in the schedule")
+        raise InputError(
+            "steps is 0 throughout: give a whole number of at least 1 somewhere in the schedule", parameter="steps"
+        )
     return out
 
 
@@ -214,5 +215,6 @@ def _number(name: str, value: Any) -> None:
         shown = f"{value!r}"
         shown = shown if len(shown) <= 40 else shown[:37] + "..."
         raise InputError(
-            f"{name} is {shown}, a {type(value).__name__}: give a number, or a list of numbers for a schedule"
+            f"{name} is {shown}, a {type(value).__name__}: give a number, or a list of numbers for a schedule",
+            parameter=name,
         )

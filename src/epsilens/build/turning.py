@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from scipy.special import log_softmax
 
 from ..checks import Array
-from ..laws.lines import Normals
-from ..solve import root
+from ..laws.line.line import Normals
+from ..numerics.roots import root
 
 __all__ = ["turning_points"]
 

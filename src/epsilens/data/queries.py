@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import InputError
-from .tables import column_of
-from .where import condition, parse, render, syntax
+from .tables.conditions import condition, parse, render, syntax
+from .tables.open import column_of
 
 __all__ = ["Query", "parse_queries", "parse_query"]
 
@@ -46,7 +46,9 @@ class Query:
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
-            raise InputError(f"query kind is {self.kind!r}: give one of {', '.join(map(repr, KINDS))}")
+            raise InputError(
+                f"query kind is {self.kind!r}: give one of {', '.join(map(repr, KINDS))}", parameter="query"
+            )
         object.__setattr__(self, "by", (self.by,) if isinstance(self.by, str) else tuple(self.by))
         if self.kind == "count" and self.column is not None:
             raise InputError(f"a count has the column {self.column!r}: count takes none, it counts people's rows")
@@ -89,7 +91,7 @@ class Query:
 
     def rows(self, table: Any) -> Any:
         """The Ibis condition that says which rows of ``table`` this query covers."""
-        from .engines import need_ibis
+        from .tables.engines import need_ibis
 
         return condition(table, self.where, "where") if self.where else need_ibis().literal(True)
 
@@ -157,12 +159,12 @@ def parse_query(text: str | Query) -> Query:
     if isinstance(text, Query):
         return text
     if not isinstance(text, str):
-        raise InputError(f"query is a {type(text).__name__}: give text, SQL or a Query")
+        raise InputError(f"query is a {type(text).__name__}: give text, SQL or a Query", parameter="query")
     if re.match(r"\s*(select|with)\b", text, re.I):
         return _from_sql(text)
     head = _HEAD.match(text)
     if not head:
-        raise InputError(f"query is {text!r}: write it as in {_FORM}")
+        raise InputError(f"query is {text!r}: write it as in {_FORM}", parameter="query")
     kind = head[1].lower()
     kind = "average" if kind in ("avg", "mean") else kind
     rest, by = _split(head[2], "by")
@@ -172,13 +174,15 @@ def parse_query(text: str | Query) -> Query:
     if bounds is not None:
         numbers = re.fullmatch(rf"\s*({_NUMBER})\s*(?:,|\s)\s*({_NUMBER})\s*", bounds)
         if not numbers:
-            raise InputError(f"query is {text!r}: give the bounds as two numbers, as in 'bounds 0 77'")
+            raise InputError(
+                f"query is {text!r}: give the bounds as two numbers, as in 'bounds 0 77'", parameter="query"
+            )
         limits = float(numbers[1]), float(numbers[2])
     if where is not None:
         parse(where, "where")
     columns = tuple(_unquote(c) for c in by.split(",")) if by is not None else ()
     if any(not c for c in columns):
-        raise InputError(f"query is {text!r}: give the columns after 'by', separated by commas")
+        raise InputError(f"query is {text!r}: give the columns after 'by', separated by commas", parameter="query")
     column = _unquote(rest) or None
     return Query(kind, column, where.strip() if where else None, columns, limits)
 
@@ -218,7 +222,8 @@ def _from_sql(text: str) -> Query:
 
     def no(why: str) -> InputError:
         return InputError(
-            f"query is {text!r}: {why}; give SELECT, one COUNT(*), SUM or AVG, one FROM, WHERE and GROUP BY"
+            f"query is {text!r}: {why}; give SELECT, one COUNT(*), SUM or AVG, one FROM, WHERE and GROUP BY",
+            parameter="query",
         )
 
     if type(tree) is not exp.Select:

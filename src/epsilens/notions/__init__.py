@@ -10,7 +10,7 @@
 
 from . import examples
 from .catalogue import NOTIONS, Notion, find
-from .converting import Conversion, Step, convert, promise, promises, sure
+from .conversion import Conversion, Step, convert, promise, promises, sure
 from .definitions import (
     blowfish,
     dependent,

@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..solve import last_safe
-from ..special import expm1mx, log1pmx
+from ..numerics.roots import last_safe
+from ..numerics.special import expm1mx, log1pmx
 
 __all__ = [
     "belief_from_odds",

@@ -150,4 +150,4 @@ def find(name: Any, parameter: str = "notion") -> Notion:
     if isinstance(key, str) and key in NOTIONS:
         return NOTIONS[key]
     shown = repr(name) if len(repr(name)) <= 40 else repr(name)[:37] + "..."
-    raise InputError(f"{parameter} is {shown}: give one of {', '.join(NOTIONS)}")
+    raise InputError(f"{parameter} is {shown}: give one of {', '.join(NOTIONS)}", parameter=parameter)

@@ -17,7 +17,7 @@ import numpy as np
 from .. import checks
 from ..checks import Array
 from ..errors import InputError
-from ..special import expm1mx
+from ..numerics.special import expm1mx
 from .mechanism import Database, Mechanism, Prior, mixture
 
 __all__ = [
@@ -53,7 +53,9 @@ def spread(log_ratio: Array, possible: Any = True, axes: tuple[int, ...] | None 
 
 def _checked(mechanism: Any) -> Mechanism:
     if not isinstance(mechanism, Mechanism):
-        raise InputError(f"mechanism is {mechanism!r:.40}: give a Mechanism, such as noisy_sum returns")
+        raise InputError(
+            f"mechanism is {mechanism!r:.40}: give a Mechanism, such as noisy_sum returns", parameter="mechanism"
+        )
     return mechanism
 
 
@@ -159,9 +161,13 @@ def _edge(graph: Graph) -> Callable[[Any, Any], bool]:
     try:
         pairs = {frozenset(pair) for pair in graph}
     except TypeError:
-        raise InputError(f"graph is {graph!r}: give pairs of values, or a function of two values") from None
+        raise InputError(
+            f"graph is {graph!r}: give pairs of values, or a function of two values", parameter="graph"
+        ) from None
     if any(len(pair) != 2 for pair in pairs):
-        raise InputError("graph has an entry that is no pair of different values: give pairs such as (0, 1)")
+        raise InputError(
+            "graph has an entry that is no pair of different values: give pairs such as (0, 1)", parameter="graph"
+        )
     return lambda x, y: frozenset((x, y)) in pairs
 
 
@@ -205,7 +211,9 @@ def _constrained(mechanism: Mechanism, edge: Callable[[Any, Any], bool], constra
     """ℓ of every pair of neighbours among the databases that satisfy the constraint."""
     mask = _checked(mechanism).event(constraint, "constraint")
     if not mask.any():
-        raise InputError("constraint is true of no database: give one that some database satisfies")
+        raise InputError(
+            "constraint is true of no database: give one that some database satisfies", parameter="constraint"
+        )
     if mask.sum() > _MOST_PAIRED:
         raise InputError(f"constraint leaves {mask.sum()} databases: give one that leaves at most {_MOST_PAIRED}")
     cells = np.argwhere(mask)
@@ -257,12 +265,12 @@ def pufferfish(
     priors = _priors(mechanism, prior)
     if secrets is None:
         if pairs is not None:
-            raise InputError("pairs is given without secrets: give the secrets they are made of")
+            raise InputError("pairs is given without secrets: give the secrets they are made of", parameter="pairs")
         return max(_record_loss(mechanism, theta) for theta in priors)
     if not isinstance(secrets, Mapping):
-        raise InputError(f"secrets is {secrets!r:.40}: give a mapping from names to events")
+        raise InputError(f"secrets is {secrets!r:.40}: give a mapping from names to events", parameter="secrets")
     if pairs is not None and not isinstance(pairs, Iterable):
-        raise InputError(f"pairs is {pairs!r:.40}: give pairs of names of secrets")
+        raise InputError(f"pairs is {pairs!r:.40}: give pairs of names of secrets", parameter="pairs")
     events = {name: mechanism.event(holds, f"secret {name!r}") for name, holds in secrets.items()}
     if pairs is None:
         chosen = [(a, b) for a, b in combinations(events, 2) if not (events[a] & events[b]).any()]
@@ -282,12 +290,17 @@ def _pair(pair: Any, events: Mapping[str, Any]) -> tuple[str, str]:
     try:
         a, b = pair
     except (TypeError, ValueError):
-        raise InputError(f"pairs has {pair!r}: give pairs of names of secrets") from None
+        raise InputError(f"pairs has {pair!r}: give pairs of names of secrets", parameter="pairs") from None
     for name in (a, b):
         if name not in events:
-            raise InputError(f"pairs has the secret {name!r}: give secrets among {', '.join(map(repr, events))}")
+            raise InputError(
+                f"pairs has the secret {name!r}: give secrets among {', '.join(map(repr, events))}", parameter="pairs"
+            )
     if (events[a] & events[b]).any():
-        raise InputError(f"pairs has {a!r} and {b!r}, which can both be true: give secrets that exclude each other")
+        raise InputError(
+            f"pairs has {a!r} and {b!r}, which can both be true: give secrets that exclude each other",
+            parameter="pairs",
+        )
     return a, b
 
 

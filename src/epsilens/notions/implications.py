@@ -52,14 +52,17 @@ class Conditions:
             object.__setattr__(self, "dependent", self.records)
         if self.dependent is not None and self.records is not None and self.dependent > self.records:
             raise InputError(
-                f"dependent is {self.dependent}: give at most the number of records, which is {self.records}"
+                f"dependent is {self.dependent}: give at most the number of records, which is {self.records}",
+                parameter="dependent",
             )
         for name in ("full", "constrained"):
             if not isinstance(getattr(self, name), bool):
-                raise InputError(f"{name} is {getattr(self, name)!r}: give True or False")
+                raise InputError(f"{name} is {getattr(self, name)!r}: give True or False", parameter=name)
         d = checks.at_least("diameter", self.diameter, 1.0, infinite=True)
         if d.ndim or (math.isfinite(float(d)) and float(d) != int(d)):
-            raise InputError(f"diameter is {self.diameter!r}: give a whole number of at least 1, or infinity")
+            raise InputError(
+                f"diameter is {self.diameter!r}: give a whole number of at least 1, or infinity", parameter="diameter"
+            )
         object.__setattr__(self, "diameter", float(d))
         object.__setattr__(self, "least", checks.scalar("least", checks.within("least", self.least, 0.0, 0.5)))
         if self.priors == "every" and (self.full or self.least or self.constrained):

@@ -81,19 +81,26 @@ class Mechanism:
         outputs: Iterable[Hashable] | None,
     ) -> None:
         if outputs is not None and not isinstance(outputs, Iterable):
-            raise InputError(f"outputs is {outputs!r:.40}: give a name for each column")
+            raise InputError(f"outputs is {outputs!r:.40}: give a name for each column", parameter="outputs")
         names = tuple(range(ratio.shape[1])) if outputs is None else tuple(outputs)
         if len(names) != ratio.shape[1]:
-            raise InputError(f"outputs has {len(names)} names for {ratio.shape[1]} columns: give one for each column")
+            raise InputError(
+                f"outputs has {len(names)} names for {ratio.shape[1]} columns: give one for each column",
+                parameter="outputs",
+            )
         every = _bits(ratio.shape[0]) if databases is None else _databases(databases)
         if len(every) != ratio.shape[0]:
-            raise InputError(f"databases has {len(every)} entries for {ratio.shape[0]} rows: give one for each row")
+            raise InputError(
+                f"databases has {len(every)} entries for {ratio.shape[0]} rows: give one for each row",
+                parameter="databases",
+            )
         values = tuple(tuple(dict.fromkeys(column)) for column in zip(*every, strict=True))
         sizes = tuple(len(v) for v in values)
         if len(set(every)) != len(every) or math.prod(sizes) != len(every):
             raise InputError(
                 f"databases has {len(set(every))} different tuples where its values make {math.prod(sizes)}: give "
-                "every combination of the records' values once"
+                "every combination of the records' values once",
+                parameter="databases",
             )
         where = [{v: j for j, v in enumerate(some)} for some in values]
         place = np.array([np.ravel_multi_index([w[v] for w, v in zip(where, d, strict=True)], sizes) for d in every])
@@ -149,14 +156,17 @@ class Mechanism:
             known = set(self.databases)
             unknown = next((d for d in given if d not in known), None)
             if unknown is not None:
-                raise InputError(f"{name} has the database {unknown!r}: give databases of the mechanism")
+                raise InputError(
+                    f"{name} has the database {unknown!r}: give databases of the mechanism", parameter=name
+                )
             weights = np.array([given.get(d, 0.0) for d in self.databases], dtype=object)
             flat = _weights(name, weights.tolist())
         else:
             flat = _weights(name, prior)
         if flat.size != len(self.databases):
             raise InputError(
-                f"{name} has {flat.size} probabilities: give one for each of {len(self.databases)} databases"
+                f"{name} has {flat.size} probabilities: give one for each of {len(self.databases)} databases",
+                parameter=name,
             )
         placed = np.empty_like(flat)
         placed[self._place] = flat
@@ -171,7 +181,9 @@ class Mechanism:
             known = set(self.databases)
             unknown = next((d for d in wanted if d not in known), None)
             if unknown is not None:
-                raise InputError(f"{name} has the database {unknown!r}: give databases of the mechanism")
+                raise InputError(
+                    f"{name} has the database {unknown!r}: give databases of the mechanism", parameter=name
+                )
             true = [d in wanted for d in self.databases]
         mask = np.empty(len(true), dtype=bool)
         mask[self._place] = true
@@ -233,7 +245,7 @@ def randomized_response(
     """
     e, every = _loss(epsilon), grid(records, values)
     if not callable(of):
-        raise InputError(f"of is {of!r:.40}: give a function of the database")
+        raise InputError(f"of is {of!r:.40}: give a function of the database", parameter="of")
     told = [of(d) for d in every]
     answers: list[Any] = list(dict.fromkeys(told))
     if all(isinstance(t, (int, float)) for t in told):
@@ -277,7 +289,10 @@ def laplace_sum(epsilon: float, records: int, values: Sequence[Any] = (0, 1), ce
     sums, width = _sums(every)
     cuts = np.unique(np.concatenate([np.unique(sums), np.linspace(sums.min(), sums.max(), n + 1)]))
     if len(every) * (cuts.size + 1) > _MOST_CELLS:
-        raise InputError(f"cells is {n}: give fewer, at most {_MOST_CELLS // len(every)} for {len(every)} databases")
+        raise InputError(
+            f"cells is {n}: give fewer, at most {_MOST_CELLS // len(every)} for {len(every)} databases",
+            parameter="cells",
+        )
     left, right = np.concatenate([[-np.inf], cuts]), np.concatenate([cuts, [np.inf]])
     rate = e / width
     away = np.maximum(np.maximum(left[None, :] - sums[:, None], sums[:, None] - right[None, :]), 0.0)
@@ -317,7 +332,10 @@ def product(mechanism: Mechanism, *marginals: ArrayLike | Mapping[Hashable, floa
     """
     each = marginals * mechanism.records if len(marginals) == 1 else marginals
     if len(each) != mechanism.records:
-        raise InputError(f"marginals has {len(each)} laws for {mechanism.records} records: give one, or one for each")
+        raise InputError(
+            f"marginals has {len(each)} laws for {mechanism.records} records: give one, or one for each",
+            parameter="marginals",
+        )
     laws: list[dict[Hashable, float]] = []
     for i, (law, values) in enumerate(zip(each, mechanism.values, strict=True)):
         listed = [law.get(v, 0.0) for v in values] if isinstance(law, Mapping) else law
@@ -337,7 +355,7 @@ def _weights(name: str, value: Any) -> Array:
     """One list of probabilities that sum to one."""
     p = checks.probability(name, value).ravel()
     if p.size == 0:
-        raise InputError(f"{name} is empty: give probabilities that sum to 1")
+        raise InputError(f"{name} is empty: give probabilities that sum to 1", parameter=name)
     total = math.fsum(p.tolist())
     if abs(total - 1) > _TOLERANCE:
         raise InputError(f"{name} sums to {total:.12g}: give probabilities that sum to 1")
@@ -347,9 +365,14 @@ def _weights(name: str, value: Any) -> Array:
 def _rows(name: str, value: ArrayLike) -> Array:
     p = checks.probability(name, value)
     if p.ndim != 2 or p.size == 0:
-        raise InputError(f"{name} has shape {p.shape}: give a row for each database and a column for each answer")
+        raise InputError(
+            f"{name} has shape {p.shape}: give a row for each database and a column for each answer", parameter=name
+        )
     if p.shape[0] > _MOST_DATABASES or p.size > _MOST_CELLS:
-        raise InputError(f"{name} has shape {p.shape}: give at most {_MOST_DATABASES} databases, {_MOST_CELLS} numbers")
+        raise InputError(
+            f"{name} has shape {p.shape}: give at most {_MOST_DATABASES} databases, {_MOST_CELLS} numbers",
+            parameter=name,
+        )
     total = p.sum(axis=1)
     wrong = np.flatnonzero(np.abs(total - 1) > _TOLERANCE)
     if wrong.size:
@@ -361,7 +384,9 @@ def _rows(name: str, value: ArrayLike) -> Array:
 def _bits(rows: int) -> tuple[Database, ...]:
     n = rows.bit_length() - 1
     if rows < 2 or 2**n != rows:
-        raise InputError(f"matrix has {rows} rows, which are not all tuples of bits: give databases")
+        raise InputError(
+            f"matrix has {rows} rows, which are not all tuples of bits: give databases", parameter="matrix"
+        )
     return tuple(tuples((0, 1), repeat=n))
 
 
@@ -373,8 +398,10 @@ def _databases(given: Iterable[Any]) -> tuple[Database, ...]:
         hash(tuple(every))
     except TypeError:
         raise InputError(
-            "databases has an entry that is no tuple of plain values: give tuples such as (0, 1)"
+            "databases has an entry that is no tuple of plain values: give tuples such as (0, 1)", parameter="databases"
         ) from None
     if not every or len({len(d) for d in every}) != 1 or not every[0]:
-        raise InputError("databases has tuples of different lengths or none: give one value for each record")
+        raise InputError(
+            "databases has tuples of different lengths or none: give one value for each record", parameter="databases"
+        )
     return tuple(every)

@@ -22,9 +22,9 @@ from scipy.special import betaincinv
 from .. import checks
 from ..build.differencing import differencing, differencing_average
 from ..checks import Array
-from ..choosing import choose
+from ..choice.choice import choose
 from ..errors import InputError
-from ..report.words import number
+from ..show.words import number
 from .tables import Paper, Table
 
 __all__ = ["Attack", "Estimate", "clopper_pearson", "estimate", "paper", "rule_success", "set_epsilon"]
@@ -53,7 +53,8 @@ class Attack:
         checks.choice("known", self.known, ("nothing", "broad", "narrow"))
         if self.n and (self.known == "nothing" or self.n < 2):
             raise InputError(
-                f"n is {self.n} with {self.known} known: averages need n of at least 2 and one known answer"
+                f"n is {self.n} with {self.known} known: averages need n of at least 2 and one known answer",
+                parameter="n",
             )
 
     @property

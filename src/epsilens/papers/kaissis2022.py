@@ -10,8 +10,8 @@ from scipy.special import ndtr, ndtri
 
 from ..build.mechanisms import gaussian
 from ..checks import Array
-from ..report.words import number, small
-from ..solve import root
+from ..numerics.roots import root
+from ..show.words import number, small
 from .tables import Paper, Table
 
 __all__ = ["epsilon_rdp", "epsilon_rdp_improved", "epsilon_table", "epsilon_tail", "paper"]

@@ -32,7 +32,7 @@ from ..build.correlated.tables import table
 from ..build.correlated.trees import tree
 from ..checks import Array
 from ..errors import InputError
-from ..report.words import number
+from ..show.words import number
 from .tables import Paper, Table
 
 __all__ = ["abstract_search", "algorithm1", "algorithm2", "chain_rule", "correlation_terms", "figure4_normal", "paper"]
@@ -200,7 +200,8 @@ def figure4_normal(correlation: float, records: int = 15, scale: float = 1.0) ->
     if not least < correlation < 1:
         raise InputError(
             f"correlation is {correlation:g} among {records} records: equal correlations below {least:.6g} cannot "
-            "exist, because the covariance would have a negative eigenvalue; give one between that and 1"
+            "exist, because the covariance would have a negative eigenvalue; give one between that and 1",
+            parameter="correlation",
         )
     top = 1 + (records - 1) * correlation
     return tuple(top / (1 + k * correlation) / scale for k in range(records))

@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ..build.knowledge import Knowledge
+from ..build.knowledge.knowledge import Knowledge
 from ..build.mechanisms import gaussian, laplace
-from ..choosing import choose
+from ..build.vectors import vector
+from ..choice.choice import choose
 from ..errors import NoSolutionError
-from ..report.words import number, rounded_up, small
-from ..vectors import vector
+from ..show.words import number, rounded_up, small
 from .tables import Paper, Table
 
 __all__ = [

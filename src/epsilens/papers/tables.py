@@ -89,7 +89,7 @@ class Reproduction:
 
     def to_html(self) -> str:
         """A self-contained page."""
-        from ..report.page import document
+        from ..show.page import document
 
         sections = []
         for paper in self.papers:

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from ..build.hiding import boundary
 from ..build.mechanisms import gaussian, laplace
 from ..build.noise import quantile, tail
-from ..build.tampering import power_of, tampering
-from ..build.tampering_bounds import kl_bound, privacy_distortion
-from ..report.words import number
-from ..solve import root
+from ..build.tampering.bounds import kl_bound, privacy_distortion
+from ..build.tampering.hiding import boundary
+from ..build.tampering.tampering import power_of, tampering
+from ..numerics.roots import root
+from ..show.words import number
 from .tables import Paper, Table
 
 __all__ = [

@@ -15,9 +15,9 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 
-from ..data.bundled import bundled, names
+from ..catalogue.readings import READINGS
+from ..data.tables.bundled import bundled, names
 from ..errors import EpsilensError, InputError, NoSolutionError
-from ..readings.catalogue import READINGS
 from . import asking
 from .fields import FIELDS, MECHANISMS
 
@@ -243,7 +243,7 @@ def tables() -> JSONResponse:
 
 
 def _release_schema() -> dict[str, Any]:
-    from ..release import json_schema
+    from ..plan.plan import json_schema
 
     return json_schema()
 

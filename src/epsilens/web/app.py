@@ -24,7 +24,7 @@ except ImportError as error:
     raise MissingExtra(error.name or "fastapi", extra="web", purpose="the page") from error
 
 from .. import __version__
-from ..report import page
+from ..show import page
 from .limits import Limits
 from .security import Guard, _loopback, allowed_hosts
 from .workers import Workers

@@ -13,15 +13,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from ..commands import explain as e
-from ..commands import mechanisms as m
+from ..catalogue.readings import READINGS, find
+from ..cli import explain as e
+from ..cli import mechanisms as m
 from ..errors import EpsilensError, InputError, NoSolutionError
-from ..readings.catalogue import READINGS, find
 from .fields import FIELDS, READING_FIELDS, WAYS, from_of_100, shown_fields, way_of
 from .limits import bounded, check_texts
 
 if TYPE_CHECKING:
-    from ..report.explain import Explanation
+    from ..show.explain import Explanation
 
 __all__ = ["Asked", "Problem", "ask_choose", "ask_compare", "ask_explain", "choose_strictly", "explain_strictly"]
 
@@ -102,7 +102,7 @@ _EVERY = tuple(dict.fromkeys(option for taken in m.TAKES.values() for option in 
 @_computable()
 def explain_strictly(mechanism: str, given: Mapping[str, str]) -> Explanation:
     """What ``epsilens explain`` shows for these options, given as text."""
-    from ..report.explain import command_line, explain
+    from ..show.explain import command_line, explain
 
     name = m.find(mechanism)
     options = _options(given, (*_EVERY, *READING_FIELDS))
@@ -118,9 +118,9 @@ def choose_strictly(
     mechanism: str, at_most: str, given: Mapping[str, str], parameter: str | None = None
 ) -> Explanation:
     """What ``epsilens choose`` shows; ``at_most`` is ``reading=value``."""
-    from ..choosing import choose
-    from ..commands.choose import split_limit
-    from ..report.explain import chosen, command_line
+    from ..choice.choice import choose
+    from ..cli.choose import split_limit
+    from ..show.explain import chosen, command_line
 
     name = m.find(mechanism)
     check_texts({"at_most": at_most, "parameter": parameter or ""})
@@ -130,7 +130,9 @@ def choose_strictly(
     )
     wanted = parameter.strip().replace("-", "_") if parameter else default_parameter(name, options)
     if wanted not in m.TAKES[name]:
-        raise InputError(f"parameter is {wanted[:40]!r}: {mechanism} takes {', '.join(m.TAKES[name])}")
+        raise InputError(
+            f"parameter is {wanted[:40]!r}: {mechanism} takes {', '.join(m.TAKES[name])}", parameter="parameter"
+        )
     arguments = m.given(name, options, chosen=wanted)
     if wanted in arguments:
         raise InputError(f"{wanted} is given, but it is what is being chosen: leave it out or name another parameter")
@@ -143,7 +145,7 @@ def choose_strictly(
 
 def default_parameter(name: str, options: Mapping[str, Any]) -> str:
     """What is chosen unless said otherwise, as on the command line."""
-    from ..commands.choose import _default_parameter
+    from ..cli.choose import _default_parameter
 
     return _default_parameter(name, dict(options))
 
@@ -220,7 +222,7 @@ def check_of_100(options: Mapping[str, Any]) -> None:
             except ValueError:
                 fine = False
             if not fine:
-                raise InputError(f"{name} is not a count out of 100: give a number from 0 to 100")
+                raise InputError(f"{name} is not a count out of 100: give a number from 0 to 100", parameter=name)
 
 
 def _told(options: Mapping[str, Any]) -> dict[str, str]:

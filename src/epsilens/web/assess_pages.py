@@ -16,9 +16,9 @@ from fastapi.responses import RedirectResponse, Response
 from markupsafe import Markup
 from starlette.datastructures import FormData, UploadFile
 
-from ..data.bundled import bundled, names
+from ..catalogue.readings import READINGS
+from ..data.tables.bundled import bundled, names
 from ..errors import EpsilensError, InputError
-from ..readings.catalogue import READINGS
 from .asking import Problem
 from .pages import attachment, render
 from .parts import Kept
@@ -54,7 +54,7 @@ class Upload:
 
 def assessed(app: Any, text: str, folder: Path, upload: Upload | None = None) -> dict[str, Any]:
     """The answer of a worker to a release; for bundled tables it is kept, because it can only be the same again."""
-    from ..release import read_release
+    from ..plan.plan import read_release
 
     check_size(text)
     plan = read_release(text + "\n")
@@ -135,7 +135,7 @@ def _example(text: str, key: str) -> str:
 
 
 def _release(text: str) -> Any:
-    from ..release import read_release
+    from ..plan.plan import read_release
 
     try:
         return read_release(text + "\n") if text.strip() else None

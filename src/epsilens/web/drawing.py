@@ -1,7 +1,7 @@
 """Draw our own Vega-Lite charts without a JavaScript engine, fast enough for a slider.
 
 The report hands its chart definitions to vl-convert, which starts a Vega view for each and takes about a tenth of a
-second. A slider needs two charts in less. The definitions in :mod:`epsilens.report.charts` use a small part of
+second. A slider needs two charts in less. The definitions in :mod:`epsilens.show.charts` use a small part of
 Vega-Lite (lines, dots and text on two linear axes with a title), and this module draws exactly that part, to the same
 coordinates; a test compares the two. A definition that asks for anything else is left to vl-convert.
 """

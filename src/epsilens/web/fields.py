@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
-from ..commands.mechanisms import TAKES
-from ..report.sentences import _TITLES
+from ..cli.mechanisms import TAKES
+from ..show.sentences import _TITLES
 
 __all__ = [
     "FIELDS",

@@ -52,7 +52,7 @@ def check_texts(given: Mapping[str, str]) -> None:
     for name, value in given.items():
         most = MOST_LIST if name.startswith("scores") else MOST_TEXT
         if len(value) > most:
-            raise InputError(f"{name} has {len(value)} characters: give at most {most}")
+            raise InputError(f"{name} has {len(value)} characters: give at most {most}", parameter=name)
 
 
 def bounded(name: str, build: Callable[..., Experiment]) -> Callable[..., Experiment]:
@@ -64,26 +64,33 @@ def bounded(name: str, build: Callable[..., Experiment]) -> Callable[..., Experi
             value = arguments.get(parameter)
             greatest = MOST_EPSILON if parameter == "epsilon" else GREATEST
             if isinstance(value, float) and (0 < value < SMALLEST or value > greatest):
-                raise InputError(f"{parameter} is {value:g}: give a number from {SMALLEST:g} to {greatest:g}")
+                raise InputError(
+                    f"{parameter} is {value:g}: give a number from {SMALLEST:g} to {greatest:g}", parameter=parameter
+                )
         for parameter, most in ((p, LARGEST[p].get(name)) for p in LARGEST):
             value = arguments.get(parameter)
             if most is not None and isinstance(value, float | int) and value > most:
                 raise InputError(
                     f"{parameter} is {value:g}: the page computes {name.replace('_', '-')} up to {most:g}, "
-                    "so give less or use the command line"
+                    "so give less or use the command line",
+                    parameter=parameter,
                 )
         for parameter, least in ((p, LEAST[p].get(name)) for p in LEAST):
             value = arguments.get(parameter)
             if least is not None and isinstance(value, float | int) and 0 < value < least:
                 raise InputError(
                     f"{parameter} is {value:g}: the page computes {name} from {least:g} on, "
-                    "so give more or use the command line"
+                    "so give more or use the command line",
+                    parameter=parameter,
                 )
         for parameter in ("scores0", "scores1"):
             if len(arguments.get(parameter, ())) > MOST_SCORES:
-                raise InputError(f"{parameter} has more than {MOST_SCORES} scores: give fewer or use the command line")
+                raise InputError(
+                    f"{parameter} has more than {MOST_SCORES} scores: give fewer or use the command line",
+                    parameter=parameter,
+                )
         if arguments.get("k", 2) > MOST_ANSWERS:
-            raise InputError(f"k is {arguments['k']:g}: give at most {MOST_ANSWERS:g}")
+            raise InputError(f"k is {arguments['k']:g}: give at most {MOST_ANSWERS:g}", parameter="k")
         return build(**arguments)
 
     return within

@@ -13,13 +13,13 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from markupsafe import Markup
 
-from ..commands.notions import CONDITIONS, conditions_given
+from ..cli.notions import CONDITIONS, conditions_given
 from ..errors import EpsilensError
 from ..notions.catalogue import NOTIONS, Notion, find
 from ..notions.implications import REFUTED
-from ..report import notions as report
-from ..report.explain import command_line
-from ..report.words import rounded_down
+from ..show import notions as report
+from ..show.explain import command_line
+from ..show.words import rounded_down
 from .asking import Problem
 from .fields import FIELDS, Field
 from .limits import check_texts
@@ -95,7 +95,7 @@ def ask(given: Mapping[str, str]) -> Asked:
 
 
 def _number(text: str) -> float:
-    from ..commands.common import parse_number
+    from ..cli.common import parse_number
 
     return parse_number("epsilon", text)
 

@@ -14,10 +14,10 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from markupsafe import Markup
 
 from .. import __version__
-from ..readings.catalogue import READINGS
-from ..report import icons
-from ..report.sentences import _SYMBOLS
-from ..report.words import frequencies
+from ..catalogue.readings import READINGS
+from ..show import icons
+from ..show.sentences import _SYMBOLS
+from ..show.words import frequencies
 from . import asking, parts
 from .fields import FIELDS, MECHANISMS, READING_FIELDS, WAY_WORDS, WAYS, Field, shown_fields, to_of_100
 from .limits import Limits

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from ..report import charts, page
-from ..report.sentences import false_alarms, title
-from ..report.words import frequency
+from ..show import charts, page
+from ..show.sentences import false_alarms, title
+from ..show.words import frequency
 from . import drawing
 
 if TYPE_CHECKING:
-    from ..report.explain import Explanation
+    from ..show.explain import Explanation
 
 __all__ = ["Kept", "compared_roc", "curves", "curves_note", "pictures", "readings", "said", "title"]
 

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from ..data.bundled import PREFIX, bundled, names
+from ..catalogue.readings import READINGS
+from ..data.tables.bundled import PREFIX, bundled, names
 from ..errors import InputError
-from ..readings.catalogue import READINGS
-from ..report.words import small
+from ..show.words import small
 
 if TYPE_CHECKING:
-    from ..release import Release
+    from ..plan.plan import Release
 
 __all__ = ["EXAMPLES", "KINDS", "UPLOAD", "Plan", "columns_of", "permitted", "plan_of", "to_yaml"]
 

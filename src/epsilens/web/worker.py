@@ -58,8 +58,8 @@ def _import() -> None:
         import duckdb  # noqa: F401
         import ibis  # noqa: F401
 
-        from .. import assessing  # noqa: F401
-        from ..report import assessment_page  # noqa: F401
+        from ..assessment import assessment as assessing  # noqa: F401
+        from ..show import assessment_page  # noqa: F401
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
@@ -105,7 +105,7 @@ def _check_unpacked(path: Path, most: int) -> None:
 
 
 def _columns(request: dict[str, Any]) -> dict[str, Any]:
-    from ..data.tables import open_table
+    from ..data.tables.open import open_table
 
     with open_table(request["table"]) as opened:
         schema = opened.table.schema()
@@ -113,10 +113,10 @@ def _columns(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _assess(request: dict[str, Any]) -> dict[str, Any]:
-    from ..assessing import assess
-    from ..release import read_release
-    from ..report.assessment_data import as_dict
-    from ..report.assessment_page import sections, to_html
+    from ..assessment.assessment import assess
+    from ..plan.plan import read_release
+    from ..show.assessment_data import as_dict
+    from ..show.assessment_page import sections, to_html
 
     # The line break says that this is YAML: without one the library would take it for the name of a file.
     made = assess(read_release(request["yaml"] + "\n"), table=request.get("table"))

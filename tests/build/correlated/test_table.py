@@ -15,13 +15,12 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.build.correlated import brute
 
 from epsilens import correlated
 from epsilens.build.correlated import sums, ternary
 from epsilens.build.correlated.tables import Table
 from epsilens.errors import InputError, NoSolutionError
-
-from . import brute
 
 A = correlated.table([[0.3, 0.2], [0.2, 0.3]])
 THREE = correlated.table(np.array([[[8, 2], [1, 4]], [[3, 1], [5, 6]]]) / 30)

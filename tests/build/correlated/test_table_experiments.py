@@ -10,13 +10,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.build.correlated import brute
 
 import epsilens as el
 from epsilens import correlated
 from epsilens.build.correlated.knots import excess, suprema
 from epsilens.errors import InputError
-
-from . import brute
 
 A = correlated.table([[0.3, 0.2], [0.2, 0.3]])
 THREE = correlated.table(np.array([[[8, 2], [1, 4]], [[3, 1], [5, 6]]]) / 30)

@@ -12,12 +12,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.build.correlated import brute
 
 from epsilens import correlated
 from epsilens.build.correlated import trees as module
 from epsilens.errors import InputError, MissingExtra
-
-from . import brute
 
 FOLLOW = [[0.85, 0.15], [0.15, 0.85]]
 

@@ -5,8 +5,8 @@ each other, and the worst adversary over everything they might already know.
 from __future__ import annotations
 
 from .chains import Chain, chain
+from .joint_normal.records import NormalRecords, normal
 from .networks import network
-from .normal_records import NormalRecords, normal
 from .over_time import Temporal, backward, forward, limit, temporal
 from .tables import Table, table
 from .trees import Network, tree

@@ -13,11 +13,12 @@ from ... import checks
 from ...checks import Array
 from ...errors import InputError
 from ...experiment import Experiment
-from ...laws.laplace import Laplace
-from ...laws.lines import Laplaces, Normals
-from ...laws.normal import Normal
-from ...laws.pieces import Pieces
+from ...laws.closed.laplace import Laplace
+from ...laws.closed.normal import Normal
+from ...laws.line.line import Laplaces, Normals
+from ...laws.line.pieces import Pieces
 from ...readings.law import Law
+from ...worlds import Kind, Worlds
 from ..turning import turning_points
 from .knots import suprema
 
@@ -93,7 +94,8 @@ def _law(laws: Laws, x: int, y: int, name: str, width: float) -> Law:
     if spread > _WIDEST[name] * width:
         raise InputError(
             f"{name} is {width:g} for sums that spread over {spread:g}: give at least {spread / _WIDEST[name]:.3g}, "
-            "since noise narrower than that hides next to nothing"
+            "since noise narrower than that hides next to nothing",
+            parameter=name,
         )
     parts0, parts1 = _mixture(places0, logs0, width), _mixture(places1, logs1, width)
     if name == "scale":
@@ -152,9 +154,8 @@ def experiment(
     v0, v1 = float(laws.values[x]), float(laws.values[y])
     parameters = {"target": target, "known": dict(known), "pair": (v0, v1), name: width}
     notes = () if laws.single else ("what the adversary does not know counts as the model of the data says it varies",)
-    return Experiment(
-        _law(laws, x, y, name, width), "correlated", parameters, f"{title} is {v0:g}", f"{title} is {v1:g}", notes
-    )
+    worlds = Worlds(Kind.CORRELATED, words=(f"{title} is {v0:g}", f"{title} is {v1:g}"))
+    return Experiment(_law(laws, x, y, name, width), "correlated", parameters, worlds, notes)
 
 
 def _pair(laws: Laws, pair: Any, title: str) -> tuple[int, int]:
@@ -163,14 +164,16 @@ def _pair(laws: Laws, pair: Any, title: str) -> tuple[int, int]:
     except (TypeError, ValueError) as e:
         if isinstance(e, InputError):
             raise
-        raise InputError(f"pair is {pair!r}: give two values of {title}") from None
+        raise InputError(f"pair is {pair!r}: give two values of {title}", parameter="pair") from None
     numbers = []
     for v in (first, second):
         near = int(np.argmin(np.abs(laws.values - v)))
         if not math.isclose(float(laws.values[near]), v, rel_tol=1e-9, abs_tol=1e-12) or near not in laws.possible:
             listed = ", ".join(f"{laws.values[k]:g}" for k in laws.possible[:8])
-            raise InputError(f"pair has the value {v:g}, which {title} cannot have here: give two of {listed}")
+            raise InputError(
+                f"pair has the value {v:g}, which {title} cannot have here: give two of {listed}", parameter="pair"
+            )
         numbers.append(near)
     if numbers[0] == numbers[1]:
-        raise InputError(f"pair has the value {first:g} twice: give two different values")
+        raise InputError(f"pair has the value {first:g} twice: give two different values", parameter="pair")
     return numbers[0], numbers[1]

@@ -11,7 +11,7 @@ import numpy as np
 from ...checks import Array
 from ...errors import InputError
 from .adversary import Laws, leak
-from .joining import joined_leakages, laid_out
+from .joins import joined_leakages, laid_out
 from .sums import Contributions, convolve, shifted
 
 __all__ = ["Side", "Walks"]

@@ -28,7 +28,7 @@ from .adversary import Laws
 from .chain_sides import Side, Walks
 from .knots import suprema
 from .records import Outcome, Records, Risk, positive
-from .screening import screen, swing
+from .screen import screen, swing
 from .sums import Contributions, contributions
 from .tables import Table, check_probabilities
 from .ternary import Found
@@ -327,23 +327,32 @@ def chain(
     """
     first = checks.real("initial", initial)
     if first.ndim != 1 or first.size == 0:
-        raise InputError(f"initial has shape {first.shape}: give one probability per value")
+        raise InputError(f"initial has shape {first.shape}: give one probability per value", parameter="initial")
     check_probabilities("initial", first)
     matrices = checks.real("transition", transition)
     if matrices.ndim == 2:
         if length is None:
-            raise InputError("length is missing: say how many records the chain has, or give one transition per step")
+            raise InputError(
+                "length is missing: say how many records the chain has, or give one transition per step",
+                parameter="length",
+            )
         count = checks.whole("length", length, low=1, high=100_000)
         matrices = np.broadcast_to(matrices, (count - 1, *matrices.shape))
     elif matrices.ndim == 3:
         count = matrices.shape[0] + 1
         if length is not None and checks.whole("length", length, low=1) != count:
-            raise InputError(f"length is {length} with {count - 1} transitions: give {count}, or leave it out")
+            raise InputError(
+                f"length is {length} with {count - 1} transitions: give {count}, or leave it out", parameter="length"
+            )
     else:
-        raise InputError(f"transition has shape {matrices.shape}: give a square matrix, or a list of them")
+        raise InputError(
+            f"transition has shape {matrices.shape}: give a square matrix, or a list of them", parameter="transition"
+        )
     d = first.size
     if matrices.shape[1:] != (d, d):
-        raise InputError(f"transition has shape {matrices.shape[-2:]} for {d} values: give a {d}×{d} matrix")
+        raise InputError(
+            f"transition has shape {matrices.shape[-2:]} for {d} values: give a {d}×{d} matrix", parameter="transition"
+        )
     for row in np.unique(matrices.reshape(-1, d), axis=0):
         check_probabilities("a row of transition", row)
     steps = tuple(m / m.sum(axis=1, keepdims=True) for m in matrices)

@@ -41,7 +41,10 @@ def network(
         except Exception as error:  # a parser may stumble in any way
             raise InputError(f"{str(model)!r} cannot be read as a BIF file: {error}".splitlines()[0]) from None
     if not (hasattr(model, "get_cpds") and hasattr(model, "nodes")):
-        raise InputError(f"model is a {type(model).__name__}: give a discrete Bayesian network of pgmpy, or a BIF file")
+        raise InputError(
+            f"model is a {type(model).__name__}: give a discrete Bayesian network of pgmpy, or a BIF file",
+            parameter="model",
+        )
     nodes = list(model.nodes())
     if not nodes:
         raise InputError("the network has no nodes: give one with at least one node, or a file in the BIF format")

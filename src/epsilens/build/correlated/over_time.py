@@ -79,7 +79,9 @@ class Temporal:
 def _matrix(name: str, transition: ArrayLike) -> Array:
     p = checks.real(name, transition)
     if p.ndim != 2 or p.shape[0] != p.shape[1] or p.size == 0:
-        raise InputError(f"{name} has shape {p.shape}: give a square matrix whose rows are distributions")
+        raise InputError(
+            f"{name} has shape {p.shape}: give a square matrix whose rows are distributions", parameter=name
+        )
     for row in p:
         check_probabilities(f"a row of {name}", row)
     return np.asarray(p / p.sum(axis=1, keepdims=True))
@@ -89,12 +91,18 @@ def _losses(epsilon: ArrayLike, releases: int | None) -> Array:
     e = checks.at_least("epsilon", epsilon, 0.0)
     if e.ndim == 0:
         if releases is None:
-            raise InputError("releases is missing: say how many releases there are, or give one epsilon per release")
+            raise InputError(
+                "releases is missing: say how many releases there are, or give one epsilon per release",
+                parameter="releases",
+            )
         return np.full(checks.whole("releases", releases, low=1, high=_MOST_STEPS), float(e))
     if e.ndim != 1 or e.size == 0:
-        raise InputError(f"epsilon has shape {e.shape}: give one number, or one per release")
+        raise InputError(f"epsilon has shape {e.shape}: give one number, or one per release", parameter="epsilon")
     if releases is not None and checks.whole("releases", releases, low=1) != e.size:
-        raise InputError(f"releases is {releases} with {e.size} values of epsilon: give {e.size}, or leave it out")
+        raise InputError(
+            f"releases is {releases} with {e.size} values of epsilon: give {e.size}, or leave it out",
+            parameter="releases",
+        )
     return e
 
 
@@ -158,7 +166,10 @@ def _steps(transition: Any, count: int) -> list[Array]:
     p = checks.real("transition", transition)
     if p.ndim == 3:
         if p.shape[0] != count and count > 0:
-            raise InputError(f"transition has {p.shape[0]} matrices for {count + 1} releases: give {count}, or one")
+            raise InputError(
+                f"transition has {p.shape[0]} matrices for {count + 1} releases: give {count}, or one",
+                parameter="transition",
+            )
         return [_matrix("transition", m) for m in p]
     return [_matrix("transition", p)] * count
 
@@ -246,7 +257,10 @@ def temporal(
             raise InputError("initial and backward_transition both say how the past follows: give one of them")
         behind = [_matrix("backward_transition", backward_transition)] * (e.size - 1)
         if behind and behind[0].shape != p.shape:
-            raise InputError(f"backward_transition has shape {behind[0].shape} for {p.shape[0]} states: give {p.shape}")
+            raise InputError(
+                f"backward_transition has shape {behind[0].shape} for {p.shape[0]} states: give {p.shape}",
+                parameter="backward_transition",
+            )
     else:
         behind = _reversed(p, initial, e.size - 1)
     back, ahead = backward(np.stack(behind), e) if behind else e.copy(), forward(p, e)
@@ -272,7 +286,10 @@ def _reversed(p: Array, initial: ArrayLike | None, count: int) -> list[Array]:
         return [_turned(p, now)] * count
     now = checks.real("initial", initial)
     if now.shape != (p.shape[0],):
-        raise InputError(f"initial has shape {now.shape} for {p.shape[0]} states: give {p.shape[0]} probabilities")
+        raise InputError(
+            f"initial has shape {now.shape} for {p.shape[0]} states: give {p.shape[0]} probabilities",
+            parameter="initial",
+        )
     check_probabilities("initial", now)
     steps = []
     for _ in range(count):

@@ -16,19 +16,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ... import checks
+from ...catalogue.readings import find
 from ...checks import Array
 from ...errors import InputError
 from ...experiment import Experiment
-from ...laws.laplace import Laplace
-from ...laws.normal import Normal
-from ...readings.catalogue import find
+from ...laws.closed.laplace import Laplace
+from ...laws.closed.normal import Normal
 from .adversary import Laws, displacement, experiment, leak, noise, psi
 from .knots import excess, suprema
 from .sums import Contributions
 from .worst import Contribution, Progress, Worst
 
 if TYPE_CHECKING:
-    from ...choosing import Choice
+    from ...choice.choice import Choice
 
 __all__ = ["Outcome", "Records", "Risk", "positive"]
 
@@ -271,7 +271,7 @@ class Records(ABC):
         >>> round(pair.choose(at_most=1.0).value, 6), round(pair.choose(reading="success", at_most=0.6).value, 6)
         (1.189395, 2.466303)
         """
-        from .choosing import choose
+        from .choice import choose
 
         limit = None if time_limit is None else positive("time_limit", time_limit)
         return choose(self, at_most, reading, noise, limit, progress, arguments)
@@ -284,7 +284,8 @@ class Records(ABC):
         if moved > _NARROWEST * width:
             raise InputError(
                 f"{name} is {width:g} for records that together move the answer by {moved:g}: "
-                f"give noise of at least {moved / _NARROWEST:.3g}"
+                f"give noise of at least {moved / _NARROWEST:.3g}",
+                parameter=name,
             )
         return name, width
 
@@ -292,22 +293,26 @@ class Records(ABC):
         if isinstance(value, str) and value in self.names:
             return self.names.index(value)
         if isinstance(value, str):
-            raise InputError(f"{name} is {value!r}: give one of {', '.join(self.names[:12])}, or a number from 0")
+            raise InputError(
+                f"{name} is {value!r}: give one of {', '.join(self.names[:12])}, or a number from 0", parameter=name
+            )
         return checks.whole(name, value, low=0, high=self.n - 1)
 
     def _adversary(self, target: Any, known: Any) -> tuple[int, dict[int, int] | tuple[int, ...]]:
         i = self._record("target", target)
         if isinstance(known, (str, int, float)):
-            raise InputError(f"known is {known!r}: give a list of records, or record: value pairs")
+            raise InputError(f"known is {known!r}: give a list of records, or record: value pairs", parameter="known")
         try:
             listed = list(known)
         except TypeError:
-            raise InputError(f"known is {known!r}: give a list of records, or record: value pairs") from None
+            raise InputError(
+                f"known is {known!r}: give a list of records, or record: value pairs", parameter="known"
+            ) from None
         records = tuple(self._record("known", j) for j in listed)
         if i in records:
             raise InputError(f"{self.names[i]} is the target and also known: leave it out of known")
         if len(set(records)) < len(records):
-            raise InputError(f"known is {listed!r}, with a record twice: give each record once")
+            raise InputError(f"known is {listed!r}, with a record twice: give each record once", parameter="known")
         if isinstance(known, Mapping):
             return i, {j: self.parts.number(j, known[k]) for j, k in zip(records, listed, strict=True)}
         return i, tuple(sorted(records))
@@ -324,7 +329,9 @@ class Records(ABC):
         laws = self._laws(target, known)
         if not laws.possible:
             told = ", ".join(f"{self.names[j]} = {self.parts.values[j][v]:g}" for j, v in known.items())
-            raise InputError(f"known is {told}, which has probability zero: give values that can occur together")
+            raise InputError(
+                f"known is {told}, which has probability zero: give values that can occur together", parameter="known"
+            )
         return laws
 
 

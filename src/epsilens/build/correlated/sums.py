@@ -60,7 +60,9 @@ def contributions(sizes: Sequence[int], values: Any, weights: ArrayLike | None) 
     factor = np.ones(n) if weights is None else checks.real("weights", weights)
     factor = np.full(n, float(factor)) if factor.ndim == 0 else factor
     if factor.shape != (n,):
-        raise InputError(f"weights has shape {factor.shape} for {n} records: give one weight per record")
+        raise InputError(
+            f"weights has shape {factor.shape} for {n} records: give one weight per record", parameter="weights"
+        )
     own = _values(sizes, values)
     with np.errstate(over="ignore"):
         raw = [a * v for a, v in zip(factor, own, strict=True)]

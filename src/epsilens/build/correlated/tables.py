@@ -17,7 +17,7 @@ from ...errors import InputError
 from .adversary import Laws
 from .knots import suprema
 from .records import Known, Outcome, Records, Risk, positive
-from .screening import screen
+from .screen import screen
 from .sums import Contributions, contributions
 from .ternary import Found, Search, layout, work
 from .worst import Progress, Worst, record_names
@@ -251,16 +251,20 @@ def table(
     p = checks.real("joint", joint)
     check_probabilities("joint", p)
     if p.ndim == 0 or 0 in p.shape:
-        raise InputError(f"joint has shape {p.shape}: give an array with one axis per record")
+        raise InputError(f"joint has shape {p.shape}: give an array with one axis per record", parameter="joint")
     if p.size > _MOST_CELLS:
-        raise InputError(f"joint has {p.size:,} cells: give at most {_MOST_CELLS:,}, or a chain or tree")
+        raise InputError(
+            f"joint has {p.size:,} cells: give at most {_MOST_CELLS:,}, or a chain or tree", parameter="joint"
+        )
     return Table(p / p.sum(), contributions(p.shape, values, weights), record_names(names, p.ndim))
 
 
 def check_probabilities(name: str, p: Array) -> None:
     """Refuse what is not a distribution."""
     if (p < 0).any():
-        raise InputError(f"{name} has the negative probability {float(p.min()):g}: give probabilities of at least 0")
+        raise InputError(
+            f"{name} has the negative probability {float(p.min()):g}: give probabilities of at least 0", parameter=name
+        )
     total = float(p.sum())
     if abs(total - 1) > _TOTAL:
         raise InputError(f"the probabilities of {name} sum to {total:.12g}: give probabilities that sum to 1")
@@ -291,7 +295,7 @@ def _counted(rows: Any, weights: ArrayLike | None, names: Sequence[str] | None) 
             raise InputError("rows have different lengths or are not rows: give tuples with one number each") from None
     data = checks.real("rows", rows)
     if data.ndim != 2 or 0 in data.shape:
-        raise InputError(f"rows has shape {data.shape}: give at least one row and one column")
+        raise InputError(f"rows has shape {data.shape}: give at least one row and one column", parameter="rows")
     levels = [np.unique(column, return_inverse=True) for column in data.T]
     shape = tuple(level.size for level, _ in levels)
     if math.prod(shape) > _MOST_CELLS:

@@ -22,7 +22,7 @@ from ...checks import Array
 from ...errors import InputError
 from .adversary import Laws
 from .records import Outcome, Records, Risk
-from .screening import swing
+from .screen import swing
 from .sums import Contributions, contributions, convolve, shifted
 from .tables import Table, check_probabilities
 from .worst import Progress, Worst, record_names
@@ -262,11 +262,13 @@ def tree(
     """
     for name, listed in (("parents", parents), ("conditionals", conditionals)):
         if isinstance(listed, str) or not hasattr(listed, "__len__"):
-            raise InputError(f"{name} is {listed!r:.60}: give a list with one entry per record")
+            raise InputError(f"{name} is {listed!r:.60}: give a list with one entry per record", parameter=name)
     above = [-1 if p is None else checks.whole("parents", p, low=-1, high=len(parents) - 1) for p in parents]
     roots = [j for j, p in enumerate(above) if p == -1]
     if len(roots) != 1:
-        raise InputError(f"parents has {len(roots)} roots: give exactly one record without a parent (−1)")
+        raise InputError(
+            f"parents has {len(roots)} roots: give exactly one record without a parent (−1)", parameter="parents"
+        )
     for j in range(len(above)):
         at, steps = j, 0
         while above[at] != -1:
@@ -274,10 +276,13 @@ def tree(
             if steps > len(above):
                 raise InputError(f"parents of record {j} lead in a circle: give a tree")
     if len(conditionals) != len(above):
-        raise InputError(f"conditionals has {len(conditionals)} entries for {len(above)} records: give one per record")
+        raise InputError(
+            f"conditionals has {len(conditionals)} entries for {len(above)} records: give one per record",
+            parameter="conditionals",
+        )
     first = checks.real("root", root)
     if first.ndim != 1 or first.size == 0:
-        raise InputError(f"root has shape {first.shape}: give one probability per value")
+        raise InputError(f"root has shape {first.shape}: give one probability per value", parameter="root")
     check_probabilities("root", first)
     given: dict[int, Array] = {}
     for j, matrix in enumerate(conditionals):

@@ -22,9 +22,9 @@ def record_names(names: Sequence[str] | None, n: int) -> tuple[str, ...]:
     if names is None:
         return tuple(f"record {i}" for i in range(n))
     if isinstance(names, str) or not isinstance(names, Iterable) or not all(isinstance(name, str) for name in names):
-        raise InputError(f"names is {names!r:.60}: give one text per record")
+        raise InputError(f"names is {names!r:.60}: give one text per record", parameter="names")
     if len(names) != n:
-        raise InputError(f"names has {len(names)} entries for {n} records: give one name per record")
+        raise InputError(f"names has {len(names)} entries for {n} records: give one name per record", parameter="names")
     return tuple(names)
 
 
@@ -61,13 +61,13 @@ class Worst:
     def psi(self) -> float:
         """ψ, for Gaussian noise."""
         if self.objective != "psi":
-            raise InputError("psi is for Gaussian noise: ask for worst(sigma=…), or read leakage")
+            raise InputError("psi is for Gaussian noise: ask for worst(sigma=…), or read leakage", parameter="psi")
         return self.leakage
 
     @property
     def sentence(self) -> str:
         """One sentence for a lay reader, with its baseline."""
-        from ...report.words import frequencies
+        from ...show.words import frequencies
 
         beliefs = [_belief(self.upper, self.objective), 0.5]
         if self.independent is not None:
@@ -188,7 +188,9 @@ def worst_of(models: Iterable[Any], **settings: Any) -> Worst:
     """
     listed = list(models) if isinstance(models, Iterable) else []
     if not listed or not all(hasattr(model, "worst") for model in listed):
-        raise InputError(f"models is {models!r:.60}: give at least one model, such as correlated.normal(…)")
+        raise InputError(
+            f"models is {models!r:.60}: give at least one model, such as correlated.normal(…)", parameter="models"
+        )
     found: list[Worst] = [replace(model.worst(**settings), model=k) for k, model in enumerate(listed)]
     best = max(found, key=lambda w: w.leakage)
     upper = max(w.upper for w in found)

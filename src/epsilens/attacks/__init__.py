@@ -1,0 +1,1 @@
+"""Other questions an attacker asks: who of n, with a wrong belief, at observed rates."""

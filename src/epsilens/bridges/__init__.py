@@ -1,0 +1,63 @@
+"""In and out of the field's own tools: claims (ε, δ), RDP, zCDP, GDP; dp-accounting, OpenDP, Opacus.
+
+Names are loaded on first use, and the packages they speak to only when one is called.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+_HOME = {
+    "from_dp": "..build.claims",
+    "from_gdp": "..build.claims",
+    "from_rdp": "..build.claims",
+    "from_zcdp": "..build.claims",
+    "to_gdp": "..build.claims",
+    "to_rdp": "..build.claims",
+    "to_zcdp": "..build.claims",
+    "from_event": ".accounting",
+    "from_pld": ".accounting",
+    "to_event": ".accounting",
+    "to_pld": ".accounting",
+    "from_measurement": ".measurements",
+    "to_measurement": ".measurements",
+    "opacus_accountant": ".training",
+    "trained": ".training",
+}
+
+if TYPE_CHECKING:
+    from ..build.claims import from_dp, from_gdp, from_rdp, from_zcdp, to_gdp, to_rdp, to_zcdp
+    from .accounting import from_event, from_pld, to_event, to_pld
+    from .measurements import from_measurement, to_measurement
+    from .training import opacus_accountant, trained
+
+__all__ = [
+    "from_dp",
+    "from_event",
+    "from_gdp",
+    "from_measurement",
+    "from_pld",
+    "from_rdp",
+    "from_zcdp",
+    "opacus_accountant",
+    "to_event",
+    "to_gdp",
+    "to_measurement",
+    "to_pld",
+    "to_rdp",
+    "to_zcdp",
+    "trained",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        value = getattr(import_module(_HOME[name], __name__), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'epsilens.bridges' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

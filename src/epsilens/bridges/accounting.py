@@ -1,0 +1,337 @@
+"""dp-accounting: its privacy-loss distributions, and its events, in and out.
+
+A privacy-loss distribution (PLD) is a list of losses on a grid with their masses, one list for each order of the pair,
+and a mass at infinity. Its H1 is their ``upper`` law of the *remove* order, the world with the person.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from .. import checks
+from ..build.claims import from_zcdp
+from ..build.composition import compose
+from ..build.discrete import approximate, geometric, pure, randomized_response
+from ..build.mechanisms import gaussian, laplace
+from ..checks import Array
+from ..errors import InputError
+from ..experiment import Experiment
+from ..laws.closed.laplace import Laplace
+from ..laws.closed.normal import Normal
+from ..laws.finite.envelope import Envelope, envelope
+from ..laws.loss.law import Loss
+from ..laws.loss.replaced import LaplaceReplaced, NormalReplaced
+from ..laws.loss.sampled import Sampled
+from ..laws.loss.step import LaplaceStep, NormalStep, Step
+from ..worlds import between, neighbours_of
+from .extras import need
+
+__all__ = ["from_event", "from_pld", "to_event", "to_pld"]
+
+_MOST_POINTS = 40_000
+_TAIL = 1e-18  # where the loss is unbounded, what lies beyond this δ goes to infinity
+_ROUNDING = 1e-10
+_FEW = 60
+
+
+# -- privacy-loss distributions ---------------------------------------------------------------------------------
+
+
+def from_pld(pld: Any, *, neighbours: str = "add-remove") -> Experiment:
+    """What a dp-accounting ``PrivacyLossDistribution`` says, as an experiment.
+
+    Its δ(ε) for ε ≥ 0, in either order, is all that is taken: the worst pair of laws with these profiles. A pessimistic
+    distribution gives an upper bound on every reading, as good as the distribution itself.
+    """
+    known = need("dp_accounting.pld.privacy_loss_distribution", "reading a privacy-loss distribution")
+    if not isinstance(pld, known.PrivacyLossDistribution):
+        raise InputError(
+            f"pld is a {type(pld).__name__}: give a PrivacyLossDistribution of dp-accounting", parameter="pld"
+        )
+    remove, add = pld._pmf_remove, pld._pmf_add
+    if not (remove._pessimistic_estimate and add._pessimistic_estimate):
+        raise InputError(
+            "this distribution is rounded in the defender's favour, and no reading of it is a bound on risk: "
+            "build it with pessimistic_estimate=True"
+        )
+    law = envelope(*_profile(remove), None if pld._symmetric else _profile(add), rounding=_ROUNDING)
+    told = {"interval": float(remove._discretization), "losses": int(remove.size), "neighbours": neighbours}
+    note = "as exact as the distribution it was read from: upper bounds if that one is pessimistic"
+    return Experiment(law, "privacy_loss_distribution", told, notes=(note,), worlds=between(neighbours))
+
+
+def _profile(pmf: Any) -> tuple[Array, Array]:
+    """ε and δ at 0 and at every loss above it, summed from the top so that small δ keep their digits."""
+    dense = pmf.to_dense_pmf()
+    p = np.maximum(np.asarray(dense._probs, dtype=float), 0.0)
+    loss = (int(dense._lower_loss) + np.arange(p.size)) * float(dense._discretization)
+    beyond = float(dense._infinity_mass)
+    if not (np.isfinite(p).all() and 0 <= beyond <= 1 + 1e-9) or p.sum() + beyond > 1.01:
+        raise InputError("the masses of the distribution do not add up to 1: build it again")
+    live = (loss > 0) & (p > 0)
+    loss, p = loss[live], p[live]
+    if loss.size > _MOST_POINTS:  # fewer claims are weaker ones: still a bound, and the tail is kept
+        pick = np.unique(np.linspace(0, loss.size - 1, _MOST_POINTS).astype(int))
+    else:
+        pick = np.arange(loss.size)
+    log_q = np.logaddexp.accumulate((np.log(p) - loss)[::-1])[::-1]  # log Σ_{j ≥ i} p_j e^{−l_j}
+    before = np.concatenate(([0.0], loss[:-1]))
+    falls = np.exp(loss + log_q) * -np.expm1(before - loss)  # δ at the loss before, less δ here
+    delta = beyond + np.concatenate((np.cumsum(falls[::-1])[::-1], [0.0]))
+    epsilon = np.concatenate(([0.0], loss))
+    pick = np.concatenate(([0], pick + 1))
+    return epsilon[pick], np.minimum(delta[pick], 1.0)
+
+
+def to_pld(experiment: Experiment, *, interval: float = 1e-4) -> Any:
+    """A pessimistic dp-accounting ``PrivacyLossDistribution`` on multiples of ``interval``, for both orders.
+
+    The pair is replaced by the least risky one that dominates it and has its losses on the grid: δ(ε) agrees at every
+    grid point and is above in between ("connect the dots", Doroshenko et al. 2022). A composition is left to
+    dp-accounting: the distribution of each part, composed by its own transform.
+    """
+    package = need("dp_accounting.pld.privacy_loss_distribution", "writing a privacy-loss distribution")
+    if not isinstance(experiment, Experiment) or experiment._arrays:
+        raise InputError("experiment must be one experiment: give what laplace, gaussian and the like return")
+    dt = float(checks.within("interval", checks.scalar("interval", interval), 1e-9, 1.0))
+    if experiment.parts:
+        return _composed([(to_pld(part, interval=dt), count) for part, count in experiment.parts])
+    law = experiment.law
+    if isinstance(law, Loss):
+        steps = [(_sampled_pld(step, dt, package), count) for step, count in law.steps]
+        if all(one is not None for one, _ in steps):
+            whole = _composed(steps)
+            turned = package.PrivacyLossDistribution(whole._pmf_add, whole._pmf_remove)
+            return turned if law.flipped and not whole._symmetric else whole
+    sides = [_on_grid(law, dt)] if law.symmetric else [_on_grid(law, dt), _on_grid(law.reverse(), dt)]
+    pair = envelope(*sides[0], sides[1] if len(sides) > 1 else None)
+    if law.symmetric:
+        return package.PrivacyLossDistribution(_pmf(pair, dt))
+    return package.PrivacyLossDistribution(_pmf(pair, dt), _pmf(pair.reverse(), dt))
+
+
+def _composed(counted: list[tuple[Any, int]]) -> Any:
+    made = [one if count == 1 else one.self_compose(count) for one, count in counted]
+    whole = made[0]
+    for one in made[1:]:
+        whole = whole.compose(one)
+    return whole
+
+
+def _sampled_pld(step: Step, dt: float, package: Any) -> Any:
+    """A sampled step, which dp-accounting knows itself; None for others."""
+    told: dict[str, Any] = {"value_discretization_interval": dt}
+    if isinstance(step, Sampled) and isinstance(step.base, NormalStep):
+        return package.from_gaussian_mechanism(1 / step.base.mu, sampling_prob=step.rate, **told)
+    if isinstance(step, Sampled) and isinstance(step.base, LaplaceStep):
+        return package.from_laplace_mechanism(1 / step.base.m, sampling_prob=step.rate, **told)
+    if isinstance(step, NormalReplaced):
+        told["neighboring_relation"] = package.NeighborRel.REPLACE_ONE
+        return package.from_gaussian_mechanism(1 / step.mu, sampling_prob=step.rate, **told)
+    if isinstance(step, NormalStep):
+        return package.from_gaussian_mechanism(1 / step.mu, **told)
+    return None
+
+
+def _pmf(pair: Envelope, dt: float) -> Any:
+    """The losses of H1 and their masses."""
+    pmfs = need("dp_accounting.pld.pld_pmf", "writing a privacy-loss distribution")
+    index, inverse = np.unique(np.rint(pair.llr / dt).astype(int), return_inverse=True)
+    masses = np.bincount(inverse, np.exp(pair.log_p0 + pair.llr), index.size) if index.size else np.zeros(0)
+    return pmfs.create_pmf(dict(zip(index.tolist(), masses.tolist(), strict=True)) or {0: 0.0}, dt, pair.only1, True)
+
+
+def _on_grid(law: Any, dt: float) -> tuple[Array, Array]:
+    """ε on the grid up to the largest loss (or where δ is negligible), and δ there in this order, rounded up."""
+    top = float(law.max_llr())
+    if not math.isfinite(top):
+        never = float(law.profile(np.asarray(1e4)))  # what H0 cannot show at all
+        top = float(law.profile_inverse(np.asarray(never * (1 + 1e-9) + _TAIL)))
+    points = math.ceil(top / dt - 1e-9) + 1
+    if points > 2_000_000:
+        raise InputError(
+            f"interval is {dt:g}: losses up to {top:g} would take {points} points, so give a larger one",
+            parameter="interval",
+        )
+    epsilon = np.arange(float(points + 1)) * dt
+    if isinstance(law, Loss):  # each value is a transform of its own; any part of the grid is safe
+        epsilon = epsilon[np.unique(np.linspace(0, points, _FEW).astype(int))]
+    delta = np.asarray(law.profile(epsilon), dtype=float)
+    # in falling order, and never below what was read
+    delta = np.maximum.accumulate(delta[::-1])[::-1]
+    return epsilon, np.minimum(delta * (1 + 1e-11), 1.0)
+
+
+# -- events -----------------------------------------------------------------------------------------------------
+
+
+def from_event(event: Any, *, neighbours: str = "add-remove", width: float | None = None) -> Experiment:
+    """The experiment of a ``DpEvent``: noise, sampling, claims of zCDP, and any composition of these.
+
+    ``neighbours`` is the relation the accountant would be told: with "replace" one record moves a sum twice as far as
+    its norm, and randomised response needs it. Counts are counted for every event.
+    """
+    events = need("dp_accounting.dp_event", "reading an event")
+    neighbours_of(neighbours)
+    if not isinstance(event, events.DpEvent):
+        raise InputError(f"event is a {type(event).__name__}: give a DpEvent of dp-accounting", parameter="event")
+    parts: list[Experiment] = []
+    rho = xi = 0.0
+    for leaf, count in _leaves(event, 1, events):
+        if isinstance(leaf, events.ZCDpEvent):  # these add up, which is tighter than composing what each allows
+            rho, xi = rho + count * _finite("rho", leaf.rho), xi + count * _finite("xi", leaf.xi)
+            continue
+        one = _leaf(leaf, events, neighbours)
+        if one is None:
+            continue
+        if float(one.law.only1 if hasattr(one.law, "only1") else 0.0) == 1:
+            return one  # everything is given away already
+        parts.append(one if count == 1 and width is None else one.repeat(count, width=width))
+    if rho or xi:
+        parts.append(from_zcdp(rho, xi, neighbours=neighbours))
+    if not parts:
+        return pure(epsilon=0.0, neighbours=neighbours)
+    return parts[0] if len(parts) == 1 else compose(*parts, width=width)
+
+
+def _finite(name: str, value: Any) -> float:
+    return float(checks.at_least(name, checks.scalar(name, value), 0.0))
+
+
+def _leaves(event: Any, count: int, events: Any) -> Iterator[tuple[Any, int]]:
+    """The events of a composition, with their counts."""
+    if isinstance(event, events.SelfComposedDpEvent):
+        times = checks.whole("count", event.count, low=0)
+        if times:
+            yield from _leaves(event.event, count * times, events)
+    elif isinstance(event, events.ComposedDpEvent):
+        for one in event.events:
+            yield from _leaves(one, count, events)
+    else:
+        yield event, count
+
+
+def _leaf(event: Any, events: Any, neighbours: str) -> Experiment | None:
+    """One event; None where it tells nothing."""
+    reach = 2.0 if neighbours == "replace" else 1.0
+    everything = approximate(epsilon=0.0, delta=1.0, neighbours=neighbours)
+    if isinstance(event, events.NoOpDpEvent):
+        return None
+    if isinstance(event, events.NonPrivateDpEvent):
+        return everything
+    if isinstance(event, events.GaussianDpEvent):
+        noise = _finite("noise_multiplier", event.noise_multiplier)
+        return gaussian(sigma=noise, sensitivity=reach, neighbours=neighbours) if noise else everything
+    if isinstance(event, events.LaplaceDpEvent):
+        noise = _finite("noise_multiplier", event.noise_multiplier)
+        return laplace(scale=noise, sensitivity=reach, neighbours=neighbours) if noise else everything
+    if isinstance(event, events.DiscreteLaplaceDpEvent):
+        rate, most = _finite("noise_parameter", event.noise_parameter), int(reach) * event.sensitivity
+        return geometric(epsilon=rate * most, sensitivity=most, neighbours=neighbours) if rate else everything
+    if isinstance(event, events.RandomizedResponseDpEvent):
+        return _randomized_response(event, neighbours, everything)
+    if isinstance(event, events.PoissonSampledDpEvent):
+        return _sampled(event, events, neighbours)
+    if isinstance(event, events.ZCDpEvent):
+        return from_zcdp(_finite("rho", event.rho), _finite("xi", event.xi), neighbours=neighbours)
+    raise InputError(
+        f"a {type(event).__name__} has no experiment here: give Gaussian, Laplace, discrete Laplace, randomised "
+        "response, zCDP, Poisson-sampled and composed events, or read a privacy-loss distribution by from_pld"
+    )
+
+
+def _randomized_response(event: Any, neighbours: str, everything: Experiment) -> Experiment | None:
+    if neighbours != "replace":
+        raise InputError("randomised response compares two answers of one person: give neighbours='replace'")
+    noise = float(checks.probability("noise_parameter", checks.scalar("noise_parameter", event.noise_parameter)))
+    k = checks.whole("num_buckets", event.num_buckets, low=1)
+    if k == 1 or noise == 1:
+        return None
+    # the truth is told with 1 − p + p/k, each other answer with p/k
+    return randomized_response(epsilon=math.log1p(k * (1 - noise) / noise), k=k) if noise else everything
+
+
+def _sampled(event: Any, events: Any, neighbours: str) -> Experiment | None:
+    from ..build.sampling import subsample
+
+    rate = float(
+        checks.probability("sampling_probability", checks.scalar("sampling_probability", event.sampling_probability))
+    )
+    inside = list(_leaves(event.event, 1, events))
+    if rate == 0:
+        return None
+    if len(inside) != 1 or inside[0][1] != 1:
+        raise InputError("one sample serves several releases here: sample each release on its own, then compose")
+    drawn = inside[0][0]
+    noise = isinstance(drawn, events.GaussianDpEvent | events.LaplaceDpEvent)
+    # sampling moves noise by one record's norm either way, so it takes the pair that adds a record
+    one = _leaf(drawn, events, "add-remove" if noise else neighbours)
+    if one is None:
+        return None
+    if noise and not isinstance(one.law, Normal | Laplace):  # no noise at all: who is drawn is given away
+        return approximate(epsilon=0.0, delta=rate, neighbours=neighbours)
+    return subsample(one, rate, neighbours=neighbours)
+
+
+def to_event(experiment: Experiment) -> Any:
+    """The ``DpEvent`` that says the same, for dp-accounting's own accountants under the same relation of neighbours."""
+    events = need("dp_accounting.dp_event", "writing an event")
+    if not isinstance(experiment, Experiment) or experiment._arrays:
+        raise InputError("experiment must be one experiment: give what laplace, gaussian and the like return")
+    if experiment.parts:
+        made = [(to_event(one), count) for one, count in experiment.parts]
+        composed = [one if count == 1 else events.SelfComposedDpEvent(one, count) for one, count in made]
+        return composed[0] if len(composed) == 1 else events.ComposedDpEvent(composed)
+    p = experiment.parameters
+    reach = (
+        2 if p.get("neighbours") == "replace" else 1
+    )  # their noise is per norm of one record, and two records differ
+    writers: dict[str, Callable[[], Any]] = {
+        "gaussian": lambda: events.GaussianDpEvent(reach * p["sigma"] / p["shift"]),
+        "gdp": lambda: events.GaussianDpEvent(reach / p["mu"]) if p["mu"] else events.NoOpDpEvent(),
+        "laplace": lambda: events.LaplaceDpEvent(reach * p["scale"] / p["shift"]),
+        "geometric": lambda: events.DiscreteLaplaceDpEvent(p["epsilon"] / p["sensitivity"], -(-p["shift"] // reach)),
+        "randomized_response": lambda: events.RandomizedResponseDpEvent(
+            p["k"] / (p["k"] + math.expm1(p["epsilon"])), p["k"]
+        ),
+        "zcdp": lambda: events.ZCDpEvent(p["rho"], p.get("xi", 0.0)),
+        "dpsgd": lambda: _training(p, events),
+        "subsample": lambda: _sample(experiment, events),
+    }
+    silent = p.get("shift") == 0 or (experiment.name == "pure" and p["epsilon"] == 0)
+    if silent:
+        return events.NoOpDpEvent()
+    if experiment.name not in writers or p.get("stretch", 1.0) != 1:
+        raise InputError(
+            f"{experiment.name} has no DpEvent: give noise, randomised response, zCDP, dpsgd or a composition of "
+            "these, or write a privacy-loss distribution by to_pld"
+        )
+    return writers[experiment.name]()
+
+
+def _training(p: Any, events: Any) -> Any:
+    from ..build.sampling import _schedule
+
+    rows = []
+    for sigma, rate, steps in _schedule(p["sigma"], p["rate"], p["steps"]):
+        step = events.PoissonSampledDpEvent(rate, events.GaussianDpEvent(sigma))
+        if steps:
+            rows.append(step if steps == 1 else events.SelfComposedDpEvent(step, steps))
+    return rows[0] if len(rows) == 1 else events.ComposedDpEvent(rows)
+
+
+def _sample(experiment: Experiment, events: Any) -> Any:
+    step: Any = experiment.law.steps[0][0] if isinstance(experiment.law, Loss) else None
+    base = step.base if isinstance(step, Sampled) else step
+    if isinstance(base, NormalStep | NormalReplaced):
+        return events.PoissonSampledDpEvent(step.rate, events.GaussianDpEvent(1 / base.mu))
+    if isinstance(base, LaplaceStep | LaplaceReplaced):
+        return events.PoissonSampledDpEvent(step.rate, events.LaplaceDpEvent(1 / base.m))
+    raise InputError(
+        f"a sample of {experiment.parameters['of']} has no DpEvent that accountants read: "
+        "sample Gaussian or Laplace noise, or write a privacy-loss distribution by to_pld"
+    )

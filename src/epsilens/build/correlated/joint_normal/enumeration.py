@@ -1,0 +1,353 @@
+"""All n·2^{n−1} adversaries of jointly normal records, one after another, each in constant time on average.
+
+Records are decided in order, known or unknown, depth first. Along the way v = Cov(S, x_i|K), d = Var(x_i|K), q =
+Var(S|K) and the covariances with undecided records are kept; making a record known is one rank-one downdate, leaving
+it unknown costs nothing. At a leaf every i ∉ K is an adversary with β = v_i/d_i and σ₀² = q − v_i²/d_i.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ....checks import Array
+from ..worst import Progress
+from .compiled import available, compiled
+from .problem import Adversary, Found, Problem
+
+__all__ = ["LARGEST", "Front", "count", "enumerate_adversaries", "extended", "front", "seconds"]
+
+#: Beyond this, enumeration takes minutes even when compiled.
+LARGEST = 25
+#: Below this numpy takes a second at most: less than compiling takes the first time.
+_COMPILE_FROM = 21
+_BATCH = 12
+_BUCKETS = 4096
+_EXTENDED = 14
+_MOST_FRONT = 200_000
+
+LEAKAGE, PSI, FRONT = 0, 1, 2
+
+
+def count(n: int) -> int:
+    """How many adversaries there are: a target and any subset of the others."""
+    return n << (n - 1)
+
+
+def seconds(n: int, *, compile: bool | None = None) -> float:
+    """A rough forecast of the time that an enumeration takes."""
+    return count(n) * (1e-8 if _compile(n, compile) else 5e-8)
+
+
+def _compile(n: int, choice: bool | None) -> bool:
+    return available() and n >= _COMPILE_FROM if choice is None else choice
+
+
+def extended(problem: Problem) -> bool:
+    """Whether the search runs in extended precision: few records, badly conditioned."""
+    return problem.n <= _EXTENDED and problem.condition > 1e6
+
+
+class _State(NamedTuple):
+    """Records up to ``start`` are decided: ``ids`` are those not known, of which the first ``unknown`` are decided."""
+
+    v: Array
+    d: Array
+    g: Array  # one row per undecided record, one column per id
+    q: Any
+    ids: Any
+    unknown: int
+    mask: int
+
+
+def _start(problem: Problem, kind: Any) -> _State:
+    a, cov = problem.weights.astype(kind), problem.cov.astype(kind)
+    return _State(cov @ a, np.diag(cov).copy(), cov.copy(), a @ cov @ a, np.arange(problem.n), 0, 0)
+
+
+def _known(s: _State, record: int) -> _State:
+    """The next record is known: everything is conditioned on it."""
+    p = s.unknown
+    keep = np.delete(np.arange(s.ids.size), p)
+    column = s.g[0, keep] / s.d[p]
+    return _State(
+        s.v[keep] - column * s.v[p],
+        s.d[keep] - column * s.g[0, keep],
+        s.g[1:, keep] - s.g[1:, p, None] * column,
+        s.q - s.v[p] ** 2 / s.d[p],
+        s.ids[keep],
+        p,
+        s.mask | 1 << record,
+    )
+
+
+def _prefixes(problem: Problem, depth: int, kind: Any) -> Iterator[_State]:
+    """The states after the first ``depth`` records, in every combination."""
+    stack = [(_start(problem, kind), 0)]
+    while stack:
+        state, t = stack.pop()
+        if t == depth:
+            yield state
+            continue
+        stack.append((_known(state, t), t + 1))
+        stack.append((state._replace(g=state.g[1:], unknown=state.unknown + 1), t + 1))
+
+
+class Front:
+    """Adversaries none of which is beaten in both shift and own randomness, sorted by own variance.
+
+    ``reached`` holds, per interval of own variance, the largest shift² already seen with less own variance, and
+    ``held`` one adversary (own variance, shift²) of the interval itself: what both beat is not looked at again.
+    """
+
+    def __init__(self, variance: float) -> None:
+        self.own2, self.shift2 = np.empty(0), np.empty(0)
+        self.target, self.mask = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+        self.reached = np.full(_BUCKETS + 2, -1.0)
+        self.held = np.full((2, _BUCKETS + 2), -1.0)
+        self.per_bucket = _BUCKETS / max(variance, 1e-300) / (1 + 1e-6)
+
+    def add(self, own2: Array, shift2: Array, target: Any, mask: Any) -> None:
+        """Merge candidates: in order of own variance only those stay that set a new record of shift."""
+        own2, shift2 = np.concatenate((self.own2, own2)), np.concatenate((self.shift2, shift2))
+        target, mask = np.concatenate((self.target, target)), np.concatenate((self.mask, mask))
+        order = np.lexsort((-shift2, own2))
+        record = np.maximum.accumulate(shift2[order])
+        new = np.concatenate(([True], record[1:] > record[:-1])) if record.size else np.empty(0, dtype=bool)
+        kept = order[new]
+        self.own2, self.shift2, self.target, self.mask = own2[kept], shift2[kept], target[kept], mask[kept]
+        place = np.minimum((self.own2 * self.per_bucket).astype(np.int64), _BUCKETS)
+        best = np.full(_BUCKETS + 2, -1.0)
+        best[place + 1] = self.shift2  # sorted by shift within a place: the last, largest, stays
+        self.reached = np.maximum.accumulate(best)
+        self.held[0, place], self.held[1, place] = self.own2, self.shift2
+
+    def adversaries(self, problem: Problem) -> list[tuple[int, tuple[int, ...], Adversary]]:
+        """(target, known, what they see), read again precisely; with those who know all but the target, for whom
+        rounding may have left a trace of own randomness.
+        """
+        everyone = (1 << problem.n) - 1
+        who = {(int(t), int(m)) for t, m in zip(self.target, self.mask, strict=True)}
+        who |= {(i, everyone & ~(1 << i)) for i in range(problem.n)}
+        read = [(t, _members(m), problem.adversary(t, _members(m))) for t, m in who]
+        out: list[tuple[int, tuple[int, ...], Adversary]] = []
+        for found in sorted(read, key=lambda r: (r[2].own, -r[2].shift, r[0])):
+            if not out or found[2].shift > out[-1][2].shift:
+                out.append(found)
+        return out
+
+
+def _members(mask: int) -> tuple[int, ...]:
+    return tuple(j for j in range(mask.bit_length()) if mask >> j & 1)
+
+
+def _loop(
+    v0: Any, d0: Any, g0: Any, q0: Any, ids0: Any, unknown0: Any, mask0: Any, n: Any, mode: Any, variance: Any,
+    trace: Any, best: Any, target: Any, mask: Any,
+    found: Any, found_ids: Any, reached: Any, held: Any, per_bucket: Any,
+) -> int:  # fmt: skip
+    """Depth first over the records still open; compiled. ``best`` holds squares, by number of known records.
+
+    For the front, candidates go to ``found`` (own variance, shift²) and ``found_ids`` (target, known).
+    """
+    start = n - g0.shape[0]
+    open_, rows = n - start, v0.size
+    v, d = np.empty((open_ + 1, rows)), np.empty((open_ + 1, rows))
+    g = np.empty((open_ + 1, max(open_, 1), rows))
+    ids, q = np.empty((open_ + 1, rows), dtype=np.int64), np.empty(open_ + 1)
+    v[0], d[0], ids[0], q[0] = v0, d0, ids0, q0
+    g[0, :open_] = g0
+    stage, unknown = np.zeros(open_ + 2, dtype=np.int64), np.zeros(open_ + 2, dtype=np.int64)
+    masks = np.zeros(open_ + 2, dtype=np.int64)
+    unknown[0], masks[0] = unknown0, mask0
+    depth, level, size, count = 0, 0, rows, 0  # level: how many were made known on this path
+    while depth >= 0:
+        if depth == open_:
+            k, top = n - size, 0.0
+            vv, dd = v[level], d[level]
+            if mode == 0:
+                bar = best[k]
+                for r in range(size):
+                    top = max(top, vv[r] * vv[r] - bar * dd[r] * dd[r])
+                if top > 0:
+                    for r in range(size):
+                        value = (vv[r] / dd[r]) ** 2
+                        if value > best[k]:
+                            best[k], target[k], mask[k] = value, ids[level, r], masks[depth]
+            elif mode == 1:
+                bar, total = best[k], variance + q[level]
+                for r in range(size):
+                    top = max(top, vv[r] * vv[r] - bar * dd[r] * (dd[r] * total - vv[r] * vv[r]))
+                if top > 0:
+                    for r in range(size):
+                        own2 = max(q[level] - vv[r] * vv[r] / dd[r], trace)
+                        value = (vv[r] / dd[r]) ** 2 / (variance + own2)
+                        if value > best[k]:
+                            best[k], target[k], mask[k] = value, ids[level, r], masks[depth]
+            else:
+                for r in range(size):
+                    own2 = max(q[level] - vv[r] * vv[r] / dd[r], 0.0)
+                    shift2 = (vv[r] / dd[r]) ** 2
+                    place = int(own2 * per_bucket)
+                    if shift2 <= reached[place] or (shift2 <= held[1, place] and own2 >= held[0, place]):
+                        continue
+                    if count < found.shape[1]:
+                        found[0, count], found[1, count] = own2, shift2
+                        found_ids[0, count], found_ids[1, count] = ids[level, r], masks[depth]
+                    count += 1
+                    if shift2 > held[1, place]:
+                        held[0, place], held[1, place] = own2, shift2
+                    later = place + 1
+                    while later < reached.size and reached[later] < shift2:
+                        reached[later] = shift2
+                        later += 1
+            depth -= 1
+        elif stage[depth] == 0:
+            stage[depth] = 1
+            stage[depth + 1], unknown[depth + 1], masks[depth + 1] = 0, unknown[depth] + 1, masks[depth]
+            depth += 1
+        elif stage[depth] == 1:
+            stage[depth] = 2
+            p, new = unknown[depth], level + 1
+            vp, dp = v[level, p] / d[level, p], 1 / d[level, p]
+            for r in range(p):
+                c = g[level, depth, r]
+                v[new, r], d[new, r], ids[new, r] = v[level, r] - c * vp, d[level, r] - c * c * dp, ids[level, r]
+            for r in range(p, size - 1):
+                c = g[level, depth, r + 1]
+                v[new, r] = v[level, r + 1] - c * vp
+                d[new, r] = d[level, r + 1] - c * c * dp
+                ids[new, r] = ids[level, r + 1]
+            for column in range(depth + 1, open_):
+                f = g[level, column, p] * dp
+                for r in range(p):
+                    g[new, column, r] = g[level, column, r] - g[level, depth, r] * f
+                for r in range(p, size - 1):
+                    g[new, column, r] = g[level, column, r + 1] - g[level, depth, r + 1] * f
+            q[new] = q[level] - v[level, p] * vp
+            level, size = new, size - 1
+            stage[depth + 1], unknown[depth + 1] = 0, p
+            masks[depth + 1] = masks[depth] | (1 << (start + depth))
+            depth += 1
+        else:
+            # back from the known branch: the level above holds the record again
+            level, size = level - 1, size + 1
+            depth -= 1
+    return count
+
+
+def _batch(
+    state: _State, n: int, mode: int, variance: float, trace: float, best: Any, target: Any, mask: Any, front: Front
+) -> None:
+    """The same without numba: the open records are decided layer by layer, all subsets of a layer at once.
+
+    Subsets run along the last axis: those without the record stay where they are, those with it are written beyond.
+    """
+    open_, rows = state.g.shape
+    start, every = n - open_, 1 << open_
+    kind, masks = state.v.dtype, np.empty(every, dtype=np.int64)
+    v, d, g = np.empty((rows, every), kind), np.empty((rows, every), kind), np.empty((open_, rows, every), kind)
+    q = np.empty(every, kind)
+    v[:, 0], d[:, 0], g[:, :, 0], q[0], masks[0] = state.v, state.d, state.g, state.q, state.mask
+    for t in range(open_):
+        p, m = state.unknown + t, 1 << t
+        without, known = slice(0, m), slice(m, 2 * m)
+        column = g[t, :, without] / d[p, without]
+        v[:, known] = v[:, without] - column * v[p, without]
+        d[:, known] = d[:, without] - column * g[t, :, without]
+        q[known] = q[without] - v[p, without] * (v[p, without] / d[p, without])
+        later = g[t + 1 :]
+        later[:, :, known] = later[:, :, without] - later[:, p, None, without] * column
+        # a known record is no target, and nothing depends on it any more
+        v[p, known], d[p, known], later[:, p, known] = 0.0, 1.0, 0.0
+        masks[known] = masks[without] | 1 << (start + t)
+    alive = (masks >> state.ids[:, None] & 1) == 0
+    shift2 = v / d
+    shift2 *= shift2
+    if mode != LEAKAGE:
+        own2 = np.maximum(q - v * (v / d), 0.0)
+    if mode == FRONT:
+        place = np.minimum((own2 * front.per_bucket).astype(np.int64), _BUCKETS)
+        row, col = np.nonzero(alive & (shift2 > front.reached[place]))
+        front.add(own2[row, col].astype(float), shift2[row, col].astype(float), state.ids[row], masks[col])
+        return
+    value = shift2 if mode == LEAKAGE else shift2 / (variance + np.maximum(own2, trace))
+    value[~alive] = -1.0
+    top = value.max(axis=0)
+    counts = n - alive.sum(axis=0)
+    for k in range(n - rows, min(n - rows + open_, n - 1) + 1):
+        columns = np.flatnonzero(counts == k)
+        c = columns[np.argmax(top[columns])]
+        if top[c] > best[k]:
+            best[k], target[k], mask[k] = top[c], state.ids[np.argmax(value[:, c])], masks[c]
+
+
+def _run(
+    problem: Problem, mode: int, sigma: float | None, progress: Progress | None, deadline: float | None,
+    choice: bool | None,
+) -> tuple[Any, Any, Any, Front | None]:  # fmt: skip
+    n, fast = problem.n, _compile(problem.n, choice)
+    best = np.full(n + 1, -1.0)  # the last place is for "all known", where nobody is left to ask about
+    target, mask = np.zeros(n + 1, dtype=np.int64), np.zeros(n + 1, dtype=np.int64)
+    front, variance = Front(problem.variance), 0.0 if sigma is None else sigma * sigma
+    depth = min(4, n - 1) if fast else max(n - _BATCH, 0)
+    loop = compiled(_loop) if fast else _loop
+    room = _MOST_FRONT if mode == FRONT else 1
+    found, found_ids = np.empty((2, room)), np.empty((2, room), dtype=np.int64)
+    for done, s in enumerate(_prefixes(problem, depth, np.longdouble if extended(problem) and not fast else float)):
+        if deadline is not None and time.monotonic() > deadline:
+            return best, target, mask, None
+        if progress is not None:
+            progress(done / 2**depth, f"{count(n):,} adversaries")
+        if not fast:
+            _batch(s, n, mode, variance, problem.trace, best, target, mask, front)
+            continue
+        size = loop(
+            s.v, s.d, np.ascontiguousarray(s.g), s.q, s.ids, s.unknown, s.mask, n, mode, variance, problem.trace,
+            best, target, mask, found, found_ids, front.reached, front.held, front.per_bucket,
+        )  # fmt: skip
+        if size > room:
+            return best, target, mask, None
+        if mode == FRONT:
+            front.add(found[0, :size], found[1, :size], found_ids[0, :size], found_ids[1, :size])
+    if progress is not None:
+        progress(1.0, f"{count(n):,} adversaries")
+    return best, target, mask, front
+
+
+def enumerate_adversaries(
+    problem: Problem,
+    sigma: float | None = None,
+    *,
+    progress: Progress | None = None,
+    deadline: float | None = None,
+    compile: bool | None = None,
+) -> list[Found] | None:
+    """The worst adversary for each number of known records, 0 to n − 1; None if the deadline came first."""
+    _, target, mask, done = _run(problem, LEAKAGE if sigma is None else PSI, sigma, progress, deadline, compile)
+    if done is None:
+        return None
+    out = []
+    for k in range(problem.n):
+        who, known = int(target[k]), _members(int(mask[k]))
+        value = problem.value(who, known, sigma)  # read again precisely
+        strongest = None if sigma is None else problem.strongest(k)
+        if strongest is not None and problem.value(*strongest, sigma) > value:
+            (who, known), value = strongest, problem.value(*strongest, sigma)
+        out.append(Found(value, who, known, value, count(problem.n)))
+    return out
+
+
+def front(
+    problem: Problem,
+    *,
+    progress: Progress | None = None,
+    deadline: float | None = None,
+    compile: bool | None = None,
+) -> list[tuple[int, tuple[int, ...], Adversary]] | None:
+    """Every adversary that no other beats in both shift and own randomness; None if out of time or room."""
+    *_, made = _run(problem, FRONT, None, progress, deadline, compile)
+    return None if made is None else made.adversaries(problem)

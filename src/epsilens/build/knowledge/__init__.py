@@ -1,0 +1,1 @@
+"""What an adversary knows beforehand: beliefs, chains, composite questions."""

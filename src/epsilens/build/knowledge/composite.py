@@ -1,0 +1,314 @@
+"""Records with many values: the pair that is easiest to tell apart, and questions about a range (paper 000, §7).
+
+"Is the value above γ?" is a test between two mixtures: the noise around the answers for the values up to γ, weighted by
+how likely each is, against the noise around those above. It has one prior, P(value > γ), and a trade-off of its own,
+which does depend on the belief over values. A ``channel`` (for each value the probabilities of the outcomes) says the
+same of a mechanism with finitely many outcomes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ... import checks
+from ...catalogue.readings import find
+from ...checks import Array
+from ...errors import InputError
+from ...experiment import Experiment
+from ...laws.closed.laplace import Laplace
+from ...laws.closed.normal import Normal
+from ...laws.finite.law import Finite
+from ...laws.line.line import Laplaces, Normals
+from ...laws.line.pieces import Pieces
+from ...readings.law import Law
+from ...worlds import Kind, Worlds
+from ..mechanisms import gaussian, laplace
+from ..turning import turning_points
+from .beliefs import distribution
+from .knowledge import Informed, Knowledge
+
+__all__ = ["WorstPair", "above", "worst_pair"]
+
+NOISES: dict[str, Callable[..., Experiment]] = {"laplace": laplace, "gaussian": gaussian}
+_MOST_VALUES = 200
+_LEAST = 1e-9  # in noise units; mixtures closer than this are bounded by their furthest pair
+
+
+@dataclass(frozen=True)
+class WorstPair:
+    """The two values of a record that a release tells apart best; ``informed`` adds the belief between them."""
+
+    values: tuple[Any, Any]
+    shift: float | None
+    experiment: Experiment
+    knowledge: Knowledge | None = None
+
+    @property
+    def informed(self) -> Informed:
+        """The experiment with the prior between the two values."""
+        if self.knowledge is None:
+            raise InputError("no prior over the values is given: give one, or read the experiment itself")
+        return self.knowledge.of(self.experiment)
+
+    @property
+    def sentence(self) -> str:
+        """Which pair, in words."""
+        far = "" if self.shift is None else f", {self.shift:g} apart in the answer"
+        return f"The values {self.values[0]} and {self.values[1]} are easiest to tell apart{far}."
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready record."""
+        return {
+            "values": [v if isinstance(v, str | int | float | bool) else str(v) for v in self.values],
+            "shift": self.shift,
+            "experiment": self.experiment.to_dict(),
+            "knowledge": None if self.knowledge is None else self.knowledge.to_dict(),
+            "sentence": self.sentence,
+        }
+
+    def __str__(self) -> str:
+        return self.sentence
+
+    def _repr_html_(self) -> str:
+        import html
+
+        return f"<p>{html.escape(self.sentence)}</p>"
+
+
+def worst_pair(
+    values: Any,
+    *,
+    effect: Callable[[Any], float] | ArrayLike | None = None,
+    channel: ArrayLike | None = None,
+    prior: ArrayLike | Mapping[Any, float] | None = None,
+    reading: str = "advantage",
+    noise: str = "laplace",
+    sensitivity: float | None = None,
+    arguments: Mapping[str, float] | None = None,
+    **size: Any,
+) -> WorstPair:
+    """The two values of a record that are easiest to tell apart.
+
+    ``effect`` is what each value adds to the answer (itself unless given); with noise that is shifted, the pair
+    furthest apart is the worst for every reading. ``size`` is the noise as ``laplace`` or ``gaussian`` take it; the
+    sensitivity is the largest distance unless given. For a ``channel`` all pairs are compared by ``reading``. H1 is
+    the second value.
+
+    >>> worst_pair([0, 1, 4], effect=lambda v: v * v, epsilon=1.0).sentence
+    'The values 0 and 4 are easiest to tell apart, 16 apart in the answer.'
+    """
+    labels = _labels(values)
+    belief = None
+    if prior is not None:
+        belief = distribution("prior", list(prior.values()) if isinstance(prior, Mapping) else prior, labels)[0]
+        if isinstance(prior, Mapping) and list(prior) != list(labels):
+            raise InputError("prior and values name different values: give them in the same order")
+    if channel is not None:
+        if effect is not None or size or sensitivity is not None:
+            raise InputError(
+                "channel is given with effect or noise: a channel says it all, so leave them out", parameter="channel"
+            )
+        i, j, made = _worst_rows(_rows(channel, len(labels)), reading, dict(arguments or {}))
+        shift = None
+    else:
+        at = _effects(labels, effect)
+        i, j = int(np.argmin(at)), int(np.argmax(at))
+        if i == j:
+            raise InputError(
+                "effect is the same for every value: the answer tells nothing, so there is no worst pair",
+                parameter="effect",
+            )
+        shift = _spread(at)
+        most = shift if sensitivity is None else sensitivity
+        made = _noise(noise)(sensitivity=most, shift=shift, neighbours="replace", **size)
+    told = Experiment(
+        made.law,
+        made.origin,
+        made.parameters,
+        Worlds(Kind.RECORD, words=_values(labels[i], labels[j])),
+        made.notes,
+    )
+    known = None if belief is None else Knowledge.from_values(belief, labels, pair=(labels[i], labels[j]))
+    return WorstPair((labels[i], labels[j]), shift, told, known)
+
+
+def _values(first: Any, second: Any) -> tuple[str, str]:
+    return f"the person's record has the value {first}", f"the person's record has the value {second}"
+
+
+def above(
+    gamma: float,
+    prior: ArrayLike | Mapping[float, float],
+    values: ArrayLike | None = None,
+    *,
+    effect: Callable[[Any], float] | ArrayLike | None = None,
+    channel: ArrayLike | None = None,
+    noise: str = "laplace",
+    sensitivity: float | None = None,
+    **size: Any,
+) -> Informed:
+    """ "Is the person's value above γ?": H0 the values up to γ, H1 those above, each weighted by the prior.
+
+    Returns the experiment with its prior P(value > γ). The noise is given as in :func:`worst_pair`.
+
+    >>> informed = above(1, [0.25, 0.25, 0.25, 0.25], [0, 1, 2, 3], epsilon=1.0, sensitivity=3.0)
+    >>> informed.prior, round(informed.success(), 6)
+    (0.5, 0.636747)
+    """
+    p, labels = distribution("prior", prior, values)
+    where = checks.real("values", list(labels))
+    cut = checks.scalar("gamma", gamma)
+    high = where > cut
+    if not p[high].sum() or not p[~high].sum():
+        side = "above" if p[~high].sum() else "up to"
+        raise InputError(
+            f"gamma is {cut:g}: every possible value lies {'up to' if side == 'above' else 'above'} it, so nothing is "
+            "left to guess; give one between the least and the largest value",
+            parameter="gamma",
+        )
+    words = (f"the person's value is at most {cut:g}", f"the person's value is above {cut:g}")
+    known = Knowledge(
+        float(p[high].sum()),
+        float(p[~high].sum() / p[high].sum()),
+        "values",
+        f"how likely values above {cut:g} are",
+        words[0],
+        words[1],
+        tuple(float(v) for v in where),
+        tuple(float(x) for x in p),
+    )
+    if channel is not None:
+        if effect is not None or size or sensitivity is not None:
+            raise InputError(
+                "channel is given with effect or noise: a channel says it all, so leave them out", parameter="channel"
+            )
+        rows = _rows(channel, p.size)
+        weights = [np.where(side, p, 0.0) / p[side].sum() for side in (~high, high)]
+        law: Law = Finite.of(weights[0] @ rows, weights[1] @ rows)
+        return known.of(
+            Experiment(law, "above", {"gamma": cut, "values": int(p.size)}, Worlds(Kind.OTHER, words=words))
+        )
+    at = _effects(labels, effect)
+    if int(np.count_nonzero(p)) > _MOST_VALUES:
+        raise InputError(
+            f"prior has {p.size} values: at most {_MOST_VALUES} can be told apart exactly, so group them",
+            parameter="prior",
+        )
+    spread = _spread(at)
+    if spread == 0:
+        raise InputError(
+            "effect is the same for every value: the answer tells nothing, so there is no test", parameter="effect"
+        )
+    made = _noise(noise)(sensitivity=spread if sensitivity is None else sensitivity, **size)
+    scale = made.parameters["scale" if noise == "laplace" else "sigma"]
+    if np.ndim(scale):
+        raise InputError("the noise is an array: give single numbers")
+    distance = spread / float(scale)
+    if not 1e-300 <= distance <= 1e4:
+        raise InputError(
+            f"the answers lie {spread:g} apart and the noise is {float(scale):g}: give noise between 0.0001 and 1e300 "
+            "times the distance"
+        )
+    notes = made.notes
+    if distance < _LEAST:
+        # a mixture is no easier to tell apart than its furthest pair (reveal which components were drawn)
+        law = Laplace(np.asarray(distance)) if noise == "laplace" else Normal(np.asarray(distance))
+        notes = (*notes, "the answers are too close to resolve, so this is their furthest pair, an upper bound")
+    else:
+        law = _mixtures(noise, at, p, high, float(scale))
+    parameters = {**made.parameters, "gamma": cut, "values": int(p.size)}
+    parameters.pop("shift", None)
+    return known.of(Experiment(law, "above", parameters, Worlds(Kind.OTHER, words=words), notes))
+
+
+# -- the two mixtures ---------------------------------------------------------------------------------------------
+
+
+def _mixtures(noise: str, at: Array, p: Array, high: Any, scale: float) -> Law:
+    """In noise units, centred, so that doubles carry the differences."""
+    place = (at - 0.5 * (at.min() + at.max())) / scale
+    sides = [_side(place[side], p[side]) for side in (~high, high)]
+    (where0, w0), (where1, w1) = sides
+    if len(where0) == len(where1) == 1:
+        d = np.asarray(abs(where1[0] - where0[0]))
+        return Laplace(d) if noise == "laplace" else Normal(d)
+    ones = tuple((1.0,) * len(w) for _, w in sides)
+    if noise == "laplace":
+        # between two locations each density is A·e^x + B·e^{−x}: their ratio is monotone
+        return Pieces(Laplaces(w0, where0, ones[0]), Laplaces(w1, where1, ones[1]))
+    lines = Normals(w0, where0, ones[0]), Normals(w1, where1, ones[1])
+    return Pieces(*lines, breaks=turning_points(*lines))
+
+
+def _side(place: Array, p: Array) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Distinct locations and their weights, without the impossible ones."""
+    where, index = np.unique(place[p > 0], return_inverse=True)
+    weight = np.bincount(index, p[p > 0])
+    return tuple(where.tolist()), tuple((weight / weight.sum()).tolist())
+
+
+def _labels(values: Any) -> tuple[Any, ...]:
+    try:
+        labels = tuple(values)
+    except TypeError:
+        raise InputError(f"values is {values!r:.40}: give a list of two values or more") from None
+    if len(labels) < 2 or len({repr(v) for v in labels}) < len(labels):
+        raise InputError(
+            f"values has {len(labels)} entries, {len({repr(v) for v in labels})} distinct: give two or more"
+        )
+    return labels
+
+
+def _effects(labels: Sequence[Any], effect: Any) -> Array:
+    if effect is None:
+        return checks.real("values", list(labels))
+    at = checks.real("effect", [effect(v) for v in labels] if callable(effect) else effect)
+    if at.shape != (len(labels),):
+        raise InputError(
+            f"effect has shape {at.shape}: give one number for each of the {len(labels)} values", parameter="effect"
+        )
+    return at
+
+
+def _spread(at: Array) -> float:
+    spread = float(at.max()) - float(at.min())
+    if not np.isfinite(spread):
+        raise InputError("the answers lie further apart than doubles reach: give values of a smaller size")
+    return spread
+
+
+def _noise(noise: str) -> Callable[..., Experiment]:
+    return NOISES[checks.choice("noise", noise, tuple(NOISES))]
+
+
+def _rows(channel: Any, count: int) -> Array:
+    rows = checks.probability("channel", channel)
+    if rows.ndim != 2 or rows.shape[0] != count:
+        raise InputError(
+            f"channel has shape {rows.shape}: give a row of probabilities for each of the {count} values",
+            parameter="channel",
+        )
+    if np.any(np.abs(rows.sum(axis=1) - 1) > 1e-9):
+        raise InputError("a row of channel does not sum to 1: give, for each value, the probabilities of the outcomes")
+    return np.asarray(rows / rows.sum(axis=1, keepdims=True))
+
+
+def _worst_rows(rows: Array, reading: str, arguments: Mapping[str, float]) -> tuple[int, int, Experiment]:
+    """Every ordered pair, by the reading."""
+    wanted = find(reading)
+    args = wanted.arguments(arguments)
+    best: tuple[float, int, int, Experiment] | None = None
+    for i in range(len(rows)):
+        for j in range(len(rows)):
+            if i != j:
+                e = Experiment(Finite.of(rows[i], rows[j]), "channel", {"outcomes": int(rows.shape[1])})
+                value = float(getattr(e, wanted.name)(**args))
+                if best is None or value > best[0]:
+                    best = value, i, j, e
+    assert best is not None  # there are two rows or more
+    return best[1], best[2], best[3]

@@ -1,0 +1,230 @@
+"""From Rényi bounds to (ε, δ): the tightest conversion each order allows, never below it.
+
+Let D_a(P‖Q) ≤ ρ, a = 1 + m > 1, t = e^ε. Any test turns the pair into two coins p, q whose divergence is no larger, and
+δ(ε) is the largest p − t·q. So δ is at most the largest p − t·q over all coins with
+
+    F(p, q) = p^a·q^{1−a} + (1−p)^a·(1−q)^{1−a} ≤ c = e^{mρ},
+
+and some pair of coins reaches it (Asoodeh, Liao, Calmon, Kosut & Sankar 2021, "Three variants of differential
+privacy"). F is convex, so Lagrange duality gives δ exactly, and an upper bound for **any** value of the multipliers.
+At the optimum x = p/q and y = (1−p)/(1−q) satisfy (x^a − y^a)/(x^{a−1} − y^{a−1}) = t·a/m; with k = log(x/y) that is
+
+    log y = ε − k/2 − log sinhc(ak/2) + log sinhc(mk/2),                       sinhc(z) = sinh(z)/z,
+    δ ≤ [(c − 1) + (1 − a·y^{a−1} + m·y^a)] / [a·y^{a−1}·(e^{mk} − 1)]         for every k > 0.
+
+k → ∞ gives c·e^{−mε}·(1−1/a)^{a−1}/a (Canonne, Kamath & Steinke 2020, Proposition 12). Both brackets are sums of
+positive terms, so nothing cancels for an ε of 1e-12, a ρ of 1e-300 or an order of 1e6. Where even p = 1 is allowed, at
+ρ ≥ ε + log(a/m), the answer is 1 − e^{ε−ρ}.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..checks import Array
+from ..numerics.roots import root
+from ..numerics.special import expm1mx, sinhcm1
+
+__all__ = ["concentrated_profile", "delta_bound", "profile"]
+
+_GOLDEN = (math.sqrt(5.0) - 1) / 2
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(5)
+_LEAST = -735.0  # log δ where the grid of ε ends: below it δ is a denormal number
+_LARGE = 40.0  # e^40 + 1 is e^40 to double precision
+
+
+def delta_bound(epsilon: Array, m: Array, rho: Array, *, steps: int = 26) -> Array:
+    """log of an upper bound on δ(ε) when D_{1+m} ≤ ρ, the best over k; elementwise, for arrays."""
+    epsilon, m, rho = np.broadcast_arrays(*(np.asarray(v, dtype=float) for v in (epsilon, m, rho)))
+    a = 1 + m
+    best = np.array(_limit(epsilon, m, rho))
+    near = m * rho < _LARGE
+    if near.any():
+        e, n, r = epsilon[near], m[near], rho[near]
+        log_c = _log_expm1(n * r)
+        # y = 1 at k0, between ε and 2ε; the best k lies beyond, where y^m falls from 1 − √(c−1) or so to almost 0
+        k0 = root(lambda k: np.asarray(k / 2 + _sinhc_step(n, k / 2) - e), e, 2 * e, rtol=1e-12)
+        last = np.log(80.0) - np.log(np.maximum(n, 0.5))
+        first = np.minimum((np.minimum(log_c, 0.0) - np.log(n * (1 + n))) / 2 - 9, last - 3)
+        found = _minimise(lambda s: _dual(k0 + np.exp(s), e, n, log_c), first, last, steps=steps)
+        best[near] = np.minimum(best[near], found)
+    # exponents of size a·(ε + k + ρ) carry an error of that many ulps
+    size = 3 * epsilon + rho + 3 * np.minimum(1.0, np.sqrt(rho / a)) + np.log1p(1 / m)
+    best = best + 4e-13 + 2e-15 * a * size
+    with np.errstate(over="ignore", divide="ignore"):
+        sure = np.log(-np.expm1(np.minimum(epsilon - rho, 0.0)))
+    best = np.where(rho >= epsilon + np.log1p(1 / m), sure, best)
+    return np.asarray(np.minimum(best, 0.0))
+
+
+def _limit(epsilon: Array, m: Array, rho: Array) -> Array:
+    """log of the bound as k → ∞, which is as good as any where c is large beside 1."""
+    return np.asarray(m * (rho - epsilon - np.log1p(1 / m)) - np.log1p(m))
+
+
+def _log_expm1(v: Array) -> Array:
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.where(v > 30, v, np.log(np.expm1(np.minimum(v, 30.0)))))
+
+
+def _dual(k: Array, epsilon: Array, m: Array, log_c: Array) -> Array:
+    """log of the bound at k."""
+    a = 1 + m
+    log_y = epsilon - k / 2 - _sinhc_step(m, k / 2)
+    w = m * log_y
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        # 1 − a·y^m + m·y^a = e^w·(m·(y − 1 − log y) + (e^{−w} − 1 + w)); for a large −w the first form does not cancel
+        rest = np.where(
+            w > -30,
+            np.exp(w) * (m * expm1mx(log_y) + expm1mx(np.minimum(-w, 30.0))),
+            1 - np.exp(w) * (a - m * np.exp(log_y)),
+        )
+        above = np.logaddexp(log_c, np.log(rest))
+        below = np.log(a) + w + _log_expm1(m * k)
+        value = above - below
+    return np.where(np.isfinite(value), value, np.inf)
+
+
+def _log_sinhc(z: Array) -> Array:
+    """log(sinh z / z)."""
+    small = z < 20
+    with np.errstate(divide="ignore"):
+        return np.where(small, np.log1p(sinhcm1(np.where(small, z, 0.0))), z - np.log(2 * np.where(small, 1.0, z)))
+
+
+def _sinhc_step(m: Array, h: Array) -> Array:
+    """log sinhc(mh + h) − log sinhc(mh), to relative precision however large m is.
+
+    The derivative of log sinhc is coth z − 1/z. For small z it is the continued fraction z/(3 + z²/(5 + …)), integrated
+    over [mh, mh + h] by Gauss–Legendre; for larger z the addition theorem gives the ratio of the two.
+    """
+    z = m * h
+    out = np.empty(np.broadcast(m, h).shape)
+    m, h, z = (np.broadcast_to(v, out.shape) for v in (m, h, z))
+    wide = m < 4
+    out[wide] = _log_sinhc(z[wide] + h[wide]) - _log_sinhc(z[wide])
+    small = ~wide & (z < 1.25)
+    if small.any():
+        x = z[small][..., None] + h[small][..., None] * (1 + _NODES) / 2
+        square, fraction = x * x, np.full(x.shape, 19.0)
+        for odd in (17.0, 15.0, 13.0, 11.0, 9.0, 7.0, 5.0, 3.0):
+            fraction = odd + square / fraction
+        out[small] = (x / fraction) @ _WEIGHTS * h[small] / 2
+    large = ~wide & (z >= 1.25)
+    s, b = h[large], z[large]
+    steep = s > 300  # sinh would overflow, and both ratios are exponentials
+    near = np.where(steep, 1.0, s)
+    with np.errstate(over="ignore"):
+        grown = np.where(steep, s, np.log1p(2 * np.sinh(near / 2) ** 2 + np.sinh(near) / np.tanh(b)))
+    out[large] = grown - np.log1p(1 / m[large])
+    return out
+
+
+def _minimise(f: Callable[[Array], Array], low: Array, high: Array, *, steps: int) -> Array:
+    """The least value met on the way to a minimum of f in [low, high], by golden section, elementwise."""
+    a, b = np.array(low, dtype=float), np.array(high, dtype=float)
+    x, y = b - _GOLDEN * (b - a), a + _GOLDEN * (b - a)
+    fx, fy = f(x), f(y)
+    best = np.minimum(fx, fy)
+    for _ in range(steps):
+        left = fx < fy
+        a, b = np.where(left, a, x), np.where(left, y, b)
+        point = np.where(left, b - _GOLDEN * (b - a), a + _GOLDEN * (b - a))
+        value = f(point)
+        x, fx, y, fy = (
+            np.where(left, point, y),
+            np.where(left, value, fy),
+            np.where(left, x, point),
+            np.where(left, fx, value),
+        )
+        best = np.minimum(best, value)
+    return best
+
+
+def concentrated_profile(rho: float, xi: float = 0.0) -> tuple[Array, Array]:
+    """Claims (ε_i, δ_i) of a release with D_a ≤ ξ + ρ·a for all a > 1: (ξ, ρ)-zCDP (Bun & Steinke 2016)."""
+
+    def best_limit(epsilon: Array) -> Array:
+        """log m of the best order as k → ∞: the root of ξ + ρ(2m+1) − log(1 + 1/m) = ε, increasing in m."""
+
+        def excess(log_m: Array) -> Array:
+            m = np.exp(log_m)
+            return np.asarray(xi + rho * (2 * m + 1) - np.log1p(1 / m) - epsilon)
+
+        # at the upper end 2ρm alone exceeds ε and the logarithm
+        low, high = np.full(epsilon.shape, -25.0), np.log((epsilon + 1) / rho + 1)
+        return np.where(excess(low) >= 0, low, root(excess, low, high, rtol=1e-9))
+
+    def bound(epsilon: Array, log_m: Array, steps: int = 26) -> Array:
+        m = np.exp(log_m)
+        return delta_bound(epsilon, m, xi + rho * (1 + m), steps=steps)
+
+    def limit(epsilon: Array) -> Array:
+        m = np.exp(best_limit(epsilon))
+        return _limit(epsilon, m, xi + rho * (1 + m))
+
+    coarse = _coarse(limit)
+    log_m = best_limit(coarse)
+    # where c − 1 differs from c the best order moves: two scans, the second finer; any order is safe
+    near = np.flatnonzero(np.exp(log_m) * (xi + rho * (1 + np.exp(log_m))) < _LARGE)
+    for step in (0.75, 0.15) if near.size else ():
+        tried = log_m[near] + step * np.arange(-4.0, 5.0)[:, None]
+        found = bound(np.broadcast_to(coarse[near], tried.shape), tried, steps=12)
+        log_m[near] = np.take_along_axis(tried, np.argmin(found, axis=0)[None], axis=0)[0]
+    epsilon = _refined(coarse, bound(coarse, log_m))
+    return _claims(epsilon, bound(epsilon, np.interp(epsilon, coarse, log_m)))
+
+
+def profile(m: Array, rho: Array) -> tuple[Array, Array]:
+    """Claims (ε_i, δ_i) of a release with D_{1+m_j} ≤ ρ_j for every j."""
+    log_c = _log_expm1(m * rho)
+    spread = np.minimum(np.sqrt(rho / (1 + m)), 3.0)
+
+    def limit(epsilon: Array) -> Array:
+        return np.asarray(_limit(epsilon[:, None], m, rho).min(axis=1))
+
+    def best_order(epsilon: Array) -> NDArray[np.intp]:
+        """The order that gives the least of a few cheap bounds."""
+        column = epsilon[:, None]
+        rough = _limit(column, m, rho)
+        for factor in (0.3, 1.0, 3.0):
+            rough = np.minimum(rough, _dual(1.3 * column + factor * spread, column, m, log_c))
+        with np.errstate(divide="ignore"):
+            sure = np.log(-np.expm1(np.minimum(column - rho, 0.0)))
+        return np.asarray(np.argmin(np.where(rho >= column + np.log1p(1 / m), sure, rough), axis=1))
+
+    def bound(epsilon: Array, near: Array) -> Array:
+        """At the order on either side of ``near``, an index that need not be whole; any order is safe."""
+        below = np.clip(np.floor(near).astype(int), 0, m.size - 1)
+        picks = (below, np.minimum(below + 1, m.size - 1)) if m.size > 1 else (below,)
+        return np.asarray(np.min([delta_bound(epsilon, m[i], rho[i]) for i in picks], axis=0))
+
+    coarse = _coarse(limit)
+    best = best_order(coarse).astype(float)
+    epsilon = _refined(coarse, bound(coarse, best))
+    return _claims(epsilon, bound(epsilon, np.interp(epsilon, coarse, best)))
+
+
+def _coarse(limit: Callable[[Array], Array]) -> Array:
+    """0, and ε in equal ratios up to where δ leaves double precision."""
+    ends = np.geomspace(1e-160, 1e6, 700)
+    gone = limit(ends) < _LEAST
+    end = float(ends[np.argmax(gone)]) if gone.any() else 1e6
+    return np.concatenate(([0.0], np.geomspace(1e-9 * end, end, 150)))
+
+
+def _refined(coarse: Array, log_delta: Array) -> Array:
+    """More ε where δ falls fast: steps of log δ of 0.05 down to e^{−50} and 0.25 beyond."""
+    fallen = np.minimum(-np.minimum.accumulate(log_delta), 750.0)
+    length = np.minimum(fallen, 50.0) / 0.05 + np.maximum(fallen - 50.0, 0.0) / 0.25 + 40 * coarse / coarse[-1]
+    wanted = np.linspace(0.0, length[-1], int(length[-1]) + 2)
+    return np.unique(np.concatenate((coarse, np.interp(wanted, length, coarse))))
+
+
+def _claims(epsilon: Array, log_delta: Array) -> tuple[Array, Array]:
+    keep = log_delta > -743.0  # e^{−744} is 0 in doubles
+    return epsilon[keep], np.exp(log_delta[keep]) * (1 + 1e-12)

@@ -1,0 +1,1 @@
+"""False records: the test for them, how large a one hides, and a detector."""

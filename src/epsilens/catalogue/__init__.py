@@ -1,0 +1,1 @@
+"""What exists, declared once and free of numpy: parameters, mechanisms, claims, readings."""

@@ -1,0 +1,1 @@
+"""The parameter that keeps a reading under a limit."""

@@ -1,0 +1,283 @@
+"""Choose: the largest ε (smallest σ, scale, …) that keeps a reading at or under a limit.
+
+The answer is found in closed form where the inverse is known, otherwise by a search that brackets itself; either way it
+is read again, and moved to the safe side until the reading satisfies the limit.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .. import checks
+from ..catalogue.readings import Reading, find
+from ..errors import InputError
+from ..experiment import Experiment
+from ..laws.closed.laplace import Laplace
+from ..laws.closed.laplace_sum import LaplaceSumShift
+from ..laws.closed.normal import Normal
+from ..show.words import rounded_down, rounded_up
+from .inverses import laplace_shift, normal_shift, two_laplaces_shift
+from .search import RANGES, beyond, composed, edge, none_below, reach_of, refused, safe_from, search, unmet
+
+__all__ = ["Choice", "choose"]
+
+_NO_NUMBERS = ("str", "bool", "str | None", "bool | None", str, bool)  # annotations
+_IN_SENSITIVITIES = ("scale", "sigma", "shift", "bias")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A parameter that keeps a reading under its limit.
+
+    ``reading`` is what the chosen experiment reads, never above ``limit``; ``note`` says when the limit binds nothing.
+    """
+
+    parameter: str
+    value: float
+    reading: float
+    reading_name: str
+    arguments: Mapping[str, float]
+    limit: float
+    experiment: Experiment
+    method: str
+    note: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready record."""
+        return {
+            "parameter": self.parameter,
+            "value": self.value,
+            "reading": self.reading_name,
+            "arguments": dict(self.arguments),
+            "limit": self.limit,
+            "reached": self.reading,
+            "method": self.method,
+            "note": self.note,
+        }
+
+    def __str__(self) -> str:
+        from ..show.explain import chosen
+
+        return chosen(self).to_text()
+
+    def _repr_html_(self) -> str:
+        from ..show.explain import chosen
+
+        return chosen(self).to_html_fragment()
+
+
+def choose(
+    mechanism: Callable[..., Experiment],
+    parameter: str,
+    *,
+    at_most: float,
+    reading: str = "success",
+    given: Mapping[str, Any] | None = None,
+    **arguments: Any,
+) -> Choice:
+    """The riskiest value of ``parameter`` for which ``mechanism(**given, parameter=value)`` reads at most ``at_most``.
+
+    The reading's arguments are passed by name, the mechanism's in ``given``.
+
+    >>> import epsilens as el
+    >>> choose(el.laplace, "epsilon", at_most=0.55, reading="success").value
+    0.21072103131565...
+    >>> choose(el.gaussian, "sigma", at_most=0.05, reading="roc", fpr=0.01).value
+    1.46736...
+    """
+    wanted = find(reading)
+    args = {k: _argument(k, v) for k, v in wanted.arguments(arguments).items()}
+    limit = checks.scalar("at_most", at_most)
+    if limit > wanted.ceiling:
+        raise InputError(
+            f"at_most is {limit:g}: {wanted.name} is never above {wanted.ceiling:g}, so give a limit below that",
+            parameter="at_most",
+        )
+    if not isinstance(given, Mapping | None):
+        raise InputError(
+            f"given is {given!r}: give the mechanism's other arguments by name, such as {{'rate': 0.01}}",
+            parameter="given",
+        )
+    fixed = dict(given or {})
+    _check_parameter(mechanism, parameter, fixed)
+
+    def build_one(value: float) -> Experiment:
+        return _called(mechanism, {**fixed, parameter: value})
+
+    def read(e: Experiment) -> float:
+        if wanted.name == "delta" and limit == 0:  # δ may underflow to 0 without being it: ask for pure ε instead
+            return max(float(e.epsilon()) - args["epsilon"], 0.0)
+        return float(getattr(e, wanted.name)(**args))
+
+    build: Callable[[float], Experiment] = build_one
+    floor = float(wanted.floor(**args))
+    if limit < floor:
+        raise none_below(parameter, wanted, limit, floor)
+    weak, strong = _range(parameter, fixed)
+    value, method = _closed_form(build, parameter, wanted.name, limit, args, weak, strong)
+    experiment: Experiment | None
+    if value is not None:
+        value, experiment = safe_from(build, read, value, limit, weak)
+    else:
+        reach = reach_of(build, read, parameter, weak, strong)
+        build, weak, strong = reach.build, reach.weak, reach.strong
+        if limit >= wanted.ceiling:  # nothing can violate it
+            value = strong = edge(build, reach.start, strong, reach.whole)
+            experiment, method = build(value), "composition" if reach.composed else "search"
+        elif reach.unbounded and _at_ceiling(wanted, args):
+            raise unmet(build, read, parameter, wanted, limit, reach.start)
+        elif reach.composed:
+            value, experiment, method = *composed(read, reach, wanted, parameter, limit, floor), "composition"
+        else:
+            value, method = search(read, reach, wanted, parameter, limit), "search"
+            value, experiment = safe_from(build, read, value, limit, weak)
+    if experiment is None:
+        raise unmet(build, read, parameter, wanted, limit, weak)
+    note = ""
+    if value == strong:
+        shown, most = (rounded_down(value, 6), "largest") if strong > weak else (rounded_up(value, 6), "smallest")
+        note = f"nothing up to here violates the limit: {shown} is the {most} allowed"
+    elif method != "closed form" and refused(build, beyond(value, 1.001 if strong > weak else 0.999, strong)):
+        note = f"the mechanism itself allows no {parameter} beyond this one; the limit would"
+    return Choice(
+        parameter,
+        value,
+        float(getattr(experiment, wanted.name)(**args)),
+        wanted.name,
+        args,
+        limit,
+        experiment,
+        method,
+        note,
+    )
+
+
+def _at_ceiling(reading: Reading, arguments: Mapping[str, float]) -> bool:
+    """Whether losses without bound take the reading to its ceiling, however rare they are."""
+    if reading.name == "posterior":
+        return arguments["prior"] > 0
+    return reading.name == "epsilon" and arguments["delta"] == 0
+
+
+def _argument(name: str, value: Any) -> float:
+    """One argument of a reading, checked before its floor is compared with the limit."""
+    number = checks.scalar(name, value)
+    if name == "beta":
+        checks.positive(name, number)
+    elif name in ("epsilon", "order"):
+        checks.at_least(name, number, 0.0)
+    else:
+        checks.probability(name, number)
+    return number
+
+
+def _check_parameter(mechanism: Callable[..., Experiment], parameter: Any, given: Mapping[str, Any]) -> None:
+    if not callable(mechanism):
+        raise InputError(
+            f"mechanism is {mechanism!r}: give a function that returns an experiment, such as laplace",
+            parameter="mechanism",
+        )
+    if not isinstance(parameter, str):
+        raise InputError(
+            f"parameter is {parameter!r}: give the name of the one to choose, such as 'epsilon'", parameter="parameter"
+        )
+    if parameter in given:
+        raise InputError(f"{parameter} is both chosen and given: leave it out of given", parameter=parameter)
+    try:
+        taken = inspect.signature(mechanism).parameters
+    except (TypeError, ValueError):
+        return
+    title = _title(mechanism)
+    named = {n: p for n, p in taken.items() if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
+    for name, p in taken.items():
+        if p.kind is p.POSITIONAL_ONLY and p.default is p.empty:
+            raise InputError(f"{title} takes {name!r} by position only: give a function that takes it by name")
+    for name in (parameter, *given):
+        if name not in named and not any(p.kind is p.VAR_KEYWORD for p in taken.values()):
+            raise InputError(f"{title} has no parameter {name!r}: it takes {', '.join(named) or 'none by name'}")
+    for name, p in taken.items():
+        if p.default is p.empty and name not in (parameter, *given) and p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL):
+            raise InputError(f"{title} needs {name!r}: give it in given, such as given={{{name!r}: …}}")
+    about = named.get(parameter)
+    if about is not None and not _is_number(about):
+        numbers = [n for n, p in named.items() if _is_number(p)]
+        instead = f"give one of {', '.join(numbers)}" if numbers else "give another mechanism"
+        raise InputError(f"{parameter} is not a number that can be chosen: {instead}", parameter=parameter)
+
+
+def _is_number(p: inspect.Parameter) -> bool:
+    """Whether a parameter is a number of the release itself: the width of a bracket, asked for or not, is none."""
+    of_bracket = p.name == "width" and p.default is None
+    return not isinstance(p.default, str | bool) and p.annotation not in _NO_NUMBERS and not of_bracket
+
+
+def _title(mechanism: Callable[..., Experiment]) -> str:
+    name = getattr(mechanism, "__name__", "<lambda>")
+    return "the mechanism" if name == "<lambda>" else name
+
+
+def _called(mechanism: Callable[..., Experiment], arguments: Mapping[str, Any]) -> Experiment:
+    """What the mechanism returns, if it is one experiment."""
+    try:
+        made: Any = mechanism(**arguments)
+    except TypeError as error:
+        said = ", ".join(f"{k}={v!r}" for k, v in arguments.items())
+        raise InputError(f"{_title(mechanism)} cannot be called with {said} ({error}): check what it takes") from error
+    if not isinstance(made, Experiment):
+        raise InputError(f"{_title(mechanism)} returns a {type(made).__name__}: give one that returns an experiment")
+    if made._arrays:
+        raise InputError(f"{_title(mechanism)} holds arrays here: give single numbers in given")
+    return made
+
+
+def _range(parameter: str, given: Mapping[str, Any]) -> tuple[float, float]:
+    weak, strong = RANGES.get(parameter, (1e-12, 1e12))
+    if parameter in _IN_SENSITIVITIES and "sensitivity" in given:
+        unit = float(checks.positive("sensitivity", checks.scalar("sensitivity", given["sensitivity"])))
+        weak, strong = weak * unit, strong * unit
+    return weak, strong
+
+
+def _closed_form(
+    build: Callable[[float], Experiment],
+    parameter: str,
+    reading: str,
+    limit: float,
+    args: Mapping[str, float],
+    weak: float,
+    strong: float,
+) -> tuple[float | None, str]:
+    """Through the shift in noise units, where the law has one and the parameter is proportional (or inverse) to it."""
+    if parameter not in ("epsilon", "scale", "psi", "sigma"):
+        return None, ""
+    unit = 0.25 * (strong / RANGES[parameter][1])
+    try:
+        law, doubled = build(unit).law, build(2 * unit).law
+    except InputError:
+        return None, ""
+    if isinstance(law, Laplace) and isinstance(doubled, Laplace):
+        here, there, shift = law.m, doubled.m, laplace_shift(reading, limit, args)
+    elif isinstance(law, Normal) and isinstance(doubled, Normal):
+        here, there, shift = law.mu, doubled.mu, normal_shift(reading, limit, args)
+    elif isinstance(law, LaplaceSumShift) and isinstance(doubled, LaplaceSumShift) and law.q == 2:
+        here, there, shift = law.d, doubled.d, two_laplaces_shift(reading, limit, args)
+    else:
+        return None, ""
+    if shift is None or np.ndim(here) or float(here) == 0:
+        return None, ""
+    ratio = float(there) / float(here)
+    if not (abs(ratio - 2) < 1e-12 or abs(ratio - 0.5) < 1e-12):
+        return None, ""
+    grows = ratio > 1
+    value = min(unit * (shift / float(here)), strong) if grows else unit * float(here) / max(shift, 1e-300)
+    value = value if grows else max(value, strong)
+    try:
+        build(value)
+    except InputError:  # beyond what the mechanism allows: the search stops at its edge
+        return None, ""
+    return value, "closed form"

@@ -1,0 +1,224 @@
+"""Choosing under composition: few, expensive readings, each with a bracket of its own.
+
+The first guess comes from the central limit theorem: the product reads like a normal shift of μ² = D(H0‖H1) + D(H1‖H0),
+which needs no transform. Secant steps in (log parameter, log reading) follow, first with wide brackets and then with
+those asked for. What is returned has been read from its safe side and satisfies the limit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..errors import InputError
+from ..experiment import Experiment
+from ..laws.closed.normal import Normal
+from ..laws.loss.law import Loss
+
+__all__ = ["calibrate"]
+
+_COARSE = 0.02
+_CLOSE = 1e-5  # of the limit, as a logarithm: no nearer to it, even if the bracket is narrower
+_MOST = 40  # readings
+_EXACT = math.log(3000.0)  # below, a whole number is the largest there is; above, within the width of the bracket
+
+
+@dataclass
+class _Side:
+    """The last known place on one side of the boundary, in log parameter, and how far its reading is from the limit."""
+
+    x: float
+    y: float
+    experiment: Experiment | None = None
+    gap: float = math.inf  # between the two sides of the bracket, on the scale of y
+
+
+def _widened(e: Experiment, width: float) -> Experiment:
+    law = e.law
+    return replace(e, law=law.with_width(width)) if isinstance(law, Loss) and law.width < width else e
+
+
+def _asked_of(e: Experiment) -> float:
+    return e.law.width if isinstance(e.law, Loss) else 0.0
+
+
+def _from_below(e: Experiment) -> Experiment:
+    law = e.law
+    return replace(e, law=law.other_side()) if isinstance(law, Loss) and not law.loose else e
+
+
+def _normal_size(e: Experiment) -> float:
+    """μ of the normal shift with the same divergences; its own for normal noise."""
+    law = e.law
+    if isinstance(law, Normal):
+        return float(law.mu)
+    both = float(law.kl()) + float(law.reverse().kl())
+    return math.sqrt(both) if math.isfinite(both) else math.inf
+
+
+def calibrate(
+    build: Callable[[float], Experiment],
+    read: Callable[[Experiment], float],
+    limit: float,
+    floor: float,
+    start: float,
+    weak: float,
+    strong: float,
+    whole: bool,
+) -> tuple[float, Experiment] | None:
+    """(value, experiment): the riskiest value found that reads at most ``limit``; None if not even ``weak`` does.
+
+    ``start`` is a value that can be built. Where every value up to ``strong`` satisfies the limit, ``strong`` is
+    returned.
+    """
+    width = _asked_of(build(start)) or 1e-3
+    least, most = sorted((math.log(weak), math.log(strong)))
+    risk = 1.0 if strong > weak else -1.0  # the sign of d risk/d parameter
+
+    def scale(value: float) -> float:
+        return math.log(max(value - floor, 1e-15 * max(abs(limit), 1e-290)))
+
+    target = scale(limit)
+
+    def made(x: float) -> Experiment:
+        value = math.exp(x)
+        for end in (weak, strong):  # the very end, not its logarithm's exponential
+            if abs(x - math.log(end)) < 1e-12:
+                value = end
+        return build(float(round(value)) if whole else value)
+
+    def over(x: float, asked: float) -> _Side:
+        try:
+            experiment = _widened(made(x), asked)
+            value = read(experiment)
+        except InputError:  # outside what the mechanism allows
+            return _Side(x, math.inf)
+        exceeds = value > limit
+        y = scale(value) - target if math.isfinite(value) else 50.0
+        gap = scale(value) - scale(read(_from_below(experiment)))
+        return _Side(x, max(y, 1e-12) if exceeds else min(y, 0.0), experiment, gap)
+
+    x, slope = _first_guess(made, read, target, scale, math.log(start), least, most, risk)
+    safe: _Side | None = None
+    unsafe: _Side | None = None
+    asked = max(_COARSE, width)
+    fine = False
+    for _ in range(_MOST):
+        here = over(x, asked)
+        y = here.y
+        if y <= 0:
+            safe = here
+            if math.isclose(x, most if risk > 0 else least, abs_tol=1e-12):
+                break
+        else:
+            unsafe = here
+            if math.isclose(x, least if risk > 0 else most, abs_tol=1e-12):
+                return None
+        if 0 <= here.gap <= width and not fine:  # narrower than asked for: its sides are good
+            fine, asked = True, width
+        near = min(max(2 * here.gap, _CLOSE), width) if here.gap >= 0 else width
+        goal = -0.5 * near if fine else 0.0
+        close = -1.2 * near <= y <= 0 if fine else abs(y) < 0.5 * _COARSE
+        close = close and not (fine and whole and x < _EXACT)
+        met = safe is not None and unsafe is not None and abs(safe.x - unsafe.x) < _resolution(x, whole)
+        if fine and (close or met):
+            if safe is None or safe.experiment is None or _asked_of(safe.experiment) <= width:
+                break
+            x = safe.x  # once more, as narrow as asked for
+            continue
+        if not fine and (close or met):
+            # wide brackets have told what they can: their sides are not those of the narrow ones
+            fine, asked, goal = True, width, -0.5 * _CLOSE
+            safe = unsafe = None
+            if close:
+                x = min(max(x - (y - goal) / slope, least), most) if y > -0.3 * _COARSE else x
+            continue
+        x, slope = _next(here, safe, unsafe, slope, goal, risk, least, most)
+    if safe is None or safe.experiment is None:
+        return None
+    value = math.exp(safe.x)
+    for end in (weak, strong):
+        if abs(safe.x - math.log(end)) < 1e-12:
+            value = end
+    return (float(round(value)) if whole else value), safe.experiment
+
+
+def _resolution(x: float, whole: bool) -> float:
+    """How near the two sides may come before it is enough: one step of a whole number, or a ten-millionth."""
+    return max(1.001 / math.exp(x), 1e-7) if whole else 1e-7
+
+
+def _next(
+    here: _Side,
+    safe: _Side | None,
+    unsafe: _Side | None,
+    slope: float,
+    goal: float,
+    risk: float,
+    least: float,
+    most: float,
+) -> tuple[float, float]:
+    """The next place: by the chord where both sides are known, by the slope otherwise, inside what is known."""
+    if safe is not None and unsafe is not None:
+        rise = (unsafe.y - safe.y) / (unsafe.x - safe.x) if unsafe.x != safe.x else slope
+        if math.isfinite(rise) and rise * risk > 0:
+            slope = rise
+            x = safe.x + (goal - safe.y) / slope
+        else:
+            x = 0.5 * (safe.x + unsafe.x)
+        low, high = sorted((safe.x, unsafe.x))
+        margin = 0.02 * (high - low)
+        return min(max(x, low + margin), high - margin), slope
+    step = (here.y - goal) / slope if math.isfinite(here.y) else 2.0 * risk
+    step = math.copysign(min(max(abs(step) * 1.15, 1e-6), 3.0), step)
+    return min(max(here.x - step, least), most), slope
+
+
+def _first_guess(
+    made: Callable[[float], Experiment],
+    read: Callable[[Experiment], float],
+    target: float,
+    scale: Callable[[float], float],
+    start: float,
+    least: float,
+    most: float,
+    risk: float,
+) -> tuple[float, float]:
+    """(x, slope) where a normal shift of the same divergences meets the limit."""
+
+    def model(x: float) -> float:
+        try:
+            mu = _normal_size(made(x))
+        except InputError:
+            return math.inf
+        if not 0 < mu < 1e3:
+            return math.inf if mu > 0 else -math.inf
+        value = read(Experiment(Normal(np.asarray(mu))))
+        return scale(value) - target if math.isfinite(value) else math.inf
+
+    x, y, step = start, model(start), 0.7
+    low = high = None
+    for _ in range(60):
+        if y > 0:
+            high = x
+        else:
+            low = x
+        if low is not None and high is not None:
+            if abs(high - low) < 0.05:
+                break
+            x = 0.5 * (low + high)
+        else:
+            x = min(max(x - math.copysign(step, y) * risk, least), most)
+            step = min(step * 1.6, 12.0)
+            if x in (least, most) and x in (low, high):
+                break
+        y = model(x)
+    a, b = model(x - 0.02), model(x + 0.02)
+    slope = (b - a) / 0.04
+    if not (math.isfinite(slope) and slope * risk > 1e-3):
+        return x, risk
+    y = model(x)
+    return (min(max(x - y / slope, least), most) if abs(y / slope) < 0.2 else x), slope

@@ -1,0 +1,1 @@
+"""The commands, one module each; :mod:`epsilens.cli.app` lists them."""

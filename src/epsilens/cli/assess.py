@@ -1,0 +1,58 @@
+"""``epsilens assess``: what a planned release gives away, and the ε to choose instead."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import replace
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from .common import NO_SOLUTION, Format, OutputOption, emit, show
+from .scan import progress_bar
+
+__all__ = ["AssessFormat", "assess"]
+
+
+class AssessFormat(StrEnum):
+    """How an assessment is written: as every result, or as a record of the deployments registry."""
+
+    table = "table"
+    json = "json"
+    md = "md"
+    html = "html"
+    registry = "registry"
+
+
+ReleaseFile = Annotated[str, typer.Argument(metavar="RELEASE", help="A YAML file; 'epsilens init TABLE' writes one.")]
+EngineOption = Annotated[str | None, typer.Option("--engine", metavar="NAME", help="duckdb, spark or an Ibis URL.")]
+AssessFormatOption = Annotated[AssessFormat, typer.Option("--format", help="How to write the result.")]
+
+
+def assess(
+    release: ReleaseFile,
+    engine: EngineOption = None,
+    format: AssessFormatOption = AssessFormat.table,
+    output: OutputOption = None,
+) -> None:
+    """Assess a planned release: the risk of each adversary, the ε to choose, the accuracy it buys.
+
+    Exit code 3: a limit is exceeded; the report is written all the same.
+    For example: epsilens assess release.yaml --format html --output report.html
+    """
+    from pathlib import Path
+
+    from ..assessment.assessment import assess as assessed
+    from ..show.assessment_words import failed
+
+    with progress_bar() as told:
+        found = assessed(Path(release), engine=engine, progress=told)
+    command = ["epsilens", "assess", release, *(["--engine", engine] if engine else [])]
+    found = replace(found, reproduce={**found.reproduce, "command": shlex.join(command)})
+    if format is AssessFormat.registry:
+        emit(found.to_registry(), output)
+    else:
+        show(found, Format(format.value), output)
+    if failed(found):
+        raise typer.Exit(NO_SOLUTION)

@@ -1,0 +1,259 @@
+"""What every command shares: its output options, how output is written, and how errors become exit codes.
+
+A new command is one function and one line:
+
+1. write ``commands/scan.py`` with a function that takes typer parameters, among them ``format: FormatOption`` and
+   ``output: OutputOption``; import the library inside it, so that ``epsilens --help`` stays fast;
+2. let it build a result with ``to_text``, ``to_markdown``, ``to_html`` and ``to_dict``, and end with
+   ``show(result, format, output)``;
+3. register it in :mod:`epsilens.cli.app`.
+
+Wrong input is an :class:`~epsilens.errors.InputError` (exit 2), a limit nothing satisfies a
+:class:`~epsilens.errors.NoSolutionError` (exit 3): raise them, :func:`run` does the rest. ``parse_number`` and
+``parse_numbers`` turn text into numbers with a sentence for what is not one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import stat
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, Protocol
+
+import typer
+
+from ..errors import InputError, NoSolutionError
+
+__all__ = [
+    "BAD_INPUT",
+    "NO_SOLUTION",
+    "Format",
+    "FormatOption",
+    "OutputOption",
+    "Showable",
+    "emit",
+    "parse_number",
+    "parse_numbers",
+    "run",
+    "show",
+]
+
+FAULT, BAD_INPUT, NO_SOLUTION = 1, 2, 3
+
+
+class Format(StrEnum):
+    """How a result is written."""
+
+    table = "table"
+    json = "json"
+    md = "md"
+    html = "html"
+
+
+class Showable(Protocol):
+    """What a command may show."""
+
+    def to_text(self, width: int = 80) -> str:
+        """Plain text."""
+        ...
+
+    def to_markdown(self) -> str:
+        """Markdown."""
+        ...
+
+    def to_html(self) -> str:
+        """A self-contained page."""
+        ...
+
+    def to_dict(self) -> dict[str, Any]:
+        """What JSON holds."""
+        ...
+
+
+FormatOption = Annotated[Format, typer.Option("--format", help="How to write the result.", show_choices=True)]
+OutputOption = Annotated[
+    str | None, typer.Option("--output", metavar="FILE", help="Write to a file instead of the terminal.")
+]
+
+
+# -- input --------------------------------------------------------------------------------------------------------
+
+
+def parse_number(name: str, text: str) -> float:
+    """A number given on the command line.
+
+    >>> parse_number("--epsilon", "abc")
+    Traceback (most recent call last):
+    epsilens.errors.InputError: --epsilon is 'abc': give a number
+    """
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(f"{name} is {_short(text)}: give a number", parameter=name) from None
+
+
+def parse_numbers(name: str, text: str) -> list[float]:
+    """Numbers separated by commas."""
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise InputError(
+            f"{name} is {_short(text)}: give numbers separated by commas, such as 1,2,3", parameter=name
+        ) from None
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= 40 else text[:37] + "...")
+
+
+# -- output -------------------------------------------------------------------------------------------------------
+
+
+def show(result: Showable, format: Format, output: str | None) -> None:
+    """Write a result in the wanted format, to a file or the terminal."""
+    if format is Format.json:
+        text = json.dumps(result.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+    elif format is Format.md:
+        text = result.to_markdown()
+    elif format is Format.html:
+        text = result.to_html()
+    else:
+        width = min(max(shutil.get_terminal_size((80, 24)).columns, 40), 100)
+        if output is None and sys.stdout is not None and sys.stdout.isatty() and hasattr(result, "to_terminal"):
+            text = result.to_terminal(width)
+        else:
+            text = result.to_text(80 if output else width)
+    emit(text, output)
+
+
+def emit(text: str, output: str | None) -> None:
+    """Write text with a final newline; a file is replaced whole or not at all."""
+    text = text if text.endswith("\n") else text + "\n"
+    if output is None or output == "-":
+        _to_terminal(text)
+    else:
+        _to_file(text, output)
+
+
+def _to_terminal(text: str) -> None:
+    if sys.stdout is None:  # closed by whoever started us
+        return
+    encoding = sys.stdout.encoding or "utf-8"
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        text = _in_plain_letters(text).encode(encoding, "replace").decode(encoding)
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader has seen enough, as in `| head`
+        _forget_stdout()
+    except OSError as error:
+        _forget_stdout()
+        raise InputError(f"the output cannot be written: {error.strerror or error}") from None
+
+
+def _forget_stdout() -> None:
+    """Send what is still buffered nowhere, so that Python does not complain about it at exit."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):
+        sys.stdout = None
+
+
+_PLAIN: dict[str, str | int | None] = {
+    "ε": "epsilon", "δ": "delta", "ψ": "psi", "σ": "sigma", "β": "beta", "α": "alpha", "γ": "gamma", "λ": "lambda",
+    "–": "-", "—": "-", "−": "-", "±": "+/-", "“": '"', "”": '"', "’": "'", "≥": ">=", "≤": "<=", "·": "*", "×": "x",
+    "√": "sqrt", "é": "e", "ü": "u", "Ü": "U", "∅": "none", "₀": "0", "₁": "1", "₂": "2", "§": "section ",
+}  # fmt: skip
+
+
+def _in_plain_letters(text: str) -> str:
+    """For terminals without Greek: names instead of symbols."""
+    return text.translate(str.maketrans(_PLAIN))
+
+
+def _to_file(text: str, output: str) -> None:
+    try:
+        path = Path(output).resolve()
+        if path.exists() and not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
+            path.write_text(text, encoding="utf-8")  # a device or a pipe cannot be replaced
+            return
+        _replace(path, text)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(
+            f"--output is {_short(output)}: {reason}, so give a file that can be written", parameter="output"
+        ) from None
+
+
+def _replace(path: Path, text: str) -> None:
+    if path.is_dir():
+        raise IsADirectoryError(21, "it is a directory")
+    mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o666 & ~_umask()
+    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(name, mode)
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+# -- errors -------------------------------------------------------------------------------------------------------
+
+# Typer carries its own copy of click since 0.27; either way a usage error is what BadParameter derives from.
+_Usage: type[Exception] = typer.BadParameter.__mro__[1]
+
+
+def run(command: Callable[..., Any], arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code; every error is one sentence on stderr."""
+    try:
+        code = command(args=None if arguments is None else list(arguments), prog_name="epsilens", standalone_mode=False)
+        return code if isinstance(code, int) else 0
+    except NoSolutionError as error:
+        return _say(str(error), NO_SOLUTION)
+    except InputError as error:
+        return _say(str(error), BAD_INPUT)
+    except _Usage as error:
+        return _say(_usage(error), BAD_INPUT)
+    except (KeyboardInterrupt, typer.Abort):
+        return 130
+    except BrokenPipeError:
+        _forget_stdout()
+        return 0
+    except Exception as error:  # no traceback reaches a user; this one is ours to mend
+        return _say(f"something went wrong inside epsilens ({type(error).__name__}: {error}): please report it", FAULT)
+
+
+def _usage(error: Any) -> str:
+    """Typer's message as one sentence that says where to read on."""
+    message = " ".join(str(error.format_message()).split()).rstrip(".")
+    where = error.ctx.command_path if getattr(error, "ctx", None) else "epsilens"
+    return f"{message[:1].lower()}{message[1:]}: see '{where} --help'"
+
+
+def _say(message: str, code: int) -> int:
+    if sys.stderr is not None:
+        text = " ".join(f"epsilens: {message}".split())
+        encoding = sys.stderr.encoding or "utf-8"
+        try:
+            text.encode(encoding)
+        except UnicodeEncodeError:
+            text = _in_plain_letters(text).encode(encoding, "replace").decode(encoding)
+        sys.stderr.write(text + "\n")
+    return code

@@ -1,0 +1,1 @@
+"""Correlated records, estimated from a table."""

@@ -1,0 +1,1 @@
+"""Who in a table two queries can isolate."""

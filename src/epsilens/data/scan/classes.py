@@ -1,0 +1,262 @@
+"""The table of classes: one pass over the data, in the engine; codes and owners, in numpy.
+
+A *class* is the set of rows that share one combination of all quasi-identifiers. A class with rows of a single
+person is *owned* by that person; any other is *mixed*. Count-distinct does not roll up from a finer grouping to
+a coarser one, but owners do: the union of classes has one owner exactly when all of them have that owner. So the
+owner of each class, found in one pass, is all that every subset of the columns needs (:mod:`.rollup`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..tables.engines import Engine
+
+__all__ = [
+    "LOCAL_CLASSES",
+    "MIXED",
+    "ClassTable",
+    "TooManyClasses",
+    "class_expression",
+    "crowded",
+    "fetch_classes",
+    "merge_rows",
+    "owner_expression",
+    "row_expression",
+]
+
+#: Up to this many classes are rolled up in numpy; more stay in the engine.
+LOCAL_CLASSES = 32_000_000
+MIXED = -1
+_SAMPLE = 100_000
+
+Integers: TypeAlias = NDArray[np.int64]
+Progress: TypeAlias = Callable[[int, int, str], None]
+
+
+class TooManyClasses(Exception):  # noqa: N818 - a signal between two rooms, never seen outside
+    """The class table outgrew ``LOCAL_CLASSES``."""
+
+
+@dataclass(frozen=True)
+class ClassTable:
+    """One row per class: a code for each column's value, and who owns it.
+
+    ``codes[j]`` numbers the values of column j from 0; ``values[j]`` is the Arrow array they stand for.
+    ``owner`` is a number from 0 to ``owners − 1`` for an owned class and ``MIXED`` otherwise; without a person
+    column every row is a person of its own, and the owned classes are numbered in order. ``gaps[q, o]`` is what
+    owner o contributes to query q through owned classes. ``people_values`` names the owners (person column only),
+    ``sizes`` is the histogram (people sharing a class, classes).
+    """
+
+    codes: tuple[NDArray[np.int32], ...]
+    values: tuple[Any, ...]
+    sizes: tuple[Integers, Integers]
+    owner: NDArray[np.int32]
+    owners: int
+    gaps: NDArray[np.float64]
+    people_values: Any | None
+
+    @property
+    def cards(self) -> tuple[int, ...]:
+        """How many values each column takes."""
+        return tuple(max(1, len(v)) for v in self.values)
+
+
+def class_expression(base: Any, columns: int, person: bool, queries: int) -> Any:
+    """The classes of ``base``, whose columns are ``q0…``, ``p`` (with ``person``) and contributions ``c0…``.
+
+    With a person column the grouping has two steps, (class, person) and then class, so that a person's rows count
+    once: ``people`` is the number of persons of the class, ``o`` and ``h`` the least and largest of them.
+    """
+    keys = [f"q{j}" for j in range(columns)]
+    sums = [f"c{i}" for i in range(queries)]
+    if not person:
+        return base.group_by(keys).agg(people=base.count(), **{c: base[c].sum() for c in sums})
+    if not queries:
+        pairs = base.select(*keys, "p").distinct()
+    else:
+        pairs = base.group_by([*keys, "p"]).agg(**{c: base[c].sum() for c in sums})
+    return pairs.group_by(keys).agg(
+        people=pairs.count(), o=pairs["p"].min(), h=pairs["p"].max(), **{c: pairs[c].sum() for c in sums}
+    )
+
+
+def owner_expression(ibis: Any, classes: Any, person: bool) -> Any:
+    """The classes with ``lo`` and ``hi``, the least and largest owner, for a roll-up inside the engine.
+
+    With a person column they are the class's least and largest person. Without one an owned class is numbered,
+    and a mixed class has lo = −1 and hi = −2, which no merging makes equal.
+    """
+    mixed = classes["people"] > 1
+    if person:
+        return classes.rename(lo="o", hi="h")
+    number = ibis.row_number().over(ibis.window(order_by=[c for c in classes.columns if c.startswith("q")]))
+    return classes.mutate(lo=ibis.ifelse(mixed, -1, number), hi=ibis.ifelse(mixed, -2, number))
+
+
+def fetch_classes(
+    engine: Engine,
+    expression: Any,
+    columns: int,
+    person: bool,
+    queries: int,
+    limit: int = LOCAL_CLASSES,
+    progress: Callable[[int], None] | None = None,
+) -> ClassTable:
+    """Stream the classes out of the engine, numbering each column's values as they come.
+
+    The engine's threads produce the next batch while a pool numbers the last one. Values themselves are kept
+    once per column; per class only int32 codes stay.
+    """
+    names = [f"q{j}" for j in range(columns)] + (["o"] if person else [])
+    parts: list[dict[str, Any]] = []
+    seen = 0
+    with ThreadPoolExecutor(2) as pool:
+        waiting = []
+        for batch in engine.batches(expression):
+            seen += batch.num_rows
+            if seen > limit:
+                raise TooManyClasses
+            waiting.append(pool.submit(_digest, batch, names, queries))
+            if progress:
+                progress(seen)
+        parts = [w.result() for w in waiting if w.result()["size"]]
+    owned = _join([p.pop("alone") for p in parts], np.bool_)
+    sizes = _histogram([p.pop("sizes") for p in parts])
+    owner = np.full(len(owned), MIXED, np.int32)
+    if person:
+        codes, people_values = _unify([p.pop("o") for p in parts])
+        owner[owned] = codes[owned]
+        owners = len(people_values)
+    else:
+        people_values = None
+        owners = int(np.count_nonzero(owned))
+        owner[owned] = np.arange(owners, dtype=np.int32)
+    with ThreadPoolExecutor(2) as pool:
+        quasi = [name for name in names if name != "o"]
+        coded = dict(zip(quasi, pool.map(lambda name: _unify([p.pop(name) for p in parts]), quasi), strict=True))
+    gaps = np.zeros((queries, owners))
+    for i in range(queries):
+        weights = _join([p[f"c{i}"] for p in parts], np.float64)
+        gaps[i] = np.bincount(owner[owned], weights[owned], minlength=owners)[:owners] if owners else 0.0
+    return ClassTable(
+        codes=tuple(coded[f"q{j}"][0] for j in range(columns)),
+        values=tuple(coded[f"q{j}"][1] for j in range(columns)),
+        sizes=sizes,
+        owner=owner,
+        owners=owners,
+        gaps=gaps,
+        people_values=people_values,
+    )
+
+
+def crowded(engine: Engine, base: Any, columns: int) -> bool:
+    """Whether nearly every row is a class of its own, judged by the first rows; only speed depends on it.
+
+    Grouping such a table costs the engine its longest hash table and saves nothing; the rows are then merged here,
+    by one sort (:func:`merge_rows`).
+    """
+    keys = [f"q{j}" for j in range(columns)]
+    some = base.select(*keys).limit(_SAMPLE)
+    each = some.group_by(keys).agg(n=some.count())
+    got = engine.fetch(each.aggregate(classes=each.count(), rows=each["n"].sum())).to_pylist()[0]
+    return bool(got["rows"] == _SAMPLE and got["classes"] > 0.8 * _SAMPLE)
+
+
+def row_expression(base: Any, columns: int, queries: int) -> Any:
+    """The rows themselves, in the form of classes of one."""
+    return base.select(*(f"q{j}" for j in range(columns)), *(f"c{i}" for i in range(queries)))
+
+
+def merge_rows(rows: ClassTable) -> ClassTable | None:
+    """Classes from rows that stand for themselves; None where the codes do not fit one 64-bit word.
+
+    Sorted by code with the row's number below it, equal codes stand together: the runs are the classes, and a run of
+    one row is owned by it.
+    """
+    size = len(rows.owner)
+    bits = [max(1, (card - 1).bit_length()) for card in rows.cards]
+    below = max(1, size.bit_length())
+    if sum(bits) + below > 64:
+        return None
+    words = np.arange(size, dtype=np.uint64)
+    shifts = [below + sum(bits[:j]) for j in range(len(bits))]
+    for shift, codes in zip(shifts, rows.codes, strict=True):
+        words |= codes.astype(np.uint64) << np.uint64(shift)
+    words.sort()
+    number = np.uint64((1 << below) - 1)
+    edge = np.ones(size + 1, bool)
+    if size:
+        np.greater(words[1:] ^ words[:-1], number, out=edge[1:-1])
+    starts = np.flatnonzero(edge)
+    lengths = np.diff(starts)
+    words = words[starts[:-1]]
+    alone = lengths == 1
+    owners = int(np.count_nonzero(alone))
+    owner = np.full(len(words), MIXED, np.int32)
+    owner[alone] = np.arange(owners, dtype=np.int32)
+    sizes, times = np.unique(lengths, return_counts=True)
+    return ClassTable(
+        codes=tuple(
+            ((words >> np.uint64(shift)) & np.uint64((1 << wide) - 1)).astype(np.int32)
+            for shift, wide in zip(shifts, bits, strict=True)
+        ),
+        values=rows.values,
+        sizes=(sizes, times),
+        owner=owner,
+        owners=owners,
+        gaps=rows.gaps[:, (words[alone] & number).astype(np.int64)],
+        people_values=None,
+    )
+
+
+def _digest(batch: Any, names: Sequence[str], queries: int) -> dict[str, Any]:
+    """One batch as (values, codes) per column and plain arrays for the numbers."""
+    made: dict[str, Any] = {"size": batch.num_rows}
+    for name in names:
+        # null_encoding="encode" makes NULL one of the values: an attacker can know that nothing is recorded.
+        coded = batch.column(name).dictionary_encode(null_encoding="encode")
+        made[name] = (coded.dictionary, coded.indices.to_numpy(zero_copy_only=False).copy())
+    if "people" in batch.schema.names:
+        people = batch.column("people").to_numpy(zero_copy_only=False)
+    else:  # rows, not classes yet
+        people = np.ones(batch.num_rows, np.int64)
+    made["alone"] = people == 1
+    made["sizes"] = np.unique(people, return_counts=True)
+    for i in range(queries):
+        column = batch.column(f"c{i}").cast("float64").fill_null(0.0)
+        made[f"c{i}"] = column.to_numpy(zero_copy_only=False)
+    return made
+
+
+def _unify(parts: Sequence[tuple[Any, NDArray[np.int32]]]) -> tuple[NDArray[np.int32], Any]:
+    """Codes into one list of values from codes into a list per batch."""
+    import pyarrow as pa
+
+    if not parts:
+        return np.empty(0, np.int32), pa.nulls(0)
+    merged = pa.chunked_array([values for values, _ in parts]).combine_chunks()
+    coded = merged.dictionary_encode(null_encoding="encode")
+    translate = coded.indices.to_numpy(zero_copy_only=False).astype(np.int32)
+    made, start = [], 0
+    for values, codes in parts:
+        made.append(translate[start : start + len(values)][codes])
+        start += len(values)
+    return np.concatenate(made), coded.dictionary
+
+
+def _histogram(parts: Sequence[tuple[Integers, Integers]]) -> tuple[Integers, Integers]:
+    values, where = np.unique(_join([v for v, _ in parts], np.int64), return_inverse=True)
+    counts = np.bincount(where, _join([n for _, n in parts], np.int64), minlength=len(values))
+    return values, counts.astype(np.int64)
+
+
+def _join(parts: Sequence[NDArray[Any]], kind: type) -> NDArray[Any]:
+    return np.concatenate(parts).astype(kind, copy=False) if parts else np.empty(0, kind)

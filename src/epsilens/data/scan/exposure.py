@@ -1,0 +1,215 @@
+"""Planned queries: the gap each isolatable person causes, and what the attacker makes of it.
+
+The attack (paper 001): ask the planned query, ask it again without the person's combination, and subtract. What
+remains is the person's contribution or nothing, under noise. The person's *gap* is that contribution:
+
+* count, histogram: 1, a person counts once; sum: :math:`\\sum|x|` with x clamped to the bounds; average:
+  :math:`\\sum|x-\\bar x|\\cdot 2n/(2n-1)` over the n rows of the answer (the paper's rule for one known answer);
+* over rows the attacker knows to be covered: a WHERE term on quasi-identifiers is knowledge and counts, any other
+  term is the secret itself. The guess is as good for people whose secret is "no", so they count in full;
+* at most the query's sensitivity, because rows beyond ``max_rows`` a person are dropped before the release;
+* through rows whose combination is the person's alone. Where several rows or groups add up, the sum of absolute
+  values is an upper bound on what any way of combining the answers can show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..queries import Query
+from ..tables.conditions import known_part
+from ..tables.engines import Engine, need_ibis
+from ..tables.open import column_of, value_of
+from . import attack
+
+__all__ = ["GroupFacts", "QueryRisk", "base_table", "group_facts", "read_risk", "with_contributions"]
+
+Floats: TypeAlias = NDArray[np.float64]
+_LEVELS = {"worst": 1.0, "99%": 0.99, "90%": 0.9, "median": 0.5}
+
+
+@dataclass(frozen=True)
+class GroupFacts:
+    """How many groups a query answers for, how many cover one person only, and the expression of them all."""
+
+    groups: int
+    lonely: int
+    table: Any
+    people: int
+    rows: int
+    mean: float | None
+
+
+@dataclass(frozen=True)
+class QueryRisk:
+    """What one planned query means for the people who can be isolated.
+
+    ``gap``, ``ratio`` (gap over sensitivity) and ``success`` are read at the worst-placed person, at 99% and 90% of
+    people and at the median; ``above`` counts those above the limit; ``largest_epsilon`` keeps the worst, or the
+    chosen quantile, at the limit, and is None when there is no limit or nobody is exposed.
+    """
+
+    query: Query
+    sensitivity: float
+    groups: int
+    lonely_groups: int
+    people: int
+    gap: dict[str, float]
+    ratio: dict[str, float]
+    success: dict[str, float] | None
+    above: int | None
+    largest_epsilon: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The risk as plain values."""
+        return {**vars(self), "query": self.query.to_dict()}
+
+
+def base_table(table: Any, quasi: Sequence[str], person: str | None, queries: Sequence[Query]) -> Any:
+    """The columns a scan needs, under its own names, so that none can meet a column of the user's.
+
+    ``q0…`` the quasi-identifiers, ``p`` the person; for query i: ``m{i}`` whether it covers the row, ``k{i}`` whether
+    the attacker must reckon with it, ``x{i}`` the clamped value, ``g{i}_0…`` the groups.
+    """
+    ibis = need_ibis()
+    made = {f"q{j}": value_of(table[name], "quasi_identifiers") for j, name in enumerate(quasi)}
+    if person is not None:
+        made["p"] = value_of(column_of(table, person, "person"), "person")
+    for i, query in enumerate(queries):
+        query.check(table)
+        made[f"m{i}"] = query.rows(table)
+        made[f"k{i}"] = known_part(table, query.where, quasi) if query.where else ibis.literal(True)
+        if query.bounds is not None:
+            value = value_of(column_of(table, query.column, "query"), "query").cast("float64")
+            made[f"x{i}"] = value.clip(lower=query.bounds[0], upper=query.bounds[1])
+        for j, name in enumerate(query.groups):
+            made[f"g{i}_{j}"] = value_of(column_of(table, name, f"query {str(query)!r}"), "query")
+    return table.select(**made)
+
+
+def group_facts(engine: Engine, base: Any, i: int, query: Query, person: bool) -> GroupFacts:
+    """The groups of query i with their rows, people and mean, in the engine; their totals fetched."""
+    ibis = need_ibis()
+    rows = base.filter(base[f"m{i}"])
+    keys = [f"g{i}_{j}" for j in range(len(query.groups))]
+    value = rows[f"x{i}"] if query.bounds is not None else ibis.literal(0.0)
+    rows = rows.mutate(v=value, one=ibis.literal(1)) if keys else rows.mutate(v=value, one=ibis.literal(1), g=1)
+    keys = keys or ["g"]
+    if person:
+        each = rows.group_by([*keys, "p"]).agg(n=rows.count(), s=rows["v"].sum(), w=rows["v"].count())
+        sums = {"n": each["n"].sum(), "s": each["s"].sum(), "w": each["w"].sum(), "people": each.count()}
+        groups = each.group_by(keys).agg(**sums)
+    else:
+        sums = {"n": rows.count(), "s": rows["v"].sum(), "w": rows["v"].count(), "people": rows.count()}
+        groups = rows.group_by(keys).agg(**sums)
+    groups = groups.mutate(mean=groups["s"] / groups["w"].nullif(0))
+    got = engine.fetch(
+        groups.aggregate(
+            groups=groups.count(),
+            lonely=(groups["people"] == 1).cast("int64").sum(),
+            people=groups["people"].max(),
+            rows=groups["n"].max(),
+            mean=groups["mean"].max(),
+        )
+    ).to_pylist()[0]
+    number = {k: int(got[k] or 0) for k in ("groups", "lonely", "people", "rows")}
+    return GroupFacts(number["groups"], number["lonely"], groups, number["people"], number["rows"], got["mean"])
+
+
+def with_contributions(base: Any, queries: Sequence[Query], facts: Sequence[GroupFacts], min_query_size: int) -> Any:
+    """``base`` with ``c{i}``: what each row can add to the gap of its owner under query i."""
+    ibis = need_ibis()
+    for i, (query, fact) in enumerate(zip(queries, facts, strict=True)):
+        joined = bool(query.groups) and (query.kind == "average" or min_query_size > 1)
+        if joined:
+            keys = [f"g{i}_{j}" for j in range(len(query.groups))]
+            right = fact.table.select(
+                **{f"r{j}": fact.table[k] for j, k in enumerate(keys)},
+                rn=fact.table["n"],
+                rp=fact.table["people"],
+                rm=fact.table["mean"],
+            )
+            on = [base[k].identical_to(right[f"r{j}"]) for j, k in enumerate(keys)]
+            base = base.left_join(right, on)
+            people, count, mean = base["rp"].fill_null(0), base["rn"].fill_null(0), base["rm"]
+        else:
+            people, count = ibis.literal(fact.people), ibis.literal(fact.rows)
+            mean = ibis.literal(fact.mean, type="float64")
+        if query.kind == "sum":
+            amount = base[f"x{i}"].abs()
+        elif query.kind == "average":
+            n = count.cast("float64")
+            amount = (base[f"x{i}"] - mean).abs() * (2 * n / (2 * n - 1))
+        else:
+            amount = ibis.literal(1.0)
+        covered = base[f"k{i}"]
+        if min_query_size > 1:
+            covered = covered & (people - 1 >= min_query_size)
+        base = base.mutate(**{f"c{i}": ibis.ifelse(covered, amount.fill_null(0.0), 0.0).cast("float64")})
+        if joined:
+            base = base.drop("rn", "rp", "rm", *(f"r{j}" for j in range(len(query.groups))))
+    return base
+
+
+def read_risk(
+    query: Query,
+    facts: GroupFacts,
+    gaps: tuple[Floats, NDArray[np.int64]],
+    *,
+    max_rows: int,
+    epsilon: float | None,
+    limit: float | None,
+    quantile: float | None,
+    known: bool,
+    noise: str,
+    delta: float | None,
+) -> QueryRisk:
+    """Read the risk of one query off the histogram ``(values, people)`` of its gaps."""
+    sensitivity = query.sensitivity(max_rows)
+    values, people = np.minimum(gaps[0], sensitivity), gaps[1]
+    order = np.argsort(values, kind="stable")
+    values, people = values[order], people[order]
+    total = int(people.sum())
+    at = {name: _quantile(values, people, q) for name, q in _LEVELS.items()}
+    ratio = {name: gap / sensitivity for name, gap in at.items()}
+    how: dict[str, Any] = {"known": known, "noise": noise, "delta": delta}
+    success = above = largest = None
+    if epsilon is not None:
+        odds = attack.success(epsilon, np.array(list(at.values())), sensitivity, **how)
+        success = dict(zip(at, (float(o) for o in odds), strict=True))
+        if limit is not None:
+            each = attack.success(epsilon, values, sensitivity, **how) if total else values
+            above = int(people[each > limit * (1 + 1e-12)].sum())
+    if limit is not None:
+        largest = attack.largest_epsilon(limit, _quantile(values, people, quantile or 1.0), sensitivity, **how)
+    return QueryRisk(
+        query=query,
+        sensitivity=sensitivity,
+        groups=facts.groups,
+        lonely_groups=facts.lonely,
+        people=total,
+        gap=at,
+        ratio=ratio,
+        success=success,
+        above=above,
+        largest_epsilon=largest,
+    )
+
+
+def _quantile(values: Floats, people: NDArray[np.int64], q: float) -> float:
+    """The least value such that at least a share ``q`` of the people are at or below it; 0 for nobody.
+
+    >>> _quantile(np.array([0.0, 1.0, 5.0]), np.array([5, 4, 1]), 0.9)
+    1.0
+    """
+    total = int(people.sum())
+    if total == 0:
+        return 0.0
+    reached = np.cumsum(people)
+    # A hair below q·total: 0.9 · 10 must not become 9.000000000000002 and skip a person.
+    return float(values[int(np.searchsorted(reached, q * total * (1 - 1e-12)))])

@@ -1,0 +1,1 @@
+"""Tables on any engine: opening them, conditions, columns, people."""

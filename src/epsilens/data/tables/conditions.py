@@ -1,0 +1,289 @@
+"""Conditions: the WHERE of a planned query, parsed with sqlglot and rebuilt as an Ibis expression.
+
+Nothing a person writes reaches an engine as text. The parse tree is walked over a short list of allowed nodes
+(columns of this table, literals, comparisons, AND, OR, NOT, IN, BETWEEN, IS NULL, LIKE, + - * / %), and each is
+translated here; a subquery, a function, another table or a second statement has no translation and is refused.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable
+from datetime import date, datetime, time
+from typing import Any
+
+from ...errors import InputError, MissingExtra
+from .open import column_of, value_of
+
+__all__ = ["condition", "known_part", "parse", "render", "syntax"]
+
+#: The parts of a node that are read; ``typed`` and ``safe`` only say how a dialect divides.
+_ARGUMENTS = {"this", "expression", "expressions", "low", "high", "is_string", "negate", "typed", "safe"}
+_ALLOWED = "columns, literals, comparisons, AND, OR, NOT, IN (…), BETWEEN, IS NULL, LIKE and arithmetic"
+
+
+def syntax() -> Any:
+    """sqlglot's expression classes, imported late."""
+    try:
+        from sqlglot import exp
+    except ImportError as error:
+        raise MissingExtra("sqlglot", extra="data", purpose="reading a query") from error
+    return exp
+
+
+def parse(text: str, what: str, *, as_condition: bool = True) -> Any:
+    """One sqlglot tree from text; comments and second statements are refused.
+
+    >>> parse("age > 30; DROP TABLE t", "where")
+    Traceback (most recent call last):
+    epsilens.errors.InputError: where is 'age > 30; DROP TABLE t': give one condition, without ';' and comments
+    """
+    import sqlglot
+
+    exp = syntax()
+    text = text.strip()
+    try:
+        tokens = sqlglot.tokenize(text, read="duckdb")
+        if any(t.token_type.name == "SEMICOLON" or t.comments for t in tokens) or not tokens:
+            raise InputError(f"{what} is {text!r}: give one condition, without ';' and comments")
+        tree = sqlglot.parse_one(text, read="duckdb", into=exp.Condition if as_condition else None)
+    except InputError:
+        raise
+    except Exception as error:
+        raise InputError(f"{what} is {text!r}: it does not parse; give {_ALLOWED}") from error
+    return tree
+
+
+def render(tree: Any) -> str:
+    """The text of a condition taken out of a larger statement."""
+    return str(tree.sql(dialect="duckdb"))
+
+
+def condition(table: Any, text: str, what: str = "where") -> Any:
+    """The boolean Ibis expression for a condition on ``table``; NULL counts as false, as in SQL.
+
+    >>> import ibis
+    >>> t = ibis.table({"age": "int64", "site": "string"}, name="t")
+    >>> condition(t, "age > 30 AND site IN ('a', 'b')").type()
+    Boolean(nullable=True)
+    >>> condition(t, "age > (SELECT 1)")
+    Traceback (most recent call last):
+    epsilens.errors.InputError: where is 'age > (SELECT 1)': '(SELECT 1)' is not allowed; give columns, literals, comparisons, AND, OR, NOT, IN (…), BETWEEN, IS NULL, LIKE and arithmetic
+    """  # noqa: E501 - the message is one sentence, on one line
+    from .engines import need_ibis, sentence
+
+    need_ibis()
+    tree = parse(text, what)
+    try:
+        built = _Builder(table, text, what).build(tree)
+        is_boolean = built.type().is_boolean()
+    except InputError:
+        raise
+    except Exception as error:
+        raise InputError(
+            f"{what} is {text!r}: the types do not fit ({sentence(error)}); compare a column with its own kind"
+        ) from error
+    if not is_boolean:
+        raise InputError(f"{what} is {text!r}: it is not a condition; compare something, as in 'age > 30'")
+    return built.fill_null(False)
+
+
+def known_part(table: Any, text: str, known: Iterable[str], what: str = "where") -> Any:
+    """The part of a condition an attacker can settle: the AND-terms on columns they know, others left open.
+
+    Of ``age > 30 AND ill``, who knows ages knows which people may be covered; ``ill`` is the secret.
+
+    >>> import ibis
+    >>> t = ibis.table({"age": "int64", "ill": "boolean"}, name="t")
+    >>> known_part(t, "age > 30 AND ill", ["age"]).equals(condition(t, "age > 30"))
+    True
+    """
+    exp = syntax()
+    columns, terms, waiting = set(known), [], [parse(text, what)]
+    while waiting:
+        node = waiting.pop()
+        while type(node) is exp.Paren:
+            node = node.this
+        if type(node) is exp.And:
+            waiting += [node.expression, node.this]
+        elif {c.name for c in node.find_all(exp.Column)} <= columns:
+            terms.append(render(node))
+    return condition(table, " AND ".join(f"({t})" for t in terms) if len(terms) > 1 else terms[0] if terms else "TRUE")
+
+
+class _Builder:
+    """Walks one parse tree; every node class it does not name is refused."""
+
+    def __init__(self, table: Any, text: str, what: str) -> None:
+        self.table, self.text, self.what = table, text, what
+        exp = syntax()
+        self.exp = exp
+        self.binary: dict[type, Callable[[Any, Any], Any]] = {
+            exp.EQ: operator.eq,
+            exp.NEQ: operator.ne,
+            exp.LT: operator.lt,
+            exp.LTE: operator.le,
+            exp.GT: operator.gt,
+            exp.GTE: operator.ge,
+            exp.And: operator.and_,
+            exp.Or: operator.or_,
+            exp.Add: operator.add,
+            exp.Sub: operator.sub,
+            exp.Mul: operator.mul,
+            exp.Div: operator.truediv,
+            exp.Mod: operator.mod,
+        }
+
+    def refuse(self, node: Any) -> InputError:
+        return InputError(f"{self.what} is {self.text!r}: {render(node)!r} is not allowed; give {_ALLOWED}")
+
+    def build(self, node: Any) -> Any:
+        # An argument this room does not know may change the meaning (SYMMETRIC, ESCAPE…): refuse, never ignore.
+        if {key for key, value in node.args.items() if value} - _ARGUMENTS:
+            raise self.refuse(node)
+        built = self.translate(node)
+        if node.args.get("negate"):  # NOT LIKE, in recent sqlglot
+            self.boolean(built, node)
+            return ~built
+        return built
+
+    def translate(self, node: Any) -> Any:
+        exp = self.exp
+        kind = type(node)
+        if kind in self.binary:
+            left, right = self.build(node.this), self.build(node.expression)
+            if kind in (exp.And, exp.Or):
+                self.boolean(left, node.this)
+                self.boolean(right, node.expression)
+            else:
+                left, right = self.alike(left, right, node)
+            if kind in (exp.Div, exp.Mod):
+                right = right.nullif(0)  # engines disagree on a division by zero; here it is unknown
+            return self.binary[kind](left, right)
+        if kind is exp.Paren:
+            return self.build(node.this)
+        if kind is exp.Not:
+            inner = self.build(node.this)
+            self.boolean(inner, node.this)
+            return ~inner
+        if kind is exp.Neg:
+            return -self.build(node.this)
+        if kind is exp.Column:
+            return self.column(node)
+        if kind in (exp.Literal, exp.Boolean, exp.Null):
+            return self.literal(node)
+        if kind is exp.In:
+            return self.is_in(node)
+        if kind is exp.Between:
+            value, low, high = (self.build(node.args[k]) for k in ("this", "low", "high"))
+            value, low = self.alike(value, low, node)
+            value, high = self.alike(value, high, node)
+            return (value >= low) & (value <= high)
+        if kind is exp.Is and type(node.expression) is exp.Null:
+            return self.build(node.this).isnull()
+        if kind is exp.Is and type(node.expression) is exp.Boolean:
+            value = self.build(node.this)
+            self.boolean(value, node.this)
+            return (value == node.expression.this).fill_null(False)
+        if kind is exp.Like:
+            return self.like(node)
+        raise self.refuse(node)
+
+    def column(self, node: Any) -> Any:
+        if any(node.args.get(part) for part in ("table", "db", "catalog")):
+            raise self.refuse(node)
+        return value_of(column_of(self.table, node.name, self.what), self.what)
+
+    def literal(self, node: Any) -> Any:
+        from .engines import need_ibis
+
+        ibis = need_ibis()
+        if type(node) is self.exp.Null:
+            return ibis.null()
+        if type(node) is self.exp.Boolean:
+            return ibis.literal(bool(node.this))
+        if node.is_string:
+            return ibis.literal(str(node.this))
+        try:
+            return ibis.literal(int(node.this))
+        except ValueError:
+            return ibis.literal(float(node.this))
+
+    def is_in(self, node: Any) -> Any:
+        if node.args.get("query") or node.args.get("unnest") or node.args.get("field"):
+            raise self.refuse(node)
+        value = self.build(node.this)
+        tests = []
+        for item in node.expressions:
+            if type(item) not in (self.exp.Literal, self.exp.Neg, self.exp.Boolean):
+                raise self.refuse(item)
+            left, right = self.alike(value, self.build(item), node)
+            tests.append(left == right)
+        if not tests:
+            raise self.refuse(node)
+        built = tests[0]
+        for test in tests[1:]:
+            built = built | test
+        return built
+
+    def like(self, node: Any) -> Any:
+        value = self.build(node.this)
+        if not value.type().is_string() or type(node.expression) is not self.exp.Literal:
+            raise self.refuse(node)
+        return value.like(str(node.expression.this))
+
+    def boolean(self, value: Any, node: Any) -> None:
+        if not value.type().is_boolean():
+            raise InputError(
+                f"{self.what} is {self.text!r}: {render(node)!r} is not a condition; "
+                "compare something, as in 'age > 30'"
+            )
+
+    def alike(self, left: Any, right: Any, node: Any) -> tuple[Any, Any]:
+        """Both sides in one type: a text literal beside a date becomes a date, anything else must agree.
+
+        Engines differ in what they cast in silence (``zip = 1234`` matches ``'01234'`` on some), so nothing is.
+        """
+        families = _family(left.type()), _family(right.type())
+        if "unknown" in families:
+            raise InputError(
+                f"{self.what} is {self.text!r}: {render(node)!r} compares with NULL, which is never true; use IS NULL"
+            )
+        if families[0] == families[1]:
+            return left, right
+        if families == ("time", "text"):
+            return left, self.moment(right, left.type(), node)
+        if families == ("text", "time"):
+            return self.moment(left, right.type(), node), right
+        raise InputError(
+            f"{self.what} is {self.text!r}: {render(node)!r} compares {families[0]} with {families[1]}; "
+            "compare a column with its own kind (text in quotes, numbers without)"
+        )
+
+    def moment(self, value: Any, kind: Any, node: Any) -> Any:
+        """A text literal as the date, time or timestamp it is compared with, read here and not by the engine."""
+        from .engines import need_ibis
+
+        ibis = need_ibis()
+        readers: dict[bool, Any] = {kind.is_date(): date, kind.is_timestamp(): datetime, kind.is_time(): time}
+        try:
+            return ibis.literal(readers[True].fromisoformat(value.op().value), type=kind)
+        except (AttributeError, ValueError) as error:
+            raise InputError(
+                f"{self.what} is {self.text!r}: {render(node)!r} compares a {kind} with text that is not one; "
+                "write it as '2024-12-31' or '2024-12-31 23:59:00'"
+            ) from error
+
+
+def _family(kind: Any) -> str:
+    if kind.is_null():
+        return "unknown"
+    if kind.is_numeric() and not kind.is_boolean():
+        return "a number"
+    if kind.is_boolean():
+        return "a boolean"
+    if kind.is_string():
+        return "text"
+    if kind.is_date() or kind.is_timestamp() or kind.is_time():
+        return "time"
+    return str(kind)

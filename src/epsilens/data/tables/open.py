@@ -1,0 +1,354 @@
+"""Open a table: CSV, Parquet, a frame in memory, an Ibis table, a bundled name or a database URL.
+
+>>> opened = open_table("epsilens:rand-hie")
+>>> opened.table.count().to_pyarrow().as_py()
+20190
+>>> opened.close()
+
+Rules that hold on every engine:
+
+* Names are matched exactly. DuckDB ignores case and Ibis does not, so a table with two columns that differ only
+  in case is refused: a query on it could silently answer about the other column.
+* A CSV's types are inferred once, by DuckDB over the whole file, and the typed rows are what every engine sees:
+  a postal code ``01234`` stays text everywhere.
+* NaN is NULL, and minus zero is zero: see :func:`value_of`.
+"""
+
+from __future__ import annotations
+
+import glob
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from ...errors import InputError, MissingExtra
+from .bundled import PREFIX, bundled
+from .engines import Engine, connect, need_ibis, sentence
+
+__all__ = ["OpenTable", "column_of", "open_table", "value_of"]
+
+_CSV = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz")
+_PARQUET = (".parquet", ".pq", ".parq")
+_FORMS = (
+    "a CSV or Parquet path, an Arrow, pandas or polars frame, an Ibis table, "
+    "a bundled name such as 'epsilens:rand-hie' or an Ibis URL 'postgres://…/database#table'"
+)
+
+
+@dataclass
+class OpenTable:
+    """An Ibis table expression with the engine that runs it."""
+
+    table: Any
+    engine: Engine
+    name: str
+
+    def close(self) -> None:
+        """Release what was opened; a connection that was passed in stays open."""
+        self.engine.close()
+
+    def __enter__(self) -> OpenTable:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def open_table(data: Any, engine: Any = None) -> OpenTable:
+    """Open ``data`` on ``engine``.
+
+    Parameters
+    ----------
+    data
+        A path or glob of CSV or Parquet files, an Arrow table, a pandas or polars frame, anything that exports
+        Arrow, an Ibis table, ``epsilens:rand-hie``, an Ibis URL ending in ``#table``, or the name of a table of
+        the connection passed as ``engine``.
+    engine
+        None or ``"duckdb"`` for DuckDB inside the process, ``"spark"``, an Ibis connection or an Ibis URL.
+    """
+    ibis = need_ibis()
+    if isinstance(data, OpenTable):
+        return data
+    if isinstance(data, ibis.expr.types.Table):
+        return _from_ibis(data, engine)
+    if isinstance(data, str) and "://" in data and not data.lower().split("?")[0].endswith(_CSV + _PARQUET):
+        return _from_url(data, engine)
+    made = connect(engine)
+    try:
+        table, name = _read(data, made, ibis)
+        _check_names(list(table.columns), name)
+        return OpenTable(table, made, name)
+    except BaseException:
+        made.close()
+        raise
+
+
+def _read(data: Any, engine: Engine, ibis: Any) -> tuple[Any, str]:
+    if isinstance(data, str) and data.startswith(PREFIX):
+        return _from_parquet(str(bundled(data).path), engine), data
+    if isinstance(data, str) and engine.kind != "pyspark" and data in _tables(engine):
+        return engine.connection.table(data), data
+    if isinstance(data, str | Path):
+        text = str(data)
+        if text.lower().endswith(_CSV):
+            return _from_csv(text, engine), Path(text).name
+        if text.lower().endswith(_PARQUET) or Path(text).is_dir() or glob.has_magic(text):
+            return _from_parquet(text, engine), Path(text).name
+        if isinstance(data, str) and engine.kind == "pyspark" and data in _tables(engine):
+            return engine.connection.table(data), data
+        raise InputError(f"table is {text!r}: give {_FORMS}", parameter="table")
+    return _from_frame(data, engine, ibis), type(data).__name__
+
+
+def _tables(engine: Engine) -> list[str]:
+    return [] if engine.owned and engine.kind == "duckdb" else engine.tables()
+
+
+def _from_ibis(data: Any, engine: Any) -> OpenTable:
+    try:
+        home = data.get_backend()
+    except Exception as error:
+        raise InputError(
+            f"table is an Ibis expression without one connection ({sentence(error)}): give one bound to a backend",
+            parameter="table",
+        ) from error
+    if engine is not None and engine is not home and engine not in (home.name, home.name.removeprefix("py")):
+        raise InputError(
+            f"engine is {engine!r}, but the Ibis table lives on {home.name}: leave engine out, "
+            "or read the data on the other engine first",
+            parameter="engine",
+        )
+    _check_names(list(data.columns), "the Ibis table")
+    return OpenTable(data, Engine(home), "Ibis table")
+
+
+def _from_url(data: str, engine: Any) -> OpenTable:
+    url, _, name = data.partition("#")
+    if engine is not None:
+        raise InputError(
+            f"engine is {engine!r}, but the table's URL already names one: leave engine out", parameter="engine"
+        )
+    made = connect(url)
+    try:
+        tables = made.tables()
+        if not name and len(tables) == 1:
+            name = tables[0]
+        if name not in tables:
+            close = get_close_matches(name, tables, n=1)
+            hint = f" (did you mean {close[0]!r}?)" if close else ""
+            raise InputError(
+                f"table is {name!r}: the database has {len(tables)} tables; end the URL with #table{hint}",
+                parameter="table",
+            )
+        table = made.connection.table(name)
+        _check_names(list(table.columns), name)
+        return OpenTable(table, made, name)
+    except BaseException:
+        made.close()
+        raise
+
+
+def _from_csv(path: str, engine: Engine) -> Any:
+    """Read a CSV with types inferred by DuckDB over the whole file, whatever the engine.
+
+    A sample is not enough: a leading zero in row 30,000 decides that the column is text.
+    """
+    if "://" in path:
+        raise InputError(
+            f"table is {path!r}: download the file first, or open it with Ibis and pass the table", parameter="table"
+        )
+    _exists(path)
+    reader = engine if engine.kind == "duckdb" else connect("duckdb")
+    database = reader.connection.con
+    try:
+        header = database.execute(
+            "SELECT * FROM read_csv(?, header = false, all_varchar = true) LIMIT 1", [path]
+        ).fetchone()
+        if header is None:
+            raise InputError(f"table is {path!r}: the file is empty; give a CSV with a header line", parameter="table")
+        _check_names([str(name) for name in header if name is not None], path)
+        kinds = database.execute("DESCRIBE SELECT * FROM read_csv(?, header = true, sample_size = -1)", [path])
+        types = {row[0]: row[1] for row in kinds.fetchall()}
+        if engine.kind == "duckdb":
+            return engine.connection.read_csv(path, header=True, types=types)
+        copy = engine.folder() / "table.parquet"
+        columns = ", ".join(f"'{name.replace(chr(39), 2 * chr(39))}': '{kind}'" for name, kind in types.items())
+        source = path.replace("'", "''")
+        database.execute(
+            f"COPY (SELECT * FROM read_csv('{source}', header = true, types = {{{columns}}})) "
+            f"TO '{copy}' (FORMAT parquet)"
+        )
+        return engine.connection.read_parquet(str(copy))
+    except InputError:
+        raise
+    except Exception as error:
+        raise InputError(
+            f"table is {path!r}: it does not parse as CSV ({sentence(error)}); check the file", parameter="table"
+        ) from error
+    finally:
+        if reader is not engine:
+            reader.close()
+
+
+def _from_parquet(path: str, engine: Engine) -> Any:
+    if Path(path).is_dir():
+        path = str(Path(path) / "*.parquet")
+    if "://" not in path:
+        files = _exists(path)
+        try:
+            import pyarrow.parquet as pq
+
+            names = pq.read_schema(files[0]).names
+            different = next((f for f in files[1:] if pq.read_schema(f).names != names), None)
+        except ImportError as error:
+            raise MissingExtra("pyarrow", extra="data", purpose="reading Parquet") from error
+        except Exception as error:
+            raise InputError(
+                f"table is {path!r}: it does not parse as Parquet ({sentence(error)}); check the file",
+                parameter="table",
+            ) from error
+        if different is not None:
+            raise InputError(
+                f"table is {path!r}: {Path(different).name} and {Path(files[0]).name} have different columns; "
+                "give files of one table",
+                parameter="table",
+            )
+        _check_names(names, path)
+    try:
+        return engine.connection.read_parquet(path)
+    except Exception as error:
+        raise InputError(
+            f"table is {path!r}: {engine.kind} could not read it as Parquet ({sentence(error)}); check the file",
+            parameter="table",
+        ) from error
+
+
+def _exists(path: str) -> list[str]:
+    """The files of a path or glob."""
+    if Path(path).is_file():
+        return [path]
+    found = sorted(glob.glob(path, recursive=True))
+    if not found:
+        raise InputError(f"table is {path!r}: there is no such file; give {_FORMS}", parameter="table")
+    return found
+
+
+def _from_frame(data: Any, engine: Engine, ibis: Any) -> Any:
+    arrow = _to_arrow(data)
+    _check_names(arrow.column_names, "the frame")
+    if engine.kind == "pyspark":
+        # Through Parquet, because the way through pandas turns integers with NULL into floats.
+        import pyarrow.parquet as pq
+
+        copy = engine.folder() / "frame.parquet"
+        pq.write_table(arrow, copy, coerce_timestamps="us", allow_truncated_timestamps=True)
+        return engine.connection.read_parquet(str(copy))
+    return ibis.memtable(arrow)
+
+
+def _to_arrow(data: Any) -> Any:
+    try:
+        import pyarrow as pa
+    except ImportError as error:
+        raise MissingExtra("pyarrow", extra="data", purpose="reading a frame") from error
+    try:
+        if hasattr(data, "collect") and type(data).__module__.startswith("polars"):
+            data = data.collect()  # a LazyFrame
+        if type(data).__module__.startswith("pandas"):
+            arrow = pa.Table.from_pandas(data, preserve_index=False)
+        elif isinstance(data, pa.Table):
+            arrow = data
+        elif isinstance(data, pa.RecordBatch):
+            arrow = pa.Table.from_batches([data])
+        elif hasattr(data, "__arrow_c_stream__") or isinstance(data, dict):
+            arrow = pa.table(data)
+        else:
+            raise InputError(f"table is a {type(data).__name__}: give {_FORMS}", parameter="table")
+        return _plain_types(arrow, pa)
+    except InputError:
+        raise
+    except Exception as error:
+        raise InputError(
+            f"table is a {type(data).__name__} that does not convert to Arrow ({sentence(error)}): "
+            "give columns of one type each",
+            parameter="table",
+        ) from error
+
+
+def _plain_types(arrow: Any, pa: Any) -> Any:
+    """Categories become their values, all-NULL columns text: types every engine knows."""
+
+    def plain(kind: Any) -> Any:
+        text = pa.types.is_null(kind) or pa.types.is_large_string(kind) or str(kind) == "string_view"
+        return pa.string() if text else kind
+
+    columns = []
+    for column in arrow.columns:
+        if pa.types.is_dictionary(column.type):
+            kind = plain(column.type.value_type)
+            parts = [c.dictionary.cast(kind).take(c.indices) for c in column.chunks]
+            columns.append(pa.chunked_array(parts, kind))
+        else:
+            columns.append(column.cast(plain(column.type)))
+    return pa.table(columns, names=arrow.column_names)
+
+
+def _check_names(names: list[str], where: str) -> None:
+    seen: dict[str, str] = {}
+    for name in names:
+        if name.casefold() in seen:
+            raise InputError(
+                f"{where} has the columns {seen[name.casefold()]!r} and {name!r}, which engines that ignore "
+                "case cannot tell apart: rename one of them"
+            )
+        seen[name.casefold()] = name
+
+
+def column_of(table: Any, name: Any, role: str) -> Any:
+    """The column of that exact name, or a sentence that suggests the closest.
+
+    >>> import ibis
+    >>> column_of(ibis.table({"education": "string"}, name="t"), "Education", "quasi_identifiers")
+    Traceback (most recent call last):
+    epsilens.errors.InputError: quasi_identifiers has 'Education', which is not a column of the table (did you mean 'education'?)
+    """  # noqa: E501 - the message is one sentence, on one line
+    columns = list(table.columns)
+    if isinstance(name, str) and name in columns:
+        return table[name]
+    same = [c for c in columns if c.casefold() == str(name).casefold()]
+    close = same or get_close_matches(str(name), columns, n=1, cutoff=0.5)
+    shown = ", ".join(map(repr, columns[:8])) + (", …" if len(columns) > 8 else "")
+    hint = f"did you mean {close[0]!r}?" if close else f"its columns are {shown}"
+    raise InputError(f"{role} has {name!r}, which is not a column of the table ({hint})")
+
+
+def value_of(column: Any, role: str) -> Any:
+    """The column as a value an attacker can know, the same on every engine.
+
+    NULL is a value of its own ("nothing recorded" is knowledge too). NaN becomes NULL and −0 becomes 0, because
+    engines disagree on whether they equal themselves. Lists, structs, maps and bytes are refused.
+    """
+    ibis = need_ibis()
+    kind = column.type()
+    if kind.is_floating():
+        return ibis.ifelse(column.isnan(), ibis.null(kind), column) + 0.0
+    if kind.is_null():
+        return ibis.null("string")
+    if kind.is_uuid() or kind.is_interval():
+        return column.cast("string")
+    simple = (
+        kind.is_string(),
+        kind.is_integer(),
+        kind.is_boolean(),
+        kind.is_decimal(),
+        kind.is_date(),
+        kind.is_timestamp(),
+        kind.is_time(),
+    )
+    if any(simple):
+        return column
+    raise InputError(
+        f"{role} has {column.get_name()!r} of type {kind}: give columns of text, numbers, booleans or dates, "
+        "or derive one from it first"
+    )

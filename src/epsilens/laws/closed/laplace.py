@@ -1,0 +1,149 @@
+"""Lap(0, 1) against Lap(m, 1): the shift of a Laplace, m = ε·|shift|/sensitivity. All closed form.
+
+f(α) = 1 − e^m·α on [0, e^{−m}/2];  e^{−m}/(4α) on [e^{−m}/2, ½];  e^{−m}(1−α) on [½, 1].
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...checks import Array
+from ...numerics.special import expm1mx, half_normal_quantile, log1pmx, sinhcm1
+from ...readings.precision_recall import fbeta_floor
+
+__all__ = ["Laplace"]
+
+_LOG2 = np.log(2.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Laplace:
+    """Lap(0,1) under H0, Lap(m,1) under H1, m ≥ 0 (a number or an array of them)."""
+
+    m: Array
+
+    @property
+    def symmetric(self) -> bool:
+        """T(H0,H1) = T(H1,H0)."""
+        return True
+
+    @property
+    def direction(self) -> str:
+        """Closed form."""
+        return "exact"
+
+    def reverse(self) -> Laplace:
+        """Mirror image: the same curve."""
+        return self
+
+    def tradeoff(self, alpha: Array) -> Array:
+        """The three pieces above, in logs so that m = 700 and α = 1e-300 meet without overflow."""
+        with np.errstate(divide="ignore", over="ignore"):
+            x = self.m + np.log(alpha)  # log(e^m α)
+            steep = 1 - np.exp(np.minimum(x, -_LOG2))
+            middle = np.exp(-x - 2 * _LOG2)
+        flat = np.exp(-self.m) * (1 - alpha)
+        return np.asarray(np.where(x <= -_LOG2, steep, np.where(alpha <= 0.5, middle, flat)))
+
+    def roc(self, alpha: Array) -> Array:
+        """1 − f(α), each piece in its own precise form."""
+        with np.errstate(divide="ignore", over="ignore"):
+            x = self.m + np.log(alpha)
+            steep = np.exp(np.minimum(x, -_LOG2))
+            middle = -np.expm1(-x - 2 * _LOG2)
+        flat = -np.expm1(-self.m) + np.exp(-self.m) * alpha
+        return np.asarray(np.where(x <= -_LOG2, steep, np.where(alpha <= 0.5, middle, flat)))
+
+    def inverse_roc(self, recall: Array) -> Array:
+        """R·e^{−m} up to ½; e^{−m}/(4(1−R)) up to 1 − e^{−m}/2; then 1 − (1−R)e^m."""
+        miss = 1 - recall
+        with np.errstate(divide="ignore", over="ignore"):
+            x = self.m + np.log(miss)
+            middle = np.exp(-x - 2 * _LOG2)
+            flat = 1 - np.exp(np.minimum(x, -_LOG2))
+        return np.asarray(np.where(recall <= 0.5, recall * np.exp(-self.m), np.where(x > -_LOG2, middle, flat)))
+
+    def at(self, log_threshold: Array) -> tuple[Array, Array]:
+        """llr = clip(2z − m, ±m): inside, α = ½e^{−(m+u)/2} and the miss is ½e^{(u−m)/2}."""
+        u, m = np.asarray(log_threshold, dtype=float), self.m
+        v = np.clip(u, -m, m)
+        alpha, recall = 0.5 * np.exp(-(m + v) / 2), 1 - 0.5 * np.exp((v - m) / 2)
+        inside = (u >= -m) & (u < m)
+        outside = np.where(u < -m, 1.0, 0.0)
+        return np.asarray(np.where(inside, alpha, outside)), np.asarray(np.where(inside, recall, outside))
+
+    def profile(self, log_threshold: Array) -> Array:
+        """1 − e^{(u−m)/2} for |u| ≤ m; 0 above; 1 − e^u below."""
+        u = np.asarray(log_threshold, dtype=float)
+        exponent = np.where(u < -self.m, np.minimum(u, 0.0), np.minimum((u - self.m) / 2, 0.0))
+        return np.asarray(-np.expm1(exponent) + 0.0)
+
+    def profile_inverse(self, delta: Array) -> Array:
+        """m + 2·log(1−δ), at least 0."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.maximum(self.m + 2 * np.log1p(-delta), 0.0))
+
+    def max_llr(self) -> Array:
+        """m."""
+        return np.asarray(self.m)
+
+    def log_moment(self, a: Array) -> Array:
+        """log E(a), E(a) = E(1−a) = (a·e^{(a−1)m} + (a−1)·e^{−am})/(2a−1), in four forms that keep their digits.
+
+        Up to a = ¾ (0/0 at ½): E = e^{−m/2}(cosh u + (m/2)·sinh(u)/u) with u = (a−½)m. Beyond, for m ≤ 1:
+        E − 1 = (a·g((a−1)m) + (a−1)·g(−am))/(2a−1) with g(x) = e^x − 1 − x; for m > 1 the leading exponential is
+        taken out.
+        """
+        a, m = np.broadcast_arrays(np.asarray(a, dtype=float), np.asarray(self.m, dtype=float))
+        rest = np.where(a < 0.5, a, 1 - a)  # 1 − a once a ≥ ½, without rounding it twice
+        a = np.where(a < 0.5, 1 - a, a)
+        centre = np.minimum(a, 0.75)
+        with np.errstate(all="ignore"):
+            u = (centre - 0.5) * m
+            small = np.minimum(m, 1.0)
+            v = (centre - 0.5) * small
+            grown = 2 * np.sinh(v / 2) ** 2 + small / 2 * sinhcm1(v)
+            centre_small = log1pmx(grown + small / 2) + grown
+            fall = -np.expm1(-2 * u)  # 1 − e^{−2u}
+            slope = np.where(u > 0, fall / np.where(u > 0, 2 * u, 1.0), 1.0)
+            centre_large = u - m / 2 + np.log(1 - fall / 2 + m / 2 * slope)
+            outer_small = np.log1p((a * expm1mx(-rest * small) - rest * expm1mx(-a * small)) / (2 * a - 1))
+            outer_large = -rest * m + np.log1p(-rest * np.expm1(-(2 * a - 1) * m) / (2 * a - 1))
+        large = (m > 1) | (a * m > 30)
+        return np.where(
+            a <= 0.75, np.where(large, centre_large, centre_small), np.where(large, outer_large, outer_small)
+        )
+
+    def kl(self) -> Array:
+        """m − 1 + e^{−m}."""
+        return expm1mx(-np.asarray(self.m, dtype=float))
+
+    def auc(self) -> Array:
+        """1 − e^{−m}(2+m)/4."""
+        return np.asarray(1 - np.exp(-self.m) * (2 + self.m) / 4)
+
+    def psi(self) -> Array:
+        """2Φ⁻¹(1 − ½e^{−m/2}): Φ⁻¹(1−α) − Φ⁻¹(f(α)) is concave in log α on the middle piece and monotone on the
+        others, and f is symmetric, so the supremum is at the fixed point α = f(α) = ½e^{−m/2}.
+        """
+        from scipy.special import ndtri_exp
+
+        m = np.asarray(self.m, dtype=float)
+        near = 2 * half_normal_quantile(-np.expm1(-np.minimum(m, 2.0) / 2))
+        return np.asarray(np.where(m < 2, near, -2 * ndtri_exp(-_LOG2 - m / 2)))
+
+    def fbeta(self, beta: Array, odds: Array) -> Array:
+        """Paper 000 Eq. 12/18: (1+β²)(s−1)/((1+β²)s − 1 + β²), s = √(1 + 4β²e^m/c), once m ≥ log(1+β²/c).
+
+        Below that turning point flagging everyone is best and F carries no information about ε.
+        """
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            b2, m = beta * beta, self.m
+            r = 1 / np.sqrt(1 + np.exp(m + np.log(4 * b2) - np.log(odds)))  # 1/s
+            # divided through, so that nothing cancels when s is near 1: F = 1/(w + (1+1/s)²(1 − w + w·c·e^{−m}/4))
+            w = 1 / (1 + b2)
+            value = 1 / (w + (1 + r) ** 2 * ((1 - w) + w * np.exp(np.log(odds) - m) / 4))
+            turned = m >= np.log1p(b2 / odds)
+        return np.asarray(np.where(turned & (odds > 0) & np.isfinite(odds), value, fbeta_floor(beta, odds)))

@@ -1,0 +1,261 @@
+"""Pairs of atoms: randomised response, geometric, discrete Gaussian, exponential mechanism, any two lists.
+
+The trade-off is a polygon whose vertices are the cumulative masses in order of falling likelihood ratio, so every
+reading is a sum or a search over vertices. Masses are kept as logarithms beside the likelihood ratios: an ε of
+1e-12 is then not lost in the difference of two probabilities, nor an ε of 800 in their size.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.special import logsumexp, ndtri_exp
+
+from ...checks import Array
+from ...numerics.special import expm1mx, moment_less_one, probit_gap
+from ...readings.precision_recall import fbeta_floor
+
+__all__ = ["Finite"]
+
+
+def _log_cumulative(x: Array) -> Array:
+    return np.asarray(np.logaddexp.accumulate(x)) if x.size else x
+
+
+def _share(part: Array, whole: Array) -> Array:
+    """part/whole within [0, 1], also where the whole is a denormal number."""
+    with np.errstate(over="ignore"):
+        return np.asarray(np.clip(part / np.maximum(whole, 1e-323), 0.0, 1.0))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Finite:
+    """Atoms with H0-mass exp(log_p0) and H1-mass exp(log_p0 + llr).
+
+    ``only1`` is the H1-mass that H0 never shows, ``only0`` the reverse. Use :meth:`of` for two lists.
+    """
+
+    log_p0: Array
+    llr: Array
+    only0: float = 0.0
+    only1: float = 0.0
+    mirrored: bool = False  # the builder knows that both orders have the same trade-off
+    unbounded: bool = False  # the list stops where doubles do, but the ratio goes on growing
+    # derived, over the distinct likelihood ratios in falling order
+    _u: Array = field(init=False, repr=False)
+    _log_m0: Array = field(init=False, repr=False)
+    _p0: Array = field(init=False, repr=False)
+    _p1: Array = field(init=False, repr=False)
+    _log_c0: Array = field(init=False, repr=False)
+    _alpha: Array = field(init=False, repr=False)  # vertices, from the top: 0 first
+    _recall: Array = field(init=False, repr=False)
+    _rest0: Array = field(init=False, repr=False)  # 1 − α, summed from the bottom
+    _rest1: Array = field(init=False, repr=False)  # 1 − recall, summed from the bottom
+    _kinks: Array = field(init=False, repr=False)  # h at each kink
+
+    def __post_init__(self) -> None:
+        order = np.argsort(-self.llr, kind="stable")
+        u, lp = self.llr[order], self.log_p0[order]
+        if u.size:
+            starts = np.flatnonzero(np.concatenate(([True], u[1:] != u[:-1])))
+            lp = np.logaddexp.reduceat(lp, starts)
+            u = u[starts]
+        p0, p1 = np.exp(lp), np.exp(lp + u)
+        log_c0 = _log_cumulative(lp)
+        # h falls to only1 above the largest ratio and grows by (e^{u_j} − e^{u_{j+1}})·c0_j at each kink: positive
+        # terms
+        steps = np.exp(u[:-1] + log_c0[:-1]) * -np.expm1(u[1:] - u[:-1])
+        put = object.__setattr__
+        put(self, "_u", u)
+        put(self, "_log_m0", lp)
+        put(self, "_p0", p0)
+        put(self, "_p1", p1)
+        put(self, "_log_c0", log_c0)
+        put(self, "_alpha", np.minimum(np.concatenate(([0.0], np.cumsum(p0))), 1.0))
+        put(self, "_recall", np.minimum(np.concatenate(([self.only1], self.only1 + np.cumsum(p1))), 1.0))
+        put(self, "_rest0", np.concatenate((self.only0 + np.cumsum(p0[::-1])[::-1], [self.only0])))
+        put(self, "_rest1", np.concatenate((np.cumsum(p1[::-1])[::-1], [0.0])))
+        put(
+            self,
+            "_kinks",
+            self.only1 + np.concatenate(([0.0], np.cumsum(steps))) if u.size else np.array([self.only1]),
+        )
+
+    @classmethod
+    def of(cls, p0: Array, p1: Array) -> Finite:
+        """From two lists of probabilities over the same outcomes (each sums to one)."""
+        both = (p0 > 0) & (p1 > 0)
+        a, b = p0[both], p1[both]
+        with np.errstate(divide="ignore", over="ignore"):
+            relative = (b - a) / a
+            # log1p keeps nearly equal masses apart; the difference of logs serves the others
+            llr = np.where(np.abs(relative) < 0.5, np.log1p(np.clip(relative, -0.5, 0.5)), np.log(b) - np.log(a))
+        return cls(np.log(a), llr, float(p0[p1 == 0].sum()), float(p1[p0 == 0].sum()))
+
+    @property
+    def symmetric(self) -> bool:
+        """As the builder says; otherwise both orders are computed."""
+        return self.mirrored
+
+    @property
+    def direction(self) -> str:
+        """Sums of the given masses."""
+        return "exact"
+
+    def reverse(self) -> Finite:
+        """Swap the two laws."""
+        return Finite(self.log_p0 + self.llr, -self.llr, self.only1, self.only0, self.mirrored, self.unbounded)
+
+    def tradeoff(self, alpha: Array) -> Array:
+        """Linear between vertices; the miss is summed from the bottom to keep its digits."""
+        if not self._u.size:
+            return np.asarray((1 - self.only1) * np.ones_like(alpha))
+        j = np.clip(np.searchsorted(self._alpha, alpha, side="left"), 1, self._u.size)
+        ahead = np.where(alpha > 0.5, (1 - alpha) - self._rest0[j], self._alpha[j] - alpha)
+        miss = self._rest1[j] + self._p1[j - 1] * _share(ahead, self._p0[j - 1])
+        return np.asarray(np.where(alpha <= 0, 1 - self.only1, np.where(alpha >= 1, 0.0, np.minimum(miss, 1.0))))
+
+    def roc(self, alpha: Array) -> Array:
+        """Linear between vertices, summed from the top."""
+        if not self._u.size:
+            return np.asarray(self.only1 * np.ones_like(alpha))
+        j = np.clip(np.searchsorted(self._alpha, alpha, side="left"), 1, self._u.size)
+        share = _share(alpha - self._alpha[j - 1], self._p0[j - 1])
+        hit = np.minimum(self._recall[j - 1] + self._p1[j - 1] * share, 1.0)
+        return np.asarray(np.where(alpha >= 1, 1.0, hit))
+
+    def inverse_roc(self, recall: Array) -> Array:
+        """Linear between vertices, with the axes swapped."""
+        if not self._u.size:
+            return np.asarray(np.where(recall <= self.only1, 0.0, 1.0))
+        j = np.clip(np.searchsorted(self._recall, recall, side="left"), 1, self._u.size)
+        inside = self._alpha[j - 1] + self._p0[j - 1] * _share(recall - self._recall[j - 1], self._p1[j - 1])
+        return np.asarray(np.where(recall <= self.only1, 0.0, inside))
+
+    def _above(self, log_threshold: Array) -> Array:
+        """How many distinct ratios lie above the threshold."""
+        return np.asarray(np.searchsorted(-self._u, -np.asarray(log_threshold, dtype=float), side="left"))
+
+    def at(self, log_threshold: Array) -> tuple[Array, Array]:
+        """The vertex of the threshold test."""
+        j = self._above(log_threshold)
+        return self._alpha[j], self._recall[j]
+
+    def profile(self, log_threshold: Array) -> Array:
+        """h at the kink above, plus (e^{u_j} − t)·c0_j: no subtraction of masses."""
+        t = np.asarray(log_threshold, dtype=float)
+        j = self._above(t)
+        if not self._u.size:
+            return np.asarray(self.only1 + 0.0 * j)
+        k = np.maximum(j - 1, 0)
+        with np.errstate(over="ignore"):
+            more = np.exp(self._u[k] + self._log_c0[k]) * -np.expm1(np.minimum(t - self._u[k], 0.0))
+        return np.asarray(np.minimum(self._kinks[k] + np.where(j > 0, more, 0.0), 1.0))
+
+    def profile_inverse(self, delta: Array) -> Array:
+        """Solve the linear piece; infinite where δ is below the mass only H1 shows."""
+        delta = np.asarray(delta, dtype=float)
+        if not self._u.size:
+            return np.where(delta >= self.only1, 0.0, np.inf)
+        k = np.clip(np.searchsorted(self._kinks, delta, side="right") - 1, 0, self._u.size - 1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = np.exp(np.minimum(np.log(delta - self._kinks[k]) - (self._u[k] + self._log_c0[k]), 0.0))
+            value = self._u[k] + np.log1p(-share)
+        none = (delta < self.only1) | ((delta == 0) & self.unbounded)
+        return np.asarray(np.where(none, np.inf, np.maximum(value, 0.0)))
+
+    def max_llr(self) -> Array:
+        """The largest ratio with mass under H1."""
+        if self.only1 > 0 or self.unbounded or not self._u.size:
+            return np.asarray(np.inf if self.only1 > 0 or self.unbounded else 0.0)
+        return np.asarray(self._u[0])
+
+    def log_moment(self, a: Array) -> Array:
+        """log Σ p1^a p0^{1−a}; where the sum is near 1 from :meth:`_moment_less_one`, which does not cancel."""
+        a = np.asarray(a, dtype=float)
+        flat = a.ravel()
+        out = np.empty(flat.shape)
+        for i, power in enumerate(flat):
+            diverges = (power > 1 and self.only1 > 0) or (power < 0 and self.only0 > 0)
+            if diverges:
+                out[i] = np.inf
+                continue
+            less_one = self._moment_less_one(power)
+            if -0.5 < less_one < 1:
+                out[i] = np.log1p(less_one)
+            else:
+                out[i] = logsumexp(self.log_p0 + power * self.llr) if self.llr.size else -np.inf
+        return out.reshape(a.shape)
+
+    def _moment_less_one(self, power: float) -> float:
+        """Σ p1^a p0^{1−a} − 1 without cancellation; mass that only one law shows leaves Σ p0·(e^{au} − 1) − only0."""
+        if not (self.only0 or self.only1):
+            return moment_less_one(self._p0, self._p1, self._u, power)
+        with np.errstate(over="ignore", invalid="ignore"):
+            # Terms of one sign do not cancel: then the law without mass of its own serves every power alike.
+            one_sign = bool(np.all(self._u <= 0) or np.all(self._u >= 0))
+            of_h1 = self.only0 > 0 if one_sign and not (self.only0 and self.only1) else power > 0.5
+            if of_h1:
+                return float(np.sum(self._p1 * np.expm1((power - 1) * self._u)) - self.only1)
+            return float(np.sum(self._p0 * np.expm1(power * self._u)) - self.only0)
+
+    def kl(self) -> Array:
+        """Σ p0·log(p0/p1) = Σ p0·(e^u − 1 − u) + only1: no cancellation; infinite if H1 misses an atom of H0."""
+        if self.only0 > 0:
+            return np.asarray(np.inf)
+        if np.all(self._u <= 0):  # then the plain sum does not cancel either, and agrees with the other orders
+            return np.asarray(-np.sum(self._p0 * self._u) + 0.0)
+        with np.errstate(over="ignore"):
+            small = np.sum(self._p0 * np.where(self._u < 30, expm1mx(np.minimum(self._u, 30.0)), 0.0))
+            # for a huge ratio p0·e^u = p1 is the leading term; the others vanish beside it
+            large = np.sum(np.where(self._u < 30, 0.0, self._p1 - self._p0 * (1 + self._u)))
+        return np.asarray(small + large + self.only1)
+
+    def auc(self) -> Array:
+        """Trapezoids."""
+        middle = (self._recall[1:] + self._recall[:-1]) / 2
+        return np.asarray(np.minimum(np.sum(self._p0 * middle) + self.only0, 1.0))
+
+    def psi(self) -> Array:
+        """The largest Φ⁻¹(recall) − Φ⁻¹(α) over the vertices: f is a chord there and G_μ convex, so f ≥ G_μ between
+        two vertices as soon as it holds at both. Infinite if either law has an atom the other lacks.
+        """
+        if self.only0 > 0 or self.only1 > 0:
+            return np.asarray(np.inf)
+        if self._u.size < 2:
+            return np.asarray(0.0)
+        # Each vertex from the side where its masses are small; for ratios near 1 the gap is summed, not subtracted.
+        top, bottom = (self._alpha[1:-1], self._recall[1:-1]), (self._rest1[1:-1], self._rest0[1:-1])
+        if np.abs(self._u).max() < 1:
+            excess = self._p0 * np.expm1(self._u)
+            gaps = np.cumsum(excess)[:-1], -np.cumsum(excess[::-1])[::-1][1:]
+        else:
+            gaps = top[1] - top[0], bottom[1] - bottom[0]
+        low = top[0] <= 0.5
+        small = np.where(low, top[0], bottom[0])
+        gap = np.where(low, gaps[0], gaps[1])
+        rest = np.where(low, bottom[0], top[0])
+        live = (small > 1e-307) & (rest > 1e-307)
+        best = float(np.max(probit_gap(small[live], gap[live], rest[live]), initial=0.0))
+        return np.asarray(best if live.all() else max(best, float(np.max(self._far_gaps()[~live]))))
+
+    def _far_gaps(self) -> Array:
+        """Φ⁻¹(recall) − Φ⁻¹(α) at the inner vertices from logarithms, for masses that are no double any more."""
+
+        def probit(log_hit: Array, log_miss: Array) -> Array:
+            from_hit, from_miss = ndtri_exp(np.minimum(log_hit, 0)), -ndtri_exp(np.minimum(log_miss, 0))
+            return np.asarray(np.where(log_hit < log_miss, from_hit, from_miss))
+
+        m0, m1 = self._log_m0, self._log_m0 + self._u
+        sides = [(_log_cumulative(m)[:-1], _log_cumulative(m[::-1])[::-1][1:]) for m in (m0, m1)]
+        return probit(*sides[1]) - probit(*sides[0])
+
+    def fbeta(self, beta: Array, odds: Array) -> Array:
+        """The largest Fβ over the vertices: Fβ is linear-fractional in (α, recall)."""
+        b2 = np.asarray(beta, dtype=float)[..., None] ** 2
+        c = np.asarray(odds, dtype=float)[..., None]
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            value = (1 + b2) * self._recall / (self._recall + c * self._alpha + b2)
+        best = np.max(np.where(np.isfinite(value), value, 0.0), axis=-1)
+        return np.asarray(np.where(np.isinf(odds), 0.0, np.maximum(best, fbeta_floor(beta, odds))))

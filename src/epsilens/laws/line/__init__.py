@@ -1,0 +1,1 @@
+"""Pairs of densities on the line, piece by piece."""

@@ -1,0 +1,210 @@
+"""Laplace answers with unlike shifts observed together: the exact product of pairs Lap(0,1), Lap(m_i,1).
+
+The log-likelihood ratio S of all answers is a sum of independent terms. Under the geometric mean of the two laws each
+term has mass ½ at −m_i, ½ at +m_i and density ¼ between (times e^{−m_i/2}), so S has atoms on the sums ±m_1 … ±m_q and
+between them a density that is a polynomial of degree below q. Each further answer shifts and integrates that
+polynomial; all terms are positive. S is itself the observation, as in :mod:`~epsilens.laws.line.laplace_product`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ...checks import Array
+from .line import Tail
+from .pieces import Pieces
+
+__all__ = ["laplace_shifts", "places"]
+
+_X, _W = np.polynomial.legendre.leggauss(24)
+
+
+def places(shifts: tuple[float, ...]) -> Array:
+    """The sums ±m_1 … ±m_q in rising order, those that differ by rounding alone only once."""
+    sums = np.zeros(1)
+    for m in shifts:
+        sums = np.sort(np.concatenate((sums - m, sums + m)))
+        apart = np.diff(sums) > 1e-12 * sum(shifts)
+        sums = sums[np.concatenate(([True], apart))]
+    return np.asarray((sums - sums[::-1]) / 2)  # symmetric to the last digit
+
+
+@dataclass(frozen=True)
+class _Polynomials:
+    """A density that is a polynomial between knots, by its values at Chebyshev points."""
+
+    knots: Array
+    table: Array  # a row for each interval, a column for each point
+
+    @cached_property
+    def _points(self) -> tuple[Array, Array]:
+        """Chebyshev points of [0, 1] and their barycentric weights."""
+        n = self.table.shape[1]
+        angle = (2 * np.arange(n) + 1) * np.pi / (2 * n)
+        return (1 - np.cos(angle)) / 2, (-1.0) ** np.arange(n) * np.sin(angle)
+
+    def _interval(self, x: Array) -> Any:
+        return np.clip(np.searchsorted(self.knots, x, side="right") - 1, 0, self.knots.size - 2)
+
+    def __call__(self, x: Array, interval: Any = None) -> Array:
+        """The density; 0 outside."""
+        i = self._interval(x) if interval is None else interval
+        f = (x - self.knots[i]) / (self.knots[i + 1] - self.knots[i])
+        points, weights = self._points
+        away = f[..., None] - points
+        exact = away == 0
+        share = weights / np.where(exact, 1.0, away)
+        share = np.where(exact.any(axis=-1, keepdims=True), exact, share)
+        value = (share * self.table[i]).sum(axis=-1) / share.sum(axis=-1)
+        return np.where((x < self.knots[0]) | (x > self.knots[-1]), 0.0, np.maximum(value, 0.0))
+
+    def _part(self, left: Array, right: Array, interval: Any) -> Array:
+        half = (right - left)[..., None] / 2
+        x = left[..., None] + half * (1 + _X)
+        return np.asarray((self(x, np.broadcast_to(interval[..., None], x.shape)) * _W * half).sum(axis=-1))
+
+    @cached_property
+    def _totals(self) -> Array:
+        return self._part(self.knots[:-1], self.knots[1:], np.arange(self.knots.size - 1))
+
+    def below(self, x: Array) -> Array:
+        """∫ up to x."""
+        x = np.clip(x, self.knots[0], self.knots[-1])
+        i = self._interval(x)
+        return np.asarray(np.concatenate(([0.0], np.cumsum(self._totals)))[i] + self._part(self.knots[i], x, i))
+
+
+def _grown(f: _Polynomials | None, atoms: tuple[Array, Array], m: float, knots: Array) -> _Polynomials:
+    """The density after one more answer: ½f(x−m) + ½f(x+m) + ¼(atoms and ∫f over (x−m, x+m)), on its new knots."""
+    n = 1 if f is None else f.table.shape[1] + 1
+    angle = (2 * np.arange(n) + 1) * np.pi / (2 * n)
+    x = knots[:-1, None] + np.diff(knots)[:, None] * (1 - np.cos(angle)) / 2
+    near = -np.abs(x)  # symmetric: from the left, where the integral from the left keeps its digits
+    place, mass = atoms
+    value = (np.abs(near[..., None] - place) < m) @ mass / 4
+    if f is not None:
+        value = value + (f(near - m) + f(near + m)) / 2 + (f.below(near + m) - f.below(near - m)) / 4
+    return _Polynomials(knots, value)
+
+
+@dataclass(frozen=True)
+class _Product:
+    """Atoms and density of S under the common measure, without its factor e^{−Σm/2}."""
+
+    shifts: tuple[float, ...]
+
+    @cached_property
+    def parts(self) -> tuple[Array, Array, _Polynomials]:
+        """(places, masses, density)."""
+        place, mass = np.zeros(1), np.ones(1)
+        density: _Polynomials | None = None
+        for k, m in enumerate(self.shifts, start=1):
+            knots = places(self.shifts[:k])
+            density = _grown(density, (place, mass), m, knots)
+            new = np.zeros(knots.size)
+            for moved in (place - m, place + m):
+                np.add.at(new, np.argmin(np.abs(knots[:, None] - moved), axis=0), mass / 2)
+            place, mass = knots, new
+        assert density is not None
+        return place, mass, density
+
+
+@dataclass(frozen=True)
+class _Score:
+    """The law of S under H1 (sign = 1) or H0 (sign = −1): the common measure tilted by e^{±S/2}."""
+
+    product: _Product
+    sign: int
+
+    @property
+    def _total(self) -> float:
+        return math.fsum(self.product.shifts)
+
+    @property
+    def knots(self) -> tuple[float, ...]:
+        """The sums inside."""
+        return tuple(self.product.parts[0][1:-1].tolist())
+
+    @property
+    def atoms(self) -> tuple[tuple[float, float], ...]:
+        """Every answer on one of its two flat sides."""
+        place, mass, _ = self.product.parts
+        tilted = mass * np.exp((self.sign * place - self._total) / 2)
+        return tuple(zip(place.tolist(), tilted.tolist(), strict=True))
+
+    @property
+    def support(self) -> tuple[float, float]:
+        """[−Σm, Σm]."""
+        place = self.product.parts[0]
+        return float(place[0]), float(place[-1])
+
+    @property
+    def centre(self) -> float:
+        """The middle."""
+        return 0.0
+
+    @property
+    def scale(self) -> float:
+        """The tilt's own width, or the narrowest answer's if that is shorter."""
+        return min(2.0, 2 * min(self.product.shifts))
+
+    def tails(self) -> tuple[Tail, Tail]:
+        """The support is bounded; not asked for."""
+        return Tail(np.inf, 0, 0.0), Tail(np.inf, 0, 0.0)
+
+    def log_pdf(self, x: Array) -> Array:
+        """The polynomial, tilted."""
+        x = np.asarray(x, dtype=float)
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.product.parts[2](x)) + (self.sign * x - self._total) / 2)
+
+    def _panel(self, left: Array, right: Array, interval: Any) -> Array:
+        """∫ of the density between two places of one interval."""
+        half = (right - left)[..., None] / 2
+        x = left[..., None] + half * (1 + _X)
+        where = np.broadcast_to(interval[..., None], x.shape)
+        tilted = self.product.parts[2](x, where) * np.exp((self.sign * x - self._total) / 2)
+        return np.asarray((tilted * _W * half).sum(axis=-1))
+
+    @cached_property
+    def _panels(self) -> tuple[Array, Any, Array, Array]:
+        """Edges (the knots, and between them where the tilt is steep), their interval, the mass below and above."""
+        knots = self.product.parts[0]
+        pieces = [np.linspace(a, b, max(1, math.ceil((b - a) / 16)) + 1)[:-1] for a, b in pairwise(knots)]
+        home = np.repeat(np.arange(len(pieces)), [p.size for p in pieces])
+        edges = np.concatenate((*pieces, knots[-1:]))
+        mass = self._panel(edges[:-1], edges[1:], home)
+        return (
+            edges,
+            home,
+            np.concatenate(([0.0], np.cumsum(mass))),
+            np.concatenate((np.cumsum(mass[::-1])[::-1], [0.0])),
+        )
+
+    def log_cdf(self, x: Array) -> Array:
+        """Of the continuous part."""
+        edges, home, below, _ = self._panels
+        x = np.clip(np.asarray(x, dtype=float), edges[0], edges[-1])
+        i = np.clip(np.searchsorted(edges, x, side="right") - 1, 0, edges.size - 2)
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(below[i] + self._panel(edges[i], x, home[i])))
+
+    def log_sf(self, x: Array) -> Array:
+        """Of the continuous part."""
+        edges, home, _, above = self._panels
+        x = np.clip(np.asarray(x, dtype=float), edges[0], edges[-1])
+        i = np.clip(np.searchsorted(edges, x, side="left"), 1, edges.size - 1)
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(above[i] + self._panel(x, edges[i], home[i - 1])))
+
+
+def laplace_shifts(shifts: tuple[float, ...]) -> Pieces:
+    """The product of Laplace pairs of these shifts (each above 0), exactly."""
+    product = _Product(shifts)
+    return Pieces(_Score(product, -1), _Score(product, 1), ratio=lambda s: np.asarray(s, dtype=float))

@@ -1,0 +1,414 @@
+"""Any pair of laws on the line whose likelihood ratio is monotone between knots, with atoms.
+
+Between two knots {llr > u} is one interval, found by one root; its masses come from exact distribution functions. So
+(α, recall) at a threshold is exact to rounding, and every reading follows. Stretches where the ratio is constant, and
+atoms, are kept apart as ``flat`` mass: there the optimal test is randomised and the trade-off is a chord. What is
+left of rounding is stated (``ERROR``, relative to the masses involved) and added to what the adversary is said to
+reach.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from itertools import pairwise
+
+import numpy as np
+from scipy.special import logsumexp
+
+from ...checks import Array
+from ...errors import InputError
+from ...numerics.roots import integrate, root
+from ...numerics.special import moment_less_one
+from ...readings.precision_recall import fbeta_by_thresholds
+from ...readings.tradeoff import psi_by_tangents
+from .line import Line, limit_of_ratio
+
+__all__ = ["Pieces"]
+
+ERROR = 1e-14
+_X, _W = np.polynomial.legendre.leggauss(20)
+_FAR = 760.0  # e^{−760} is below the smallest double
+
+
+def _mass(line: Line, left: Array, right: Array) -> Array:
+    """P(left < X ≤ right), from the tail that keeps the digits."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        low = np.exp(line.log_cdf(right)) * -np.expm1(np.minimum(line.log_cdf(left) - line.log_cdf(right), 0.0))
+        high = np.exp(line.log_sf(left)) * -np.expm1(np.minimum(line.log_sf(right) - line.log_sf(left), 0.0))
+    return np.where(left < right, np.where(right <= line.centre, low, high), 0.0)
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """``line0`` under H0 and ``line1`` under H1; ``breaks`` adds knots of the likelihood ratio that are not theirs,
+    ``ratio`` gives its logarithm where that is known in closed form.
+    """
+
+    line0: Line
+    line1: Line
+    breaks: tuple[float, ...] = ()
+    ratio: Callable[[Array], Array] | None = None
+    _span: tuple[float, float] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.line0.support != self.line1.support:
+            raise InputError(
+                f"the two laws live on {self.line0.support} and {self.line1.support}: clamp both to the same bounds"
+            )
+        low, high = self.line0.support
+        scale = max(self.line0.scale, self.line1.scale)
+        ends = [*self.line0.knots, *self.line1.knots, self.line0.centre, self.line1.centre]
+        span = (
+            low if np.isfinite(low) else min(ends) - _FAR * scale,
+            high if np.isfinite(high) else max(ends) + _FAR * scale,
+        )
+        object.__setattr__(self, "_span", span)
+        grid = np.linspace(0, 1, 129)
+        for a, b in self._intervals():
+            values = self.llr(a + (b - a) * grid)
+            steps = np.diff(values)
+            slack = 1e-9 * (1 + np.abs(values).max())
+            if steps.min() < -slack and steps.max() > slack:
+                raise InputError(
+                    f"the likelihood ratio is not monotone between {a:g} and {b:g}: name its turning points in breaks"
+                )
+
+    def _intervals(self) -> list[tuple[float, float]]:
+        low, high = self._span
+        inner = {k for k in (*self.line0.knots, *self.line1.knots, *self.breaks) if low < k < high}
+        points = [low, *sorted(inner), high]
+        return list(pairwise(points))
+
+    def llr(self, x: Array) -> Array:
+        """log of the density ratio."""
+        return self.ratio(x) if self.ratio is not None else np.asarray(self.line1.log_pdf(x) - self.line0.log_pdf(x))
+
+    def _above(self, level: Array, x: Array) -> Array:
+        """How far llr(x) lies above a level."""
+        return np.asarray(self.llr(x) - level)
+
+    def _end(self, x: float) -> float:
+        """llr at the end of an interval: where the support has no end, its limit, or its value as far as doubles
+        reach.
+        """
+        low, high = self._span
+        if not np.isfinite(self.line0.support[0]) and x in (low, high):
+            side = 0 if x == low else 1
+            limit = limit_of_ratio(self.line0.tails()[side], self.line1.tails()[side])
+            if np.isfinite(limit):
+                return limit
+        return float(self.llr(np.asarray(x)))
+
+    @cached_property
+    def _parts(self) -> tuple[Array, Array, list[tuple[float, float, float, float]]]:
+        """Flat mass as (llr, [p0, p1]) and the monotone intervals as (a, b, llr(a), llr(b))."""
+        ratios: list[float] = []
+        masses: list[tuple[float, float]] = []
+        sloped: list[tuple[float, float, float, float]] = []
+        for (_, m0), (_, m1) in zip(self.line0.atoms, self.line1.atoms, strict=True):
+            if m0 > 0 or m1 > 0:
+                with np.errstate(divide="ignore"):
+                    ratios.append(float(np.log(m1) - np.log(m0)))
+                masses.append((m0, m1))
+        for a, b in self._intervals():
+            va, vb = self._end(a), self._end(b)
+            if abs(vb - va) <= 1e-13 * (1 + abs(va)):
+                ends = np.asarray(a), np.asarray(b)
+                ratios.append(vb if a == self._span[0] else va)  # the end nearer the middle has less rounding
+                masses.append((float(_mass(self.line0, *ends)), float(_mass(self.line1, *ends))))
+            else:
+                sloped.append((a, b, va, vb))
+        # Neighbouring stretches meet at the same ratio up to rounding: make them equal, or ties would be missed.
+        values = np.sort(np.asarray([*ratios, *(v for *_, va, vb in sloped for v in (va, vb))]))
+        finite = values[np.isfinite(values)]
+        apart = np.diff(finite) > 1e-12 * (1 + np.abs(finite[1:]))
+        anchors = finite[np.concatenate((apart, [True] * min(finite.size, 1)))]  # the largest of each cluster
+
+        def snap(v: float) -> float:
+            return float(anchors[np.searchsorted(anchors, v, side="left")]) if np.isfinite(v) else v
+
+        joined = [(a, b, snap(va), snap(vb)) for a, b, va, vb in sloped]
+        return np.asarray([snap(v) for v in ratios]), np.asarray(masses).reshape(-1, 2), joined
+
+    @property
+    def symmetric(self) -> bool:
+        """Both orders are computed."""
+        return False
+
+    @property
+    def direction(self) -> str:
+        """Rounded against the defender."""
+        return "upper"
+
+    def reverse(self) -> Pieces:
+        """Swap the two laws."""
+        ratio = self.ratio
+        flipped = None if ratio is None else lambda x: -ratio(x)
+        return Pieces(self.line1, self.line0, self.breaks, flipped)
+
+    def _split(self, u: Array, *, ties: bool = False) -> tuple[Array, Array, Array, Array]:
+        """(α, recall, 1−α, 1−recall) of {llr > u}, or of {llr ≥ u} with ``ties``."""
+        u = np.asarray(u, dtype=float)
+        ratios, masses, sloped = self._parts
+        above = ratios >= u[..., None] if ties else ratios > u[..., None]
+        alpha, recall = above @ masses[:, 0], above @ masses[:, 1]
+        rest0, rest1 = ~above @ masses[:, 0], ~above @ masses[:, 1]
+        for a, b, va, vb in sloped:
+            inside = (u > min(va, vb)) & (u < max(va, vb))
+            target = np.where(inside, u, 0.5 * (va + vb))
+            x = root(partial(self._above, target), np.full(u.shape, a), np.full(u.shape, b), atol=1e-15)
+            rising = vb > va
+            everything = u <= min(va, vb)
+            x = np.where(inside, x, np.where(everything == rising, a, b))
+            ends = np.full(u.shape, a), np.full(u.shape, b)
+            below0, beyond0 = _mass(self.line0, ends[0], x), _mass(self.line0, x, ends[1])
+            below1, beyond1 = _mass(self.line1, ends[0], x), _mass(self.line1, x, ends[1])
+            alpha, rest0 = (alpha + beyond0, rest0 + below0) if rising else (alpha + below0, rest0 + beyond0)
+            recall, rest1 = (recall + beyond1, rest1 + below1) if rising else (recall + below1, rest1 + beyond1)
+        return np.asarray(alpha), np.asarray(recall), np.asarray(rest0), np.asarray(rest1)
+
+    @cached_property
+    def _levels(self) -> tuple[Array, Array, Array, Array, Array]:
+        """Thresholds where something starts or ends, falling, and (α, recall, rest0, rest1) just above and at each."""
+        ratios, _, sloped = self._parts
+        values = np.unique(np.concatenate((ratios, [v for *_, va, vb in sloped for v in (va, vb)])))[::-1]
+        strict, weak = self._split(values), self._split(values, ties=True)
+        joined = [np.stack((s, w), axis=-1).ravel() for s, w in zip(strict, weak, strict=True)]
+        return values, joined[0], joined[1], joined[2], joined[3]
+
+    @cached_property
+    def _one_sided(self) -> int:
+        """1 (or −1) if the ratio never falls (rises) along the line, so that "x > c" ("x < c") is optimal; else 0."""
+        if self.line0.atoms:
+            return 0
+        values = [self._end(v) for interval in self._intervals() for v in interval]
+        steps = np.diff(values)
+        slack = 1e-12 * (1 + np.abs(values).max())
+        return 1 if steps.min() >= -slack else -1 if steps.max() <= slack else 0
+
+    def _follow_one_sided(self, given: Array, known: int, wanted: int) -> Array:
+        """The same curve from a threshold on the observation itself: relative precision in the deepest tail."""
+        lines = (self.line0, self.line1)
+        low, high = self._span
+
+        def log_hit(line: Line, c: Array) -> Array:
+            return line.log_sf(c) if self._one_sided == 1 else line.log_cdf(c)
+
+        def log_miss(line: Line, c: Array) -> Array:
+            return line.log_cdf(c) if self._one_sided == 1 else line.log_sf(c)
+
+        inside = (given > 0) & (given < 1)
+        goal = np.where(inside, given, 0.5)
+        # match the smaller of hit and miss, which carries the digits
+        small = goal <= 0.5
+
+        def excess(c: Array) -> Array:
+            hit, miss = log_hit(lines[known], c), log_miss(lines[known], c)
+            return np.where(small, hit - np.log(goal), np.log1p(-np.where(small, 0.5, goal)) - miss)
+
+        c = root(excess, np.full(goal.shape, low), np.full(goal.shape, high), atol=1e-300)
+        value = np.exp(log_hit(lines[wanted % 2], c) if wanted < 2 else log_miss(lines[wanted % 2], c))
+        zero, one = (0.0, 1.0) if wanted < 2 else (1.0, 0.0)
+        return np.where(given <= 0, zero, np.where(given >= 1, one, value))
+
+    def _follow(self, given: Array, known: int, wanted: int) -> Array:
+        """The coordinate ``wanted`` of the curve where coordinate ``known`` (0 α, 1 recall) has the given value."""
+        if self._one_sided:
+            return self._follow_one_sided(np.asarray(given, dtype=float), known, wanted)
+        values, *columns = self._levels
+        given = np.asarray(given, dtype=float)
+        axis, out = np.maximum.accumulate(columns[known]), columns[wanted]
+        k = np.clip(np.searchsorted(axis, given, side="left"), 1, axis.size - 1)
+        # inside a jump (an odd place) the test is randomised: a chord
+        width = axis[k] - axis[k - 1]
+        safe = np.where(width > 0, width, 1.0)
+        share = np.where(width > 0, np.clip((given - axis[k - 1]) / safe, 0.0, 1.0), 1.0)
+        left = np.clip(((1 - given) - columns[known + 2][k]) / safe, 0.0, 1.0)  # 1 − share, precise near 1
+        step = out[k] - out[k - 1]
+        result = np.where(share < 0.5, out[k - 1] + share * step, out[k] - np.where(width > 0, left, 0.0) * step)
+        smooth = (k % 2 == 0) & (width > 0) & (share > 0) & (share < 1)
+        if smooth.any():
+            g, j = given[smooth], k[smooth] // 2
+            high, low = values[j - 1], values[j]
+
+            def excess(u: Array) -> Array:
+                with np.errstate(divide="ignore"):
+                    return np.asarray(np.log(self._split(u)[known]) - np.log(g))
+
+            u = root(excess, low, high, rtol=1e-11, atol=1e-11)
+            # the slope of the curve is e^u, so what the search left over is made good along the tangent
+            here = self._split(u)
+            left_over, slope = g - here[known], np.exp(u)
+            moved = {(0, 1): slope, (0, 3): -slope, (1, 0): 1 / slope}[known, wanted] * left_over
+            result = np.array(result, dtype=float)
+            result[smooth] = np.clip(here[wanted] + moved, 0.0, 1.0)
+        return np.asarray(result)
+
+    def tradeoff(self, alpha: Array) -> Array:
+        """The miss where the false-positive rate is α, rounded down."""
+        return np.maximum(self._follow(alpha, 0, 3) * (1 - ERROR), 0.0)
+
+    def roc(self, alpha: Array) -> Array:
+        """The recall where the false-positive rate is α, rounded up."""
+        return np.minimum(self._follow(alpha, 0, 1) * (1 + ERROR), 1.0)
+
+    def inverse_roc(self, recall: Array) -> Array:
+        """The false-positive rate where the recall is given, rounded down."""
+        return self._follow(recall, 1, 0) * (1 - ERROR)
+
+    def at(self, log_threshold: Array) -> tuple[Array, Array]:
+        """(α, recall) of the threshold test."""
+        alpha, recall, _, _ = self._split(np.asarray(log_threshold, dtype=float))
+        return np.minimum(alpha, 1.0), np.minimum(recall, 1.0)
+
+    def profile(self, log_threshold: Array) -> Array:
+        """recall − t·α, plus the stated rounding of both; 0 where nothing lies above the threshold."""
+        u = np.asarray(log_threshold, dtype=float)
+        alpha, recall, rest0, rest1 = self._split(u)
+        with np.errstate(over="ignore", invalid="ignore"):
+            t = np.where(alpha > 0, np.exp(u), 0.0)
+            upper = recall - t * alpha
+            lower = -np.expm1(u) + (np.exp(u) * rest0 - rest1)  # the same from the other side, for t < 1
+            value = np.where(u < 0, lower, upper) + ERROR * (recall + t * alpha)
+        return np.where(recall > 0, np.clip(value, 0.0, 1.0), 0.0)
+
+    def profile_inverse(self, delta: Array) -> Array:
+        """The least ε ≥ 0 with h(e^ε) ≤ δ."""
+        delta = np.asarray(delta, dtype=float)
+        start = self.profile(np.zeros(delta.shape))
+        zero = start <= delta
+        d = np.where(zero | (delta <= 0), 0.5 * np.maximum(start, 1e-300), delta)
+        values = self._levels[0]
+        high = np.full(delta.shape, max(float(np.max(values[np.isfinite(values)], initial=0.0)), 1e-12))
+        near = 1e-14 * float(high.max())
+        value = root(lambda e: self.profile(e) - d, np.zeros(delta.shape), high, rtol=1e-13, atol=near)
+        value = np.where(self.profile(value) > d, value + 1e-13 * (1 + value), value)
+        jump = self.profile(high) > d  # mass that only H1 shows
+        limit = np.where(jump, np.inf, value)
+        return np.where(zero, 0.0, np.where(delta > 0, limit, np.maximum(self.max_llr(), 0.0)))
+
+    def max_llr(self) -> Array:
+        """The largest ratio, flat, at a knot or in the limit; infinite where the tails let it grow for ever."""
+        ratios, masses, sloped = self._parts
+        best = float(np.max(ratios[masses[:, 1] > 0], initial=-np.inf))
+        best = max([best, *(v for *_, va, vb in sloped for v in (va, vb))])
+        if not np.isfinite(self.line0.support[0]):
+            for side, end in enumerate(self._span):
+                limit = limit_of_ratio(self.line0.tails()[side], self.line1.tails()[side])
+                # normal tails: the ratio grows where it still rises outwards
+                inner = 0.75 * end + 0.25 * self.line0.centre
+                grows = float(self.llr(np.asarray(end)) - self.llr(np.asarray(inner))) > 1e-9
+                best = np.inf if np.isposinf(limit) or (np.isnan(limit) and grows) else best
+        return np.asarray(best + ERROR * (1 + abs(best)) if np.isfinite(best) else best)
+
+    def _nodes(self) -> tuple[Array, Array]:
+        """Quadrature nodes and log-weights over the sloped intervals, panels no wider than half a scale."""
+        places, weights = [], []
+        width = 0.5 * min(self.line0.scale, self.line1.scale)
+        for a, b, *_ in self._parts[2]:
+            edges = np.linspace(a, b, int(np.clip(np.ceil((b - a) / width), 4, 6000)) + 1)
+            half = np.diff(edges)[:, None] / 2
+            places.append((edges[:-1, None] + half * (1 + _X)).ravel())
+            weights.append(np.log(half * _W).ravel())
+        return np.concatenate([*places, []]), np.concatenate([*weights, []])
+
+    @cached_property
+    def _weighted(self) -> tuple[Array, Array, Array, Array]:
+        """(log H0-mass, H0-mass, H1-mass, llr) of flat mass and of the nodes with their weights."""
+        ratios, masses, _ = self._parts
+        x, w = self._nodes()
+        log_p0, llr = w + self.line0.log_pdf(x), self.llr(x)
+        with np.errstate(divide="ignore"):
+            log_q0 = np.concatenate((np.log(masses[:, 0]), log_p0))
+        q1 = np.concatenate((masses[:, 1], np.exp(log_p0 + llr)))
+        return log_q0, np.exp(log_q0), q1, np.concatenate((ratios, llr))
+
+    def log_moment(self, a: Array) -> Array:
+        """Flat mass exactly, the rest by Gauss–Legendre between knots."""
+        a = np.asarray(a, dtype=float)
+        log_q0, q0, q1, u = self._weighted
+        both = np.isfinite(u)  # mass that one law lacks counts only at the order that ignores the other
+        values = []
+        for v in a.ravel():
+            less_one = moment_less_one(q0, q1, u, float(v)) if both.all() else np.nan
+            if abs(less_one) < 0.5:
+                values.append(np.log1p(less_one))
+                continue
+            lost = (v > 1 and np.isposinf(u).any()) or (v < 0 and np.isneginf(u).any())
+            values.append(np.inf if lost else logsumexp(log_q0[both] + v * u[both]))
+        return np.asarray(values).reshape(a.shape)
+
+    def kl(self) -> Array:
+        """Flat mass exactly, the rest by Gauss–Legendre between knots."""
+        ratios, masses, _ = self._parts
+        x, w = self._nodes()
+        live = masses[:, 0] > 0
+        flat = -np.sum(masses[live, 0] * ratios[live])
+        return np.asarray(flat - np.sum(np.exp(w + self.line0.log_pdf(x)) * self.llr(x)))
+
+    def auc(self) -> Array:
+        """∫ recall dα: chords over flat mass, and E₀[recall(llr(X))] over the sloped parts, split where another
+        starts.
+        """
+        near = 45 * max(self.line0.scale, self.line1.scale)  # e^{−45} of the mass lies beyond: below rounding
+        reach = self.line0.centre - near, self.line0.centre + near
+        if np.isfinite(self.line0.support[0]):  # all of it: a bounded law may hold its mass at the ends
+            reach = self._span
+        if self._one_sided:
+            hit = self.line1.log_sf if self._one_sided == 1 else self.line1.log_cdf
+            ends = [*self._span, *self.line0.knots, *self.line1.knots, self.line0.centre, self.line1.centre]
+            edges = np.unique(np.clip(ends, *reach))
+            total = integrate(lambda x: np.exp(self.line0.log_pdf(x) + hit(x)), edges, tolerance=1e-15)
+            return np.asarray(min(total * (1 + ERROR), 1.0))
+        values, _, recall, _, _ = self._levels
+        ratios, masses, sloped = self._parts
+        place = np.searchsorted(-values, -ratios)
+        total = float(np.sum(masses[:, 0] * (recall[2 * place] + recall[2 * place + 1]) / 2))
+        for a, b, va, vb in sloped:
+            inner = values[(values > min(va, vb)) & (values < max(va, vb))]
+            cuts = root(partial(self._above, inner), np.full(inner.shape, a), np.full(inner.shape, b))
+            points = np.unique(np.clip(np.concatenate(([a], cuts, [b])), *reach))
+            total += integrate(self._hit_density, points)
+        return np.asarray(min(total * (1 + ERROR), 1.0))
+
+    def _hit_density(self, x: Array) -> Array:
+        """H0's density times the recall of the test whose threshold is llr(x)."""
+        return np.asarray(np.exp(self.line0.log_pdf(x)) * self._split(self.llr(x))[1])
+
+    def psi(self) -> Array:
+        """By tangents; infinite if either law has mass the other lacks, or a heavier exponential tail.
+
+        With normal tails the bound covers what doubles can see, α ≥ 1e-300; it is loose where the optimum is not
+        isolated.
+        """
+        if not np.isfinite(self.line0.support[0]):
+            ends = zip(self.line0.tails(), self.line1.tails(), strict=True)
+            if any(np.isinf(limit_of_ratio(*pair)) for pair in ends):
+                return np.asarray(np.inf)
+        values, alphas, recalls, *_ = self._levels
+        if recalls[0] > 0 or alphas[-1] < 1 - 1e-12:
+            return np.asarray(np.inf)
+        finite = values[np.isfinite(values)]
+        between = (np.linspace(b, a, 65) for a, b in pairwise(finite))
+        return np.asarray(self.psi_between(np.concatenate((finite, *between))))
+
+    def _recalled(self, u: Array) -> tuple[Array, ...]:
+        """α, recall and 1 − recall, each with all its digits."""
+        alpha, recall, _, rest = self._split(u)
+        return np.minimum(alpha, 1.0), np.minimum(recall, 1.0), rest
+
+    def psi_between(self, thresholds: Array, most: int = 20_000) -> float:
+        """The bound by tangents from these thresholds, refined to ``most``: in both orders, since each keeps the digits
+        of one tail.
+        """
+        back = self.reverse()
+        return max(
+            psi_by_tangents(law, u, most=most, split=law._recalled)
+            for law, u in ((self, thresholds), (back, -thresholds))
+        )
+
+    def fbeta(self, beta: Array, odds: Array) -> Array:
+        """Thresholds, rounded up."""
+        return fbeta_by_thresholds(self, beta, odds, error=ERROR)

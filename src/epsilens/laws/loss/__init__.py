@@ -1,0 +1,1 @@
+"""The privacy loss of many releases together: steps, their moments, and brackets that are proven."""

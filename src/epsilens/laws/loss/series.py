@@ -1,0 +1,273 @@
+"""The profile of a product straight from its characteristic function: one sum of a few dozen terms, with a bracket.
+
+For λ > 0 and M(z) = E e^{zS} over what is finite, δ(ε) = (1/2π)∫ M(z)·e^{−zε}/(z(z+1)) dy on z = λ + iy. The trapezoid
+rule of step h = 2π/W is, by Poisson's summation, Σ_m δ(ε + mW)·e^{λmW}: all terms are positive, so that it is an upper
+bound as it stands, and a lower one less the terms m ≠ 0, which Chernoff's bound holds. Nothing is discretised: what is
+left are the frequencies left out (:mod:`.loss_decay`), quadrature, rounding, and the mass cut off far out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.fft import irfft
+
+from ...checks import Array
+from .decay import frequency
+from .plan import Aim
+from .rest import Rest, rest_of
+from .step import Step
+from .tilted import Tilted, TiltedNormal, tilted
+
+__all__ = ["Series", "series"]
+
+_U = 2.0**-53
+_CHEAP, _MOST_WORK = 2**19, 2**27  # frequencies times nodes: not worth another tilt, and too many
+_MOST_TERMS = 2**15
+_MOST_LIKELY = 16.0  # a frequency that is mostly enough, in inverse standard deviations
+_MOST_LOST = 14.0  # how far below what the tilt resolves an answer may lie, as a logarithm
+_FOR_SLOPES = 3.0
+_UP, _DOWN = np.geomspace(0.2, 30.0, 14), np.append(np.geomspace(0.02, 0.95, 14), 1.0)  # for Chernoff's bounds
+_SPAN = 2.0  # how far to either side of the answer the other periods stay away, in standard deviations
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """e^{λl−K}·δ(l) = Re Σ a_n·e^{−inh(l−c)} ± error, less what the other periods add."""
+
+    tilt: float
+    h: float
+    centre: float
+    log_scale: float
+    terms: Any
+    error: float
+    relative: float
+    aliases: tuple[tuple[Array, Array], tuple[Array, Array]]
+    rest: Rest
+    work: int  # frequencies times nodes
+
+    @property
+    def period(self) -> float:
+        """W."""
+        return 2 * math.pi / self.h
+
+    def at(self, loss: Array) -> tuple[Array, Array]:
+        """The sum at some losses, and its derivative."""
+        y = self.h * np.arange(self.terms.size)
+        turned = np.exp(-1j * np.multiply.outer(np.asarray(loss) - self.centre, y))
+        both = turned @ np.stack((self.terms, -1j * y * self.terms), axis=1)
+        return both[..., 0].real, both[..., 1].real
+
+    def logs(self, loss: Array, value: Array) -> tuple[Array, Array]:
+        """(low, high) of log δ from the sum."""
+        low, high = self.bounds(loss, value)
+        base = self.log_scale - self.tilt * loss
+        slack = self.relative + 8 * _U * (abs(self.log_scale) + self.tilt * np.abs(loss) + 8)
+        with np.errstate(divide="ignore"):
+            less, more = self.rest.bounds(loss)
+            a, b = np.logaddexp(base + np.log(low), np.log(less)), np.logaddexp(base + np.log(high), np.log(more))
+        return a - slack, np.minimum(b + slack, 0.0)
+
+    def table(self, first: float, size: int) -> Array:
+        """The sum at first + jW/size, by one transform."""
+        n = np.arange(self.terms.size)
+        turned = np.conj(self.terms * np.exp(-1j * self.h * (first - self.centre) * n))
+        turned[1:] *= 0.5
+        return np.asarray(irfft(turned, size) * size)
+
+    def spill(self, loss: Array) -> Array:
+        """A bound on what the other periods add to the sum."""
+        total = np.zeros(np.shape(loss))
+        for (s, log_a), sign in zip(self.aliases, (1.0, -1.0), strict=True):
+            if s.size:
+                least = np.min(log_a - np.multiply.outer(sign * np.asarray(loss), s), axis=-1)
+                total += np.exp(np.minimum(least, 700.0))
+        return total
+
+    def bounds(self, loss: Array, value: Array) -> tuple[Array, Array]:
+        """(low, high) of δ·e^{λl−K} without the rest, from the sum; the relative error of all is not in them."""
+        return np.maximum(value - self.error - self.spill(loss), 0.0), np.maximum(value, 0.0) + self.error
+
+
+def series(
+    steps: Sequence[tuple[Step, int]],
+    flipped: bool,
+    aim: Aim,
+    reaches: Sequence[tuple[float, float]],
+    tolerance: float,
+) -> Series | None:
+    """The series about the aim's saddle; None where it would take too much or its tail cannot be bounded.
+
+    ``tolerance`` is the relative error wanted at the aim's loss.
+    """
+    best: _Frame | None = None
+    for tilt, spread in _tilts(aim):
+        frame = _frame(steps, flipped, aim, reaches, tolerance, tilt, spread)
+        if frame is not None and (best is None or frame.work < 0.5 * best.work):
+            best = frame
+        if best is not None and best.work <= _CHEAP:
+            break
+    if best is None or best.count > _MOST_TERMS or best.work > _MOST_WORK:
+        return None
+    centre = math.fsum(k * law.mean for law, k in best.laws)
+    rho = math.fsum(k * law.rho for law, k in best.laws) + 1e-14
+    h = 2 * math.pi / best.period
+    y = np.asarray(h * np.arange(best.count))
+    terms, error = _terms(best.laws, y, best.tilt, abs(centre) + abs(aim.loss) + best.period)
+    return Series(
+        best.tilt,
+        h,
+        centre,
+        math.fsum(k * law.log_scale for law, k in best.laws),
+        terms,
+        error + best.tail + 200 * _U * float(np.abs(terms).sum()),
+        math.expm1(rho),
+        (_alias(*best.above, best.period, rho), _alias(*best.below, best.period, rho)),
+        rest_of(steps, flipped, reaches, best.laws, best.tilt, best.spread),
+        best.work,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Frame:
+    """What a series at one tilt takes: its laws, its period, its frequencies, and the bounds on what they leave out."""
+
+    tilt: float
+    spread: float
+    laws: list[tuple[Tilted | TiltedNormal, int]]
+    tail: float
+    period: float
+    count: int
+    above: tuple[Array, Array]
+    below: tuple[Array, Array]
+
+    @property
+    def work(self) -> int:
+        """Frequencies times nodes."""
+        return self.count * sum(law.nodes for law, _ in self.laws)
+
+
+def _frame(
+    steps: Sequence[tuple[Step, int]],
+    flipped: bool,
+    aim: Aim,
+    reaches: Sequence[tuple[float, float]],
+    tolerance: float,
+    tilt: float,
+    spread: float,
+) -> _Frame | None:
+    """What a series at one tilt takes; None if its frequencies do not end."""
+    laws = _laws(steps, flipped, tilt, reaches, _MOST_LIKELY / spread)
+    if laws is None:
+        return None
+    spread = math.sqrt(math.fsum(k * law.variance for law, k in laws))
+    if not spread > 0:
+        return None
+    # at the saddle the sum is about 1/(λ(λ+1)·√2π·sd); an answer elsewhere lies below what the tilt resolves
+    log_scale = math.fsum(k * law.log_scale for law, k in laws)
+    log_answer = min(aim.log_value - (log_scale - tilt * aim.loss), float(_log_peak(np.asarray(tilt))))
+    log_wanted = math.log(0.02 * tolerance) + log_answer - math.log1p(tilt * spread)
+    most_y, tail = frequency([(law.decay, k) for law, k in laws], tilt, spread, math.exp(log_wanted))
+    if not math.isfinite(most_y):
+        return None
+    if most_y > _MOST_LIKELY / spread:
+        laws = _laws(steps, flipped, tilt, reaches, most_y)
+        if laws is None:
+            return None
+    up, down, span = _UP / spread, _DOWN * tilt, _SPAN * spread
+    k_up = sum(k * law.log_moment(up) for law, k in laws) + _log_peak(tilt + up)
+    k_down = sum(k * law.log_moment(-down) for law, k in laws) + _log_peak(tilt - down)
+    nearest = float(np.min((k_up - log_wanted) / up)), float(np.max((log_wanted - k_down) / down))
+    period = max(nearest[0] - aim.loss + span, aim.loss + span - nearest[1], 2 * span)
+    count = math.ceil(most_y * period / (2 * math.pi)) + 1
+    return _Frame(tilt, spread, laws, tail, period, count, (up, np.asarray(k_up)), (down, np.asarray(k_down)))
+
+
+def _tilts(aim: Aim) -> list[tuple[float, float]]:
+    """(λ, standard deviation), best first: the saddle, and less where rare large losses take over the tilted law.
+
+    There the other periods would have to stay far away; a smaller tilt resolves the answer less well, but may do.
+    About the middle a tilt of 0 would do for the answer, but not for the other periods.
+    """
+    k_of = aim.cumulants
+    tilt = max(aim.saddle, 1 / aim.spread)
+    if not aim.heavy:
+        return [(tilt, aim.spread)]
+    most_lost = min(math.log(0.5 * min(aim.tolerance, 1.0) / (aim.count * 1e-14)), _MOST_LOST)
+    if aim.ask.kind in ("roc", "recall"):  # read from differences of h
+        most_lost -= _FOR_SLOPES
+    found: list[tuple[float, float, float]] = []
+    for one in (tilt * 0.7 ** np.arange(8)).tolist():
+        spread = k_of.spread(one)[1]
+        s = _UP / spread
+        k = k_of(np.append(one, one + s))
+        lost = float(k[0]) - one * aim.loss - aim.log_value
+        if found and (lost > most_lost or one * spread < 0.5):
+            break
+        period = float(np.min((k[1:] - k[0] + 20 + max(lost, 0.0)) / s)) - aim.loss
+        found.append((max(period, spread), one, spread))
+    shortest = min(period for period, _, _ in found)
+    first = next(i for i, (period, _, _) in enumerate(found) if period <= 2.5 * shortest)
+    return [(one, spread) for _, one, spread in found[first:]]
+
+
+def _laws(
+    steps: Sequence[tuple[Step, int]],
+    flipped: bool,
+    tilt: float,
+    reaches: Sequence[tuple[float, float]],
+    steepness: float,
+) -> list[tuple[Tilted | TiltedNormal, int]] | None:
+    laws = []
+    for (step, k), reach in zip(steps, reaches, strict=True):
+        law = tilted(step, flipped, tilt, reach, steepness)
+        if law is None:
+            return None
+        laws.append((law, k))
+    return laws
+
+
+def _log_peak(s: Array) -> Array:
+    """log max_u (1 − e^{−u})·e^{−su} = s·log s − (s+1)·log(s+1)."""
+    s = np.maximum(s, 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.where(s > 0, s * np.log(s / (s + 1)) - np.log1p(s), 0.0))
+
+
+def _alias(s: Array, k_of: Array, period: float, rho: float) -> tuple[Array, Array]:
+    """Σ_{m≥1} e^{k − s(l + mW)} as e^{a − sl}, where the masses in k are good to ρ."""
+    return s, np.asarray(k_of - s * period - np.log(-np.expm1(-s * period)) + 2 * rho + 1e-9)
+
+
+def _terms(live: Sequence[tuple[Tilted | TiltedNormal, int]], y: Array, tilt: float, far: float) -> tuple[Any, float]:
+    """a_n, and the sum of their errors: with |φ̂ − φ| ≤ e, |φ̂^k − φ^k| ≤ (|φ̂|+e)^k − |φ̂|^k, plus phase and exponent."""
+    log_size, angle, excess, turns = np.zeros(y.size), np.zeros(y.size), np.zeros(y.size), np.zeros(y.size)
+    for law, k in live:
+        phi = law.transform(float(y[1]), y.size)
+        re, im = phi.real, phi.imag
+        near = (re - 1) * (re + 1) + im * im
+        with np.errstate(divide="ignore"):
+            here = np.where(near > -0.9, 0.5 * np.log1p(np.maximum(near, -0.9)), np.log(np.abs(phi)))
+            log_size += k * here
+            wrong = law.rho + law.kappa * y + 16 * _U
+            excess += k * np.log1p(wrong * np.exp(-np.maximum(here, -600.0)))
+        theta = np.arctan2(im, re)
+        angle += k * theta
+        turns += k * np.abs(theta)
+    size = np.exp(log_size)
+    size[0] = 1.0
+    scale = np.where(np.arange(y.size) == 0, 1.0, 2.0) * float(y[1]) / (2 * math.pi)
+    z = tilt + 1j * y
+    bottom = z * (z + 1)
+    terms = scale * size * np.exp(1j * angle) / bottom
+    with np.errstate(over="ignore", invalid="ignore"):
+        grown = np.where(size > 0, size * np.expm1(excess), np.exp(log_size + excess))
+        grown = np.where(np.isfinite(grown), grown, 2.0)
+    turned = size * _U * (4 * turns + 4 * np.abs(log_size) + 8 * y * far + 16)
+    # two sizes are never further apart than their sum
+    lost = np.where(np.isfinite(log_size), np.minimum(grown, 1 + size) + turned, 1.0)
+    return terms, float((scale * lost / np.abs(bottom)).sum())

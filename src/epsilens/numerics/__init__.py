@@ -1,0 +1,1 @@
+"""Special functions and roots, stable over the whole domain."""

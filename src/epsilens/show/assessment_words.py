@@ -1,0 +1,323 @@
+"""What an assessment says before it shows a number: the verdict, the instruction, and the sentences of the lead."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from ..assessment.accuracy import noise_at
+from ..assessment.adversaries import limits_of
+from ..catalogue.readings import find
+from .assessment_numbers import FREQUENCIES, MOST, epsilon_down, epsilon_up, error, limit, percent, planned, risk, share
+from .assessment_queries import subject
+from .sentences import Span, false_alarms, flat
+from .words import apart, count, frequencies, frequency, grouped, scale_for
+
+if TYPE_CHECKING:
+    from ..assessment.accuracy import QueryAccuracy
+    from ..assessment.assessment import Assessment, Risk
+
+__all__ = [
+    "DISCLOSURE", "Verdict", "contradiction", "error_at", "error_limit", "failed", "hardest", "headline",
+    "largest_epsilon", "lead", "leading", "reached", "second", "second_name", "sentence", "share_of_people", "status",
+    "verdict",
+]  # fmt: skip
+
+#: within: every limit holds; over: a risk is; impossible: no ε keeps a risk; inaccurate: only the error is too large;
+#: contradictory: the error needs more ε than the risks allow; open: nothing is limited.
+Verdict: TypeAlias = Literal["within", "over", "impossible", "inaccurate", "contradictory", "open"]
+
+DISCLOSURE = (
+    "This ε was chosen by looking at the confidential data.",
+    "The choice itself reveals a little. Keep this report inside the organisation, and publish ε without the true "
+    "answers and the figures on isolation.",
+)
+
+
+def verdict(a: Assessment) -> Verdict:
+    """Where the planned release stands."""
+    if not a.possible:
+        return "impossible"
+    if a.exceeded:
+        return "over"
+    allowed = error_limit(a)
+    if allowed is not None and any(q.typical and q.relative(a.epsilon, a.release) > allowed for q in a.queries):
+        return "contradictory" if _apart(a) else "inaccurate"
+    return "within" if a.release.limits else "open"
+
+
+def failed(a: Assessment) -> bool:
+    """Whether the planned release breaks a limit: the command then exits with 3."""
+    return verdict(a) not in ("within", "open")
+
+
+def error_limit(a: Assessment) -> float | None:
+    """The error tolerated, as a share of the answer."""
+    given = limits_of(a.release).get("error")
+    return None if given is None else given[0]
+
+
+def largest_epsilon(a: Assessment) -> float | None:
+    """The largest ε within every limit on risk, before rounding; None without such a limit."""
+    return min((r.largest for r in a.risks if r.largest is not None), default=None)
+
+
+def second(a: Assessment) -> float | None:
+    """The ε shown beside the planned one: the recommended, if there is one and it says more than "anything goes"."""
+    shown = a.recommended is not None and 0 < a.recommended < MOST and a.recommended != a.epsilon
+    return a.recommended if shown else None
+
+
+def second_name(a: Assessment) -> str:
+    """What the second ε is to the planned one."""
+    return "Recommended" if a.exceeded else "Largest allowed"
+
+
+def leading(a: Assessment) -> Risk:
+    """The risk the report speaks of first: the one that sets the recommendation, or else the membership test."""
+    return next((r for r in a.risks if r.key == a.binding), None) or next(r for r in a.risks if r.key == "membership")
+
+
+def hardest(a: Assessment) -> QueryAccuracy:
+    """The query with the largest error for its size, which limits how small ε can be."""
+    rated = [q for q in a.queries if q.typical]
+    return max(rated, key=lambda q: q.relative(a.epsilon, a.release), default=a.queries[0])
+
+
+def error_at(a: Assessment, q: QueryAccuracy, epsilon: float) -> float:
+    """The 95% error of a query at an ε."""
+    return noise_at(q.sensitivity, q.share, q.divisor, epsilon, a.release).error
+
+
+def _apart(a: Assessment) -> bool:
+    """Whether the error tolerated needs more ε than the limits on risk allow."""
+    most, least = largest_epsilon(a), a.at_least
+    return least is not None and least > (MOST if most is None else most)
+
+
+def headline(a: Assessment) -> str:
+    """The instruction."""
+    now = planned(a.epsilon)
+    if (said := verdict(a)) == "impossible":
+        return "No ε meets this limit"
+    if said == "over":
+        return f"Lower ε from {now} to {epsilon_down(a.recommended or 0.0)}"
+    if said == "contradictory":
+        return "No ε meets both limits" if a.binding else "No ε meets this limit"
+    if said == "inaccurate":
+        return f"Raise ε from {now} to {epsilon_up(a.at_least or 0.0, largest_epsilon(a))}"
+    if said == "open":
+        return "Set a limit to choose ε"
+    return f"ε = {now} is within your limit{'s' if len(a.release.limits) > 1 else ''}"
+
+
+def status(a: Assessment) -> str:
+    """One line beneath the headline; what breaks a limit is marked by the caller, see :func:`failed`."""
+    return {
+        "within": "Within every limit as planned",
+        "over": "Over the risk limit as planned",
+        "impossible": "Over the risk limit at any ε",
+        "inaccurate": "Over the error limit as planned",
+        "contradictory": "Over the error limit as planned",
+        "open": "No limit was given",
+    }[verdict(a)]
+
+
+def sentence(a: Assessment) -> str:
+    """The lead as one plain text."""
+    return " ".join(flat(paragraph) for paragraph in lead(a))
+
+
+def lead(a: Assessment) -> tuple[tuple[Span, ...], ...]:
+    """Two paragraphs: what the adversary reaches at the planned ε, then what to do about it and its price."""
+    return _consequence(a, leading(a)), _advice(a)
+
+
+# -- what the adversary reaches -----------------------------------------------------------------------------------
+
+
+def reached(a: Assessment, r: Risk, value: float) -> float:
+    """The risk as it is told: what double precision rounds to certainty is not, except a belief under normal noise."""
+    certain = r.reading in ("posterior", "precision") and a.release.mechanism.noise == "gaussian"
+    return math.nextafter(1, 0) if value == 1 and r.reading in FREQUENCIES and not certain else value
+
+
+def _consequence(a: Assessment, r: Risk) -> tuple[Span, ...]:
+    start = f"At the planned ε = {planned(a.epsilon)}, "
+    if r.reading not in FREQUENCIES:
+        spans = [
+            Span(f"the {find(r.reading).label} of the {r.name.lower().split(',')[0]} is "),
+            Span(risk(r.reading, r.planned, limit=r.limit), "risk" if r.over else "strong"),
+            Span(f". Without the release it would be {risk(r.reading, r.baseline)}."),
+        ]
+        allowed = [] if r.limit is None else [Span(f" Your limit is {limit(r.reading, r.limit)}.")]
+        return (Span(start), *spans, *allowed)
+    now = reached(a, r, r.planned)
+    told, without, *rest = frequencies(now, r.baseline, *([] if r.limit is None else [r.limit]))
+    before, after, otherwise = _phrase(a, r)
+    spans = [Span(start + before), Span(told, "risk" if r.over else "strong"), Span(f"{after}. {otherwise} ")]
+    if apart(r.planned, r.baseline):
+        spans.append(Span(f"{without}.", "strong"))
+    else:
+        spans += [Span(without, "strong"), Span(" too.")]
+    if rest:
+        spans += [Span(" Your limit is "), Span(f"{rest[0]}.", "strong")]
+    return tuple(spans)
+
+
+def _phrase(a: Assessment, r: Risk) -> tuple[str, str, str]:
+    """Before the number, after it, and before the baseline; an adversary unknown here is told by its name."""
+    secret = a.release.data.secret
+    asked = f"whether “{secret}” is true of a person" if secret else "whether a person has the secret"
+    right = "Without the release they would be right for"
+    known: dict[str, tuple[str, str, str]] = {
+        "membership": (
+            "an adversary who knows every other record guesses correctly whether a person is in the table for ",
+            " people", right,
+        ),
+        "differencing-known": (
+            f"an adversary who can single a person out, and knows the exact answer without them, guesses correctly "
+            f"{asked} for ", " people", right,
+        ),
+        "differencing-noisy": (
+            f"an adversary with two noisy answers that differ only by one person guesses correctly {asked} for ",
+            " people", right,
+        ),
+        "belief": (
+            "an adversary’s belief "
+            + (f"that “{secret}” is true of a person" if secret else "that a person has the secret")
+            + " can rise to ", "", "Without the release it would stay at",
+        ),
+        "reidentification": (
+            "an attack that looks for a person’s record finds it for ", " people", "Without the release it would for",
+        ),
+        "identification": (
+            f"an adversary’s belief which of {a.release.adversary.among or 0:,} people is missing can rise to ", "",
+            "Without the release it would stay at",
+        ),
+        "identification-guess": (
+            f"an adversary names the one of {a.release.adversary.among or 0:,} people who is missing for ", " people",
+            right,
+        ),
+    }  # fmt: skip
+    known["informed"] = known["belief"]
+    known["informed-guess"] = (
+        f"an adversary with what is known beforehand guesses correctly {asked} for ",
+        " people",
+        right,
+    )
+    at = r.arguments.get("alpha", r.arguments.get("fpr", 0.0))
+    finds = (
+        f"at {false_alarms(at)}, an adversary who knows every other record finds ",
+        " people in the table", "Without the release they would find",
+    )  # fmt: skip
+    known |= {
+        "membership-recall": finds,
+        "membership-roc": finds,
+        "membership-posterior": (
+            "an adversary’s belief that a person is in the table can rise to ", "",
+            "Without the release it would stay at",
+        ),
+        "membership-precision": (
+            "of those an adversary flags, ", " are in the table", "Without the release it would be",
+        ),
+        "membership-auc": (
+            "an adversary tells someone in the table from someone not in it for ", " pairs", right,
+        ),
+    }  # fmt: skip
+    if r.key in known:
+        return known[r.key]
+    if r.reading == "success":
+        return f"the adversary of “{r.name}” guesses correctly for ", " people", right
+    return f"the {find(r.reading).label} in “{r.name}” is ", "", "Without the release it would be"
+
+
+# -- what to do about it ------------------------------------------------------------------------------------------
+
+
+def _advice(a: Assessment) -> tuple[Span, ...]:
+    said, now, r = verdict(a), planned(a.epsilon), leading(a)
+    if said == "impossible":
+        if r.reading == "posterior" and a.release.mechanism.noise == "gaussian":
+            return (Span("Gaussian noise bounds no belief: some rare answers are conclusive. Limit success instead, "),
+                    Span("or use Laplace noise."))  # fmt: skip
+        if r.limit is not None and r.limit >= r.baseline:
+            return (Span("Even next to no privacy loss passes this limit. Give one further above the baseline."),)
+        return (
+            Span("Noise cannot take an adversary below what they know without the release. Give a limit above that, "),
+            Span("or state an adversary who knows less beforehand."),
+        )
+    if said == "over":
+        at = a.recommended or 0.0
+        return (Span(f"ε = {epsilon_down(at)} {_keeps(r)}. {_price(a, at)}"),)
+    if said == "inaccurate":
+        enough = epsilon_up(a.at_least or 0.0, largest_epsilon(a))
+        then = "" if r.needed is None else f", where the risk is {_told(r, r.needed)}"
+        within = ", still within your limit" if r.limit is not None else ""
+        return (Span(f"The noise is too strong: {_within(a, a.epsilon)}. ε = {enough} is enough{then}{within}."),)
+    if said == "contradictory":
+        return (Span(f"The noise is too strong: {_within(a, a.epsilon)}. {contradiction(a)}"),)
+    if said == "open":
+        return (Span(f"At ε = {now}, {_within(a, a.epsilon)}."),)
+    most = largest_epsilon(a)
+    room = ""
+    if most is not None and most > a.epsilon:
+        shown = epsilon_down(most)
+        room = "No ε would break it. " if shown == "any" else f"Up to ε = {shown} would keep it too. "
+    return (Span(f"{room}At ε = {now}, {_within(a, a.epsilon)}."),)
+
+
+def _keeps(r: Risk) -> str:
+    if r.recommended is None:
+        return "keeps the limit"
+    if r.reading not in FREQUENCIES:
+        return f"keeps it to {risk(r.reading, r.recommended)}"
+    whom = "them" if r.reading == "success" else "it"
+    scale = scale_for([r.recommended, r.baseline])
+    return f"keeps {whom} to {count(r.recommended, scale)}{'' if scale == 100 else f' of {grouped(scale)}'}"
+
+
+def _told(r: Risk, value: float) -> str:
+    if r.reading not in FREQUENCIES:
+        return risk(r.reading, value, limit=r.limit)
+    broken = [r.limit] if r.limit is not None and value > r.limit else []
+    return frequencies(value, r.baseline, *broken)[0]
+
+
+def _price(a: Assessment, at: float) -> str:
+    q = hardest(a)
+    there, here = error(error_at(a, q, at)), error(error_at(a, q, a.epsilon))
+    told = f"The price is accuracy: in 95 of 100 releases {subject(a, q)} is within {there}, not {here}."
+    if not q.typical:
+        return f"{told} The true answer is 0."
+    tolerated = error_limit(a)
+    allowed = "" if tolerated is None else f"; you allow {percent(tolerated)}"
+    return f"{told} That is {share(q.relative(at, a.release), tolerated, spoken=True)} of it{allowed}."
+
+
+def _within(a: Assessment, at: float) -> str:
+    q, tolerated = hardest(a), error_limit(a)
+    told = f"in 95 of 100 releases {subject(a, q)} is within {error(error_at(a, q, at))}"
+    if not q.typical:
+        return f"{told}; the true answer is 0"
+    allowed = "" if tolerated is None else f"; you allow {percent(tolerated)}"
+    return f"{told}, {share(q.relative(at, a.release), tolerated, spoken=True)} of it{allowed}"
+
+
+def contradiction(a: Assessment) -> str:
+    """Why risk and error cannot both be kept; what the error tolerated costs in risk; nothing without such a limit."""
+    tolerated, r = error_limit(a), leading(a)
+    if tolerated is None or a.at_least is None:
+        return ""
+    hard = max((q for q in a.queries if q.smallest_epsilon is not None), key=lambda q: q.smallest_epsilon or 0.0)
+    least = epsilon_up(a.at_least, None if _apart(a) else largest_epsilon(a))
+    if least == "none":
+        return f"No ε up to {MOST:g} keeps {subject(a, hard)} within {percent(tolerated)}."
+    then = "" if r.needed is None else f", where the risk is {'still ' if _apart(a) else ''}{_told(r, r.needed)}"
+    needs = f"Keeping {subject(a, hard)} within {percent(tolerated)} needs ε of at least {least}{then}."
+    return f"No ε meets both limits. {needs}" if _apart(a) and a.possible else needs
+
+
+def share_of_people(p: float) -> str:
+    """How many of the figures of an icon array are in the table."""
+    return "half of them" if p == 0.5 else frequency(p)

@@ -1,0 +1,311 @@
+"""Correlated records as text, Markdown and a page: the sentence, the comparison, the curve, what each record adds."""
+
+from __future__ import annotations
+
+import html
+import math
+import re
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from ..data.words import listed
+from .assessment_marks import Drawing, draw
+from .known_chart import known_curve
+from .page import document
+from .scan import _aligned, _table
+from .text import escape
+from .words import frequencies, number, rounded_down, rounded_up
+
+if TYPE_CHECKING:
+    from ..data.correlation.correlation import Correlation
+
+__all__ = ["curve", "fragment", "sentence", "to_html", "to_markdown", "to_text"]
+
+Table = tuple[str, list[str], list[list[str]]]
+_DESK, _PHONE = 808, 350
+_MOST = 12
+#: e to this power is about a million: beyond, a factor says no more than "certain".
+_HUGE = math.log(1e6)
+
+
+def _normal(value: float) -> float:
+    """Right guesses between two equally likely values at distance ψ: Φ(ψ/2)."""
+    return 0.5 * math.erfc(-value / (2 * math.sqrt(2)))
+
+
+def _belief(c: Correlation, value: float) -> float:
+    """What an even belief becomes (Laplace), or how often a guess is right (Gaussian); never quite certain."""
+    belief = _normal(value) if c.objective == "psi" else 1 / (1 + math.exp(-value))
+    return min(belief, math.nextafter(1.0, 0.0))
+
+
+def _factor(value: float) -> str:
+    """By how much odds move."""
+    return "more than a million" if value > _HUGE else rounded_up(math.exp(value), 3)
+
+
+def _record(c: Correlation, i: int) -> str:
+    return "one member of a group" if c.related is not None else c.names[i]
+
+
+def _known_words(c: Correlation, known: Sequence[int], values: Mapping[int, float], most: int = 6) -> str:
+    """What an adversary knows, short enough for a sentence."""
+    if not known:
+        return "no other member" if c.related is not None else "no other record"
+    if c.related is not None:
+        return f"{len(known)} other member{'s' if len(known) > 1 else ''}"
+    if len(known) == len(c.names) - 1:
+        return "the other record" if len(known) == 1 else "all other records"
+    shown = [c.names[i] + (f" (= {values[i]:g})" if i in values else "") for i in known]
+    return listed([*shown[: most - 1], f"{len(shown) - most + 1} more"] if len(shown) > most else shown)
+
+
+def _few_words(c: Correlation, known: Sequence[int]) -> str:
+    """The same for a table with many rows: names only where they are few."""
+    if c.related is None and 3 < len(known) < len(c.names) - 1:
+        return f"{len(known)} others"
+    return _known_words(c, known, {})
+
+
+def _who(c: Correlation) -> str:
+    """The worst adversary in words."""
+    return f"who knows {_known_words(c, c.worst.known, c.worst.values or {})}"
+
+
+def _adds(c: Correlation) -> bool:
+    return c.worst.upper > c.independent * (1 + 1e-9)
+
+
+def sentence(c: Correlation) -> str:
+    """The finding, with independence beside it."""
+    target, most = _record(c, c.worst.target), "" if c.worst.complete else "at most "
+    even, reached, alone = frequencies(0.5, _belief(c, c.worst.upper), _belief(c, c.independent))
+    if c.objective == "psi":
+        said = f"Someone {_who(c)} guesses right for {most}{reached} between two values of {target}; a coin gets {even}"
+        if not _adds(c):
+            return f"{said}, and if the records were independent it would be the same."
+        return f"{said}, and if the records were independent it would be {alone}."
+    if not _adds(c):
+        return (
+            f"Correlation adds nothing here: whatever someone knows, their odds about a record shift by a factor of at "
+            f"most {_factor(c.worst.upper)} ({even} becomes {reached}), as if the records were independent."
+        )
+    return (
+        f"Someone {_who(c)} can shift their odds about {target} by a factor of {most}{_factor(c.worst.upper)} "
+        f"({even} becomes {reached}); if the records were independent it would be {_factor(c.independent)} ({alone})."
+    )
+
+
+def _unit(c: Correlation) -> str:
+    return "ψ" if c.objective == "psi" else "leakage ε"
+
+
+def _comparison(c: Correlation) -> Table:
+    """The worst adversary between independence and group privacy."""
+    what = "right guesses" if c.objective == "psi" else "50 of 100 becomes"
+    up = f"upper end of the {100 * c.interval.confidence:g}% interval"
+    lines = [
+        ("independent records", c.independent),
+        ("worst adversary" + ("" if c.worst.complete else ", found"), c.worst.leakage),
+        *([] if c.worst.complete else [("worst adversary, proven bound", c.worst.upper)]),
+        (up, c.interval.high),
+        ("group privacy", c.group),
+    ]
+    rows = []
+    for name, value in lines:
+        shown = [name, _value(value)]
+        if c.objective == "leakage":
+            shown.append("> 10⁶" if value > _HUGE else rounded_up(math.exp(value), 3))
+        rows.append([*shown, frequencies(_belief(c, value))[0]])
+    head = ["", _unit(c), *(["odds ×"] if c.objective == "leakage" else []), what]
+    return "How it compares", head, rows
+
+
+def _value(value: float) -> str:
+    return f"{value:.4f}" if 5e-5 < value < 1e6 or value == 0 else f"{value:.4g}"
+
+
+def _known(c: Correlation) -> Table:
+    rows = []
+    for k, w in enumerate(c.by_known):
+        who = _record(c, w.target) + (f", to someone who knows {_few_words(c, w.known)}" if k else "")
+        rows.append([f"{k}: {who}", _value(w.leakage)])
+    if len(rows) > 2 * _MOST:
+        step = math.ceil(len(rows) / _MOST)
+        rows = [row for k, row in enumerate(rows) if k % step == 0 or k == len(rows) - 1]
+    return "Worst case against the number of known records", ["known: who is most exposed", _unit(c)], rows
+
+
+def _contributions(c: Correlation) -> Table | None:
+    ranked = sorted(c.contributions.items(), key=lambda item: -item[1])
+    if not _adds(c) or not ranked or c.related is not None:  # members of a group are alike
+        return None
+    rows = [[name, number(value) if abs(value) > 5e-13 else "0"] for name, value in ranked[:_MOST]]
+    title = "Which records matter: by how much the worst falls when one is made independent"
+    return title, ["record", "fall in " + _unit(c)], rows
+
+
+def _tables(c: Correlation) -> list[Table]:
+    made: list[Table | None] = [_comparison(c), _known(c) if c.by_known else None, _contributions(c)]
+    return [table for table in made if table is not None]
+
+
+def _remarks(c: Correlation) -> list[str]:
+    said = [_how(c)]
+    if c.related is not None:
+        low, high = c.related.interval
+        said.append(
+            f"Two members of a group have the correlation {c.related.rho:.3g} ({low:.3g} to {high:.3g} "
+            f"with {100 * c.interval.confidence:g}% confidence), over {c.related.groups:,} groups."
+        )
+    ends = f"{rounded_down(c.interval.low, 4)} to {rounded_up(c.interval.high, 4)}"
+    said.append(
+        f"The table is a sample: with {100 * c.interval.confidence:g}% confidence the worst {_unit(c)} "
+        f"is from {ends} ({c.interval.method}); plan with the upper end."
+    )
+    if c.kind == "normal" and c.objective == "leakage" and _adds(c):
+        more = c.interval.high / c.independent
+        said.append(
+            f"To leak no more than independent records would, the noise must be {rounded_up(more, 3)} times as wide "
+            f"(that is, ε {rounded_up(more, 3)} times smaller), the sampling error included."
+        )
+    if c.kind == "normal" and c.interval.high > c.group * (1 + 1e-9):
+        said.append(
+            "This exceeds group privacy because normal records may move further than their reach; where values are "
+            "really clamped to their bounds, group privacy holds."
+        )
+    return [*said, *c.notes]
+
+
+def _name(c: Correlation) -> str:
+    """A file, a bundled table or a URL by its name; a frame has none."""
+    return c.table if any(mark in c.table for mark in ".:/#*") else "the table"
+
+
+def _how(c: Correlation) -> str:
+    certainty = "exact for the estimated model" if c.worst.complete else "the search stopped at the time limit"
+    noise = "Gaussian noise, σ" if c.objective == "psi" else "Laplace noise, scale"
+    model = {"normal": "jointly normal records", "table": "a joint table", "chain": "a Markov chain"}[c.kind]
+    extra = ""
+    if c.objective == "psi":
+        extra = " What the adversary does not know counts as noise, which is an assumption about the data."
+    return (
+        f"{len(c.names)} records, {model} estimated from {c.rows:,} {c.unit} of {_name(c)}; {noise} {c.noise:g}; "
+        f"{c.worst.method}, {c.worst.examined:,} examined, {certainty}.{extra}"
+    )
+
+
+# -- text ---------------------------------------------------------------------------------------------------------
+
+
+def to_text(c: Correlation, width: int = 80) -> str:
+    """The sentence, the tables, what must be said."""
+    blocks = [textwrap.fill(sentence(c), width)]
+    for title, head, rows in _tables(c):
+        blocks.append("\n".join([textwrap.fill(title, width), *_aligned([head, *rows], width)]))
+    return "\n\n".join([*blocks, *(textwrap.fill(r, width) for r in _remarks(c))])
+
+
+def to_markdown(c: Correlation) -> str:
+    """GitHub-flavoured Markdown."""
+    out = [f"**{escape(sentence(c))}**"]
+    for title, head, rows in _tables(c):
+        lines = [f"## {escape(title)}", "", "| " + " | ".join(escape(h) for h in head) + " |"]
+        lines.append("|---" + "|--:" * (len(head) - 1) + "|")
+        lines += ["| " + " | ".join(escape(cell) for cell in row) + " |" for row in rows]
+        out.append("\n".join(lines))
+    return "\n\n".join([*out, *(escape(r) for r in _remarks(c))])
+
+
+def fragment(c: Correlation) -> str:
+    """The sentence, the tables and the remarks for a notebook."""
+    tables = "".join(f"<h4>{html.escape(title)}</h4>{_table(head, rows)}" for title, head, rows in _tables(c))
+    remarks = "".join(f"<p>{html.escape(r)}</p>" for r in _remarks(c))
+    return f"<p><strong>{html.escape(sentence(c))}</strong></p>{tables}{remarks}"
+
+
+# -- the page -----------------------------------------------------------------------------------------------------
+
+
+def to_html(c: Correlation) -> str:
+    """A self-contained page: the sentence, the curve, the tables, how it was computed."""
+    about = {
+        "Members" if c.related is not None else "Records": f"{len(c.names)}",
+        c.unit.capitalize(): f"{c.rows:,}",
+        "Model": {"normal": "normal", "table": "joint table", "chain": "Markov chain"}[c.kind],
+        "Noise": ("Gaussian, σ " if c.objective == "psi" else "Laplace, scale ") + f"{c.noise:g}",
+    }
+    facts = "".join(f"<dt>{html.escape(k)}</dt><dd>{html.escape(v)}</dd>" for k, v in about.items())
+    side = f'<div class="side"><h2>{html.escape(_name(c))}</h2><dl>{facts}</dl></div>'
+    sections = [f'<section>{side}<div><p class="lead">{_lead(c)}</p></div></section>']
+    if len(c.by_known) > 1:
+        sections.append(_curve_section(c))
+    sections += [_section(t) for t in (_comparison(c), _contributions(c)) if t is not None]
+    words = "".join(f"<li>{html.escape(r)}</li>" for r in _remarks(c))
+    sections.append(f"<section><h2>What to know</h2><div><ul>{words}</ul></div></section>")
+    return document("Correlated records", "What correlation gives away", sections)
+
+
+def _curve_section(c: Correlation) -> str:
+    drawing = curve(c)
+    both = "".join(
+        f'<div class="{name}">{draw(drawing, width)}</div>' for name, width in (("desk", _DESK), ("phone", _PHONE))
+    )
+    note = "Each dot is the adversary who gains most among all who know that many records."
+    if 0.04 * _top(c) < c.interval.high - c.worst.leakage <= _top(c):  # long enough to be seen, and on the chart
+        note += f" The thin line ends at the upper end of the {100 * c.interval.confidence:g}% interval."
+    if not _shows_group(c):
+        note += f" Group privacy, {c.group:.3g}, is beyond the chart."
+    title, head, rows = _known(c)
+    return (
+        f"<section><h2>{html.escape(title)}</h2><div><figure>{both}</figure>"
+        f'<p class="note after">{html.escape(note)}</p><div class="after">{_wrapping(head, rows)}</div></div></section>'
+    )
+
+
+def _section(table: Table) -> str:
+    title, head, rows = table
+    return f"<section><h2>{html.escape(title)}</h2><div>{_wrapping(head, rows)}</div></section>"
+
+
+def _wrapping(head: list[str], rows: list[list[str]]) -> str:
+    """A table whose first column breaks into lines, so that it fits a phone."""
+    return (
+        _table(head, rows)
+        .replace("<tr><td>", '<tr><td style="white-space:normal">')
+        .replace('<th scope="col" class="number">', '<th scope="col" class="number" style="white-space:normal">')
+        .replace("leakage ε</th>", "leakage&nbsp;ε</th>")
+    )
+
+
+def _lead(c: Correlation) -> str:
+    """The sentence with its numbers in one piece, and the factor as what the release adds."""
+    said = html.escape(sentence(c))
+    said = re.sub(r"((?:more|fewer) than )?[\d,]+ of [\d,]*\d", r'<span class="number">\g<0></span>', said)
+    said = re.sub(
+        r"(factor of (?:at most )?)([\d.]*\d|more than a million)", r'\1<strong class="risk">\2</strong>', said
+    )
+    return re.sub(r"(right for (?:at most )?)(<span class=\"number)", r"\1\2 risk", said)
+
+
+def _top(c: Correlation) -> float:
+    """How high the chart must be, an interval out of all proportion left aside."""
+    top = max(w.leakage for w in c.by_known)
+    return max(top, c.interval.high if c.interval.high < 3 * top else 0.0)
+
+
+def _shows_group(c: Correlation) -> bool:
+    return c.group <= 1.6 * _top(c)
+
+
+def curve(c: Correlation) -> Drawing:
+    """The largest leakage for each number of known records, between independence and group privacy."""
+    return known_curve(
+        [w.leakage for w in c.by_known],
+        independent=c.independent,
+        group=c.group if _shows_group(c) else None,
+        top=_top(c),
+        upper=c.interval.high,
+        title="Worst ψ" if c.objective == "psi" else "Worst leakage, in ε",
+    )

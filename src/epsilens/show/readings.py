@@ -1,0 +1,276 @@
+"""The table: every reading of an experiment with its baseline, its symbol and what it means in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..catalogue.readings import find
+from ..laws.loss.law import Loss
+from ..laws.loss.replaced import NormalReplaced
+from ..laws.loss.sampled import Sampled
+from ..laws.loss.step import NormalStep, Swapped
+from ..readings.bayes import log_odds
+from ..readings.precision_recall import odds
+from .sentences import Question, false_alarms
+from .words import count, frequencies, grouped, number, rounded_down, rounded_up, scale_for, small
+
+if TYPE_CHECKING:
+    from ..experiment import Experiment
+
+__all__ = ["Row", "best_guess", "rows"]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One reading: its key in JSON, where it stands in the table, its value and baseline, and its words.
+
+    ``shown`` is false for a row that the table leaves out because it would repeat another; ``nearly`` is true where
+    the value is below 1 but double precision cannot say so.
+    """
+
+    key: str
+    group: str
+    name: str
+    symbol: str
+    value: float
+    baseline: float
+    words: str
+    shown: bool = True
+    nearly: bool = False
+
+    @property
+    def text(self) -> str:
+        """The value as the table shows it."""
+        if self.nearly:
+            return "> 0.9999"
+        return number(self.value, self.baseline)
+
+    @property
+    def baseline_text(self) -> str:
+        """The baseline as the table shows it."""
+        return number(self.baseline)
+
+
+def best_guess(e: Experiment, prior: float) -> tuple[float, float]:
+    """(false-positive rate, recall) of the guess that is right most often."""
+    alpha, recall = e.law.at(log_odds(np.asarray(prior)))
+    return float(alpha), float(recall)
+
+
+def _best_f_point(e: Experiment, value: float, beta: float, prior: float) -> tuple[float, float] | None:
+    """(false-positive rate, recall) where Fβ is largest: the posterior cut-off is F/(1+β²) for every mechanism."""
+    b2, c = beta * beta, float(odds(np.asarray(prior)))
+    if not (0 < value < 1 + b2 and 0 < c < math.inf):
+        return None
+    threshold = math.log(value) + math.log(c) - math.log(1 + b2 - value)
+    alpha, recall = (float(x) for x in e.law.at(np.asarray(threshold)))
+    reached = (1 + b2) * recall / (recall + c * alpha + b2)
+    if math.isclose(reached, value, rel_tol=1e-9):
+        return alpha, recall
+    # A tie at an atom: flagging everyone is as good as any.
+    return (1.0, 1.0) if math.isclose((1 + b2) / (1 + c + b2), value, rel_tol=1e-9) else None
+
+
+def _beside(value: float, baseline: float) -> tuple[str, str, str]:
+    scale = scale_for([value, baseline])
+    return count(value, scale), count(baseline, scale), grouped(scale)
+
+
+def _success(q: Question, value: float, floor: float) -> str:
+    n, base, of = _beside(value, floor)
+    return f"Right for {n} of {of} {q.unit}; {base} without the release."
+
+
+def _advantage(q: Question, value: float, floor: float) -> str:
+    scale = scale_for([value])
+    n, of = count(value, scale), grouped(scale)
+    return f"Of {of} {q.group}, {n} more are flagged than of {of} {q.outside}."
+
+
+def _posterior(q: Question, value: float, floor: float) -> str:
+    if value == 1 > floor:
+        return "Some answers, however rare, leave as little doubt as one likes."
+    after, before = frequencies(value, floor)
+    return f"Belief can rise from {before.split(' of ')[0]} to {after}."
+
+
+def _recall(q: Question, value: float, floor: float) -> str:
+    n, base, of = _beside(value, floor)
+    return f"Finds {n} of {of} {q.group}; {base} without the release."
+
+
+def _precision(q: Question, value: float, floor: float) -> str:
+    n, base, of = _beside(value, floor)
+    return f"Of {of} flagged, {n} are {q.group}; {base} without the release."
+
+
+def _auc(q: Question, value: float, floor: float) -> str:
+    n, base, of = _beside(value, floor)
+    return f"Tells {q.one} from {q.other} {n} times of {of}; {base} without the release."
+
+
+def _fbeta(point: tuple[float, float] | None) -> str:
+    if point is None:
+        return "The best balance of precision and recall."
+    alpha, recall = point
+    if alpha == recall == 1:
+        return "Reached by flagging everyone, which needs no release."
+    scale = scale_for([alpha, recall])
+    return f"Finds {count(recall, scale)} of {grouped(scale)}, with {false_alarms(alpha)}."
+
+
+def _attack(value: float, floor: float) -> str:
+    n, base, of = _beside(value, floor)
+    return f"One right for {base} of {of} without the release can be right for {n} with it."
+
+
+def _factor(epsilon: float) -> str:
+    """e^ε, rounded up."""
+    if epsilon >= 700:
+        return f"e^{epsilon:g}"
+    if epsilon >= 0.1:
+        return rounded_up(math.exp(epsilon), 3)
+    return str(1 + Decimal(rounded_up(math.expm1(epsilon), 2)))
+
+
+def _epsilon(value: float, delta: float) -> str:
+    if not math.isfinite(value):
+        return "No bound without a δ." if delta == 0 else "No bound even with this δ."
+    aside = f"With δ = {small(delta)} set aside, the" if delta else "The"
+    return f"{aside} odds change by a factor of at most {_factor(value)}."
+
+
+def _delta(value: float, epsilon: float) -> str:
+    if value == 0:
+        return f"ε = {epsilon:g} holds for every answer."
+    return f"ε = {epsilon:g} holds once {frequencies(value)[0]} are set aside."
+
+
+def _psi(value: float, sampled: bool) -> str:
+    if not math.isfinite(value):
+        return "No normal noise is as easy to attack."
+    if value == 0:
+        return "Tells the adversary nothing."
+    told = f"No easier to attack than normal noise of σ = {rounded_down(1 / value, 2)} sensitivities."
+    if sampled:
+        told += " ψ is ruled by the rarest, most telling outcomes, where sampling does not help."
+    return told
+
+
+def _samples_normal(e: Experiment) -> bool:
+    """Whether this is a composition with sampled steps of normal noise, whose extremes look unsampled."""
+    if not isinstance(e.law, Loss):
+        return False
+    bare = [step.base if isinstance(step, Swapped) else step for step, _ in e.law.steps]
+    return any(
+        isinstance(s, NormalReplaced) or (isinstance(s, Sampled) and isinstance(s.base, NormalStep)) for s in bare
+    )
+
+
+def _chernoff(value: float) -> str:
+    if not math.isfinite(value):
+        return "One answer already tells the two apart."
+    if value > 700:
+        return "Repeated, the adversary's error vanishes at once."
+    return f"Repeated often, each repeat divides the adversary's error by {number(math.exp(value), digits=2)}."
+
+
+def _nats(value: float, words: str) -> str:
+    return words if math.isfinite(value) else "Unbounded: some answers are possible in one world only."
+
+
+def rows(e: Experiment, q: Question, given: Mapping[str, float]) -> tuple[Row, ...]:
+    """Every reading, in the order of the table; ``given`` holds the arguments of ``explain``."""
+    prior, fpr, beta, baseline = (given[k] for k in ("prior", "fpr", "beta", "baseline"))
+    table: list[Row] = []
+    never_certain = float(e.tradeoff(0.0)) > 0
+    some_certain = math.isinf(float(e.law.max_llr()))
+
+    def add(
+        group: str,
+        key: str,
+        name: str,
+        symbol: str,
+        words: Callable[[float, float], str],
+        *,
+        shown: bool = True,
+        both: bool = False,
+        **args: Any,
+    ) -> float:
+        reading = key.removesuffix("_at_delta")
+        value, floor = float(getattr(e, reading)(**args)), float(find(reading).floor(**args))
+        if both:  # a divergence has one order; the larger of the two is shown
+            value = max(value, float(getattr(e.reverse(), reading)(**args)))
+        nearly = value == 1 > floor and find(reading).ceiling == 1 and never_certain
+        nearly = nearly and not (reading in ("posterior", "precision") and some_certain)
+        told = words(math.nextafter(1, 0) if nearly else value, floor)
+        table.append(Row(key, group, name, symbol, value, floor, told, shown, nearly))
+        return value
+
+    guessing = "Guessing who is in the data" if q.group.endswith("in the data") else "Guessing which is true"
+    add(guessing, "success", "Success", "", lambda v, b: _success(q, v, b), prior=prior)
+    add(guessing, "advantage", "Advantage", "", lambda v, b: _advantage(q, v, b))
+    add(guessing, "posterior", "Most certain belief", "", lambda v, b: _posterior(q, v, b), prior=prior)
+    at = f"At {false_alarms(fpr)}"
+    add(at, "recall", "Recall", "", lambda v, b: _recall(q, v, b), alpha=fpr)
+    add(at, "precision", "Precision", "", lambda v, b: _precision(q, v, b), alpha=fpr, prior=prior)
+    over = "Over every threshold"
+    add(over, "auc", "Area under the ROC curve", "AUC", lambda v, b: _auc(q, v, b))
+    add(
+        over,
+        "fbeta",
+        "Best F-score",
+        f"F{_subscript(beta)}",
+        lambda v, b: _fbeta(_best_f_point(e, v, beta, prior)),
+        beta=beta,
+        prior=prior,
+    )
+    add(over, "attack_success", "Any other attack", "", _attack, baseline=baseline)
+    claim, delta, epsilon = "The guarantee", given["delta"], given["epsilon_for_delta"]
+    pure = add(claim, "epsilon", "Privacy loss at δ = 0", "ε", lambda v, b: _epsilon(v, 0.0), delta=0.0)
+    unbounded = not math.isfinite(pure)
+    at_delta = f"Privacy loss at δ = {small(delta)}"
+    add(
+        claim,
+        "epsilon_at_delta",
+        at_delta,
+        "ε",
+        lambda v, b: _epsilon(v, delta),
+        shown=unbounded,
+        delta=delta,
+    )
+    add(claim, "delta", f"Loss beyond ε = {epsilon:g}", "δ", lambda v, b: _delta(v, epsilon), epsilon=epsilon)
+    add(claim, "psi", "Sensitivity index", "ψ", lambda v, b: _psi(v, _samples_normal(e)))
+    add(
+        claim,
+        "kl",
+        "Kullback–Leibler divergence",
+        "KL",
+        lambda v, b: _nats(v, "Average evidence in one answer, in nats."),
+        both=True,
+    )
+    add(
+        claim,
+        "renyi",
+        "Rényi divergence, order 2",
+        "D₂",
+        lambda v, b: _nats(v, "Used to add up many releases."),
+        both=True,
+        order=2.0,
+    )
+    add(claim, "chernoff", "Chernoff information", "C", lambda v, b: _chernoff(v))
+    return tuple(table)
+
+
+def _subscript(value: float) -> str:
+    return (
+        f"{value:g}".translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
+        if float(value).is_integer()
+        else f"({value:g})"
+    )

@@ -1,0 +1,208 @@
+"""Tampering in words: what a false record does, how often it is noticed, how large a one stays hidden."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..build.tampering.hiding import boundary, epsilon_to_detect
+from ..build.tampering.tampering import TESTS, pair, power_of
+from ..errors import NoSolutionError
+from .sheet import Rows, Sheet, times
+from .tampering_chart import PowerChart
+from .words import number, rounded_down, rounded_up, small
+
+if TYPE_CHECKING:
+    from ..build.tampering.tampering import Tampering
+
+__all__ = ["about", "limits", "price"]
+
+
+def _moved(bias: float, stretch: float) -> str:
+    """What the false record does."""
+    wide = f"makes the noise {small(stretch)} times as wide" if stretch > 1 else ""
+    if bias == 0:
+        return f"only {wide}" if wide else "adds nothing"
+    does = f"adds {small(bias)} to this answer" if bias > 0 else f"takes {small(-bias)} from this answer"
+    return f"{does} and {wide}" if wide else does
+
+
+def _noise(parameters: Mapping[str, Any]) -> str:
+    p = parameters
+    if p["noise"] == "laplace":
+        return f"Laplace noise of scale {rounded_up(p['scale'])} (ε = {small(p['epsilon'])})"
+    said = f" (ε = {small(p['epsilon'])}, δ = {small(p['delta'])})" if "epsilon" in p else ""
+    return f"Gaussian noise of standard deviation {rounded_up(p['sigma'])}{said}"
+
+
+def _unit(parameters: Mapping[str, Any]) -> float:
+    return float(parameters["sigma" if parameters["noise"] == "gaussian" else "scale"])
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def about(t: Tampering, alpha: float = 0.05, power: float = 0.9) -> Sheet:
+    """One false record and the tests for it.
+
+    >>> import epsilens as el
+    >>> print(about(el.tampering(epsilon=1.0, bias=1.0), alpha=0.1).sentence)
+    A false record that adds 1 to this answer would be noticed 27 times in 100; a false alarm is accepted 10 times in...
+    """
+    p = t.parameters
+    bias, theta = float(p["bias"]), float(p["stretch"])
+    rules = [t.optimal(alpha), t.one_sided(alpha), t.two_sided(alpha)]
+    seen, alarms = times(float(rules[0].power), float(alpha))
+    sentence = f"A false record that {_moved(bias, theta)} would be noticed {seen}; a false alarm is accepted {alarms}."
+    tests = [[_NAMES[r.test], r.alarm, number(float(r.power), float(alpha)), number(float(alpha))] for r in rules]
+    back = t.reverse()
+    divergences = {"kl": t.kl(), "reverse_kl": back.kl(), "chernoff": t.chernoff()}
+    words = {
+        "kl": "KL divergence, honest from tampered",
+        "reverse_kl": "KL divergence, tampered from honest",
+        "chernoff": "Chernoff information",
+    }
+    sizes = _sizes(p["noise"], _unit(p), theta, alpha, tuple(sorted({0.5, power})))
+    tables: list[Rows] = [
+        ("Tests of this size", ["Test", "alarm at published − expected", "noticed", "false alarms"], tests),
+        _size_table(sizes, alpha),
+        (
+            "How far apart the two worlds are",
+            ["", "nats"],
+            [[words[k], number(float(v))] for k, v in divergences.items()],
+        ),
+    ]
+    remarks = [f"{_noise(p)} hides the false record as it hides people."]
+    if theta > 1:
+        remarks.append("The stretched noise is a model of what the false record does to the answer.")
+    remarks += [_epsilon_remark(p, bias, theta, alpha, power)]
+    payload = {
+        "experiment": t.to_dict(),
+        "alpha": float(alpha),
+        "tests": [r.to_dict() for r in rules],
+        "power": power,
+        "sizes": sizes,
+        "divergences": {k: _finite(float(v)) for k, v in divergences.items()},
+    }
+    chart = partial(_chart, p["noise"], _unit(p), theta, alpha, abs(bias), float(rules[0].power))
+    return Sheet("Tampering", sentence, tuple(tables), tuple(r for r in remarks if r), payload, chart=chart)
+
+
+_NAMES = {"optimal": "best", "one-sided": "one-sided", "two-sided": "two-sided"}
+
+
+def _sizes(
+    noise: str, unit: float, theta: float, alpha: float, powers: tuple[float, ...]
+) -> list[dict[str, float | None]]:  # fmt: skip
+    """For each share noticed, the size at which each test reaches it; null where none does."""
+    out: list[dict[str, float | None]] = []
+    for p in powers:
+        sizes = {t.replace("-", "_"): _finite(boundary(t, noise, theta, alpha, p) * unit) for t in TESTS}
+        out.append({"power": p, **sizes})
+    return out
+
+
+def _size_table(sizes: list[dict[str, float | None]], alpha: float) -> Rows:
+    def shown(size: float | None) -> str:
+        return "any" if size is None else "none" if size == 0 else rounded_down(size)
+
+    rows = [
+        [times(float(s["power"] or 0.0))[0], *(shown(s[t]) for t in ("optimal", "one_sided", "two_sided"))]
+        for s in sizes
+    ]
+    head = ["Noticed at most", "best test", "one-sided", "two-sided"]
+    return f"Largest false record, with false alarms {times(alpha)[0]}", head, rows
+
+
+def _epsilon_remark(p: Mapping[str, Any], bias: float, theta: float, alpha: float, power: float) -> str:
+    if p["noise"] == "gaussian" and "delta" not in p:
+        return ""
+    try:
+        needed = epsilon_to_detect(
+            bias=bias, sensitivity=p["sensitivity"], stretch=theta, noise=p["noise"], delta=p.get("delta"),
+            calibration=p.get("calibration", "analytic"), alpha=alpha, power=power,
+        )  # fmt: skip
+    except NoSolutionError:
+        return ""
+    seen = times(power)[0]
+    if needed == 0:
+        return f"It would be noticed at least {seen} at any ε."
+    return f"To notice it at least {seen}, ε would have to be {rounded_up(needed)} or more."
+
+
+def limits(parameters: Mapping[str, Any], theta: float, alpha: float, power: float) -> Sheet:
+    """How large a false record stays hidden behind this noise."""
+    p = parameters
+    unit, noise = _unit(p), p["noise"]
+    powers = tuple(sorted({0.1, 0.25, 0.5, 0.75, 0.9, 0.99, power}))
+    sizes = _sizes(noise, unit, theta, alpha, tuple(q for q in powers if q >= alpha))
+    size = boundary("optimal", noise, theta, alpha, power) * unit
+    seen, alarms = times(power), times(alpha)
+    wide = f"makes the noise {small(theta)} times as wide and " if theta > 1 else ""
+    if size == 0:
+        sentence = f"Every false record is noticed at least {seen[0]}; a false alarm is accepted {alarms[0]}."
+    elif math.isinf(size):
+        sentence = f"Any false record is noticed at most {seen[0]}; a false alarm is accepted {alarms[0]}."
+    else:
+        sentence = (
+            f"A false record that {wide}moves this answer by up to {rounded_down(size)} would be noticed at most "
+            f"{seen[0]}, however it is tested; a false alarm is accepted {alarms[0]}."
+        )
+    payload = {
+        "parameters": dict(p),
+        "stretch": theta,
+        "alpha": alpha,
+        "power": power,
+        "hidden_bias": _finite(size),
+        "sizes": sizes,
+    }
+    remarks = (f"{_noise(p)} hides false records as it hides people.",)
+    chart = partial(_chart, noise, unit, theta, alpha, None, 0.0)
+    return Sheet("Tampering", sentence, (_size_table(sizes, alpha),), remarks, payload, chart=chart)
+
+
+def price(needed: float, bias: float, theta: float, alpha: float, power: float, said: Mapping[str, Any]) -> Sheet:
+    """The ε at which a false record is noticed."""
+    seen, alarms = times(power, alpha)
+    what = _moved(bias, theta)
+    if needed == 0:
+        sentence = f"A false record that {what} is noticed at least {seen} at any ε"
+    else:
+        sentence = f"Use ε = {rounded_up(needed)} or more to notice a false record that {what} at least {seen}"
+    payload = {"epsilon": needed, "bias": bias, "stretch": theta, "alpha": alpha, "power": power, **said}
+    remarks = ("A larger ε shows tampering and people alike: weigh it against what an adversary learns.",)
+    return Sheet("Tampering", f"{sentence}; a false alarm is accepted {alarms}.", (), remarks, payload)
+
+
+def _chart(
+    noise: str, unit: float, theta: float, alpha: float, bias: float | None, reached: float
+) -> PowerChart | None:  # fmt: skip
+    """Noticed of 100 by the size of the bias; nothing to draw where no size is noticed."""
+    top = boundary("two-sided", noise, theta, alpha, max(0.99, alpha))
+    if not math.isfinite(top):
+        return None
+    most = max(top, 1e-9 if bias is None else 1.15 * bias / unit, 1e-3)
+    places = np.linspace(0.0, most, 121)
+    best = [100 * float(pair(noise, np.asarray(m), theta).roc(np.asarray(alpha))) for m in places]
+    two = 100 * power_of("two-sided", noise, places, theta, np.asarray(alpha))
+    span = tuple(float(m * unit) for m in places)
+    half = boundary("optimal", noise, theta, alpha, 0.5) * unit
+    aria = (
+        f"Noticed of 100 against the size of the false record, from {best[0]:.0f} at size 0 to {best[-1]:.0f} at "
+        f"{number(float(most * unit))}; half are noticed at {number(half)}."
+    )
+    return PowerChart(
+        "False records noticed, of 100",
+        f"with {100 * alpha:.3g} false alarms of 100",
+        aria,
+        tuple(zip(span, best, strict=True)),
+        tuple(zip(span, (float(v) for v in two), strict=True)),
+        100 * alpha,
+        float(most * unit),
+        None if bias is None else (bias, 100 * reached),
+    )

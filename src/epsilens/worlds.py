@@ -1,0 +1,104 @@
+"""The two worlds an experiment compares, as data: which kind of question it is, and who moves between them.
+
+A world is a fact the program acts on, its words are for readers: code asks for ``worlds.kind`` and ``worlds.reversed``,
+never for ``h0`` and ``h1``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from .errors import InputError
+
+__all__ = ["MEMBERSHIP", "RECORD", "SECRET", "TAMPERING", "Kind", "Neighbours", "Worlds", "between", "neighbours_of"]
+
+
+class Neighbours(StrEnum):
+    """How two neighbouring tables differ."""
+
+    ADD_REMOVE = "add-remove"
+    REPLACE = "replace"
+
+
+class Kind(StrEnum):
+    """What the adversary wants to know."""
+
+    MEMBERSHIP = "membership"  # is the person in the data?
+    RECORD = "record"  # which of two values has the person's record?
+    SECRET = "secret"  # is the target's secret true?
+    TAMPERING = "tampering"  # did a false record move the answer?
+    CORRELATED = "correlated"  # which value has a record that goes together with others?
+    OTHER = "other"  # two worlds of the caller's own
+
+
+_WORDS = {
+    Kind.MEMBERSHIP: ("the person is not in the data", "the person is in the data"),
+    Kind.RECORD: ("the person's record has one value", "the person's record has another value"),
+    Kind.SECRET: ("the target does not have the secret", "the target has the secret"),
+    Kind.TAMPERING: ("nobody tampered with the answer", "a false record moved the answer"),
+    Kind.CORRELATED: ("the record has one value", "the record has another value"),
+    Kind.OTHER: ("the first world", "the second world"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Worlds:
+    """A pair of worlds: its kind, whether H0 and H1 are exchanged, and words of its own where the usual do not fit.
+
+    >>> Worlds(Kind.MEMBERSHIP).h1, Worlds(Kind.MEMBERSHIP).reverse().h1
+    ('the person is in the data', 'the person is not in the data')
+    """
+
+    kind: Kind
+    reversed: bool = False
+    words: tuple[str, str] | None = None  # of H0 and of H1 before any exchange
+
+    @property
+    def h0(self) -> str:
+        """H0 in words."""
+        return (self.words or _WORDS[self.kind])[self.reversed]
+
+    @property
+    def h1(self) -> str:
+        """H1 in words."""
+        return (self.words or _WORDS[self.kind])[not self.reversed]
+
+    @property
+    def replaces(self) -> bool:
+        """Whether the person's record is exchanged for another, rather than added or removed."""
+        return self.kind is Kind.RECORD
+
+    def reverse(self) -> Worlds:
+        """H0 and H1 exchanged."""
+        return replace(self, reversed=not self.reversed)
+
+
+MEMBERSHIP = Worlds(Kind.MEMBERSHIP)
+RECORD = Worlds(Kind.RECORD)
+SECRET = Worlds(Kind.SECRET)
+TAMPERING = Worlds(Kind.TAMPERING)
+
+
+def neighbours_of(neighbours: object) -> Neighbours:
+    """The neighbouring relation by its name.
+
+    >>> neighbours_of("replace")
+    <Neighbours.REPLACE: 'replace'>
+    """
+    try:
+        return Neighbours(str(neighbours))
+    except ValueError:
+        words = ", ".join(repr(n.value) for n in Neighbours)
+        raise InputError(
+            f"neighbours is {neighbours!r}: give one of {words}", parameter="neighbours", value=neighbours
+        ) from None
+
+
+def between(neighbours: object) -> Worlds:
+    """The two worlds of a neighbouring relation.
+
+    >>> between("add-remove") == MEMBERSHIP, between("replace").replaces
+    (True, True)
+    """
+    return RECORD if neighbours_of(neighbours) is Neighbours.REPLACE else MEMBERSHIP

@@ -1,0 +1,117 @@
+"""OpenDP's measurements: their maps read as claims, and our choices built as measurements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import epsilens as el
+from epsilens.bridges import from_measurement, to_measurement
+
+LOSS = np.linspace(0.0, 6.0, 31)
+
+
+@pytest.fixture
+def space(opendp: Any) -> tuple[Any, Any]:
+    return opendp.atom_domain(T=float, nan=False), opendp.absolute_distance(T=float)
+
+
+def test_pure(opendp: Any, space: tuple[Any, Any]) -> None:
+    measurement = opendp.m.make_laplace(*space, scale=2.0)
+    e = from_measurement(measurement, 1.0)
+    assert e.epsilon() == measurement.map(1.0) == 0.5
+    assert e.advantage() == pytest.approx(np.tanh(0.25), rel=1e-12)
+    assert "MaxDivergence" in e.notes[0]
+    assert from_measurement(measurement, 3.0).epsilon() == 1.5
+
+
+def test_zcdp(opendp: Any, space: tuple[Any, Any]) -> None:
+    measurement = opendp.m.make_gaussian(*space, scale=2.0)
+    e = from_measurement(measurement, 1.0)
+    assert e.parameters["rho"] == measurement.map(1.0) == 0.125
+    assert np.all(e.delta(LOSS) >= np.asarray(el.gaussian(psi=0.5).delta(LOSS)))
+    # OpenDP's own profile of the same claim is its best conversion by one order; ours also combines orders
+    theirs = opendp.c.make_zCDP_to_approxDP(measurement).map(1.0)
+    assert e.epsilon(1e-6) <= theirs.epsilon(1e-6) * (1 + 1e-4)
+
+
+def test_a_whole_profile(opendp: Any, space: tuple[Any, Any]) -> None:
+    measurement = opendp.c.make_zCDP_to_approxDP(opendp.m.make_gaussian(*space, scale=2.0))
+    e, curve = from_measurement(measurement, 1.0), measurement.map(1.0)
+    for loss in LOSS:  # ours is the convex hull of theirs, read at a few hundred points
+        assert el.gaussian(psi=0.5).delta(loss) <= e.delta(loss)
+        assert e.delta(loss) <= max(curve.delta(float(loss)) * 1.5, 1e-280)
+    assert e.epsilon(1e-6) == pytest.approx(curve.epsilon(1e-6), rel=1e-3)
+
+
+def test_a_pair(opendp: Any, space: tuple[Any, Any]) -> None:
+    profile = opendp.c.make_zCDP_to_approxDP(opendp.m.make_gaussian(*space, scale=2.0))
+    fixed = opendp.c.make_fix_delta(profile, 1e-6)
+    epsilon, delta = fixed.map(1.0)
+    e = from_measurement(fixed, 1.0)
+    assert (e.epsilon(delta), e.delta(epsilon)) == (pytest.approx(epsilon, rel=1e-12), pytest.approx(delta, rel=1e-9))
+
+
+def test_renyi_and_what_may_fail(opendp: Any, space: tuple[Any, Any]) -> None:
+    curve = opendp.m.make_user_measurement(
+        *space, opendp.renyi_divergence(), lambda x: x, lambda d: lambda a: a * d * d / 8
+    )
+    assert from_measurement(curve, 1.0).epsilon(1e-6) == pytest.approx(el.from_zcdp(0.125).epsilon(1e-6), rel=2e-3)
+    assert from_measurement(curve, 1.0).epsilon(1e-6) >= el.gaussian(psi=0.5).epsilon(1e-6)
+    fails = opendp.m.make_user_measurement(
+        *space, opendp.approximate(opendp.zero_concentrated_divergence()), lambda x: x, lambda d: (d * d / 8, 1e-4)
+    )
+    e, sure = from_measurement(fails, 1.0), el.from_zcdp(0.125)
+    assert np.allclose(e.delta(LOSS), 1e-4 + (1 - 1e-4) * np.asarray(sure.delta(LOSS)), rtol=1e-9)
+
+
+def test_saying_the_noise(opendp: Any, space: tuple[Any, Any]) -> None:
+    gaussian = from_measurement(opendp.m.make_gaussian(*space, scale=2.0), 1.0, noise="gaussian")
+    assert gaussian.psi() == pytest.approx(0.5, rel=1e-12)
+    laplace = from_measurement(opendp.m.make_laplace(*space, scale=2.0), 1.0, noise="laplace")
+    assert laplace.advantage() == pytest.approx(el.laplace(epsilon=0.5).advantage(), rel=1e-12)
+
+
+def test_choices_become_measurements(opendp: Any, space: tuple[Any, Any]) -> None:
+    whole = opendp.atom_domain(T=int), opendp.absolute_distance(T=int)
+    limits: list[tuple[Any, str, dict[str, Any], tuple[Any, Any]]] = [
+        (el.laplace, "epsilon", {"at_most": 0.55, "given": {"sensitivity": 3.0}}, space),
+        (el.laplace, "scale", {"at_most": 0.3, "reading": "advantage"}, space),
+        (el.geometric, "epsilon", {"at_most": 0.6, "given": {"sensitivity": 2}}, whole),
+        (el.gaussian, "sigma", {"at_most": 0.05, "reading": "roc", "fpr": 0.01}, space),
+    ]
+    for mechanism, parameter, limit, where in limits:
+        choice = el.choose(mechanism, parameter, **limit)
+        asked = to_measurement(choice)
+        measurement = getattr(opendp.m, asked["make"])(*where, scale=asked["scale"])
+        promised = measurement.map(asked["d_in"])
+        if asked["make"] == "make_laplace":
+            assert promised <= choice.experiment.epsilon()
+            assert promised == pytest.approx(choice.experiment.epsilon(), rel=1e-12)
+        else:  # the noise itself meets the limit
+            e = from_measurement(measurement, asked["d_in"], noise="gaussian")
+            assert e.roc(0.01) <= 0.05
+            assert promised == pytest.approx(choice.experiment.psi() ** 2 / 2, rel=1e-12)
+
+
+def test_bad_input_is_one_sentence(opendp: Any, space: tuple[Any, Any]) -> None:
+    laplace = opendp.m.make_laplace(*space, scale=2.0)
+    user = opendp.m.make_user_measurement(*space, opendp.user_divergence("mine"), lambda x: x, lambda d: d)
+    calls: list[tuple[Callable[[], object], str]] = [
+        (lambda: from_measurement("x", 1.0), "Measurement of OpenDP"),
+        (lambda: from_measurement(laplace, -1.0), "d_in is -1.0"),
+        (lambda: from_measurement(laplace, "x"), "d_in is 'x'"),
+        (lambda: from_measurement(user, 1.0), "approximate DP"),
+        (lambda: from_measurement(laplace, 1.0, noise="gaussian"), "not by MaxDivergence"),
+        (lambda: from_measurement(laplace, 1.0, noise="x"), "noise"),
+        (lambda: to_measurement(el.pure(epsilon=1.0)), "neither"),
+        (lambda: to_measurement("x"), "choice"),  # type: ignore[arg-type]
+    ]
+    for call, word in calls:
+        with pytest.raises(el.InputError) as said:
+            call()
+        assert word in str(said.value), str(said.value)
+        assert "\n" not in str(said.value)

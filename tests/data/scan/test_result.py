@@ -1,0 +1,76 @@
+"""What a scan says: sentences, tables, plain values, and nobody's values."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from epsilens.data.scan.scan import DISCLOSURE, scan
+from epsilens.data.words import of_100, people_of_100
+
+
+def words(found: object) -> str:
+    """The printed form with its line breaks undone."""
+    return " ".join(str(found).split())
+
+
+SECRET = {"name": ["Zaphod", "Trillian", "Arthur", "Arthur"], "town": ["Betelgeuse"] * 2 + ["Islington"] * 2}
+
+
+def everything(show: bool) -> str:
+    found = scan(
+        {**SECRET, "who": ["id-1", "id-2", "id-3", "id-4"]},
+        ["name", "town"],
+        person="who",
+        queries=["count by name", "count", "histogram town"],
+        epsilon=1.0,
+        limit=0.55,
+        show_people=show,
+    )
+    return str(found) + found._repr_html_() + json.dumps(found.to_dict()) + repr(found)
+
+
+def test_nobody_is_shown_unless_asked_for() -> None:
+    hidden, shown = everything(False), everything(True)
+    for value in ("Zaphod", "Trillian", "Betelgeuse", "id-1", "id-2"):
+        assert value not in hidden
+        assert value in shown
+    assert "id-3" not in shown  # not isolated
+
+
+def test_it_says_that_it_is_a_disclosure() -> None:
+    found = scan(SECRET, ["name"])
+    assert found.notes[-1] == DISCLOSURE
+    assert DISCLOSURE in words(found)
+    assert "disclosure" in found._repr_html_()
+
+
+def test_the_sentence() -> None:
+    assert scan(SECRET, ["name", "town"]).sentence == (
+        "50 of 100 people in this table (2 of 4) are alone in their combination of name and town."
+    )
+    assert scan(SECRET, ["town"]).sentence.startswith("None of the 4 people in this table")
+
+
+def test_certainty_is_not_rounded_to() -> None:
+    assert of_100(0.9999) == "more than 99 of 100"
+    assert people_of_100(9_999, 10_000) == "More than 99 of 100 people"
+    found = scan({"a": [1, *range(2, 1000), 1]}, ["a"])
+    assert found.sentence.startswith("More than 99 of 100 people")
+
+
+def test_the_printed_epsilon_keeps_the_limit() -> None:
+    found = scan(SECRET, ["name"], queries="count", limit=0.55, epsilon=1.0, known=True)
+    assert "largest ε that stays within it is 0.21." in words(found)
+    assert found.largest_epsilon == pytest.approx(0.2107210, abs=1e-7)
+    assert "over your limit of 55" in words(found)
+    within = scan(SECRET, ["name"], queries="count", limit=0.55, epsilon=0.2, known=True)
+    assert within.exceeded is False
+    assert "within your limit" in words(within)
+
+
+def test_plain_values_survive_json() -> None:
+    plain = scan(SECRET, ["name", "town"], queries="count", epsilon=1.0).to_dict()
+    assert json.loads(json.dumps(plain)) == plain
+    assert plain["schema"] == 1

@@ -1,0 +1,101 @@
+"""Every reading of the normal shift against mpmath, to 1e-12 relative over the whole domain."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from mpmath import mpf
+from tests.laws.oracles import NormalOracle, disagreements, grid, odds
+
+import epsilens as el
+from epsilens.laws.closed.normal import normal_delta, psi_for_delta
+
+PSI = [1e-9, 1e-6, 1e-3, 0.1, 0.5, 1.0, 2.0, 5.0, 20.0, 100.0]
+ALPHA = [1e-300, 1e-100, 1e-12, 1e-3, 0.1, 0.5, 0.9, 1 - 1e-12]
+DELTA = [1e-300, 1e-100, 1e-12, 1e-5, 0.01, 0.3, 0.9]
+EPSILON = [0.0, 1e-12, 1e-9, 1e-3, 0.1, 0.5, 1.0, 2.0, 5.0, 20.0, 100.0, 700.0]
+ORDER = [1e-6, 0.5, 0.999999, 1.0, 1.000001, 2.0, 64.0, 1e6]
+PRIOR = [1e-9, 0.01, 0.3, 0.5, 0.9, 1 - 1e-9]
+
+
+@pytest.fixture(params=PSI, ids=lambda p: f"psi={p:g}")
+def psi(request: pytest.FixtureRequest) -> float:
+    return float(request.param)
+
+
+def test_the_curve(psi: float) -> None:
+    e, o = el.gaussian(psi=psi), NormalOracle(psi)
+    assert not disagreements(grid(ALPHA), e.tradeoff, o.tradeoff)
+    assert not disagreements(grid(ALPHA), e.roc, o.roc)
+    assert not disagreements(grid(ALPHA), lambda r: e.law.inverse_roc(np.asarray(r)), o.inverse_roc)
+
+
+def test_threshold_tests_and_profile(psi: float) -> None:
+    e, o = el.gaussian(psi=psi), NormalOracle(psi)
+    levels = [(u,) for u in (-700.0, -1.0, -psi, 0.0, psi, 1.0, 20.0, 700.0)]
+    for i in (0, 1):
+        assert not disagreements(levels, lambda u, i=i: e.law.at(np.asarray(u))[i], lambda u, i=i: o.at(u)[i])
+    assert not disagreements(levels, lambda u: e.law.profile(np.asarray(u)), o.profile)
+
+
+def test_delta(psi: float) -> None:
+    e, o = el.gaussian(psi=psi), NormalOracle(psi)
+    assert not disagreements(grid(EPSILON), e.delta, o.profile)
+
+
+def test_epsilon_of_delta(psi: float) -> None:
+    e, o = el.gaussian(psi=psi), NormalOracle(psi)
+    assert not disagreements(grid(DELTA), e.epsilon, o.profile_inverse)
+    assert e.epsilon(0.0) == np.inf
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 1e-9, 1e-3, 0.1, 1.0, 10.0, 100.0, 700.0])
+def test_calibration(epsilon: float) -> None:
+    """ψ(ε, δ): δ read again at ψ never exceeds δ, and does 1e-12 beyond, both in mpmath."""
+    for delta in DELTA:
+        psi = psi_for_delta(epsilon, delta)
+        assert normal_delta(np.asarray(epsilon), np.asarray(psi)) <= delta
+        assert NormalOracle(psi * (1 + 2e-12)).profile(epsilon) > mpf(delta)
+        assert NormalOracle(psi * (1 - 2e-12)).profile(epsilon) < mpf(delta)
+
+
+def test_guesses_with_a_prior(psi: float) -> None:
+    e, o = el.gaussian(psi=psi), NormalOracle(psi)
+    assert not disagreements(grid(PRIOR), e.success, o.success)
+    assert not disagreements([()], e.advantage, o.advantage)
+    assert e.posterior([0.0, 1e-9, 0.5, 1.0]).tolist() == [0.0, 1.0, 1.0, 1.0]
+
+
+def test_precision(psi: float) -> None:
+    e, o = el.gaussian(psi=psi), NormalOracle(psi)
+    roc = {a: o.roc(a) for a in ALPHA}
+    fpr = {r: o.inverse_roc(r) for r in ALPHA}
+    cases = grid(ALPHA, PRIOR)
+    assert not disagreements(cases, e.precision, lambda a, p: roc[a] / (roc[a] + odds(p) * mpf(a)))
+    # where the false-positive rate at this recall lies below 1e-305 doubles cannot carry it: the precision is then
+    # within odds·1e-305/recall of 1, and reads 1
+    kept = [(r, p) for r, p in cases if fpr[r] > 1e-305]
+    assert not disagreements(
+        kept, lambda r, p: e.precision(recall=r, prior=p), lambda r, p: mpf(r) / (mpf(r) + odds(p) * fpr[r])
+    )
+
+
+@pytest.mark.parametrize("psi", [1e-3, 0.1, 1.0, 5.0, 20.0])
+def test_fbeta(psi: float) -> None:
+    e, o = el.gaussian(psi=psi), NormalOracle(psi)
+    assert not disagreements(grid([0.01, 1.0, 100.0], [1e-9, 0.3, 0.9]), e.fbeta, o.fbeta)
+
+
+def test_divergences(psi: float) -> None:
+    e, o = el.gaussian(psi=psi), NormalOracle(psi)
+    for name in ("auc", "kl", "chernoff"):
+        assert not disagreements([()], getattr(e, name), getattr(o, name)), name
+    assert e.psi() == psi
+    assert not disagreements(grid(ORDER), e.renyi, o.renyi)
+    assert e.renyi(np.inf) == np.inf
+    powers = [-100.0, -0.5, 0.3, 0.5, 0.9999999, 1.0000001, 3.0]
+    assert not disagreements(grid(powers), lambda a: e.law.log_moment(np.asarray(a)), o.log_moment)
+
+
+def test_calibration_at_the_smallest_double() -> None:
+    assert psi_for_delta(5e-324, 1e-5) == pytest.approx(psi_for_delta(1e-300, 1e-5), rel=1e-12)

@@ -1,0 +1,166 @@
+"""N(0, b²) + Lap(0, 1), shifted, against mpmath, quadrature and the law of pieces."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from mpmath import mp, mpf
+from scipy.integrate import quad
+from tests.laws.oracles import close
+
+from epsilens.experiment import Experiment
+from epsilens.laws.closed.normal_laplace import NormalLaplaceShift, _log_pdf, _log_tail
+from epsilens.laws.line.line import NormalLaplace
+from epsilens.laws.line.pieces import Pieces
+
+WIDTHS = (1e-6, 1e-2, 0.3, 1.0, 4.0, 25.0)
+SHIFTS = (1e-9, 1e-3, 0.2, 1.5, 8.0, 60.0)
+
+
+def sf(x: Any, b: Any) -> Any:
+    """P(N(0,b²) + Lap > x), textbook form (sheet, C(c)), with digits to spare."""
+    x, b = mpf(x), mpf(b)
+    with mp.workdps(120 + int(min(b * b, 4000))):
+        up = mp.exp(x + b * b / 2) * mp.ncdf(-x / b - b)
+        down = mp.exp(-x + b * b / 2) * mp.ncdf(x / b - b)
+        return mp.ncdf(-x / b) - (up - down) / 2
+
+
+def pdf(x: Any, b: Any) -> Any:
+    x, b = mpf(x), mpf(b)
+    with mp.workdps(120 + int(min(b * b, 4000))):
+        return mp.exp(b * b / 2) * (mp.exp(x) * mp.ncdf(-x / b - b) + mp.exp(-x) * mp.ncdf(x / b - b)) / 2
+
+
+def law(b: float, d: float) -> NormalLaplaceShift:
+    return NormalLaplaceShift(np.asarray(b), np.asarray(d))
+
+
+@pytest.mark.parametrize("b", WIDTHS)
+def test_density_and_tail(b: float) -> None:
+    for t in (0.0, 1e-8, 0.1, 1.0, 3.0, 20.0, 36.0):
+        for x in (t, t * b):
+            if pdf(x, b) > mpf("1e-300"):
+                assert close(np.exp(_log_pdf(np.asarray(x), np.asarray(b))), pdf(x, b), 1e-12), (b, x)
+                assert close(np.exp(_log_tail(np.asarray(x), np.asarray(b))), sf(x, b), 1e-12), (b, x)
+
+
+def test_references() -> None:
+    """Sheet B.1 (24) and C(c)."""
+    for t, own, scale, density in ((1, 1, 1, 0.202612173779), (3, 2, 0.7, 0.0711413810832)):
+        assert np.exp(_log_pdf(np.asarray(t / scale), np.asarray(own / scale))) / scale == pytest.approx(
+            density, abs=1e-12
+        )
+    assert 1 - np.exp(_log_tail(np.asarray(1.0), np.asarray(1.0))) == pytest.approx(0.740691589991, abs=1e-12)
+    e = Experiment(law(1.0, 1.5))
+    for epsilon, delta in ((0, 0.3740376635), (0.5, 0.2185419223), (1, 0.0808202292), (1.4, 0.0075648301)):
+        assert e.delta(epsilon) == pytest.approx(delta, abs=1e-10)
+    assert e.tradeoff(0.05) == pytest.approx(0.7964771742, abs=1e-10)
+    assert e.epsilon() == 1.5
+    # the supremum 1.5 is approached, not attained
+    x = np.asarray(-5.0)
+    assert float(_log_pdf(x, np.asarray(1.0)) - _log_pdf(x - 1.5, np.asarray(1.0))) == pytest.approx(
+        1.49999006, abs=1e-8
+    )
+
+
+@pytest.mark.parametrize(("b", "d"), list(product((1e-2, 0.3, 1.0, 4.0, 15.0), SHIFTS)))
+def test_curve_against_mpmath(b: float, d: float) -> None:
+    e = law(b, d)
+    for alpha in (1e-300, 1e-100, 1e-12, 0.01, 0.3, 0.5, 0.9):
+        start = e._isf(np.asarray(alpha))
+        c = mp.findroot(lambda x, a=alpha: mp.log(sf(x, b) / mpf(a)), mpf(float(start)), tol=1e-40, verify=False)
+        truth = sf(c - mpf(d), b)
+        assert close(e.roc(np.asarray(alpha)), truth, 2e-12), (b, d, alpha)
+        assert float(e.tradeoff(np.asarray(alpha))) == pytest.approx(float(1 - truth), rel=1e-11, abs=1e-300)
+        if truth < 0.99:  # beyond, the recall no longer tells α
+            assert float(e.inverse_roc(e.roc(np.asarray(alpha)))) == pytest.approx(alpha, rel=1e-9)
+
+
+@pytest.mark.parametrize(("b", "d"), list(product((1e-2, 0.3, 1.0, 4.0, 15.0), SHIFTS)))
+def test_profile_against_mpmath(b: float, d: float) -> None:
+    e = law(b, d)
+    truth = 1 - 2 * sf(mpf(d) / 2, b)
+    assert close(e.profile(np.asarray(0.0)), truth, 1e-12)
+    for share in (-0.9, -0.3, 0.2, 0.7, 0.95):
+        u = share * d
+        c = mpf(float(e._threshold(np.asarray(u))))
+        c = mp.findroot(
+            lambda x, u=u: mp.log(pdf(x - mpf(d), b) / pdf(x, b)) / mpf(d) - mpf(u) / mpf(d), c, verify=False
+        )
+        value = sf(c - mpf(d), b) - mp.exp(mpf(u)) * sf(c, b)
+        got = float(e.profile(np.asarray(u)))
+        # the closed difference carries its stated rounding on top, never below
+        assert float(value) * (1 - 1e-12) <= got + 1e-300
+        assert got <= float(value) * (1 + 1e-11) + 1e-13 * float(sf(c - mpf(d), b) + mp.exp(mpf(u)) * sf(c, b))
+
+
+@pytest.mark.parametrize(("b", "d"), [(0.05, 2.0), (0.5, 0.01), (1.0, 1.5), (6.0, 0.5), (0.5, 10.0)])
+def test_divergences_against_quadrature(b: float, d: float) -> None:
+    e = Experiment(law(b, d))
+
+    def p(x: float) -> float:
+        return float(np.exp(_log_pdf(np.asarray(x), np.asarray(b))))
+
+    def ratio(x: float) -> float:
+        return float(_log_pdf(np.asarray(x - d), np.asarray(b)) - _log_pdf(np.asarray(x), np.asarray(b)))
+
+    span = (-50 - 9 * b, 50 + 9 * b + d)
+    points = (-b, 0, b, d / 2, d - b, d, d + b)
+    options: dict[str, Any] = {"points": points, "limit": 800, "epsabs": 1e-13, "epsrel": 1e-11}
+    assert e.kl() == pytest.approx(
+        quad(lambda x: p(x) * (np.expm1(ratio(x)) - ratio(x)), *span, **options)[0], rel=1e-8
+    )
+    order2 = np.log(quad(lambda x: p(x) * np.exp(-ratio(x)), *span, **options)[0])
+    assert e.renyi(2.0) == pytest.approx(order2, rel=1e-7, abs=1e-11)
+    half = -2 * np.log(quad(lambda x: p(x) * np.exp(ratio(x) / 2), *span, **options)[0])
+    assert e.renyi(0.5) == pytest.approx(half, rel=1e-6, abs=1e-11)
+    area = quad(lambda x: p(x) * float(sf(x - d, b)), *span, **{**options, "epsrel": 1e-9})[0]
+    assert e.auc() == pytest.approx(area, rel=1e-8)
+
+
+def test_the_same_as_pieces() -> None:
+    """An independent representation of the same pair agrees in every reading."""
+    e = Experiment(law(0.8, 1.2))
+    other = Experiment(Pieces(NormalLaplace(0.8, 1.0), NormalLaplace(0.8, 1.0, 1.2)))
+    for reading, args in (
+        ("success", {"prior": 0.5}),
+        ("success", {"prior": 0.2}),
+        ("advantage", {}),
+        ("auc", {}),
+        ("psi", {}),
+        ("kl", {}),
+        ("chernoff", {}),
+        ("fbeta", {"beta": 2.0, "prior": 0.3}),
+        ("delta", {"epsilon": 0.4}),
+        ("epsilon", {"delta": 1e-3}),
+        ("renyi", {"order": 3.0}),
+        ("posterior", {"prior": 0.1}),
+        ("roc", {"fpr": 1e-5}),
+    ):
+        assert getattr(e, reading)(**args) == pytest.approx(getattr(other, reading)(**args), rel=3e-9), reading
+
+
+def test_limits_and_shapes() -> None:
+    """b → 0 is Laplace, b → ∞ is normal; arrays broadcast."""
+    from epsilens.laws.closed.laplace import Laplace
+    from epsilens.laws.closed.normal import Normal
+
+    alpha = np.asarray([1e-8, 0.1, 0.6])
+    assert law(1e-9, 1.3).roc(alpha) == pytest.approx(Laplace(np.asarray(1.3)).roc(alpha), rel=1e-8)
+    assert law(1e4, 1e4).roc(alpha) == pytest.approx(Normal(np.asarray(1.0)).roc(alpha), rel=1e-6)
+    many = Experiment(NormalLaplaceShift(np.asarray([0.5, 1.0]), np.asarray([1.0, 2.0])))
+    for k, (b, d) in enumerate(((0.5, 1.0), (1.0, 2.0))):
+        one = Experiment(law(b, d))
+        for reading, args in (
+            ("success", {"prior": 0.3}),
+            ("kl", {}),
+            ("epsilon", {"delta": 1e-4}),
+            ("psi", {}),
+            ("fbeta", {}),
+            ("auc", {}),
+        ):
+            assert getattr(many, reading)(**args)[k] == pytest.approx(getattr(one, reading)(**args), rel=1e-12)

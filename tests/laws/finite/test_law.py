@@ -1,0 +1,149 @@
+"""Pairs of atoms against exact rational arithmetic: the doubles given are exact, and normalised as fractions."""
+
+from __future__ import annotations
+
+import math
+import random
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from mpmath import mp, mpf
+from tests.laws.oracles import close
+
+import epsilens as el
+
+KINDS = ("plain", "zeros", "tiny", "many")
+
+
+def pair(kind: str, seed: int) -> tuple[list[float], list[float], list[Fraction], list[Fraction]]:
+    rng = random.Random(f"{kind}{seed}")
+    n = 40 if kind == "many" else rng.choice([2, 3, 5, 8])
+    a, b = ([Fraction(rng.randint(1, 1000)) for _ in range(n)] for _ in range(2))
+    if kind == "zeros":
+        a[0] = Fraction(0)
+        b[-1] = Fraction(0) if seed % 2 else b[-1]
+    if kind == "tiny":
+        a[0], b[1] = Fraction(1, 10**30), Fraction(1, 10**40)
+    fa, fb = [float(x / sum(a)) for x in a], [float(x / sum(b)) for x in b]
+    p, q = [Fraction(x) for x in fa], [Fraction(x) for x in fb]
+    return fa, fb, [x / sum(p) for x in p], [x / sum(q) for x in q]
+
+
+def real(x: Fraction) -> Any:
+    return mpf(x.numerator) / x.denominator
+
+
+def vertices(p: list[Fraction], q: list[Fraction]) -> list[tuple[Fraction, Fraction]]:
+    order = sorted(range(len(p)), key=lambda i: -(q[i] / p[i]) if p[i] else -Fraction(10**400))
+    out = [(Fraction(0), Fraction(0))]
+    for i in order:
+        out.append((out[-1][0] + p[i], out[-1][1] + q[i]))
+    return out
+
+
+def highest(points: list[tuple[Fraction, Fraction]], x: Fraction, axis: int = 0) -> Fraction:
+    best = Fraction(0)
+    for u, v in pairwise(points):
+        if u[axis] <= x <= v[axis]:
+            rise = v[1 - axis] - u[1 - axis]
+            width = v[axis] - u[axis]
+            best = max(best, v[1 - axis] if width == 0 else u[1 - axis] + rise * (x - u[axis]) / width)
+    return best
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("kind", KINDS)
+def test_curve_and_scores(kind: str, seed: int) -> None:
+    fa, fb, p, q = pair(kind, seed)
+    e, points = el.finite(fa, fb), vertices(p, q)
+    for alpha in (1e-300, 1e-12, 0.1, 0.5, 0.9, 1 - 1e-12):
+        r = highest(points, Fraction(alpha))
+        assert close(e.roc(alpha), real(r))
+        # 1e-15 absolute: masses that should sum to 1 do so to rounding, so a miss of 1e-12 has three digits fewer
+        assert abs(e.tradeoff(alpha) - real(1 - r)) <= 1e-12 * real(1 - r) + 1e-15
+        assert e.precision(alpha, 0.2) == pytest.approx(float(r / (r + 4 * Fraction(alpha))), rel=1e-12)
+    assert close(e.auc(), real(sum(((b[0] - a[0]) * (a[1] + b[1]) / 2 for a, b in pairwise(points)), Fraction(0))))
+    for prior in (1e-6, 0.01, 0.5, 0.9):
+        w, c = Fraction(prior), (1 - Fraction(prior)) / Fraction(prior)
+        assert close(e.success(prior), real(max((1 - w) * (1 - x) + w * r for x, r in points)))
+        for beta in (0.1, 1, 3):
+            b2 = Fraction(beta) ** 2
+            assert close(e.fbeta(beta, prior), real(max((1 + b2) * r / (r + c * x + b2) for x, r in points)))
+        worst = math.inf if any(x == 0 < y for x, y in zip(p, q, strict=True)) else None
+        if worst is None:
+            top = max(y / x for x, y in zip(p, q, strict=True) if x)
+            assert close(e.posterior(prior), real(w * top / (w * top + 1 - w)))
+        else:
+            assert e.posterior(prior) == 1.0
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("kind", KINDS)
+def test_profile_both_orders(kind: str, seed: int) -> None:
+    fa, fb, p, q = pair(kind, seed)
+    e = el.finite(fa, fb)
+
+    def h(a: list[Fraction], b: list[Fraction], t: Any) -> Any:
+        return mp.fsum(max(real(y) - t * real(x), mpf(0)) for x, y in zip(a, b, strict=True))
+
+    for u in (0.0, 0.3, 1.0, 3.0, 60.0):
+        t = mp.exp(mpf(u))
+        assert close(e.delta(u), max(h(p, q, t), h(q, p, t)), tiny=1e-16)
+        assert close(e.law.profile(np.asarray(u)), h(p, q, t), tiny=1e-16)
+        assert close(e.law.profile(np.asarray(-u)), h(p, q, 1 / t), tiny=1e-16)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("kind", KINDS)
+def test_divergences(kind: str, seed: int) -> None:
+    fa, fb, p, q = pair(kind, seed)
+    e = el.finite(fa, fb)
+    lacks1 = any(y == 0 < x for x, y in zip(p, q, strict=True))
+    both = [(real(x), real(y)) for x, y in zip(p, q, strict=True) if x and y]
+    assert close(e.kl(), mp.inf if lacks1 else mp.fsum(x * mp.log(x / y) for x, y in both))
+    for order in (0.0, 1e-6, 0.1, 0.5, 0.999999, 1.000001, 2.0, 64.0):
+        a = mpf(order)
+        moment = mp.log(mp.fsum(x**a * y ** (1 - a) for x, y in both)) / (a - 1)
+        truth = mp.inf if lacks1 and order > 1 else moment
+        assert close(e.renyi(order), truth, tiny=1e-16 if order == 0 else 1e-305), order
+    top = mp.inf if lacks1 else mp.log(max(x / y for x, y in both))
+    assert close(e.renyi(math.inf), top)
+    with mp.workdps(30):
+        chernoff = -min(mp.log(mp.fsum(x**s * y ** (1 - s) for x, y in both)) for s in mp.linspace(0, 1, 401))
+    assert float(chernoff) * (1 - 1e-12) <= e.chernoff() <= float(chernoff) * (1 + 1e-4) + 1e-9
+
+
+def test_nearly_equal_masses_keep_their_difference() -> None:
+    """Masses that differ by 2⁻⁴⁰: exact in doubles, so the readings must be too."""
+    step = 2.0**-40
+    e = el.finite([0.25 + step, 0.25 - step, 0.5], [0.25 - step, 0.25 + step, 0.5])
+    assert e.advantage() == pytest.approx(2 * step, rel=1e-12)
+    assert e.epsilon() == pytest.approx(2 * math.atanh(4 * step), rel=1e-12)
+    assert e.kl() == pytest.approx(float(2 * mpf(step) * mp.log((1 + 4 * mpf(step)) / (1 - 4 * mpf(step)))), rel=1e-12)
+    assert e.chernoff() == pytest.approx(e.kl() / 4, rel=1e-6)
+
+
+def test_nothing_and_everything_shown() -> None:
+    same = el.finite([0.3, 0.7], [0.3, 0.7])
+    assert (same.advantage(), same.epsilon(), same.psi(), same.kl()) == (0.0, 0.0, 0.0, 0.0)
+    assert same.auc() == pytest.approx(0.5, rel=1e-15)
+    apart = el.finite([1.0, 0.0], [0.0, 1.0])
+    assert (apart.advantage(), apart.epsilon(), apart.psi(), apart.kl(), apart.auc()) == (
+        1.0,
+        np.inf,
+        np.inf,
+        np.inf,
+        1.0,
+    )
+    assert (apart.epsilon(1.0), apart.delta(5.0), apart.roc(0.0), apart.tradeoff(0.0)) == (0.0, 1.0, 1.0, 0.0)
+
+
+def test_orders_of_a_law_that_only_gains_mass_agree() -> None:
+    # H1 = (1 − δ)·H0 + elsewhere: D_a(H0‖H1) = −log(1 − δ) for every order
+    gained = 3.05902274e-07
+    d = el.finite([1.0, 0.0], [1 - gained, gained]).renyi(np.array([1e-9, 0.1, 0.9, 1.0, 2.0, 64.0]))
+    assert d == pytest.approx(np.full(6, -math.log1p(-gained)), rel=1e-9)
+    assert np.ptp(d) <= 1e-14 * d[0]

@@ -1,0 +1,284 @@
+"""Moments and divergences of one step against mpmath, to the stated error, at every order; and their cost."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from itertools import pairwise
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+from epsilens.laws.loss import moments as loss_moments
+from epsilens.laws.loss.law import Loss
+from epsilens.laws.loss.moments import ERROR, kl, kl_back, log_moment
+from epsilens.laws.loss.replaced import LaplaceReplaced, NormalReplaced
+from epsilens.laws.loss.sampled import Flagged, Sampled
+from epsilens.laws.loss.step import Atoms, FiniteStep, LaplaceStep, NormalStep, Step, Swapped
+
+POWERS = (-50.5, -3.0, -0.5, 0.3, 0.999, 1.001, 2.0, 8.5, 64.0, 500.0, 1e4)
+DIGITS = 50
+
+#: x → (log density under H0, log density under H1), with as many digits as asked for.
+Logs = Callable[[mp.mpf], tuple[mp.mpf, mp.mpf]]
+
+
+def normal_pair(mu: float, rate: float, *, replaced: bool = False) -> Logs:
+    m, q = mp.mpf(mu), mp.mpf(rate)
+
+    def logs(x: mp.mpf) -> tuple[mp.mpf, mp.mpf]:
+        here, half = -x * x / 2 - mp.log(2 * mp.pi) / 2, m * m / 2
+        up = mp.log(1 - q + q * mp.exp(m * x - half))
+        down = mp.log(1 - q + q * mp.exp(-m * x - half)) if replaced else mp.mpf(0)
+        return here + down, here + up
+
+    return logs
+
+
+def laplace_pair(m: float, rate: float, *, replaced: bool = False) -> Logs:
+    s, q = mp.mpf(m), mp.mpf(rate)
+
+    def logs(x: mp.mpf) -> tuple[mp.mpf, mp.mpf]:
+        here = mp.exp(-abs(x)) / 2
+        up = (1 - q) * here + q * mp.exp(-abs(x - s)) / 2
+        down = (1 - q) * here + q * mp.exp(-abs(x + s)) / 2 if replaced else here
+        return mp.log(down), mp.log(up)
+
+    return logs
+
+
+def region(exponent: Callable[[np.ndarray], np.ndarray], reach: float) -> list[tuple[float, float, float]]:
+    """(from, to, step) of the stretches where the exponent is within 120 of its largest value: zoomed in on doubles."""
+    x = np.unique(np.concatenate([s * np.concatenate(([0.0], np.geomspace(1e-3, reach, 40_000))) for s in (-1, 1)]))
+    for _ in range(4):
+        y = exponent(x)
+        inside = np.flatnonzero(y > y.max() - 120)
+        near = np.unique(np.clip((inside[:, None] + np.arange(-2, 3)).ravel(), 0, x.size - 1))
+        pieces = np.split(near, np.flatnonzero(np.diff(near) > 1) + 1)
+        spans = [(x[p[0]], x[p[-1]]) for p in pieces]
+        x = np.unique(np.concatenate([np.linspace(a, b, 4001) for a, b in spans]))
+    return [(a, b, (b - a)) for a, b in spans]
+
+
+def trapezoid(logs: Logs, power: float, mu: float, rate: float, *, replaced: bool = False) -> mp.mpf:
+    """∫ p^a q^{1−a} by the trapezoid rule, exact but for e^{−120} when its step is short: p and q are analytic."""
+    a = mp.mpf(power)
+
+    def plain(x: np.ndarray) -> np.ndarray:
+        half, log_q, log_r = mu * mu / 2, math.log(rate), math.log1p(-rate)
+        up = np.logaddexp(log_r, log_q + mu * x - half)
+        down = np.logaddexp(log_r, log_q - mu * x - half) if replaced else 0.0
+        return np.asarray(-x * x / 2 + power * up + (1 - power) * down)
+
+    total = mp.mpf(0)
+    for low, high, width in region(plain, 45 + 2 * mu * (abs(power) + 2)):
+        previous, n = mp.mpf(0), 128
+        while True:
+            h = mp.mpf(width) / n
+            points = (mp.mpf(low) + h * i for i in range(n + 1))
+            found = h * mp.fsum(mp.exp(a * p + (1 - a) * q) for q, p in map(logs, points))
+            if abs(found - previous) < mp.mpf(10) ** -34 * found:
+                break
+            previous, n = found, 2 * n
+            assert n < 100_000, (low, high)
+        total += found
+    return total
+
+
+def pieces_of(logs: Logs, power: float, m: float, *, replaced: bool = False) -> mp.mpf:
+    """The same of Laplace noise: constant ratios beyond the ends, Gauss–Legendre on pieces that shrink towards them."""
+    a, s = mp.mpf(power), mp.mpf(m)
+    ends = [-s, mp.mpf(0), s] if replaced else [mp.mpf(0), s]
+    total = mp.mpf(0)
+    for x in (ends[0], ends[-1]):  # beyond, both densities fall as e^{−|x|}
+        q, p = logs(x)
+        total += mp.exp(a * p + (1 - a) * q)
+    for low, high in pairwise(ends):
+        half = (high - low) / 2
+        near = [half * mp.mpf(2) ** -k for k in range(int(math.log2(64 * (2 + abs(power)) * max(m, 1))), 0, -1)]
+        cuts = [low, *(low + v for v in near), low + half, *(high - v for v in reversed(near)), high]
+        for left, right in pairwise(cuts):
+            total += mp.quad(
+                lambda x: mp.exp(sum(u * v for u, v in zip((1 - a, a), logs(x), strict=True))),
+                [left, right],
+                method="gauss-legendre",
+            )
+    return total
+
+
+def close(value: float, truth: mp.mpf) -> None:
+    assert abs(mp.mpf(value) - truth) <= mp.mpf(ERROR) * abs(truth), (value, mp.nstr(truth, 20))
+
+
+NORMAL = [(0.05, 1e-7), (0.05, 0.9), (0.3, 1e-4), (1.0, 0.01), (2.0, 0.5), (6.0, 1e-7), (6.0, 0.9)]
+
+
+@pytest.mark.parametrize("power", POWERS)
+@pytest.mark.parametrize(("mu", "rate"), NORMAL)
+def test_sampled_normal(mu: float, rate: float, power: float) -> None:
+    with mp.workdps(DIGITS):
+        step = Sampled(NormalStep(mu), rate)
+        close(log_moment(step, power), mp.log(trapezoid(normal_pair(mu, rate), power, mu, rate)))
+
+
+@pytest.mark.parametrize("power", [-50.5, -0.5, 0.999, 2.0, 64.0, 500.0])
+@pytest.mark.parametrize(("mu", "rate"), [(0.1, 1e-5), (1.0, 0.05), (4.0, 0.9)])
+def test_replaced_normal(mu: float, rate: float, power: float) -> None:
+    with mp.workdps(DIGITS):
+        truth = trapezoid(normal_pair(mu, rate, replaced=True), power, mu, rate, replaced=True)
+        close(log_moment(NormalReplaced(mu, rate), power), mp.log(truth))
+
+
+@pytest.mark.parametrize("power", [-50.5, 0.3, 1.001, 8.5, 500.0, 1e4])
+@pytest.mark.parametrize(("m", "rate"), [(0.1, 1e-5), (5.0, 0.5), (60.0, 1e-7)])
+def test_sampled_laplace(m: float, rate: float, power: float) -> None:
+    with mp.workdps(32):
+        close(log_moment(Sampled(LaplaceStep(m), rate), power), mp.log(pieces_of(laplace_pair(m, rate), power, m)))
+
+
+@pytest.mark.parametrize("power", [-50.5, 0.3, 1.001, 8.5, 1e4])
+@pytest.mark.parametrize(("m", "rate"), [(0.2, 1e-3), (8.0, 0.7)])
+def test_replaced_laplace(m: float, rate: float, power: float) -> None:
+    with mp.workdps(32):
+        truth = mp.log(pieces_of(laplace_pair(m, rate, replaced=True), power, m, replaced=True))
+        close(log_moment(LaplaceReplaced(m, rate), power), truth)
+
+
+def binomial(mu: float, rate: float, n: int) -> mp.mpf:
+    """log Σ C(n,k)(1−q)^{n−k} q^k e^{μ²k(k−1)/2}: a sampled normal at a whole order."""
+    m, q = mp.mpf(mu), mp.mpf(rate)
+    term, growth, total = (1 - q) ** n, mp.mpf(1), mp.mpf(0)
+    for k in range(n + 1):
+        total += term
+        term *= mp.mpf(n - k) / (k + 1) * q / (1 - q) * growth
+        growth *= mp.exp(m * m)
+    return mp.log(total)
+
+
+@pytest.mark.parametrize(
+    ("mu", "rate", "orders"),
+    [
+        (1.0, 0.01, (9, 10, 11)),
+        (0.3, 1e-7, (355, 357, 358, 359, 362)),
+        (0.05, 1e-12, (22_061, 22_105)),
+        (3.0, 1e-12, (6, 7)),
+    ],
+)
+def test_the_order_at_which_the_far_peak_takes_over(mu: float, rate: float, orders: tuple[int, ...]) -> None:
+    """There the exponent is a small difference of large numbers, and the moment may be near 1."""
+    with mp.workdps(DIGITS):
+        for n in orders:
+            close(log_moment(Sampled(NormalStep(mu), rate), float(n)), binomial(mu, rate, n))
+            close(log_moment(Swapped(Sampled(NormalStep(mu), rate)), 1.0 - n), binomial(mu, rate, n))
+
+
+@pytest.mark.parametrize("power", [-50.5, -0.5, 0.3, 1.001, 64.0, 1e4])
+def test_swapped_and_flagged(power: float) -> None:
+    with mp.workdps(DIGITS):
+        a, mu = mp.mpf(power), mp.mpf(2)
+        told = mp.log(1 + mp.mpf(1e-3) * mp.expm1(a * (a - 1) * mu**2 / 2))
+        close(log_moment(Flagged(NormalStep(2.0), 1e-3), power), told)
+        truth = trapezoid(normal_pair(1.0, 0.01), 1 - power, 1.0, 0.01)
+        close(log_moment(Swapped(Sampled(NormalStep(1.0), 0.01)), power), mp.log(truth))
+
+
+@pytest.mark.parametrize("power", [-3.0, 0.3, 1.001, 64.0])
+def test_nested(power: float) -> None:
+    """A sample of (1−q)H0 + qH1 against H0: log(1 − r + r/(1 − q + q·e^L))."""
+    with mp.workdps(DIGITS):
+        mu, q, r, a = mp.mpf(1), mp.mpf(0.01), mp.mpf(0.1), mp.mpf(power)
+
+        def inside(x: mp.mpf) -> mp.mpf:
+            mixed = 1 - q + q * mp.exp(mu * x - mu * mu / 2)
+            return mp.npdf(x) * mixed * (1 - r + r / mixed) ** a
+
+        truth = mp.quad(inside, [-20, *range(-12, 20, 2), 20, 40])
+        close(log_moment(Sampled(Swapped(Sampled(NormalStep(1.0), 0.01)), 0.1), power), mp.log(truth))
+
+
+def test_what_only_one_law_shows() -> None:
+    atoms = Atoms(np.array([-1e-9, 0.5]), np.log(np.array([0.6, 0.3])), only0=1 - 0.6 - 0.3 / math.exp(0.5), only1=0.1)
+    with mp.workdps(DIGITS):
+        q = mp.mpf(1e-3)
+        for power in (0.0, 0.2, 0.7, 1.0):
+            a = mp.mpf(power)
+            pairs = zip(atoms.log_p.tolist(), atoms.loss.tolist(), strict=True)
+            common = mp.fsum(mp.exp(mp.mpf(p) + (a - 1) * mp.mpf(u)) for p, u in pairs)
+            truth = mp.log(1 - q + q * common)
+            assert log_moment(Flagged(FiniteStep(atoms), 1e-3), power) == pytest.approx(float(truth), rel=1e-12)
+    assert log_moment(Flagged(FiniteStep(atoms), 1e-3), 2.0) == math.inf
+    assert log_moment(Flagged(FiniteStep(atoms), 1e-3), -1.0) == math.inf
+
+
+@pytest.mark.parametrize(("mu", "rate"), [*NORMAL, (0.5, 1e-12)])
+def test_divergences(mu: float, rate: float) -> None:
+    with mp.workdps(DIGITS):
+        logs = normal_pair(mu, rate)
+        step, h = Sampled(NormalStep(mu), rate), mp.mpf(1) / 64
+        ahead = back = mp.mpf(0)
+        for i in range(-64 * 14, 64 * (15 + math.ceil(mu)) + 1):
+            q, p = logs(i * h)
+            ahead, back = ahead + mp.exp(q) * (q - p), back + mp.exp(p) * (p - q)
+        close(kl(step), ahead * h)
+        close(kl_back(step), back * h)
+        close(kl(Swapped(step)), back * h)
+        close(kl_back(Swapped(step)), ahead * h)
+
+
+def test_divergences_of_laplace_noise() -> None:
+    for m in (1e-6, 0.3, 20.0, 900.0):
+        assert kl(LaplaceStep(m)) == pytest.approx(float(mp.expm1(-m) + m), rel=1e-9 if m < 1e-3 else 1e-12)
+        assert kl_back(Sampled(LaplaceStep(m), 1 - 1e-16)) == pytest.approx(kl(LaplaceStep(m)), rel=1e-9)
+
+
+STEPS: list[Step] = [
+    Sampled(NormalStep(1.0), 0.01),
+    Sampled(NormalStep(100.0), 0.5),
+    Sampled(NormalStep(1e-4), 1e-12),
+    NormalReplaced(1.0, 0.01),
+    LaplaceReplaced(20.0, 1e-5),
+    Sampled(LaplaceStep(700.0), 1e-3),
+    Flagged(NormalStep(2.0), 1e-3),
+    Swapped(Sampled(NormalStep(1.0), 0.01)),
+    Sampled(Swapped(Sampled(NormalStep(1.0), 0.01)), 0.1),
+    NormalStep(3.0),
+    LaplaceStep(3.0),
+    Sampled(FiniteStep(Atoms(np.array([-1.0, 1.0]), np.log(np.array([0.27, 0.73])))), 0.1),
+]
+
+
+@pytest.mark.parametrize("step", STEPS, ids=lambda s: type(s).__name__)
+def test_every_order_takes_about_as_long(step: Step, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = [0]
+    loss = type(step).loss
+
+    def counted(self: Step, x: np.ndarray) -> np.ndarray:
+        seen[0] += np.size(x)
+        return np.asarray(loss(self, x))
+
+    monkeypatch.setattr(type(step), "loss", counted)
+    start = time.perf_counter()
+    for power in (-1e6, -1234.5, -0.1, 0.5, 3.0, 100.0, 500.0, 1e4, 1e6):
+        seen[0] = 0
+        assert math.isfinite(log_moment(step, power))
+        assert seen[0] < 200_000
+    assert time.perf_counter() - start < 5
+
+
+def test_orders_grow_into_the_largest_loss() -> None:
+    """D_a → D_∞ = log((1−q) + q·e^m), and D_a grows."""
+    law = Loss([(Sampled(LaplaceStep(1.0), 0.1), 3)])
+    orders = np.array([1.5, 10.0, 1e3, 1e6])
+    divergence = law.log_moment(orders) / (orders - 1)
+    assert np.all(np.diff(divergence) > 0)
+    assert divergence[-1] == pytest.approx(3 * math.log1p(0.1 * math.expm1(1.0)), rel=1e-4)
+
+
+def test_the_exponent_is_convex_in_the_order() -> None:
+    orders = np.concatenate((-np.geomspace(1e6, 0.01, 60), np.geomspace(0.01, 1e6, 60)))
+    for step in STEPS:
+        value = np.array([loss_moments.log_moment(step, float(a)) for a in orders])
+        slope = np.diff(value) / np.diff(orders)
+        assert np.all(np.diff(slope) >= -1e-9 * np.abs(slope[1:]))

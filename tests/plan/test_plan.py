@@ -1,0 +1,172 @@
+"""Releases in YAML: what is accepted, and that everything else is refused in one sentence that names the place."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from epsilens.errors import InputError
+from epsilens.plan.plan import MOST_BYTES, json_schema, read_release
+
+ROOT = Path(__file__).parents[2]
+GOOD = """\
+title: Visits
+data:
+  table: t.parquet
+  person: who
+  max_rows: 3
+  quasi_identifiers: [site, age]
+  secret: visits > 0
+queries:
+  - count: visits > 0
+    by: site
+  - sum: visits
+    bounds: [0, 77]
+mechanism: {noise: laplace, epsilon: 1.0}
+adversary: {prior: 0.5, knows: one answer}
+limits: {success: 0.55}
+"""
+
+
+def refused(text: str) -> str:
+    with pytest.raises(InputError) as caught:
+        read_release(text)
+    message = str(caught.value)
+    assert "\n" not in message
+    assert len(message) < 500
+    return message
+
+
+def test_a_release_reads_and_is_frozen() -> None:
+    release = read_release(GOOD)
+    assert release.epsilon == 1.0
+    assert release.shares == (0.5, 0.5)
+    assert read_release(release) is release
+    assert read_release(release.model_dump()) == release
+    assert release.digest() == read_release(GOOD).digest() != read_release(GOOD.replace("77", "78")).digest()
+    with pytest.raises(Exception, match="frozen"):
+        setattr(release, "title", "other")  # noqa: B010 - mypy knows that it is frozen
+
+
+def test_each_query_may_have_its_own_epsilon() -> None:
+    text = GOOD.replace("epsilon: 1.0}", "}").replace("noise: laplace, }", "noise: laplace}")
+    text = text.replace("by: site", "by: site\n    epsilon: 0.3").replace("77]", "77]\n    epsilon: 0.1")
+    release = read_release(text)
+    assert release.epsilon == pytest.approx(0.4)
+    assert release.shares == pytest.approx((0.75, 0.25))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("    by: site", "    bye: site", "line 10 of release: there is no queries.1.bye; allowed here are count"),
+        ("mechanism:", "mechanisms:", "mechanism"),
+        ("epsilon: 1.0", "epsilon: one", "line 13 of release: mechanism.epsilon is 'one'"),
+        ("epsilon: 1.0", "epsilon: -1", "mechanism.epsilon is -1"),
+        ("epsilon: 1.0", "epsilon: .nan", "epsilon"),
+        ("epsilon: 1.0", "epsilon: .inf", "epsilon"),
+        ("epsilon: 1.0", "epsilon: 1e9", "epsilon"),
+        ("max_rows: 3", "max_rows: 2.5", "data.max_rows"),
+        ("max_rows: 3", "max_rows: 0", "data.max_rows is 0"),
+        ("  person: who\n", "", "max_rows needs person"),
+        ("bounds: [0, 77]", "bounds: [0]", "bounds"),
+        ("    bounds: [0, 77]\n", "", "sum needs bounds"),
+        ("- sum: visits", "- sum: visits\n    count: true", "it has count and sum"),
+        ("noise: laplace", "noise: uniform", "mechanism.noise is 'uniform'"),
+        ("noise: laplace", "noise: gaussian", "delta belongs to gaussian noise"),
+        ("epsilon: 1.0}", "epsilon: 1.0, delta: 1.0e-6}", "delta belongs to gaussian noise"),
+        ("success: 0.55", "sucess: 0.55", "there is no reading 'sucess'"),
+        ("success: 0.55", "success: 55", "success is 55: give a share between 0 and 1"),
+        ("success: 0.55", "success: -0.1", "success is -0.1"),
+        ("success: 0.55", "kl: -1", "kl is -1: give 0 or more"),
+        ("success: 0.55", "success: high", "limits.success"),
+        ("prior: 0.5", "prior: 0", "adversary.prior is 0"),
+        ("knows: one answer", "knows: everything", "adversary.knows is 'everything'"),
+        ("quasi_identifiers: [site, age]", "quasi_identifiers: 7", "quasi_identifiers"),
+        ("title: Visits", "title: " + "x" * 300, "title"),
+        ("limits: {success: 0.55}", "limits: [success]", "limits"),
+        ("    by: site", "    by: site\n    epsilon: 0.5", "either every query has its own epsilon or none"),
+    ],
+)
+def test_what_is_wrong_is_named(old: str, new: str, says: str) -> None:
+    assert old in GOOD
+    assert says in refused(GOOD.replace(old, new))
+
+
+def test_the_line_is_the_one_that_is_wrong() -> None:
+    assert refused(GOOD.replace("max_rows: 3", "max_rows: three")).startswith("line 5 of release")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("a: &a [x, x]\nb: [*a, *a]\nc: 1\n", "anchor or alias"),
+        (GOOD + "extra: *a\n", "anchor or alias"),
+        ("a: " + "[" * 60 + "]" * 60 + "\n", "nested more than 20 deep"),
+        (GOOD + "title: Again\n", "line 16 of release gives 'title' again"),
+        ("data:\n\ttable: x\n", "line 2 of release cannot be read"),
+        ("title: [unclosed\n", "cannot be read"),
+        ("just words\nand more\n", "is not a mapping"),
+        ("- a\n- b\n", "is not a mapping"),
+        ("\n\n", "is not a mapping"),
+        ("a: 1\n---\nb: 2\n", "cannot be read"),
+        ("a: !!python/object/apply:os.system ['true']\nb: 1\n", "cannot be read"),
+        ("title: !!binary aGVsbG8=\nb: 1\n", "release"),
+        ("a\x00b: 1\n", "cannot be read"),
+    ],
+)
+def test_hostile_yaml(text: str, says: str) -> None:
+    assert says in refused(text)
+
+
+def test_an_alias_bomb_does_not_unfold() -> None:
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 12)]
+    assert "anchor or alias" in refused("\n".join(lines) + "\n")
+
+
+def test_files(tmp_path: Path) -> None:
+    file = tmp_path / "r.yaml"
+    file.write_text(GOOD, encoding="utf-8")
+    assert read_release(file) == read_release(str(file)) == read_release(GOOD)
+    file.write_bytes(b"title: \xff\xfe\n")
+    with pytest.raises(InputError, match="not UTF-8"):
+        read_release(file)
+    file.write_text("# " + "x" * (2 * MOST_BYTES), encoding="utf-8")
+    with pytest.raises(InputError, match="larger than a megabyte"):
+        read_release(file)
+    with pytest.raises(InputError, match="No such file"):
+        read_release(tmp_path / "missing.yaml")
+    with pytest.raises(InputError, match="directory"):
+        read_release(tmp_path)
+    assert "larger than a megabyte" in refused("# " + "x" * (2 * MOST_BYTES) + "\n")
+
+
+def test_unicode_is_welcome() -> None:
+    release = read_release(GOOD.replace("title: Visits", "title: “Hôpital” 日本 <b>"))
+    assert release.title == "“Hôpital” 日本 <b>"
+
+
+def test_most_queries() -> None:
+    head, tail = GOOD.split("  - count")[0], "mechanism: {epsilon: 1}\n"
+    assert len(read_release(head + "  - count: true\n" * 32 + tail).queries) == 32
+    assert "queries" in refused(head + "  - count: true\n" * 33 + tail)
+    assert "queries" in refused(head.replace("queries:\n", "queries: []\n") + tail)
+
+
+@pytest.mark.parametrize("value", [{"data": 3}, {"data": {"table": 3}}, {3: 4}, {}])
+def test_a_mapping_is_checked_too(value: dict[Any, Any]) -> None:
+    with pytest.raises(InputError):
+        read_release(value)
+
+
+def test_the_published_schema_is_current() -> None:
+    published = json.loads((ROOT / "docs" / "release.schema.json").read_text(encoding="utf-8"))
+    assert published == json_schema()
+
+
+def test_the_example_reads() -> None:
+    assert len(read_release(ROOT / "examples" / "mental-visits.yaml").queries) == 3
