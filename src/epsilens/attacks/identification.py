@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -26,6 +26,7 @@ from .. import checks
 from ..build.mechanisms import calibrated_psi, together
 from ..checks import Array
 from ..errors import InputError, NoSolutionError
+from ..numerics.frozen import Valued
 from ..numerics.roots import last_safe
 from .crowd import Crowd
 
@@ -96,8 +97,8 @@ def _no_epsilon(limit: float, floor: float, reading: str = "posterior") -> NoSol
 # -- the values themselves ----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Identification:
+@dataclass(frozen=True, eq=False, repr=False)
+class Identification(Valued):
     """What an attacker who knows n values learns about who is missing.
 
     ``posterior`` is the most certain they can become of anybody, None where only n and the range were given (with
@@ -128,8 +129,8 @@ class Identification:
     epsilon_by_bound: float | None
     chosen: bool
     from_values: bool
-    notes: tuple[str, ...]
-    curve: tuple[tuple[float, float, float | None], ...] = ()
+    notes: tuple[str, ...] = field(compare=False, repr=False)
+    curve: tuple[tuple[float, float, float | None], ...] = field(default=(), repr=False)
 
     @property
     def certainty(self) -> float:

@@ -20,14 +20,15 @@ from ..errors import InputError
 from ..experiment import Experiment
 from ..laws.closed.laplace import Laplace
 from ..laws.closed.normal import Normal
+from ..numerics.frozen import Valued
 from ..numerics.written import written
 from ..readings import bayes
 
 __all__ = ["Mistaken", "mistaken"]
 
 
-@dataclass(frozen=True)
-class Mistaken:
+@dataclass(frozen=True, eq=False, repr=False)
+class Mistaken(Valued):
     """What a mistaken adversary reaches, beside one who knows the truth.
 
     ``fpr``, ``recall``, ``precision`` and ``success`` are of the mistaken guess, under the true prior and noise; the

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
@@ -20,21 +21,38 @@ from ..experiment import Experiment
 from ..laws.closed.laplace import Laplace
 from ..laws.closed.laplace_sum import LaplaceSumShift
 from ..laws.closed.normal import Normal
-from ..show.words import rounded_down, rounded_up
+from ..numerics.digits import rounded_down, rounded_up
+from ..numerics.frozen import Frozen, Valued
 from .inverses import laplace_shift, normal_shift, two_laplaces_shift
 from .search import RANGES, beyond, composed, edge, none_below, reach_of, refused, safe_from, search, unmet
 
-__all__ = ["Choice", "choose"]
+__all__ = ["Binding", "Choice", "choose"]
 
 _NO_NUMBERS = ("str", "bool", "str | None", "bool | None", str, bool)  # annotations
 _IN_SENSITIVITIES = ("scale", "sigma", "shift", "bias")
 
 
-@dataclass(frozen=True)
-class Choice:
+class Binding(StrEnum):
+    """What keeps a chosen value from going further."""
+
+    LIMIT = "limit"  # the reading would exceed it
+    LARGEST = "largest"  # nothing: it is the largest value searched
+    SMALLEST = "smallest"  # nothing: it is the smallest value searched
+    NONE = "none"  # nothing at all: any noise keeps the limit
+    MECHANISM = "mechanism"  # the mechanism takes no value beyond
+
+    @property
+    def free(self) -> bool:
+        """Whether nothing tried violates the limit."""
+        return self in (Binding.LARGEST, Binding.SMALLEST, Binding.NONE)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Choice(Valued):
     """A parameter that keeps a reading under its limit.
 
-    ``reading`` is what the chosen experiment reads, never above ``limit``; ``note`` says when the limit binds nothing.
+    ``reading`` is what the chosen experiment reads, never above ``limit``; ``binding`` says what holds the value where
+    it is, and ``note`` says so in words where it is not the limit. ``remarks`` are further words.
     """
 
     parameter: str
@@ -45,7 +63,16 @@ class Choice:
     limit: float
     experiment: Experiment
     method: str
-    note: str = ""
+    binding: Binding = Binding.LIMIT
+    remarks: tuple[str, ...] = field(default=(), compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "arguments", Frozen(self.arguments))
+
+    @property
+    def note(self) -> str:
+        """What a reader should know beside the value; empty where the limit alone decides."""
+        return "; ".join(filter(None, (_bound(self), *self.remarks)))
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready record."""
@@ -69,6 +96,20 @@ class Choice:
         from ..show.explain import chosen
 
         return chosen(self).to_html_fragment()
+
+
+def _bound(choice: Choice) -> str:
+    """What holds the value where it is, in words."""
+    match choice.binding:
+        case Binding.LARGEST | Binding.SMALLEST as end:
+            shown = (rounded_down if end is Binding.LARGEST else rounded_up)(choice.value, 6)
+            return f"nothing up to here violates the limit: {shown} is the {end} allowed"
+        case Binding.MECHANISM:
+            return f"the mechanism itself allows no {choice.parameter} beyond this one; the limit would"
+        case Binding.NONE:
+            return "nothing violates the limit: any noise keeps it"
+        case _:
+            return ""
 
 
 def choose(
@@ -138,12 +179,11 @@ def choose(
             value, experiment = safe_from(build, read, value, limit, weak)
     if experiment is None:
         raise unmet(build, read, parameter, wanted, limit, weak)
-    note = ""
+    binding = Binding.LIMIT
     if value == strong:
-        shown, most = (rounded_down(value, 6), "largest") if strong > weak else (rounded_up(value, 6), "smallest")
-        note = f"nothing up to here violates the limit: {shown} is the {most} allowed"
+        binding = Binding.LARGEST if strong > weak else Binding.SMALLEST
     elif method != "closed form" and refused(build, beyond(value, 1.001 if strong > weak else 0.999, strong)):
-        note = f"the mechanism itself allows no {parameter} beyond this one; the limit would"
+        binding = Binding.MECHANISM
     return Choice(
         parameter,
         value,
@@ -153,7 +193,7 @@ def choose(
         limit,
         experiment,
         method,
-        note,
+        binding,
     )
 
 

@@ -20,6 +20,7 @@ from scipy.special import logsumexp
 from .. import checks
 from ..checks import Array
 from ..errors import InputError
+from ..numerics.frozen import Valued
 
 __all__ = ["Database", "Mechanism", "Prior", "laplace_sum", "noisy_sum", "product", "randomized_response", "uniform"]
 
@@ -32,8 +33,8 @@ _MOST_CELLS = 5_000_000
 _TOLERANCE = 1e-9
 
 
-@dataclass(frozen=True, eq=False)
-class Mechanism:
+@dataclass(frozen=True, eq=False, repr=False)
+class Mechanism(Valued):
     """P(answer | database), a row for each database and a column for each answer.
 
     ``databases`` must be all tuples over the values of each record, in any order; left out, they are all tuples of

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from ... import checks
 from ...catalogue.readings import find
+from ...choice.choice import Binding, Choice
 from ...errors import InputError, NoSolutionError
 from ...numerics.roots import last_safe
 from .records import Outcome, Risk
 from .worst import Progress
 
 if TYPE_CHECKING:
-    from ...choice.choice import Choice
     from .records import Records
 
 __all__ = ["choose"]
@@ -34,8 +34,6 @@ def choose(
     arguments: Mapping[str, Any],
 ) -> Choice:
     """See :meth:`Records.choose`."""
-    from ...choice.choice import Choice
-
     if not isinstance(reading, str):
         raise InputError(
             f"reading is {reading!r:.60}: give the name of a reading, such as 'leakage' or 'success'",
@@ -75,9 +73,10 @@ def choose(
             laws = model._alone(found.target) if found.values is None else model._laws(found.target, numbers)
             width = max(_least(lambda w: risk(w).read(laws)[0], limit, width), width)  # noqa: B023 - used at once
         found = search(width)
-    note = ""
+    binding = Binding.LIMIT
+    remarks: tuple[str, ...] = ()
     if found.upper > limit:
-        note = _LATE
+        remarks = (_LATE,)
         width = _least(lambda w: risk(w).shift(everyone), limit, most)
         found = replace(search(width), upper=risk(width).shift(everyone))
     known: Any = found.values if found.values is not None else found.known
@@ -86,10 +85,10 @@ def choose(
     except InputError:  # noise too narrow for the readings of a mixture: show the bare mechanism
         shown = model.experiment(found.target, [j for j in range(model.n) if j != found.target], **{name: width})
     if width <= 1e-250 * most:
-        note = "nothing violates the limit: any noise keeps it"
+        binding, remarks = Binding.NONE, ()
     if told == "leakage":  # what experiments call pure ε
         told, args = "epsilon", {"delta": 0.0}
-    return Choice(name, width, found.upper, told, args, limit, shown, "search", note)
+    return Choice(name, width, found.upper, told, args, limit, shown, "search", binding, remarks)
 
 
 def _reading(reading: str, name: str, given: Mapping[str, Any]) -> tuple[str, dict[str, float]]:

@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike
 from ... import checks
 from ...checks import Array
 from ...errors import InputError
+from ...numerics.frozen import Valued
 from .tables import check_probabilities
 
 __all__ = ["Temporal", "backward", "forward", "limit", "temporal"]
@@ -31,8 +32,8 @@ __all__ = ["Temporal", "backward", "forward", "limit", "temporal"]
 _MOST_STEPS = 1_000_000
 
 
-@dataclass(frozen=True, eq=False)
-class Temporal:
+@dataclass(frozen=True, eq=False, repr=False)
+class Temporal(Valued):
     """Leakage about the value at each time, in nats.
 
     ``backward`` is from the releases up to that time, ``forward`` from that time on, ``total`` from all of them. Each

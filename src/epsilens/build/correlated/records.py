@@ -22,6 +22,7 @@ from ...errors import InputError
 from ...experiment import Experiment
 from ...laws.closed.laplace import Laplace
 from ...laws.closed.normal import Normal
+from ...numerics.frozen import Valued
 from .adversary import Laws, displacement, experiment, leak, noise, psi
 from .knots import excess, suprema
 from .sums import Contributions
@@ -123,7 +124,7 @@ class Outcome:
     method: str
 
 
-class Records(ABC):
+class Records(Valued, ABC):
     """Discrete records that depend on each other, and a noisy linear query of them."""
 
     parts: Contributions

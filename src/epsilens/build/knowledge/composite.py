@@ -25,8 +25,9 @@ from ...laws.closed.normal import Normal
 from ...laws.finite.law import Finite
 from ...laws.line.line import Laplaces, Normals
 from ...laws.line.pieces import Pieces
+from ...numerics.frozen import Valued
 from ...readings.law import Law
-from ...worlds import Kind, Worlds
+from ...worlds import Kind, Worlds, of_values
 from ..mechanisms import gaussian, laplace
 from ..turning import turning_points
 from .beliefs import distribution
@@ -39,8 +40,8 @@ _MOST_VALUES = 200
 _LEAST = 1e-9  # in noise units; mixtures closer than this are bounded by their furthest pair
 
 
-@dataclass(frozen=True)
-class WorstPair:
+@dataclass(frozen=True, eq=False, repr=False)
+class WorstPair(Valued):
     """The two values of a record that a release tells apart best; ``informed`` adds the belief between them."""
 
     values: tuple[Any, Any]
@@ -130,15 +131,11 @@ def worst_pair(
         made.law,
         made.origin,
         made.parameters,
-        Worlds(Kind.RECORD, words=_values(labels[i], labels[j])),
+        of_values(labels[i], labels[j]),
         made.notes,
     )
     known = None if belief is None else Knowledge.from_values(belief, labels, pair=(labels[i], labels[j]))
     return WorstPair((labels[i], labels[j]), shift, told, known)
-
-
-def _values(first: Any, second: Any) -> tuple[str, str]:
-    return f"the person's record has the value {first}", f"the person's record has the value {second}"
 
 
 def above(
@@ -177,8 +174,7 @@ def above(
         float(p[~high].sum() / p[high].sum()),
         "values",
         f"how likely values above {cut:g} are",
-        words[0],
-        words[1],
+        Worlds(Kind.OTHER, words=words),
         tuple(float(v) for v in where),
         tuple(float(x) for x in p),
     )

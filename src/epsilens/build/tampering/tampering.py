@@ -22,6 +22,7 @@ from ...laws.closed.laplace import Laplace
 from ...laws.closed.normal import Normal
 from ...laws.closed.stretched_laplace import StretchedLaplace
 from ...laws.closed.stretched_normal import StretchedNormal
+from ...numerics.frozen import Valued
 from ...readings.law import Law
 from ...worlds import TAMPERING
 from ..mechanisms import together
@@ -34,8 +35,8 @@ TESTS = ("one-sided", "two-sided", "optimal")
 MOST = 1e4
 
 
-@dataclass(frozen=True, eq=False)
-class Rule:
+@dataclass(frozen=True, eq=False, repr=False)
+class Rule(Valued):
     """Alarm when published − expected is under ``below`` or over ``above``, both in units of the answer.
 
     An infinite end is never reached; at a size of 1 ``above`` is minus infinity and the alarm always sounds. ``size``
