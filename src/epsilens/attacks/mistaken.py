@@ -138,7 +138,8 @@ def _factor(e: Experiment, believed: Any) -> Array:
     if name not in e.parameters:
         raise InputError(
             f"{e.name} has no single size of noise to be mistaken about: give laplace or gaussian noise, "
-            "or leave out believed_noise"
+            "or leave out believed_noise",
+            parameter="believed_noise",
         )
     with np.errstate(over="ignore"):
         ratio = noise / np.asarray(e.parameters[name], dtype=float)

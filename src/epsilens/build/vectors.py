@@ -171,12 +171,15 @@ def _moves(q: Any, shifts: Any, sensitivity: Any, calibration: str, noise: str) 
         if used > float(most) * (1 + 1e-12):
             raise InputError(
                 f"shifts add up to {used:g} in the {norm} norm, more than the sensitivity {float(most):g}: "
-                "raise the sensitivity or lower the shifts"
+                "raise the sensitivity or lower the shifts",
+                parameter="shifts",
             )
     elif np.any(given > own * (1 + 1e-12)):
         i = int(np.argmax(given / own))
         raise InputError(
-            f"shift {i} is {given[i]:g}, more than its sensitivity {own[i]:g}: raise the sensitivity or lower the shift"
+            f"shift {i} is {given[i]:g}, more than its sensitivity {own[i]:g}: "
+            "raise the sensitivity or lower the shift",
+            parameter="shifts",
         )
     return given, own
 

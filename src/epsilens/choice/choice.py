@@ -16,6 +16,7 @@ import numpy as np
 
 from .. import checks
 from ..catalogue.readings import Reading, find
+from ..checks import Array
 from ..errors import InputError
 from ..experiment import Experiment
 from ..laws.closed.laplace import Laplace
@@ -26,10 +27,11 @@ from ..numerics.frozen import Frozen, Valued
 from .inverses import laplace_shift, normal_shift, two_laplaces_shift
 from .search import RANGES, beyond, composed, edge, none_below, reach_of, refused, safe_from, search, unmet
 
-__all__ = ["Binding", "Choice", "choose"]
+__all__ = ["Binding", "Choice", "argument", "choose"]
 
 _NO_NUMBERS = ("str", "bool", "str | None", "bool | None", str, bool)  # annotations
 _IN_SENSITIVITIES = ("scale", "sigma", "shift", "bias")
+_PROPORTIONAL = ("epsilon", "scale", "psi", "sigma")  # to the shift in units of noise, or to its inverse
 
 
 class Binding(StrEnum):
@@ -132,7 +134,7 @@ def choose(
     1.46736...
     """
     wanted = find(reading)
-    args = {k: _argument(k, v) for k, v in wanted.arguments(arguments).items()}
+    args = {k: argument(k, v) for k, v in wanted.arguments(arguments).items()}
     limit = checks.scalar("at_most", at_most)
     if limit > wanted.ceiling:
         raise InputError(
@@ -204,16 +206,23 @@ def _at_ceiling(reading: Reading, arguments: Mapping[str, float]) -> bool:
     return reading.name == "epsilon" and arguments["delta"] == 0
 
 
-def _argument(name: str, value: Any) -> float:
+def argument(name: str, value: Any) -> float:
     """One argument of a reading, checked before its floor is compared with the limit."""
     number = checks.scalar(name, value)
-    if name == "beta":
-        checks.positive(name, number)
-    elif name in ("epsilon", "order"):
-        checks.at_least(name, number, 0.0)
-    else:
-        checks.probability(name, number)
+    _ALLOWED.get(name, checks.probability)(name, number)
     return number
+
+
+def _not_negative(name: str, value: float) -> Array:
+    return checks.at_least(name, value, 0.0)
+
+
+#: What the arguments of readings may be; a probability unless named here.
+_ALLOWED: dict[str, Callable[[str, float], Array]] = {
+    "beta": checks.positive,
+    "epsilon": _not_negative,
+    "order": _not_negative,
+}
 
 
 def _check_parameter(mechanism: Callable[..., Experiment], parameter: Any, given: Mapping[str, Any]) -> None:
@@ -236,13 +245,17 @@ def _check_parameter(mechanism: Callable[..., Experiment], parameter: Any, given
     named = {n: p for n, p in taken.items() if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
     for name, p in taken.items():
         if p.kind is p.POSITIONAL_ONLY and p.default is p.empty:
-            raise InputError(f"{title} takes {name!r} by position only: give a function that takes it by name")
+            raise InputError(
+                f"{title} takes {name!r} by position only: give a function that takes it by name", parameter=name
+            )
     for name in (parameter, *given):
         if name not in named and not any(p.kind is p.VAR_KEYWORD for p in taken.values()):
-            raise InputError(f"{title} has no parameter {name!r}: it takes {', '.join(named) or 'none by name'}")
+            raise InputError(
+                f"{title} has no parameter {name!r}: it takes {', '.join(named) or 'none by name'}", parameter=name
+            )
     for name, p in taken.items():
         if p.default is p.empty and name not in (parameter, *given) and p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL):
-            raise InputError(f"{title} needs {name!r}: give it in given, such as given={{{name!r}: …}}")
+            raise InputError(f"{title} needs {name!r}: give it in given, such as given={{{name!r}: …}}", parameter=name)
     about = named.get(parameter)
     if about is not None and not _is_number(about):
         numbers = [n for n, p in named.items() if _is_number(p)]
@@ -269,9 +282,12 @@ def _called(mechanism: Callable[..., Experiment], arguments: Mapping[str, Any]) 
         said = ", ".join(f"{k}={v!r}" for k, v in arguments.items())
         raise InputError(f"{_title(mechanism)} cannot be called with {said} ({error}): check what it takes") from error
     if not isinstance(made, Experiment):
-        raise InputError(f"{_title(mechanism)} returns a {type(made).__name__}: give one that returns an experiment")
+        raise InputError(
+            f"{_title(mechanism)} returns a {type(made).__name__}: give one that returns an experiment",
+            parameter="mechanism",
+        )
     if made._arrays:
-        raise InputError(f"{_title(mechanism)} holds arrays here: give single numbers in given")
+        raise InputError(f"{_title(mechanism)} holds arrays here: give single numbers in given", parameter="given")
     return made
 
 
@@ -293,7 +309,7 @@ def _closed_form(
     strong: float,
 ) -> tuple[float | None, str]:
     """Through the shift in noise units, where the law has one and the parameter is proportional (or inverse) to it."""
-    if parameter not in ("epsilon", "scale", "psi", "sigma"):
+    if parameter not in _PROPORTIONAL:
         return None, ""
     unit = 0.25 * (strong / RANGES[parameter][1])
     try:

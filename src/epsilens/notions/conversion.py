@@ -201,7 +201,9 @@ def _epsilon(epsilon: Any) -> float:
 def _named(conditions: dict[str, Any]) -> dict[str, Any]:
     unknown = next((name for name in conditions if name not in Conditions.__slots__), None)
     if unknown is not None:
-        raise InputError(f"{unknown} is not a condition: give some of {', '.join(Conditions.__slots__)}")
+        raise InputError(
+            f"{unknown} is not a condition: give some of {', '.join(Conditions.__slots__)}", parameter=unknown
+        )
     return conditions
 
 
@@ -239,7 +241,7 @@ def _no_way(source: Notion, target: Notion, c: Conditions) -> Missing | NoSoluti
         if getattr(c, name) is None:
             told = replace(c, dependent=1) if name == "dependent" else replace(c, records=c.dependent or 1)
             if _reached(source, target, told):
-                return Missing(f"{name} is missing, and the ε grows with it: give {words}")
+                return Missing(f"{name} is missing, and the ε grows with it: give {words}", parameter=name)
     return NoSolutionError(why_not(source, target, c), floor=math.inf)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ... import checks
 from ...catalogue.readings import find
-from ...choice.choice import Binding, Choice
+from ...choice.choice import Binding, Choice, argument
 from ...errors import InputError, NoSolutionError
 from ...numerics.roots import last_safe
 from .records import Outcome, Risk
@@ -48,6 +48,7 @@ def choose(
             f"no {name} keeps the worst {reading} at or under {limit:g}: even pure noise reaches {floor:.6g}, "
             "so give a limit above that",
             floor=floor,
+            parameter=name,
         )
     most, everyone = float(model.reach.max()), float(model.reach.sum())
     if most == 0:
@@ -96,22 +97,18 @@ def _reading(reading: str, name: str, given: Mapping[str, Any]) -> tuple[str, di
         if name == "sigma":
             raise InputError(
                 "leakage is unbounded under Gaussian noise: bound 'psi', or 'epsilon' with a delta, instead",
-                parameter="leakage",
+                parameter="reading",
             )
         if given:
-            raise InputError(f"the reading 'leakage' does not take {next(iter(given))!r}: it takes no arguments")
+            raise InputError(
+                f"the reading 'leakage' does not take {next(iter(given))!r}: it takes no arguments", parameter="reading"
+            )
         return reading, {}
     wanted = find(reading)
-    args = {k: checks.scalar(k, v) for k, v in wanted.arguments(given).items()}
-    for k, v in args.items():
-        if k == "prior":
-            checks.probability(k, v, closed=False)
-        elif k in ("epsilon", "order"):
-            checks.at_least(k, v, 0.0)
-        elif k == "beta":
-            checks.positive(k, v)
-        else:
-            checks.probability(k, v)
+    asked = wanted.arguments(given)
+    if "prior" in asked:
+        checks.probability("prior", checks.scalar("prior", asked["prior"]), closed=False)
+    args = {k: argument(k, v) for k, v in asked.items()}
     if reading == "epsilon" and name == "scale" and args["delta"] == 0:
         return "leakage", {}
     return wanted.name, args

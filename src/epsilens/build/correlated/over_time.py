@@ -84,7 +84,7 @@ def _matrix(name: str, transition: ArrayLike) -> Array:
             f"{name} has shape {p.shape}: give a square matrix whose rows are distributions", parameter=name
         )
     for row in p:
-        check_probabilities(f"a row of {name}", row)
+        check_probabilities(f"a row of {name}", row, of=name)
     return np.asarray(p / p.sum(axis=1, keepdims=True))
 
 
@@ -281,7 +281,7 @@ def _reversed(p: Array, initial: ArrayLike | None, count: int) -> list[Array]:
         d = p.shape[0]
         system = np.vstack((p.T - np.eye(d), np.ones(d)))
         if np.linalg.matrix_rank(system) < d:
-            raise InputError("the chain has more than one stationary distribution: give initial")
+            raise InputError("the chain has more than one stationary distribution: give initial", parameter="initial")
         now = np.linalg.lstsq(system, np.append(np.zeros(d), 1.0), rcond=None)[0]
         now = np.maximum(now, 0.0) / np.maximum(now, 0.0).sum()
         return [_turned(p, now)] * count

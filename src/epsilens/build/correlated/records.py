@@ -311,7 +311,7 @@ class Records(Valued, ABC):
             ) from None
         records = tuple(self._record("known", j) for j in listed)
         if i in records:
-            raise InputError(f"{self.names[i]} is the target and also known: leave it out of known")
+            raise InputError(f"{self.names[i]} is the target and also known: leave it out of known", parameter="known")
         if len(set(records)) < len(records):
             raise InputError(f"known is {listed!r}, with a record twice: give each record once", parameter="known")
         if isinstance(known, Mapping):

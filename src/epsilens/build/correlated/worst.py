@@ -61,7 +61,7 @@ class Worst(Valued):
     def psi(self) -> float:
         """ψ, for Gaussian noise."""
         if self.objective != "psi":
-            raise InputError("psi is for Gaussian noise: ask for worst(sigma=…), or read leakage", parameter="psi")
+            raise InputError("psi is for Gaussian noise: ask for worst(sigma=…), or read leakage")
         return self.leakage
 
     @property

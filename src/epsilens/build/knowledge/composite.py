@@ -53,7 +53,9 @@ class WorstPair(Valued):
     def informed(self) -> Informed:
         """The experiment with the prior between the two values."""
         if self.knowledge is None:
-            raise InputError("no prior over the values is given: give one, or read the experiment itself")
+            raise InputError(
+                "no prior over the values is given: give one, or read the experiment itself", parameter="prior"
+            )
         return self.knowledge.of(self.experiment)
 
     @property
@@ -252,10 +254,11 @@ def _labels(values: Any) -> tuple[Any, ...]:
     try:
         labels = tuple(values)
     except TypeError:
-        raise InputError(f"values is {values!r:.40}: give a list of two values or more") from None
+        raise InputError(f"values is {values!r:.40}: give a list of two values or more", parameter="values") from None
     if len(labels) < 2 or len({repr(v) for v in labels}) < len(labels):
         raise InputError(
-            f"values has {len(labels)} entries, {len({repr(v) for v in labels})} distinct: give two or more"
+            f"values has {len(labels)} entries, {len({repr(v) for v in labels})} distinct: give two or more",
+            parameter="values",
         )
     return labels
 
@@ -274,7 +277,9 @@ def _effects(labels: Sequence[Any], effect: Any) -> Array:
 def _spread(at: Array) -> float:
     spread = float(at.max()) - float(at.min())
     if not np.isfinite(spread):
-        raise InputError("the answers lie further apart than doubles reach: give values of a smaller size")
+        raise InputError(
+            "the answers lie further apart than doubles reach: give values of a smaller size", parameter="values"
+        )
     return spread
 
 
@@ -290,7 +295,10 @@ def _rows(channel: Any, count: int) -> Array:
             parameter="channel",
         )
     if np.any(np.abs(rows.sum(axis=1) - 1) > 1e-9):
-        raise InputError("a row of channel does not sum to 1: give, for each value, the probabilities of the outcomes")
+        raise InputError(
+            "a row of channel does not sum to 1: give, for each value, the probabilities of the outcomes",
+            parameter="channel",
+        )
     return np.asarray(rows / rows.sum(axis=1, keepdims=True))
 
 

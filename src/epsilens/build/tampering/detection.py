@@ -361,7 +361,9 @@ def watch(
             try:
                 published, expected = answer
             except (TypeError, ValueError):
-                raise InputError(f"answer {t} is {answer!r:.40}: give a pair (published, expected)") from None
+                raise InputError(
+                    f"answer {t} is {answer!r:.40}: give a pair (published, expected)", parameter="answers"
+                ) from None
             seen, true = checks.scalar("published", published), checks.scalar("expected", expected)
             yield _adjust(_detection(seen, true, (made.kind, unit), side, _spent(level, t), moved, theta), t)
 

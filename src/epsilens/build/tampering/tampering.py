@@ -106,7 +106,10 @@ def pair(noise: str, m: Array, theta: float) -> Law:
     if theta == 1:
         return Normal(np.asarray(m)) if noise == "gaussian" else Laplace(np.asarray(m))
     if np.ndim(m):
-        raise InputError("a stretch other than 1 needs single numbers: give epsilon, sensitivity and bias as such")
+        raise InputError(
+            "a stretch other than 1 needs single numbers: give epsilon, sensitivity and bias as such",
+            parameter="stretch",
+        )
     return StretchedNormal(float(m), theta) if noise == "gaussian" else StretchedLaplace(float(m), theta)
 
 

@@ -55,10 +55,13 @@ def choose(
         if name == "sigma":
             raise InputError(
                 "leakage is unbounded under Gaussian noise: bound 'psi', or 'epsilon' with a delta, instead",
-                parameter="leakage",
+                parameter="reading",
             )
         if arguments:
-            raise InputError(f"the reading 'leakage' does not take {next(iter(arguments))!r}: it takes no arguments")
+            raise InputError(
+                f"the reading 'leakage' does not take {next(iter(arguments))!r}: it takes no arguments",
+                parameter="reading",
+            )
         reading, arguments = "epsilon", {"delta": 0.0}
     # for pure ε under Laplace noise own randomness changes nothing: the largest shift decides
     pure = name == "scale" and reading == "epsilon" and float(arguments.get("delta", 0.0)) == 0

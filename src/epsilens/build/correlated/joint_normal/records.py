@@ -314,7 +314,7 @@ class NormalRecords(Valued):
             raise InputError(f"known is {known!r}: give a list of records", parameter="known")
         given = sorted({self._record("known", j) for j in known})
         if i in given:
-            raise InputError(f"{self.names[i]} is both the target and known: leave it out of known")
+            raise InputError(f"{self.names[i]} is both the target and known: leave it out of known", parameter="known")
         return i, tuple(given)
 
 
