@@ -67,7 +67,9 @@ class Conditions:
         object.__setattr__(self, "least", checks.scalar("least", checks.within("least", self.least, 0.0, 0.5)))
         if self.priors == "every" and (self.full or self.least or self.constrained):
             wrong = "full" if self.full else "least" if self.least else "constrained"
-            raise InputError(f"{wrong} describes one prior, but priors is 'every': leave one of them out")
+            raise InputError(
+                f"{wrong} describes one prior, but priors is 'every': leave one of them out", parameter=wrong
+            )
 
     @property
     def one(self) -> bool:

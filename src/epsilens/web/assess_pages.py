@@ -19,10 +19,10 @@ from starlette.datastructures import FormData, UploadFile
 from ..catalogue.readings import READINGS
 from ..data.tables.bundled import bundled, names
 from ..errors import EpsilensError, InputError
-from .asking import Problem
 from .pages import attachment, render
 from .parts import Kept
-from .planning import EXAMPLES, KINDS, UPLOAD, check_size, columns_of, permitted, plan_of, to_yaml
+from .planform import EXAMPLES, KINDS, UPLOAD, check_size, columns_of, permitted, plan_of, to_yaml
+from .questions import Problem
 
 __all__ = ["Upload", "assessed", "router"]
 
@@ -118,7 +118,7 @@ def _show(
         columns=columns,
         again=own and not made,
         kinds=KINDS,
-        limit_readings=[(n, r.label) for n, r in READINGS.items() if not r.required],
+        limit_readings=[(n, r.label) for n, r in READINGS.items() if not (r.required or r.either)],
         secret_example=_example(EXAMPLES.get(table, ""), "secret"),
         yaml=text,
         rows=max(12, min(text.count("\n") + 2, 30)),
