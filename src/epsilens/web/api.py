@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
@@ -22,8 +23,9 @@ from ..catalogue.parameters import PARAMETERS, Kind, Parameter
 from ..catalogue.readings import READINGS
 from ..catalogue.said import EXPLAINED, reading_options
 from ..data.tables.bundled import bundled, names
-from ..errors import EpsilensError, InputError, NoSolutionError
+from ..errors import EpsilensError, InputError
 from . import questions
+from .assess_pages import Refused, assessed
 from .limits import MOST_LIST
 
 __all__ = ["Failure", "make_router"]
@@ -167,7 +169,7 @@ def _taking(
 def failure(error: EpsilensError) -> JSONResponse:
     """An error of the library as an answer."""
     problem = questions.problem_of(error)
-    status = 422 if isinstance(error, InputError | NoSolutionError) else getattr(error, "status", 422)
+    status = error.status if isinstance(error, Refused) else 422
     body: dict[str, Any] = {"schema": SCHEMA, "error": problem.sentence, "field": problem.field or None}
     if problem.floor is not None:
         body["floor"] = problem.floor if math.isfinite(problem.floor) else None  # JSON has no infinity
@@ -256,10 +258,6 @@ _BODY = {
 
 async def assess(request: Request) -> JSONResponse:
     """Assess a planned release on a bundled table: what each adversary could learn, and the largest ε within limits."""
-    from fastapi.concurrency import run_in_threadpool
-
-    from .assess_pages import assessed
-
     try:
         text = (await request.body()).decode("utf-8")
     except UnicodeDecodeError:
