@@ -1,8 +1,8 @@
 """A real browser and a real server. Without chromium the tests are skipped, loudly, unless they are required.
 
 Debian's chromium is driven by playwright, which downloads nothing. ``EPSILENS_REQUIRE_BROWSER=1`` turns the skip into a
-failure. The tests wait for what must become true, never for a time to pass: the one ceiling below is only there so that a
-test which waits in vain ends, and is far above what a crowded machine takes.
+failure. The tests wait for what must become true, never for a time to pass: the one ceiling is there only so that one
+which waits in vain ends, and is far above what a crowded machine takes.
 """
 
 from __future__ import annotations

@@ -151,9 +151,9 @@ def test_computing_is_said_while_an_answer_is_out(visit: Visit) -> None:
     page.fill("#f-epsilon", "2")
     page.wait_for_selector("#computing:not([hidden])")
     _becomes(page, "getComputedStyle(document.querySelector('#result')).opacity === '0.6'")
-    page.unroute("**/explain?*")
     for request in held:
         request.continue_()
+    page.unroute("**/explain?*")
     page.wait_for_selector("#computing", state="hidden")
     _waits_for(page, explain(el.laplace(epsilon=2.0)))
 
