@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 import typer
@@ -16,7 +16,7 @@ from epsilens.catalogue.claims import CLAIMS
 from epsilens.catalogue.commands import COMMANDS, options_of
 from epsilens.catalogue.mechanisms import MECHANISMS, Mechanism, register, unregister
 from epsilens.catalogue.parameters import PARAMETERS, Allowed, Kind, Panel, Parameter, Risk, Search
-from epsilens.catalogue.readings import READINGS, argument
+from epsilens.catalogue.readings import READINGS, parameter_of
 from epsilens.catalogue.said import find
 from epsilens.cli.app import make_app
 from epsilens.cli.common import run
@@ -76,11 +76,11 @@ def test_the_arguments_of_a_reading_are_parameters(name: str) -> None:
     taken = {n for n in inspect.signature(getattr(el.Experiment, name)).parameters if n != "self"}
     reading = READINGS[name]
     assert {*reading.required, *reading.either, *reading.optional} == taken
-    assert all(argument(n).panel in (Panel.ADVERSARY, Panel.READING) for n in taken)
+    assert all(parameter_of(n).panel in (Panel.ADVERSARY, Panel.READING) for n in taken)
 
 
 def test_risk_goes_the_way_the_catalogue_says() -> None:
-    builds = {
+    builds: dict[str, Callable[[float], el.Experiment]] = {
         "epsilon": lambda v: el.laplace(epsilon=v),
         "scale": lambda v: el.laplace(scale=v),
         "sigma": lambda v: el.gaussian(sigma=v),

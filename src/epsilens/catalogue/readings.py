@@ -15,7 +15,7 @@ from ..errors import InputError
 from .parameters import PARAMETERS, Parameter
 from .spelling import meant
 
-__all__ = ["READINGS", "Reading", "argument", "find"]
+__all__ = ["READINGS", "Reading", "find", "parameter_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +60,13 @@ class Reading:
     @property
     def options(self) -> tuple[str, ...]:
         """The parameters that say its arguments; where one of several is given, the first of these."""
-        return tuple(argument(name).name for name in (*self.required, *self.either[:1], *self.optional))
+        return tuple(parameter_of(name).name for name in (*self.required, *self.either[:1], *self.optional))
 
 
-def argument(name: str) -> Parameter:
+def parameter_of(name: str) -> Parameter:
     """The parameter by which an argument of a reading is said.
 
-    >>> argument("epsilon").name, argument("prior").name
+    >>> parameter_of("epsilon").name, parameter_of("prior").name
     ('for_epsilon', 'prior')
     """
     return next((p for p in PARAMETERS.values() if p.argument == name), None) or PARAMETERS[name]

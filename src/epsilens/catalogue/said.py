@@ -13,7 +13,7 @@ from ..errors import InputError
 from .claims import CLAIMS
 from .mechanisms import MECHANISMS, Entry, Mechanism, every_option
 from .parameters import PARAMETERS, Kind, Panel, Parameter, flag
-from .readings import READINGS, argument
+from .readings import READINGS, parameter_of
 from .spelling import meant
 
 __all__ = [
@@ -199,7 +199,7 @@ def wanted_parameter(mechanism: Mechanism, parameter: str | None, options: Mappi
 
 def reading_options() -> tuple[str, ...]:
     """The options by which the arguments of all readings are said."""
-    taken = {argument(name).name for r in READINGS.values() for name in (*r.required, *r.either, *r.optional)}
+    taken = {parameter_of(name).name for r in READINGS.values() for name in (*r.required, *r.either, *r.optional)}
     return tuple(name for name in PARAMETERS if name in taken)
 
 

@@ -321,7 +321,7 @@ def instruction(choice: Choice) -> str:
     """
     named = symbol(choice.parameter)
     value, side = safe_value(choice)
-    if choice.note.startswith("nothing"):
+    if choice.binding.free:
         return f"Any {named} {'down' if falls(choice.parameter) else 'up'} to {value} keeps this limit"
     return f"Use {named} = {value} {side}".rstrip()
 
