@@ -13,7 +13,7 @@ BRIDGES := $(VENV)/.bridges
 BENCH   := .venv-bench
 EXTRAS  := data,spark,charts,web,accounting,opendp,fast
 
-.PHONY: help demo quick test check format bench clean bridges
+.PHONY: help demo quick test slow check format bench clean bridges
 
 help: ## show what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -46,10 +46,13 @@ demo: $(LIGHT) ## assess a planned release of a bundled real table and write a r
 	@$(BIN)/python -m epsilens.cli.demo demo
 
 quick: $(READY) ## run the fast tests, for a change in hand
-	@$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not slow and not spark" tests
+	@$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not slow and not spark"
 
 test: $(READY) ## run the tests
 	@$(BIN)/python -m pytest -q -n 2 --dist loadfile
+
+slow: $(BRIDGES) ## measure every test anew and write down which ones quick leaves out
+	@$(BIN)/python -m scripts.slow
 
 check: $(READY) ## lint, types and the direction of imports
 	@$(BIN)/ruff check .

@@ -92,6 +92,24 @@ def test_the_tests_mirror_the_tree() -> None:
     assert [str(folder) for folder in rooms if not (HOUSE / folder).is_dir()] == []
 
 
+def test_every_slow_test_is_there() -> None:
+    """``make slow`` writes the list anew; what is renamed or gone must not stay on it."""
+    known: dict[str, set[str]] = {}
+    for line in (ROOT / "tests" / "slow.txt").read_text("utf-8").split():
+        path, _, rest = line.partition("::")
+        known.setdefault(path, set()).add(rest.split("::")[-1])
+    for path, functions in known.items():
+        if path.startswith("tests/"):
+            there = {
+                node.name
+                for node in ast.walk(ast.parse((ROOT / path).read_text("utf-8")))
+                if isinstance(node, ast.FunctionDef)
+            }
+            assert functions <= there, path
+        else:  # a doctest is named by what it documents
+            assert (ROOT / path).exists(), path
+
+
 def test_the_searches_find_what_they_look_for() -> None:
     code = """
 from ..laws import _x, loss as pairs
