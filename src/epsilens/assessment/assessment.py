@@ -20,7 +20,8 @@ from ..data.queries import Query
 from ..data.scan.result import Scan
 from ..data.scan.scan import DISCLOSURE, scan
 from ..data.tables.conditions import condition, parse, syntax
-from ..data.tables.open import column_of, open_table
+from ..data.tables.columns import column_of
+from ..data.tables.open import open_table
 from ..errors import NoSolutionError
 from ..plan.answers import true_answers
 from ..plan.plan import Release, read_release

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
-from ..data.queries import Query
+from ..data.queries import Query, QueryKind
 from ..data.tables.bundled import PREFIX, bundled
 from ..plan.plan import Release
 from .accuracy import SEED
@@ -37,7 +37,7 @@ def assumptions(plan: Release, queries: tuple[Query, ...], setting: Setting) -> 
         )
     else:
         made.append("One row is one person; values beyond the bounds are cut off.")
-    if any(q.kind == "average" for q in queries):
+    if any(q.kind is QueryKind.AVERAGE for q in queries):
         made.append("The number of rows behind an average is public.")
     made.append(f"The {len(queries)} answers are read together." if len(queries) > 1 else "There is one answer.")
     if setting.related:

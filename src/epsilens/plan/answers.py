@@ -9,10 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..data.queries import Query
+from ..data.queries import Query, QueryKind
 from ..data.tables.engines import need_ibis
-from ..data.tables.open import OpenTable, column_of, value_of
-from ..data.tables.people import at_most
+from ..data.tables.columns import column_of, value_of
+from ..data.tables.open import OpenTable
+from ..data.tables.columns import at_most
 from ..errors import InputError
 
 __all__ = ["Answer", "true_answers"]
@@ -60,8 +61,8 @@ def true_answers(opened: OpenTable, query: Query, person: str | None, max_rows: 
 
 def _answer(row: dict[str, Any], keys: list[str], query: Query) -> Answer:
     count, total, valued = int(row["n"] or 0), float(row["total"] or 0.0), int(row["valued"] or 0)
-    if query.kind == "average":
+    if query.kind is QueryKind.AVERAGE:
         value = total / valued if valued else 0.0
     else:
-        value = total if query.kind == "sum" else float(count)
+        value = total if query.kind is QueryKind.SUM else float(count)
     return Answer(tuple("(empty)" if row[k] is None else str(row[k]) for k in keys), value, count)

@@ -14,7 +14,8 @@ from typing import Any
 from ..data.correlation.related import related
 from ..data.queries import Query
 from ..data.tables.engines import need_ibis
-from ..data.tables.open import OpenTable, column_of, value_of
+from ..data.tables.columns import column_of, value_of
+from ..data.tables.open import OpenTable
 from ..errors import InputError
 from .plan import Release
 

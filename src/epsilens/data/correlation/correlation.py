@@ -23,7 +23,8 @@ import numpy as np
 
 from ... import checks
 from ...errors import InputError
-from ..tables.open import OpenTable, column_of, open_table
+from ..tables.columns import column_of
+from ..tables.open import OpenTable, open_table
 from . import estimates
 from .correlations import Bounds, reading, wide
 from .estimates import Estimate, Progress, Question

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from ...errors import InputError
+from ..tables.columns import column_of, value_of
 from ..tables.engines import Engine, need_ibis
-from ..tables.open import column_of, value_of
 from .correlations import MOST_RECORDS, Bounds, Records, Steps, counted_steps, number_of
 
 __all__ = ["over_time", "steps_over_time", "times_of"]

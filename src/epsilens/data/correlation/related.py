@@ -25,8 +25,9 @@ import numpy as np
 
 from ...checks import Array, probability, scalar, whole
 from ...errors import InputError
+from ..tables.columns import column_of, value_of
 from ..tables.engines import need_ibis
-from ..tables.open import OpenTable, column_of, open_table, value_of
+from ..tables.open import OpenTable, open_table
 from .correlations import SAMPLE, Bounds, number_of, reading
 
 if TYPE_CHECKING:
