@@ -358,11 +358,9 @@ def test_a_new_adversary_is_one_entry(people: pd.DataFrame, monkeypatch: pytest.
     from dataclasses import replace
 
     import epsilens.assessment.adversaries
-    import epsilens.assessment.assessment
 
     extra = replace(ADVERSARIES[0], key="new", name="A new one", question=lambda s: "What else?")
     monkeypatch.setattr(epsilens.assessment.adversaries, "ADVERSARIES", (*ADVERSARIES, extra))
-    monkeypatch.setattr(epsilens.assessment.assessment, "ADVERSARIES", (*ADVERSARIES, extra))
     a = small(people)
     for shown in (str(a), a.to_markdown(), a._repr_html_()):
         assert "A new one" in shown

@@ -31,7 +31,10 @@ TABLE = pa.table(
         ("COUNT WHERE age > 30", Query(QueryKind.COUNT, where="age > 30")),
         ("count where mental_visits > 0 by site", Query(QueryKind.COUNT, where="mental_visits > 0", by=("site",))),
         ("count by site, year", Query(QueryKind.COUNT, by=("site", "year"))),
-        ("sum visits bounds 0 77 where age > 30 by site", Query(QueryKind.SUM, "visits", "age > 30", ("site",), (0, 77))),
+        (
+            "sum visits bounds 0 77 where age > 30 by site",
+            Query(QueryKind.SUM, "visits", "age > 30", ("site",), (0, 77)),
+        ),
         ("average income bounds -1e3, 30000", Query(QueryKind.AVERAGE, "income", bounds=(-1000, 30000))),
         ("avg income bounds 0 1", Query(QueryKind.AVERAGE, "income", bounds=(0, 1))),
         ("histogram site", Query(QueryKind.HISTOGRAM, "site")),

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from epsilens.errors import InputError
-from epsilens.plan.plan import MOST_BYTES, json_schema, read_release
+from epsilens.plan.file import MOST_BYTES, read_release
+from epsilens.plan.plan import json_schema
 
 ROOT = Path(__file__).parents[2]
 GOOD = """\

@@ -129,13 +129,14 @@ class Query:
     def check(self, table: Any) -> None:
         """Refuse columns the table does not have, and sums of what is not a number."""
         for name in self.groups:
-            column_of(table, name, f"query {str(self)!r}")
+            column_of(table, name, f"query {str(self)!r}", "query")
         if self.bounds is not None:
-            column = column_of(table, self.column, f"query {str(self)!r}")
+            column = column_of(table, self.column, f"query {str(self)!r}", "query")
             if not column.type().is_numeric():
                 raise InputError(
                     f"query {str(self)!r} takes the {self.kind} of {self.column!r}, which is {column.type()}: "
-                    "give a column of numbers"
+                    "give a column of numbers",
+                    parameter="query",
                 )
         self.rows(table)
 

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..data.queries import Query, QueryKind
+from ..data.tables.columns import at_most, column_of, value_of
 from ..data.tables.engines import need_ibis
-from ..data.tables.columns import column_of, value_of
 from ..data.tables.open import OpenTable
-from ..data.tables.columns import at_most
 from ..errors import InputError
 
 __all__ = ["Answer", "true_answers"]
@@ -55,7 +54,9 @@ def true_answers(opened: OpenTable, query: Query, person: str | None, max_rows: 
         grouped = grouped.order_by([part for key in keys for part in (grouped[key].isnull(), grouped[key])])
     got = opened.engine.fetch(grouped.limit(MOST_GROUPS + 1)).to_pylist()
     if len(got) > MOST_GROUPS:
-        raise InputError(f"query {str(query)!r} has more than {MOST_GROUPS:,} groups: split it by fewer columns")
+        raise InputError(
+            f"query {str(query)!r} has more than {MOST_GROUPS:,} groups: split it by fewer columns", parameter="query"
+        )
     return tuple(_answer(row, keys, query) for row in got)
 
 

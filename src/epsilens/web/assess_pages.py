@@ -54,7 +54,7 @@ class Upload:
 
 def assessed(app: Any, text: str, folder: Path, upload: Upload | None = None) -> dict[str, Any]:
     """The answer of a worker to a release; for bundled tables it is kept, because it can only be the same again."""
-    from ..plan.plan import read_release
+    from ..plan.file import read_release
 
     check_size(text)
     plan = read_release(text + "\n")
@@ -135,7 +135,7 @@ def _example(text: str, key: str) -> str:
 
 
 def _release(text: str) -> Any:
-    from ..plan.plan import read_release
+    from ..plan.file import read_release
 
     try:
         return read_release(text + "\n") if text.strip() else None

@@ -22,7 +22,7 @@ __all__ = ["at_most", "column_of", "counted_once", "numbers_of", "value_of"]
 MOST_PEOPLE = 10_000_000
 
 
-def column_of(table: Any, name: Any, role: str) -> Any:
+def column_of(table: Any, name: Any, role: str, parameter: str | None = None) -> Any:
     """The column of that exact name, or a sentence that suggests the closest.
 
     >>> import ibis
@@ -37,7 +37,7 @@ def column_of(table: Any, name: Any, role: str) -> Any:
     close = same or get_close_matches(str(name), columns, n=1, cutoff=0.5)
     shown = ", ".join(map(repr, columns[:8])) + (", …" if len(columns) > 8 else "")
     hint = f"did you mean {close[0]!r}?" if close else f"its columns are {shown}"
-    raise InputError(f"{role} has {name!r}, which is not a column of the table ({hint})")
+    raise InputError(f"{role} has {name!r}, which is not a column of the table ({hint})", parameter=parameter or role)
 
 
 def value_of(column: Any, role: str) -> Any:
@@ -67,7 +67,8 @@ def value_of(column: Any, role: str) -> Any:
         return column
     raise InputError(
         f"{role} has {column.get_name()!r} of type {kind}: give columns of text, numbers, booleans or dates, "
-        "or derive one from it first"
+        "or derive one from it first",
+        parameter=role,
     )
 
 
