@@ -17,21 +17,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
+from ...build.correlated import normal
+from ...build.correlated.joint_normal.records import NormalRecords
 from ...checks import Array, probability, scalar, whole
 from ...errors import InputError
 from ..tables.columns import column_of, value_of
 from ..tables.engines import need_ibis
 from ..tables.open import OpenTable, open_table
-from .correlations import SAMPLE, Bounds, number_of, reading
-
-if TYPE_CHECKING:
-    from ...build.correlated.joint_normal.records import NormalRecords
+from .records import SAMPLE, Bounds, number_of, reading
 
 __all__ = ["Related", "related", "related_rows"]
 
@@ -54,15 +52,12 @@ class Related:
     interval: tuple[float, float]
     confidence: float
     size: int
-    sizes: Mapping[int, int]
+    sizes: Mapping[int, int] = field(hash=False)
     groups: int
     rows: int
     missing: int
     mean: float
     variance: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "sizes", MappingProxyType(dict(self.sizes)))
 
     def model(self, rho: float | None = None, size: int | None = None, reach: float = 1.0) -> NormalRecords:
         """The group as correlated normal records, all weights 1; ``rho`` and ``size`` as estimated unless given.
@@ -70,8 +65,6 @@ class Related:
         A negative correlation is only possible down to −1/(size−1): anything at or below that is taken as 0, which
         leaks no less.
         """
-        from ...build.correlated import normal
-
         n = self.size if size is None else whole("size", size, low=1)
         r = _possible(self.rho if rho is None else scalar("rho", rho), n)
         cov = self.variance * (r + (1 - r) * np.eye(n))

@@ -10,7 +10,7 @@ normal rows Student's t with N−|K|−2 degrees of freedom, and the standard er
 * the lower end is the maximum over all adversaries of (estimate − t'·error), t' for the stated probability divided by
   the number of adversaries, because the largest of many estimates is likely to be too large.
 
-Rows that are not normal have other errors: they are multiplied by :func:`~.correlations.inflation`, found
+Rows that are not normal have other errors: they are multiplied by :func:`~.records.inflation`, found
 at the worst adversary. Up to :data:`MOST_ENUMERATED` records every adversary is visited; beyond, the largest error that
 any could have is added to the proven upper bound, which is safe and wide.
 
