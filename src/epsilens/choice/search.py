@@ -120,11 +120,12 @@ def _unbuildable(
     try:
         build(tried[0])
     except InputError as error:
-        if not str(error).startswith(f"{parameter} "):
+        if error.parameter != parameter:
             return error
     return InputError(
         f"{parameter} cannot be chosen here: the mechanism takes none of the values tried from {low:g} to {high:g}, "
-        "so check what it takes, or rewrite it in terms of another parameter"
+        "so check what it takes, or rewrite it in terms of another parameter",
+        parameter=parameter,
     )
 
 
@@ -327,6 +328,7 @@ def unmet(
         f"no {parameter} keeps {reading.name} at or under {limit:g}: no value of {parameter} bounds this reading, "
         f"because {why}, so {other}",
         floor=floor,
+        parameter=parameter,
     )
 
 
@@ -340,4 +342,5 @@ def none_below(
         f"no {parameter} keeps {reading.name} at or under {limit:g}: even {least} reaches {reached}, "
         "so give a limit above that",
         floor=floor,
+        parameter=parameter,
     )

@@ -337,7 +337,7 @@ def instruction(choice: Choice) -> str:
     """
     symbol = _SYMBOLS.get(choice.parameter, choice.parameter)
     value, side = safe_value(choice)
-    if choice.note.startswith("nothing"):
+    if choice.binding.free:
         return f"Any {symbol} {'down' if choice.parameter in FALLS else 'up'} to {value} keeps this limit"
     return f"Use {symbol} = {value} {side}".rstrip()
 
