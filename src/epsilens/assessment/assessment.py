@@ -7,7 +7,7 @@ people who can be isolated come from the scan, the answers from the table, and :
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from ..data.scan.scan import DISCLOSURE, scan
 from ..data.tables.columns import column_of
 from ..data.tables.conditions import condition, parse, syntax
 from ..data.tables.open import OpenTable, open_table
+from ..numerics.frozen import Frozen, Valued
 from ..plan.answers import Answer, true_answers
 from ..plan.file import about, dotted, read_release
 from ..plan.plan import Release, Resemblance
@@ -35,8 +36,8 @@ __all__ = ["Assessment", "Curve", "Risk", "assess"]
 SCHEMA = 1
 
 
-@dataclass(frozen=True, repr=False)
-class Assessment:
+@dataclass(frozen=True, eq=False, repr=False)
+class Assessment(Valued):
     """What a planned release gives away, and what ε to choose instead; ``verdict`` says where it stands."""
 
     release: Release
@@ -50,8 +51,11 @@ class Assessment:
     precedents: tuple[Precedent, ...]
     assumptions: tuple[str, ...]
     notes: tuple[str, ...]
-    reproduce: Mapping[str, str] = field(hash=False)
+    reproduce: Mapping[str, str]
     relations: tuple[Relation, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "reproduce", Frozen(self.reproduce))
 
     @property
     def exceeded(self) -> bool:

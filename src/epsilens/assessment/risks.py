@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..catalogue.readings import find
 from ..choice.choice import choose
 from ..errors import NoSolutionError
+from ..numerics.frozen import Frozen, Valued
 from ..plan.file import about
 from .accuracy import MOST_EPSILON, QueryAccuracy
 from .adversaries import Adversary, Asks, Setting, met
@@ -22,8 +23,8 @@ _MOST_DRAWN = 100.0  # an ε beyond says "anything goes": it is told, not drawn
 _BELIEFS = ("posterior", "precision")
 
 
-@dataclass(frozen=True)
-class Risk:
+@dataclass(frozen=True, eq=False, repr=False)
+class Risk(Valued):
     """One adversary against this release.
 
     ``largest`` is the largest total ε within the limit (None without a limit, 0 where no ε meets it); ``recommended``
@@ -36,7 +37,7 @@ class Risk:
     name: str
     question: str
     reading: str
-    arguments: Mapping[str, float] = field(hash=False)
+    arguments: Mapping[str, float]
     baseline: float
     planned: float
     limit: float | None
@@ -46,19 +47,25 @@ class Risk:
     needed: float | None = None
     conclusive: bool = False
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "arguments", Frozen(self.arguments))
+
     @property
     def over(self) -> bool:
         """Whether the planned ε breaks the limit."""
         return self.limit is not None and self.planned > self.limit
 
 
-@dataclass(frozen=True)
-class Curve:
+@dataclass(frozen=True, eq=False, repr=False)
+class Curve(Valued):
     """Risk and relative error against ε."""
 
     epsilon: tuple[float, ...]
-    risks: Mapping[str, tuple[float, ...]] = field(hash=False)
+    risks: Mapping[str, tuple[float, ...]]
     errors: tuple[tuple[float, ...], ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "risks", Frozen(self.risks))
 
 
 def risks_of(setting: Setting) -> tuple[tuple[Risk, ...], list[str]]:

@@ -18,6 +18,7 @@ from starlette.datastructures import FormData, UploadFile
 
 from ..catalogue.readings import READINGS
 from ..data.tables.bundled import bundled, names
+from ..data.tables.source import Bundled, source_of
 from ..errors import EpsilensError, InputError
 from .asking import Problem
 from .pages import attachment, render
@@ -59,7 +60,7 @@ def assessed(app: Any, text: str, folder: Path, upload: Upload | None = None) ->
     check_size(text)
     plan = read_release(text + "\n")
     permitted(plan, upload.name if upload else None)
-    own = not plan.data.table.startswith("epsilens:")
+    own = not isinstance(source_of(plan.data.table), Bundled)
     if own and upload is not None:
         made = app.state.workers.run("assess", folder, yaml=text, table=str(upload.path), name=upload.name)
     else:

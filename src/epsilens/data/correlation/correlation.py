@@ -15,12 +15,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ...build.correlated import Contribution, Worst
+from ...numerics.frozen import Frozen, Valued
 from ..tables.columns import column_of
 from ..tables.open import OpenTable, open_table
 from . import estimates
@@ -37,8 +38,8 @@ DISCLOSURE = (
 )
 
 
-@dataclass(frozen=True, repr=False)
-class Correlation:
+@dataclass(frozen=True, eq=False, repr=False)
+class Correlation(Valued):
     """What one noisy answer gives away about one record when records depend on each other.
 
     ``worst`` is the worst adversary with its certificate, ``by_known[k]`` the worst of those who know k
@@ -59,16 +60,20 @@ class Correlation:
     reach: tuple[float, ...]
     objective: str
     noise: float
-    model: Any = field(compare=False)  # what ``estimate`` describes
-    estimate: Mapping[str, Any] = field(hash=False)
+    model: Any
+    estimate: Mapping[str, Any]
     worst: Worst
     by_known: tuple[Worst, ...]
     independent: float
     group: float
     interval: Interval
-    contributions: Mapping[str, float] = field(hash=False)
+    contributions: Mapping[str, float]
     related: Related | None
     notes: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "estimate", Frozen(self.estimate))
+        object.__setattr__(self, "contributions", Frozen(self.contributions))
 
     def __repr__(self) -> str:
         table = self.table if len(self.table) <= 60 else self.table[:59] + "…"

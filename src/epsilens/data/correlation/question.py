@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeAlias
 
@@ -54,7 +54,7 @@ class OverTime:
 Layout: TypeAlias = Wide | Groups | OverTime
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Question:
     """The records, the release and the search: its weights are a word or numbers, its noise one of three numbers.
 
@@ -64,9 +64,9 @@ class Question:
     columns: tuple[str, ...]
     model: Model
     layout: Layout
-    bounds: Mapping[str, Bounds] = field(hash=False)
-    query: Any = field(hash=False)
-    reach: Any = field(hash=False)
+    bounds: Mapping[str, Bounds]
+    query: Any
+    reach: Any
     scale: float | None
     sigma: float | None
     epsilon: float | None

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from ...build.correlated import normal
 from ...build.correlated.joint_normal.records import NormalRecords
 from ...checks import Array, probability, scalar, whole
 from ...errors import InputError
+from ...numerics.frozen import Frozen, Valued
 from ..tables.columns import column_of, value_of
 from ..tables.engines import need_ibis
 from ..tables.open import OpenTable, open_table
@@ -38,8 +39,8 @@ _MOST_SIZES = 100_000
 _POWERS = ("b", "q", "b2", "b3", "b4", "bq", "b2q", "q2")
 
 
-@dataclass(frozen=True)
-class Related:
+@dataclass(frozen=True, eq=False, repr=False)
+class Related(Valued):
     """How alike the members of a group are: ``rho`` with its ``interval``, and how many members groups have.
 
     ``sizes`` maps a number of members to the number of groups that have it; ``size`` is the largest. ``missing`` rows
@@ -52,12 +53,15 @@ class Related:
     interval: tuple[float, float]
     confidence: float
     size: int
-    sizes: Mapping[int, int] = field(hash=False)
+    sizes: Mapping[int, int]
     groups: int
     rows: int
     missing: int
     mean: float
     variance: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sizes", Frozen(self.sizes))
 
     def model(self, rho: float | None = None, size: int | None = None, reach: float = 1.0) -> NormalRecords:
         """The group as correlated normal records, all weights 1; ``rho`` and ``size`` as estimated unless given.

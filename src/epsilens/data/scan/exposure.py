@@ -14,13 +14,14 @@ remains is the person's contribution or nothing, under noise. The person's *gap*
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...numerics.frozen import Frozen, Valued
 from ..queries import Query, QueryKind
 from ..tables.columns import column_of, value_of
 from ..tables.conditions import known_part
@@ -45,8 +46,8 @@ class GroupFacts:
     mean: float | None
 
 
-@dataclass(frozen=True)
-class QueryRisk:
+@dataclass(frozen=True, eq=False, repr=False)
+class QueryRisk(Valued):
     """What one planned query means for the people who can be isolated.
 
     ``gap``, ``ratio`` (gap over sensitivity) and ``success`` are read at the worst-placed person, at 99% and 90% of
@@ -59,15 +60,21 @@ class QueryRisk:
     groups: int
     lonely_groups: int
     people: int
-    gap: dict[str, float]
-    ratio: dict[str, float]
-    success: dict[str, float] | None
+    gap: Mapping[str, float]
+    ratio: Mapping[str, float]
+    success: Mapping[str, float] | None
     above: int | None
     largest_epsilon: float | None
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "gap", Frozen(self.gap))
+        object.__setattr__(self, "ratio", Frozen(self.ratio))
+        object.__setattr__(self, "success", None if self.success is None else Frozen(self.success))
+
     def to_dict(self) -> dict[str, Any]:
         """The risk as plain values."""
-        return {**vars(self), "query": self.query.to_dict()}
+        plain = {k: dict(v) if isinstance(v, Mapping) else v for k, v in vars(self).items()}
+        return {**plain, "query": self.query.to_dict()}
 
 
 def base_table(table: Any, request: ScanRequest) -> Any:
