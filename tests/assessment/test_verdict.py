@@ -1,4 +1,4 @@
-"""One verdict: the object, the JSON, the report, the page, the record and the exit code agree; so does pencil and paper.
+"""One verdict: the object, the JSON, the report, the page, the record and the exit code agree with pencil and paper.
 
 A count of n rows under Laplace noise: the membership test is right for 1 − ½e^{−ε/2}, so a limit s on it allows ε up to
 −2·log(2(1 − s)); the 95% error is log(20)/ε, so a limit e on its share needs ε of at least log(20)/(n·e).

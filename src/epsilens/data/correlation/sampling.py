@@ -29,6 +29,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import chdtri, stdtrit
 
 from ...checks import Array
 
@@ -120,8 +121,6 @@ def normal_interval(
     inflated: float = 1.0,
 ) -> Interval:
     """The interval of the worst leakage (or ψ with ``sigma``) of normal records estimated from so many rows."""
-    from scipy.special import chdtri, stdtrit
-
     n = len(weights)
     tail = (1 - confidence) / 2
     count = n * 2.0 ** (n - 1)
