@@ -143,26 +143,30 @@ def certified(
 
 
 def _gathered(steps: Sequence[Counted]) -> list[Counted]:
-    """Equal steps together; those of one kin, normal ones, become one."""
-    equal: dict[Step, int] = {}
+    """Equal steps together; those of one kin, normal ones, become one.
+
+    Lists of atoms stay apart: to compare thousands of them costs more than it saves.
+    """
+    equal: dict[Step | int, Counted] = {}
     kin: dict[type[Step], list[Counted]] = {}
     for step, k in steps:
         if step.kin is None:
-            equal[step] = equal.get(step, 0) + k
+            key = id(step) if step.span is None else step
+            equal[key] = (step, equal[key][1] + k if key in equal else k)
         else:
             kin.setdefault(step.kin, []).append((step, k))
-    return [*equal.items(), *(one for kind, alike in kin.items() for one in kind.joined(alike))]
+    return [*equal.values(), *(one for kind, alike in kin.items() for one in kind.joined(alike))]
 
 
 def _written_out(steps: list[Counted]) -> list[Counted]:
     """Finite steps whose atoms share no lattice with the rest as one step, where their product is not too large."""
-    finite = [(law, k) for step, k in steps if isinstance(law := step.as_law(), Finite)]
-    if not finite or Product(steps).unit(0.0) is not None:
+    rest = [(step, k) for step, k in steps if step.family is not Family.FINITE]
+    if len(rest) == len(steps) or Product(steps).unit(0.0) is not None:
         return steps
+    finite = [(law, k) for step, k in steps if isinstance(law := step.as_law(), Finite)]
     written = finite_product(finite, _MOST_BLURRED // 4)
     if written is None:
         return steps
-    rest = [(step, k) for step, k in steps if not isinstance(step.as_law(), Finite)]
     return [*rest, (FiniteStep(written.atoms(), written.mirrored, rho=1e-12), 1)]
 
 

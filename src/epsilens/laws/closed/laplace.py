@@ -162,6 +162,8 @@ class Laplace(Composable):
 class LaplaceStep(Integrated):
     """Lap(0, 1) against Lap(m, 1): L = 2x − m on [0, m], atoms at both ends."""
 
+    family: ClassVar[Family] = Family.LAPLACE
+
     m: float
 
     @property

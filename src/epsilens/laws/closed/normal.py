@@ -191,6 +191,8 @@ class Normal(Composable):
 class NormalStep(Integrated):
     """N(0, 1) against N(μ, 1)."""
 
+    family: ClassVar[Family] = Family.NORMAL
+
     mu: float
 
     @property

@@ -296,6 +296,8 @@ class Finite(Composable):
 class FiniteStep(Step):
     """Nothing but atoms."""
 
+    family: ClassVar[Family] = Family.FINITE
+
     atoms: Atoms
     mirrored: bool = False
     unbounded: bool = False

@@ -143,6 +143,7 @@ class _Made(NamedTuple):
     view: Slice | Inverted
     cost: int
     coarse: bool  # as fine as memory and time allow
+    series: bool = False
 
 
 class Order:
@@ -188,7 +189,7 @@ class Order:
         for width in (self._series_width, ROUGH):
             view = invert(steps, self.flipped, aim(steps, self.flipped, ask, width), width)
             if view is not None:
-                return _Made(view, view.work, True)
+                return _Made(view, view.work, True, True)
         return None
 
     def _by_lattice(self, ask: Ask, width: float) -> _Made:
@@ -317,7 +318,7 @@ class Order:
             low, high = np.maximum(low, a), np.minimum(high, b)
             if not self._wide(kind, low[[target]], high[[target]], allowed[[target]])[0]:
                 return low, high
-            if isinstance(made.view, Inverted):  # as good as it gets
+            if made.series:  # as good as it gets
                 continue
             gap, wanted = float(high[target] - low[target]), self.width
             if kind == "epsilon":

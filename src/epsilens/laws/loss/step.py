@@ -52,6 +52,15 @@ class Atoms(Content):
 _NO_ATOMS = Atoms(np.zeros(0), np.zeros(0))
 
 
+class Family(StrEnum):
+    """Laws and steps that compose with their like in closed form, and those that do not."""
+
+    NORMAL = "normal"
+    LAPLACE = "laplace"
+    FINITE = "finite"
+    NONE = "none"
+
+
 class NoiseKind(StrEnum):
     """Noise that others know by name."""
 
@@ -131,6 +140,8 @@ class Step(ABC):
     """
 
     __slots__ = ()
+
+    family: ClassVar[Family] = Family.NONE
 
     # -- the loss -------------------------------------------------------------------------------------------------
 
@@ -295,15 +306,6 @@ Counted = tuple[Step, int]
 def no_group(name: str) -> InputError:
     """That nothing is known of groups."""
     return InputError(f"a group of people has no bound here for a {name} step: use neighbours='add-remove'")
-
-
-class Family(StrEnum):
-    """Laws that compose with their like in closed form, and those that do not."""
-
-    NORMAL = "normal"
-    LAPLACE = "laplace"
-    FINITE = "finite"
-    NONE = "none"
 
 
 class Composable(Law):
