@@ -15,7 +15,7 @@ from typing import Any, Self
 import numpy as np
 
 from ..checks import Array
-from ..numerics.content import Content
+from ..numerics.frozen import Valued
 
 __all__ = ["Known", "Law"]
 
@@ -29,7 +29,7 @@ class Known(StrEnum):
     BOUND = "bound"  # from above only: what it stands for may be anything down to no risk at all
 
 
-class Law(Content, ABC):
+class Law(Valued, ABC):
     """A pair of laws of one observation. Equal laws have equal content; every law hashes and pickles."""
 
     __slots__ = ()

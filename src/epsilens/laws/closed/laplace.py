@@ -27,7 +27,7 @@ _U = 2.0**-53
 _LOG2 = math.log(2.0)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Laplace(Composable):
     """Lap(0,1) under H0, Lap(m,1) under H1, m ≥ 0 (a number or an array of them)."""
 

@@ -49,7 +49,7 @@ def log_tail(q: int, x: Array) -> Array:
     return np.asarray(np.log(np.polyval(_polynomials(q)[1], x)) - x)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LaplaceSumShift(Mirrored):
     """Sum of q standard Laplaces under H0, the same plus d ≥ 0 under H1 (d a number or an array)."""
 

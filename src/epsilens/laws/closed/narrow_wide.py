@@ -19,7 +19,7 @@ from ...readings.law import Known, Law
 __all__ = ["NarrowWide"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class NarrowWide(Law):
     """The standard law under H0 and the same shifted by ``m`` and stretched by ``theta`` > 1 under H1; swapped when
     ``flipped``.

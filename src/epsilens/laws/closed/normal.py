@@ -91,7 +91,7 @@ def psi_for_delta(epsilon: float, delta: float) -> float:
     return psi
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Normal(Composable):
     """N(0,1) under H0, N(μ,1) under H1, μ ≥ 0 (a number or an array of them)."""
 

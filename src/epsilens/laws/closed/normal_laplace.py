@@ -72,7 +72,7 @@ def _sf(x: Array, b: Array) -> Array:
     return np.where(np.isposinf(x), 0.0, np.where(np.isneginf(x), 1.0, inside))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class NormalLaplaceShift(Mirrored):
     """N(0, b²) + Lap(0, 1) under H0, the same plus d ≥ 0 under H1; b > 0 and d are numbers or arrays."""
 

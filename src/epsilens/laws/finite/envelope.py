@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import digamma
 
 from ...checks import Array
-from ...numerics.content import Content
+from ...numerics.frozen import Valued
 from ...numerics.special import moment_less_one
 from ...readings.law import Known
 from .law import Finite
@@ -43,8 +43,8 @@ class Concentrated:
         return size * size * self.rho * (1 + 1e-15), self.xi * size * harmonic * (1 + 1e-12)
 
 
-@dataclass(frozen=True, eq=False)
-class RenyiCurve(Content):
+@dataclass(frozen=True, eq=False, repr=False)
+class RenyiCurve(Valued):
     """D_{1+m} ≤ ρ at orders 1 + m: m·D_{1+m} is convex and 0 at 0, so between these it lies below its chords."""
 
     m: Array
@@ -61,7 +61,7 @@ class RenyiCurve(Content):
         return np.where(m <= self.highest, chord, np.inf)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Envelope(Finite):
     """A finite pair that is at least as risky as what it stands for.
 

@@ -37,7 +37,7 @@ def _share(part: Array, whole: Array) -> Array:
         return np.asarray(np.clip(part / np.maximum(whole, 1e-323), 0.0, 1.0))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Finite(Composable):
     """Atoms with H0-mass exp(log_p0) and H1-mass exp(log_p0 + llr).
 
@@ -54,16 +54,16 @@ class Finite(Composable):
     unbounded: bool = False  # the list stops where doubles do, but the ratio goes on growing
     known: Known = field(default=Known.EXACT, kw_only=True)
     # derived, over the distinct likelihood ratios in falling order
-    _u: Array = field(init=False, repr=False)
-    _log_m0: Array = field(init=False, repr=False)
-    _p0: Array = field(init=False, repr=False)
-    _p1: Array = field(init=False, repr=False)
-    _log_c0: Array = field(init=False, repr=False)
-    _alpha: Array = field(init=False, repr=False)  # vertices, from the top: 0 first
-    _recall: Array = field(init=False, repr=False)
-    _rest0: Array = field(init=False, repr=False)  # 1 − α, summed from the bottom
-    _rest1: Array = field(init=False, repr=False)  # 1 − recall, summed from the bottom
-    _kinks: Array = field(init=False, repr=False)  # h at each kink
+    _u: Array = field(init=False, repr=False, compare=False)
+    _log_m0: Array = field(init=False, repr=False, compare=False)
+    _p0: Array = field(init=False, repr=False, compare=False)
+    _p1: Array = field(init=False, repr=False, compare=False)
+    _log_c0: Array = field(init=False, repr=False, compare=False)
+    _alpha: Array = field(init=False, repr=False, compare=False)  # vertices, from the top: 0 first
+    _recall: Array = field(init=False, repr=False, compare=False)
+    _rest0: Array = field(init=False, repr=False, compare=False)  # 1 − α, summed from the bottom
+    _rest1: Array = field(init=False, repr=False, compare=False)  # 1 − recall, summed from the bottom
+    _kinks: Array = field(init=False, repr=False, compare=False)  # h at each kink
 
     def __post_init__(self) -> None:
         order = np.argsort(-self.llr, kind="stable")

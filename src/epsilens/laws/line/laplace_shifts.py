@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ...checks import Array
-from ...numerics.content import Content
+from ...numerics.frozen import Valued
 from .line import Tail
 from .pieces import Pieces
 
@@ -36,8 +36,8 @@ def places(shifts: tuple[float, ...]) -> Array:
     return np.asarray((sums - sums[::-1]) / 2)  # symmetric to the last digit
 
 
-@dataclass(frozen=True, eq=False)
-class _Polynomials(Content):
+@dataclass(frozen=True, eq=False, repr=False)
+class _Polynomials(Valued):
     """A density that is a polynomial between knots, by its values at Chebyshev points."""
 
     knots: Array

@@ -52,7 +52,7 @@ class Negated:
         return -self.f(x)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Pieces(Law):
     """``line0`` under H0 and ``line1`` under H1; ``breaks`` adds knots of the likelihood ratio that are not theirs,
     ``ratio`` gives its logarithm where that is known in closed form.

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ...checks import Array
+from ...numerics.frozen import brief
 from ...readings.law import Known
 from ...readings.precision_recall import fbeta_floor
 from .moments import ERROR
@@ -49,11 +50,21 @@ class Loss(Composable):
         self._forward, self._backward, self._upper = forward, backward, upper
         return self
 
-    def _content(self) -> tuple[Any, ...]:
+    def _facts(self) -> tuple[Any, ...]:
+        """What makes it this law, whatever it has been asked so far."""
         return (self._counted, self.width, self.known, self._upper, self.flipped)
 
+    def __eq__(self, other: object) -> bool:
+        return self._facts() == other._facts() if isinstance(other, Loss) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((Loss, self._facts()))
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_restored, self._content())
+        return (_restored, self._facts())
+
+    def __repr__(self) -> str:
+        return f"Loss({brief(self.steps())}, width={self.width:g}, {self.known})"
 
     @property
     def _counted(self) -> tuple[Counted, ...]:

@@ -18,7 +18,7 @@ import numpy as np
 
 from ...checks import Array
 from ...errors import InputError
-from ...numerics.content import Content
+from ...numerics.frozen import Valued
 from ...readings.law import Known, Law
 from ...worlds import Neighbours
 
@@ -39,8 +39,8 @@ __all__ = [
 Exponent = Callable[[Array, Array, Array], tuple[Array, Array]]
 
 
-@dataclass(frozen=True, eq=False)
-class Atoms(Content):
+@dataclass(frozen=True, eq=False, repr=False)
+class Atoms(Valued):
     """Masses exp(log_p) under H1 at the losses ``loss``; ``only1`` and ``only0`` lie at +∞ and −∞."""
 
     loss: Array
