@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,14 +11,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import checks
+from .catalogue.readings import find
 from .checks import Array, Number, plain
 from .errors import InputError
+from .laws.product import Factor, product, width_of
 from .numerics.frozen import Frozen, Valued, brief
 from .readings import bayes, divergences, precision_recall, profile
-from .readings.law import Law
+from .readings.law import Known, Law
 from .worlds import MEMBERSHIP, Worlds
 
-__all__ = ["Experiment"]
+__all__ = ["Experiment", "factor_of", "together"]
+
+_MOST_TIMES = 10**9
 
 #: What a repr leaves out: what nobody changed, and what follows from the rest.
 _USUAL = {"sensitivity": 1.0, "neighbours": "add-remove", "calibration": "analytic", "stretch": 1.0, "k": 2}
@@ -73,10 +77,13 @@ class Experiment(Valued):
         return replace(self, law=self.law.reverse(), worlds=self.worlds.reverse(), parts=parts)
 
     def repeat(self, k: int, *, width: float | None = None) -> Experiment:
-        """The same release k times, each with fresh noise: :func:`epsilens.build.composition.repeat`."""
-        from .build.composition import repeat
+        """The same release k times, each with fresh noise.
 
-        return repeat(self, k, width=width)
+        >>> import epsilens as el
+        >>> round(el.randomized_response(epsilon=1.0).repeat(100).epsilon(delta=1e-6), 6)
+        83.530702
+        """
+        return together([(self, checks.whole("k", k, low=1, high=_MOST_TIMES))], width)
 
     def bracket(self, reading: str, **arguments: Any) -> tuple[Number, Number]:
         """(low, high) between which a reading surely lies; the reading itself is the riskier end.
@@ -91,9 +98,6 @@ class Experiment(Valued):
         >>> el.from_gdp(1.0).bracket("success")  # a claim says nothing from below
         (0.5, 0.691462461274...)
         """
-        from .build.composition import is_bound
-        from .catalogue.readings import find
-
         asked = None if reading == "tradeoff" else find(reading)
         if asked is not None:
             arguments = asked.arguments(arguments)
@@ -101,11 +105,12 @@ class Experiment(Valued):
             raise InputError("a bracket of tradeoff takes alpha alone: give false-positive rates, such as alpha=0.05")
         value = getattr(self, reading)(**arguments)
         other: Any = value
-        if is_bound(self):  # each entry of an array has a floor of its own
-            floor: Any = asked.floor if asked is not None else lambda alpha: 1 - alpha
-            other = np.vectorize(floor, otypes=[float])(**arguments) if arguments else floor()
-        elif hasattr(self.law, "other_side"):
-            other = getattr(replace(self, law=self.law.other_side()), reading)(**arguments)
+        match self.law.known:
+            case Known.BOUND:  # each entry of an array has a floor of its own
+                floor: Any = asked.floor if asked is not None else lambda alpha: 1 - alpha
+                other = np.vectorize(floor, otypes=[float])(**arguments) if arguments else floor()
+            case Known.BRACKET:
+                other = getattr(replace(self, law=self.law.other_side()), reading)(**arguments)
         low, high = np.minimum(value, other), np.maximum(value, other)
         return plain(low), plain(high)
 
@@ -246,6 +251,21 @@ class Experiment(Valued):
         if self.many:
             return f"<code>{json.dumps(repr(self))}</code>"
         return explain(self).to_html_fragment()
+
+
+def factor_of(experiment: Experiment, count: int = 1) -> Factor:
+    """Its law as a factor of a product."""
+    return Factor(experiment.law, count, experiment.name, not experiment._arrays)
+
+
+def together(counted: Sequence[tuple[Experiment, int]], width: float | None = None) -> Experiment:
+    """All of these observed together, each so many times: what :meth:`Experiment.repeat` and ``compose`` return."""
+    asked = None if width is None else width_of(width)
+    parts = tuple((part, k * times) for e, k in counted for part, times in (e.parts or ((e, 1),)))
+    if asked is None and sum(k for _, k in parts) == 1:
+        return counted[0][0]
+    made = product([factor_of(part, k) for part, k in parts], asked)
+    return Experiment(made.law, "composition", {"parts": made.total}, counted[0][0].worlds, (made.note,), parts)
 
 
 def _told(parameters: Mapping[str, Any]) -> str:

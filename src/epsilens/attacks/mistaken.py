@@ -23,6 +23,7 @@ from ..laws.closed.normal import Normal
 from ..numerics.frozen import Valued
 from ..numerics.written import written
 from ..readings import bayes
+from ..readings.law import Law
 
 __all__ = ["Mistaken", "mistaken"]
 
@@ -134,7 +135,8 @@ def _precision(prior: Array, fpr: Array, recall: Array) -> Array:
 def _factor(e: Experiment, believed: Any) -> Array:
     """By how much the believed log-likelihood ratio must be multiplied to be the true one."""
     noise = checks.positive("believed_noise", believed)
-    name = {Laplace: "scale", Normal: "sigma"}.get(type(e.law), "")
+    sizes: dict[type[Law], str] = {Laplace: "scale", Normal: "sigma"}
+    name = sizes.get(type(e.law), "")
     if name not in e.parameters:
         raise InputError(
             f"{e.name} has no single size of noise to be mistaken about: give laplace or gaussian noise, "
