@@ -65,9 +65,6 @@ EXPERIMENTS: Mapping[str, Callable[[], el.Experiment]] = {
     "differencing, geometric": lambda: el.differencing(epsilon=1.0, noise="geometric"),
     "differencing, four": lambda: el.differencing(epsilon=1.0, queries=4),
     "average": lambda: el.differencing_average(epsilon=1.0, n=10, value=8.0, mean=4.0, bounds=(0, 10)),
-    "average, not clamped": lambda: el.differencing_average(
-        epsilon=1.0, n=100, value=80.0, mean=40.0, bounds=(0, 100), known="narrow", clamp=False
-    ),
     "median": lambda: el.differencing_median(epsilon=1.0, values=[1, 4, 6, 7, 9], target=8.0, bounds=(0, 10)),
     "tampering": lambda: el.tampering(epsilon=1.0, bias=-3.0),
     "tampering, stretched": lambda: el.tampering(sigma=2.0, bias=3.0, stretch=2.0),

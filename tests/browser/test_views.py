@@ -12,7 +12,7 @@ import pytest
 
 import epsilens as el
 from epsilens.show.explain import chosen, explain
-from epsilens.web.planning import EXAMPLES
+from epsilens.web.planform import EXAMPLES
 
 Visit = Callable[..., Any]
 WIDTHS = [1280, 390]

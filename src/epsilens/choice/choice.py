@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from .. import checks
-from ..catalogue.readings import Reading, find
-from ..checks import Array
+from ..catalogue.parameters import PARAMETERS, Allowed, Kind
+from ..catalogue.readings import Reading, find, parameter_of
 from ..errors import InputError
 from ..experiment import Experiment
 from ..laws.closed.laplace import Laplace
@@ -25,12 +25,11 @@ from ..laws.closed.normal import Normal
 from ..numerics.digits import rounded_down, rounded_up
 from ..numerics.frozen import Frozen, Valued
 from .inverses import laplace_shift, normal_shift, two_laplaces_shift
-from .search import RANGES, beyond, composed, edge, none_below, reach_of, refused, safe_from, search, unmet
+from .search import beyond, composed, edge, none_below, reach_of, refused, safe_from, search, searched, unmet
 
 __all__ = ["Binding", "Choice", "argument", "choose"]
 
 _NO_NUMBERS = ("str", "bool", "str | None", "bool | None", str, bool)  # annotations
-_IN_SENSITIVITIES = ("scale", "sigma", "shift", "bias")
 _PROPORTIONAL = ("epsilon", "scale", "psi", "sigma")  # to the shift in units of noise, or to its inverse
 
 
@@ -208,21 +207,15 @@ def _at_ceiling(reading: Reading, arguments: Mapping[str, float]) -> bool:
 
 def argument(name: str, value: Any) -> float:
     """One argument of a reading, checked before its floor is compared with the limit."""
-    number = checks.scalar(name, value)
-    _ALLOWED.get(name, checks.probability)(name, number)
+    number, said = checks.scalar(name, value), parameter_of(name)
+    allowed = said.allowed or Allowed()
+    if said.kind is Kind.PROBABILITY:
+        checks.probability(name, number)
+    elif allowed.above:
+        checks.positive(name, number)
+    else:
+        checks.at_least(name, number, allowed.low)
     return number
-
-
-def _not_negative(name: str, value: float) -> Array:
-    return checks.at_least(name, value, 0.0)
-
-
-#: What the arguments of readings may be; a probability unless named here.
-_ALLOWED: dict[str, Callable[[str, float], Array]] = {
-    "beta": checks.positive,
-    "epsilon": _not_negative,
-    "order": _not_negative,
-}
 
 
 def _check_parameter(mechanism: Callable[..., Experiment], parameter: Any, given: Mapping[str, Any]) -> None:
@@ -265,7 +258,7 @@ def _check_parameter(mechanism: Callable[..., Experiment], parameter: Any, given
 
 def _is_number(p: inspect.Parameter) -> bool:
     """Whether a parameter is a number of the release itself: the width of a bracket, asked for or not, is none."""
-    of_bracket = p.name == "width" and p.default is None
+    of_bracket = p.name in PARAMETERS and not PARAMETERS[p.name].choosable and p.default is None
     return not isinstance(p.default, str | bool) and p.annotation not in _NO_NUMBERS and not of_bracket
 
 
@@ -292,8 +285,9 @@ def _called(mechanism: Callable[..., Experiment], arguments: Mapping[str, Any]) 
 
 
 def _range(parameter: str, given: Mapping[str, Any]) -> tuple[float, float]:
-    weak, strong = RANGES.get(parameter, (1e-12, 1e12))
-    if parameter in _IN_SENSITIVITIES and "sensitivity" in given:
+    known = searched(parameter)
+    weak, strong = (known.weak, known.strong) if known else (1e-12, 1e12)
+    if known and known.in_sensitivities and "sensitivity" in given:
         unit = float(checks.positive("sensitivity", checks.scalar("sensitivity", given["sensitivity"])))
         weak, strong = weak * unit, strong * unit
     return weak, strong
@@ -309,9 +303,10 @@ def _closed_form(
     strong: float,
 ) -> tuple[float | None, str]:
     """Through the shift in noise units, where the law has one and the parameter is proportional (or inverse) to it."""
-    if parameter not in _PROPORTIONAL:
+    known = searched(parameter)
+    if known is None or parameter not in _PROPORTIONAL:
         return None, ""
-    unit = 0.25 * (strong / RANGES[parameter][1])
+    unit = 0.25 * (strong / known.strong)
     try:
         law, doubled = build(unit).law, build(2 * unit).law
     except InputError:

@@ -9,7 +9,8 @@ from typing import Annotated
 
 import typer
 
-from .common import NO_SOLUTION, Format, OutputOption, emit, show
+from ..catalogue.exits import Exit
+from .common import Format, OutputOption, emit, show
 from .scan import progress_bar
 
 __all__ = ["AssessFormat", "assess"]
@@ -44,7 +45,6 @@ def assess(
     from pathlib import Path
 
     from ..assessment.assessment import assess as assessed
-    from ..show.assessment_words import failed
 
     with progress_bar() as told:
         found = assessed(Path(release), engine=engine, progress=told)
@@ -54,5 +54,5 @@ def assess(
         emit(found.to_registry(), output)
     else:
         show(found, Format(format.value), output)
-    if failed(found):
-        raise typer.Exit(NO_SOLUTION)
+    if found.exceeded:
+        raise typer.Exit(Exit.NO_SOLUTION)

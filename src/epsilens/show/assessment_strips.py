@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..assessment.accuracy import noise_at, simulate
+from ..data.queries import Noise
 from .assessment_marks import LINE, Drawing, frame, log_ticks, text, verticals, width_of
 from .assessment_numbers import error, planned, value
 from .assessment_queries import group_name
@@ -35,7 +36,7 @@ def simulated_query(a: Assessment) -> QueryAccuracy | None:
 
 def simulated(a: Assessment, q: QueryAccuracy, epsilon: float) -> Drawing:
     """Twenty releases at an ε: the true answer upright, the band that holds 95 of 100, a dot for each release."""
-    gaussian = a.release.mechanism.noise == "gaussian"
+    gaussian = a.release.mechanism.noise is Noise.GAUSSIAN
     noise = noise_at(q.sensitivity, q.share, q.divisor, epsilon, a.release)
     widest = noise_at(q.sensitivity, q.share, q.divisor, min(epsilon, a.epsilon, second(a) or a.epsilon), a.release)
     draws = simulate(q, noise, gaussian)
