@@ -255,7 +255,7 @@ class Experiment(Valued):
 
 def factor_of(experiment: Experiment, count: int = 1) -> Factor:
     """Its law as a factor of a product."""
-    return Factor(experiment.law, count, experiment.name, not experiment._arrays)
+    return Factor(experiment.law, count, experiment.name, not experiment.many)
 
 
 def together(counted: Sequence[tuple[Experiment, int]], width: float | None = None) -> Experiment:
