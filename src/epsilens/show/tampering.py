@@ -12,8 +12,9 @@ import numpy as np
 from ..build.tampering.hiding import boundary, epsilon_to_detect
 from ..build.tampering.tampering import TESTS, pair, power_of
 from ..errors import NoSolutionError
+from .charts import Chart
+from .charts.tampering import PowerCurve, power_chart
 from .sheet import Rows, Sheet, times
-from .tampering_chart import PowerChart
 from .words import number, rounded_down, rounded_up, small
 
 if TYPE_CHECKING:
@@ -181,7 +182,7 @@ def price(needed: float, bias: float, theta: float, alpha: float, power: float, 
 
 def _chart(
     noise: str, unit: float, theta: float, alpha: float, bias: float | None, reached: float
-) -> PowerChart | None:  # fmt: skip
+) -> Chart | None:  # fmt: skip
     """Noticed of 100 by the size of the bias; nothing to draw where no size is noticed."""
     top = boundary("two-sided", noise, theta, alpha, max(0.99, alpha))
     if not math.isfinite(top):
@@ -196,7 +197,7 @@ def _chart(
         f"Noticed of 100 against the size of the false record, from {best[0]:.0f} at size 0 to {best[-1]:.0f} at "
         f"{number(float(most * unit))}; half are noticed at {number(half)}."
     )
-    return PowerChart(
+    curve = PowerCurve(
         "False records noticed, of 100",
         f"with {100 * alpha:.3g} false alarms of 100",
         aria,
@@ -206,3 +207,4 @@ def _chart(
         float(most * unit),
         None if bias is None else (bias, 100 * reached),
     )
+    return power_chart(curve)

@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from .. import __version__
 from ..catalogue.readings import READINGS
-from ..show import icons
+from ..show.charts import icons
 from ..show.sentences import _SYMBOLS
 from ..show.words import frequencies
 from . import asking, parts
@@ -263,8 +263,7 @@ def compare_view(request: Request) -> Response:
 def _rocs(good: list[tuple[str, asking.Asked]]) -> Markup:
     """The chart at both widths; text never shrinks."""
     settings = [(letter, asked.about) for letter, asked in good if asked.about is not None]
-    desk, phone = parts.compared_roc(settings, 480), parts.compared_roc(settings, parts.WIDTH)
-    return Markup('<div class="desk">{}</div><div class="phone">{}</div>').format(desk, phone)
+    return parts.compared_roc(settings)
 
 
 def compare_query(shared: Mapping[str, str], settings: list[asking.Asked]) -> str:
