@@ -58,7 +58,8 @@ def _layer(ax: Axes, layer: Mapping[str, Any], depth: int) -> None:
         for at in zip(x, y, strict=True):
             ax.annotate(mark["text"], at, (mark["dx"] * _POINTS, -mark["dy"] * _POINTS), textcoords="offset points",
                         ha=mark["align"], va="center", color=mark["color"], fontsize=mark["fontSize"] * 0.6,
-                        fontweight=mark["fontWeight"], annotation_clip=False, zorder=depth)  # fmt: skip
+                        fontweight="bold" if mark["fontWeight"] > 400 else "normal", annotation_clip=False,
+                        zorder=depth)  # fmt: skip
 
 
 def _side(ax: Axes, side: Literal["x", "y"], channel: Mapping[str, Any], config: Mapping[str, Any]) -> None:

@@ -147,7 +147,7 @@ class Chart:
         try:
             from .axes import plot
         except ImportError:
-            raise MissingExtra("matplotlib", extra="plot", purpose="plotting with matplotlib") from None
+            raise MissingExtra("matplotlib", extra="notebook", purpose="plotting with matplotlib") from None
         return plot(self.definition(), ax)
 
     def _repr_html_(self) -> str:

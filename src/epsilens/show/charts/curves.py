@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...errors import InputError
 from ..readings import best_guess
 from ..sentences import Question, false_alarms, question
 from ..words import count, frequencies, frequency
@@ -29,7 +28,6 @@ __all__ = [
     "SIDE_BY_SIDE",
     "Curve",
     "compared_roc",
-    "of",
     "plot_width",
     "precision_recall",
     "roc",
@@ -72,15 +70,6 @@ class Curve:
             *texts,
         ]
         return square(width, self.title, self.subtitle, layers, hundredths(self.x_title), self.aria)
-
-
-def of(e: Experiment, name: str, prior: float = 0.5, fpr: float = 0.1) -> Chart:
-    """The chart of an experiment by its name: ``roc``, ``precision_recall`` or ``tradeoff``."""
-    if name not in CURVES:
-        raise InputError(f"the chart is {name!r}: choose from {', '.join(CURVES)}", parameter="name", value=name)
-    if any(isinstance(value, np.ndarray) for value in e.parameters.values()):
-        raise InputError("this experiment holds arrays: give single numbers, or read the values it returns")
-    return CURVES[name](e, prior, fpr)
 
 
 def roc(e: Experiment, prior: float = 0.5, fpr: float = 0.1) -> Chart:

@@ -35,7 +35,7 @@ def width_of(words: str, weight: int = 400, size: float = SIZE) -> float:
 def shortened(words: str, room: float, weight: int = 400) -> str:
     """As many of the words as the room holds, with an ellipsis where some are left out.
 
-    >>> shortened("Count where age > 60", 200), shortened("Count where age > 60", 90)
+    >>> shortened("Count where age > 60", 200), shortened("Count where age > 60", 110)
     ('Count where age > 60', 'Count where…')
     """
     if width_of(words, weight) <= room:

