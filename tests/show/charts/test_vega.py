@@ -103,9 +103,9 @@ def _compare(ours: Drawn, theirs: Drawn) -> None:
         assert apart.min(axis=0).max() < 0.12
         assert apart.min(axis=1).max() < 0.12
     assert len(ours.dots) == len(theirs.dots)
-    for (fill, mine, radius), (their_fill, vega, size) in zip(ours.dots, theirs.dots, strict=True):
+    for (fill, place, radius), (their_fill, their_place, size) in zip(ours.dots, theirs.dots, strict=True):
         assert fill == their_fill
-        assert np.allclose((*mine, radius), (*vega, size), atol=0.1)
+        assert np.allclose((*place, radius), (*their_place, size), atol=0.1)
     assert sorted(word[:2] for word in ours.words) == sorted(word[:2] for word in theirs.words)
     left, title = list(theirs.words), ours.words[-2:] if ours.titled else []
     for word, anchor, (x, y) in ours.words:  # each of Vega's words answers for one of ours

@@ -49,6 +49,8 @@ def named(name: str) -> Palette:
 
 def resolved(value: Any, palette: Palette) -> Any:
     """The same definition, or part of one, with the palette's colours."""
+    if palette is PALETTES["page"]:
+        return value
     if isinstance(value, str):
         return _VARIABLE.sub(lambda found: palette[found[1]], value) if "var(" in value else value
     if isinstance(value, Mapping):

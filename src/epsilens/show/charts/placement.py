@@ -15,6 +15,7 @@ __all__ = ["LINE", "Box", "Point", "Room", "block", "spread"]
 LINE = 18  # pixels from line to line
 _NEAR = 6  # how near a label may come to a line
 _STEP = 3  # how finely free places are sought
+_CELL = 2  # how finely lines are kept, in pixels
 
 Point = tuple[float, float]
 #: left, top, right, bottom
@@ -32,7 +33,8 @@ class Room:
 
     def __init__(self, width: int, height: int) -> None:
         self.width, self.height = width, height
-        self._cells = np.zeros((height + 1, width + 1), dtype=np.int32)
+        self._rows, self._columns = height // _CELL + 1, width // _CELL + 1
+        self._cells = np.zeros((self._rows, self._columns), dtype=np.int32)
         self._sums: Array | None = None
         self._boxes: list[Box] = []
 
@@ -47,15 +49,18 @@ class Room:
         else:
             x, y = given[:, 0], given[:, 1]
         inside = (x >= -1) & (x <= self.width + 1) & (y >= -1) & (y <= self.height + 1)
-        columns = np.clip(np.rint(x[inside]), 0, self.width).astype(int)
-        rows = np.clip(np.rint(y[inside]), 0, self.height).astype(int)
+        columns = np.clip((x[inside] / _CELL).astype(int), 0, self._columns - 1)
+        rows = np.clip((y[inside] / _CELL).astype(int), 0, self._rows - 1)
         self._cells[rows, columns] = 1
         self._sums = None
 
     def dot(self, at: Point, radius: float = 5) -> None:
         """A dot that labels keep clear of."""
-        self.line([(at[0] - radius, at[1]), (at[0] + radius, at[1])])
-        self.line([(at[0], at[1] - radius), (at[0], at[1] + radius)])
+        first, above, last, below = (
+            max(int(v / _CELL), 0) for v in (at[0] - radius, at[1] - radius, at[0] + radius, at[1] + radius)
+        )
+        self._cells[above : below + 1, first : last + 1] = 1
+        self._sums = None
 
     def take(self, box: Box) -> None:
         """A label that others keep clear of."""
@@ -64,10 +69,10 @@ class Room:
     def _count(self, left: Array, top: Array, right: Array, bottom: Array) -> Array:
         """How many taken cells lie in boxes: a column for each left and right, a row for each top and bottom."""
         if self._sums is None:
-            self._sums = np.zeros((self.height + 2, self.width + 2), dtype=np.int32)
-            np.cumsum(np.cumsum(self._cells, axis=0), axis=1, out=self._sums[1:, 1:])
-        first, last = (np.clip(np.ceil(x), 0, self.width + 1).astype(int) for x in (left, right))
-        above, below = (np.clip(np.ceil(y), 0, self.height + 1).astype(int)[:, None] for y in (top, bottom))
+            self._sums = np.zeros((self._rows + 1, self._columns + 1), dtype=np.int32)
+            self._cells.cumsum(axis=0, dtype=np.int32).cumsum(axis=1, dtype=np.int32, out=self._sums[1:, 1:])
+        first, last = (np.clip(np.ceil(x / _CELL), 0, self._columns).astype(int) for x in (left, right))
+        above, below = (np.clip(np.ceil(y / _CELL), 0, self._rows).astype(int)[:, None] for y in (top, bottom))
         sums = self._sums
         return np.asarray(sums[below, last] - sums[above, last] - sums[below, first] + sums[above, first])
 
