@@ -20,14 +20,15 @@ from ..errors import InputError
 from ..experiment import Experiment
 from ..laws.closed.laplace import Laplace
 from ..laws.closed.normal import Normal
+from ..numerics.frozen import Valued
 from ..numerics.written import written
 from ..readings import bayes
 
 __all__ = ["Mistaken", "mistaken"]
 
 
-@dataclass(frozen=True)
-class Mistaken:
+@dataclass(frozen=True, eq=False, repr=False)
+class Mistaken(Valued):
     """What a mistaken adversary reaches, beside one who knows the truth.
 
     ``fpr``, ``recall``, ``precision`` and ``success`` are of the mistaken guess, under the true prior and noise; the
@@ -137,7 +138,8 @@ def _factor(e: Experiment, believed: Any) -> Array:
     if name not in e.parameters:
         raise InputError(
             f"{e.name} has no single size of noise to be mistaken about: give laplace or gaussian noise, "
-            "or leave out believed_noise"
+            "or leave out believed_noise",
+            parameter="believed_noise",
         )
     with np.errstate(over="ignore"):
         ratio = noise / np.asarray(e.parameters[name], dtype=float)

@@ -17,14 +17,16 @@ from numpy.typing import ArrayLike
 from .. import checks
 from ..checks import Array, Number, plain
 from ..errors import InputError
+from ..numerics.digits import rounded_down
+from ..numerics.frozen import Valued
 from ..numerics.special import probit_gap
 from ..numerics.written import written
 
 __all__ = ["Observed", "observed"]
 
 
-@dataclass(frozen=True)
-class Observed:
+@dataclass(frozen=True, eq=False, repr=False)
+class Observed(Valued):
     """The least losses consistent with an observed attack; infinite where no finite one is.
 
     ``laplace`` is the least ε of Laplace noise, ``gaussian`` the least ψ of normal noise, ``pure`` the least ε of any
@@ -198,6 +200,4 @@ def _any(alpha: Array, rest: Array, hit: Array, miss: Array, gap: Array, delta: 
 
 
 def _down(value: float) -> str:
-    from ..show.words import rounded_down
-
     return "∞" if math.isinf(value) else rounded_down(value)

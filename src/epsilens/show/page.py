@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from .. import __version__
 from .charts import icons, precision_recall, roc
 from .readings import Row
-from .sentences import FALLS, Span, false_alarms, question, title
+from .sentences import Span, falls, false_alarms, question, title
 from .text import groups
 from .words import apart, frequencies, frequency, rounded_down, rounded_up
 
@@ -146,7 +146,7 @@ def _shown(key: str, value: object) -> str:
         return "yes" if value else "no"
     if not isinstance(value, float):
         return str(value)
-    return rounded_up(value, 6) if key in FALLS else rounded_down(value, 6)
+    return rounded_up(value, 6) if falls(key) else rounded_down(value, 6)
 
 
 def _pictures(about: Explanation) -> str:

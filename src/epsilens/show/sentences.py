@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
+from ..catalogue.claims import CLAIMS
+from ..catalogue.mechanisms import MECHANISMS
+from ..catalogue.parameters import PARAMETERS, Risk, symbol
 from ..catalogue.readings import find
 from ..worlds import Kind
 from .words import apart, count, frequencies, frequency, grouped, number, rounded_down, rounded_up, scale_for, small
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Question",
     "Span",
+    "falls",
     "false_alarms",
     "flat",
     "instruction",
@@ -180,24 +184,12 @@ def false_alarms(fpr: float) -> str:
 
 # -- what the mechanism does --------------------------------------------------------------------------------------
 
+#: What is built from others, or without a name in the catalogue.
 _TITLES = {
-    "laplace": "Laplace noise",
-    "gaussian": "Gaussian noise",
-    "geometric": "Geometric noise",
-    "discrete_gaussian": "Discrete Gaussian noise",
-    "randomized_response": "Randomised response",
-    "exponential": "Exponential mechanism",
-    "staircase": "Staircase noise",
-    "pure": "Any ε-DP release",
-    "approximate": "Any (ε, δ)-DP release",
     "finite": "Two lists of probabilities",
-    "dpsgd": "DP-SGD",
     "composition": "Several releases together",
     "subsample": "A release of a sample",
     "group": "A group of people",
-    "zcdp": "Any ρ-zCDP release",
-    "rdp": "Any Rényi-DP release",
-    "gdp": "Any μ-GDP release",
     "claims": "Any release with these (ε, δ)",
     "privacy_loss_distribution": "A privacy-loss distribution",
     "correlated": "Correlated records",
@@ -207,7 +199,8 @@ _TITLES = {
 
 def title(e: Experiment) -> str:
     """The mechanism's name as people write it."""
-    return _TITLES.get(e.name, e.name.replace("_", " "))
+    entry = MECHANISMS.get(e.origin) or CLAIMS.get(e.origin)
+    return entry.title if entry else _TITLES.get(e.origin, e.name.replace("_", " "))
 
 
 def mechanism(e: Experiment) -> str:
@@ -218,19 +211,19 @@ def mechanism(e: Experiment) -> str:
     One person moves the answer by at most 1. Laplace noise of scale 1 hides that: 95 of 100 answers fall within ±3.0...
     """
     p = e.parameters
-    if e.name == "randomized_response":
+    if e.origin == "randomized_response":
         others = "the other one" if p["k"] == 2 else f"one of the other {p['k'] - 1}"
         honest = frequency(p["truth"]).replace(" of", " times of")
         return f"Each person gives the true answer {honest}, otherwise {others}."
-    if e.name == "exponential":
-        return f"The release picks one of {p['outcomes']} outcomes, more often those with a higher score."
-    if e.name == "dpsgd":
+    if e.origin in MECHANISMS and MECHANISMS[e.origin].how:
+        return MECHANISMS[e.origin].how.format(**p)
+    if e.origin == "dpsgd":
         return _dpsgd(p)
-    if e.name not in _REACH:
+    if e.origin not in _REACH:
         return ""
-    if e.name in ("gaussian", "discrete_gaussian"):
+    if e.origin in ("gaussian", "discrete_gaussian"):
         size = f"standard deviation {rounded_up(p['sigma'])}"
-    elif e.name == "staircase":
+    elif e.origin == "staircase":
         size = f"step {_short(p['sensitivity'])}"
     else:
         size = f"scale {rounded_up(p['scale'])}"
@@ -238,7 +231,7 @@ def mechanism(e: Experiment) -> str:
     moves = f"{changes} moves the answer by at most {_short(p['sensitivity'])}"
     if p["shift"] != p["sensitivity"]:
         moves += f", this one by {_short(p['shift'])}"
-    within = _ceiling(float(_REACH[e.name](e)))
+    within = _ceiling(float(_REACH[e.origin](e)))
     return f"{moves}. {title(e)} of {size} hides that: 95 of 100 answers fall within ±{within} of the truth."
 
 
@@ -301,29 +294,20 @@ _REACH = {
 
 # -- what to do ---------------------------------------------------------------------------------------------------
 
-_SYMBOLS = {
-    "epsilon": "ε",
-    "delta": "δ",
-    "psi": "ψ",
-    "sigma": "σ",
-    "scale": "scale",
-    "truth": "truth",
-    "shift": "shift",
-    "rate": "rate",
-    "steps": "steps",
-}
-#: Parameters by which way risk goes as they grow.
-RISES = ("epsilon", "delta", "psi", "truth", "shift", "rate", "steps")
-FALLS = ("sigma", "scale")
+
+def falls(parameter: str) -> bool:
+    """Whether risk falls as the parameter grows."""
+    return parameter in PARAMETERS and PARAMETERS[parameter].risk is Risk.FALLS
 
 
 def safe_value(choice: Choice) -> tuple[str, str]:
     """The chosen value rounded to the safe side, and the words that say which side that is."""
-    if choice.parameter == "steps":
-        return f"{choice.value:.0f}", "or fewer"
-    if choice.parameter in RISES:
+    known = PARAMETERS.get(choice.parameter)
+    if known is not None and known.risk is Risk.RISES:
+        if known.whole:
+            return f"{choice.value:.0f}", "or fewer"
         return rounded_down(choice.value), "or less"
-    if choice.parameter in FALLS:
+    if falls(choice.parameter):
         return rounded_up(choice.value), "or more"
     return repr(choice.value).removesuffix(".0"), ""
 
@@ -335,11 +319,11 @@ def instruction(choice: Choice) -> str:
     >>> instruction(el.choose(el.gaussian, "sigma", at_most=0.05, reading="roc", fpr=0.01))
     'Use σ = 1.468 or more'
     """
-    symbol = _SYMBOLS.get(choice.parameter, choice.parameter)
+    named = symbol(choice.parameter)
     value, side = safe_value(choice)
-    if choice.note.startswith("nothing"):
-        return f"Any {symbol} {'down' if choice.parameter in FALLS else 'up'} to {value} keeps this limit"
-    return f"Use {symbol} = {value} {side}".rstrip()
+    if choice.binding.free:
+        return f"Any {named} {'down' if falls(choice.parameter) else 'up'} to {value} keeps this limit"
+    return f"Use {named} = {value} {side}".rstrip()
 
 
 def consequence(choice: Choice, asked: Question) -> tuple[Span, ...]:

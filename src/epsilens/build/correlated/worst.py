@@ -5,11 +5,11 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from types import MappingProxyType
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from ...errors import InputError
+from ...numerics.frozen import Frozen, Valued
 
 __all__ = ["Contribution", "Progress", "Worst", "record_names", "worst_of"]
 
@@ -28,8 +28,8 @@ def record_names(names: Sequence[str] | None, n: int) -> tuple[str, ...]:
     return tuple(names)
 
 
-@dataclass(frozen=True)
-class Worst:
+@dataclass(frozen=True, eq=False, repr=False)
+class Worst(Valued):
     """The largest leakage over all adversaries, with its certificate.
 
     An adversary wants the value of record ``target``, knows the records ``known`` (with ``values`` where these matter)
@@ -48,20 +48,20 @@ class Worst:
     complete: bool
     method: str
     values: Mapping[int, float] | None = None
-    names: tuple[str, ...] = ()
+    names: tuple[str, ...] = field(default=(), repr=False)
     examined: int = 0
     independent: float | None = None
     model: int | None = None
 
     def __post_init__(self) -> None:
         if self.values is not None:
-            object.__setattr__(self, "values", MappingProxyType(dict(self.values)))
+            object.__setattr__(self, "values", Frozen(self.values))
 
     @property
     def psi(self) -> float:
         """ψ, for Gaussian noise."""
         if self.objective != "psi":
-            raise InputError("psi is for Gaussian noise: ask for worst(sigma=…), or read leakage", parameter="psi")
+            raise InputError("psi is for Gaussian noise: ask for worst(sigma=…), or read leakage")
         return self.leakage
 
     @property
@@ -141,8 +141,8 @@ def _belief(value: float, objective: str) -> float:
     return 1 / (1 + math.exp(-value))
 
 
-@dataclass(frozen=True)
-class Contribution:
+@dataclass(frozen=True, eq=False, repr=False)
+class Contribution(Valued):
     """How much one record's correlations add to the worst case: ``leakage`` as it is, ``without`` them."""
 
     record: int

@@ -16,7 +16,7 @@ trade-off, which belongs to the mechanism alone: a :class:`Knowledge` is handed 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -27,6 +27,8 @@ from ... import checks
 from ...checks import Array, Number
 from ...errors import InputError
 from ...experiment import Experiment
+from ...numerics.frozen import Valued
+from ...worlds import Kind, Worlds, of_values
 from .beliefs import (
     POSITIVE,
     axes,
@@ -46,10 +48,11 @@ from .chains import log_state
 __all__ = ["Informed", "Knowledge"]
 
 _MOST_CELLS = 1_000_000
+_UNNAMED = Worlds(Kind.OTHER, words=("H0", "H1"))
 
 
-@dataclass(frozen=True)
-class Knowledge:
+@dataclass(frozen=True, eq=False, repr=False)
+class Knowledge(Valued):
     """Prior odds with where they come from; build one with a ``from_…`` method.
 
     ``prior`` is π = P(H1), ``odds`` c = (1−π)/π, ``because`` says where they come from. ``values`` and
@@ -60,12 +63,21 @@ class Knowledge:
     prior: float
     odds: float
     source: str
-    because: str
-    h0: str = "H0"
-    h1: str = "H1"
+    because: str = field(compare=False)
+    worlds: Worlds = _UNNAMED
     values: tuple[Any, ...] = ()
     probabilities: tuple[float, ...] = ()
     direction: str = "exact"
+
+    @property
+    def h0(self) -> str:
+        """The first world in words."""
+        return self.worlds.h0
+
+    @property
+    def h1(self) -> str:
+        """The second world in words, which the prior is of."""
+        return self.worlds.h1
 
     def of(self, experiment: Experiment) -> Informed:
         """The experiment as this adversary reads it: the same trade-off, this prior."""
@@ -160,14 +172,12 @@ class Knowledge:
         )
         direction = "upper" if c or t else "exact"
         words = ("the less likely value", "the more likely value")
-        h0, h1 = words if positive == "more likely" else words[::-1]
         return cls(
             float(1 / (1 + odds)),
             float(odds),
             "coefficients",
             because,
-            h0,
-            h1,
+            Worlds(Kind.RECORD, positive == "less likely", words),
             direction=direction,
         )
 
@@ -336,15 +346,14 @@ class Knowledge:
             odds,
             source,
             f"how likely {labels[j]} and {labels[i]} are{given}",
-            f"the person's record has the value {labels[i]}",
-            f"the person's record has the value {labels[j]}",
+            of_values(labels[i], labels[j]),
             tuple(labels),
             tuple(float(x) for x in p),
         )
 
 
-@dataclass(frozen=True)
-class Informed:
+@dataclass(frozen=True, eq=False, repr=False)
+class Informed(Valued):
     """An experiment read by an adversary with some knowledge: the readings that take a prior, with theirs.
 
     >>> import epsilens as el

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 
 from ... import checks
 from ...errors import InputError
+from ...numerics.frozen import Valued
 from ..noise import Noise, calibrate, log_tail, quantile, tail, two_sided_quantile
 from .hiding import boundary
 from .tampering import MOST, checked_stretch, power_of
@@ -30,8 +31,8 @@ METHODS = ("holm", "spending")
 _FAR = 1e150  # beyond so many units of noise even the logarithm of a p-value overflows
 
 
-@dataclass(frozen=True)
-class Detection:
+@dataclass(frozen=True, eq=False, repr=False)
+class Detection(Valued):
     """The verdict on one answer.
 
     ``alarm`` is whether the p-value is at most ``level``, the share of false alarms of this test; ``below`` and
@@ -107,8 +108,8 @@ class Detection:
         return f"<p>{html.escape(self.sentence)}</p>"
 
 
-@dataclass(frozen=True)
-class Series:
+@dataclass(frozen=True, eq=False, repr=False)
+class Series(Valued):
     """The verdicts on a series of answers.
 
     At most a share ``alpha`` of untampered series raises any alarm, whatever the dependence between answers;
@@ -360,7 +361,9 @@ def watch(
             try:
                 published, expected = answer
             except (TypeError, ValueError):
-                raise InputError(f"answer {t} is {answer!r:.40}: give a pair (published, expected)") from None
+                raise InputError(
+                    f"answer {t} is {answer!r:.40}: give a pair (published, expected)", parameter="answers"
+                ) from None
             seen, true = checks.scalar("published", published), checks.scalar("expected", expected)
             yield _adjust(_detection(seen, true, (made.kind, unit), side, _spent(level, t), moved, theta), t)
 
