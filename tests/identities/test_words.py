@@ -276,8 +276,6 @@ def client() -> Iterator[Any]:
         yield made
 
 
-# The page finds its field by error.parameter once web/ and the catalogue do (branch surface): expected to pass then.
-@pytest.mark.xfail(strict=False, reason="web/ still reads sentences for some fields")
 @pytest.mark.parametrize("url", ASKED)
 def test_form_fields_do_not_depend_on_words(client: Any, url: str) -> None:
     def ask() -> tuple[int, Any, Any]:
