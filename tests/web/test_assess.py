@@ -102,7 +102,7 @@ def test_files_of_a_report(client: Any, bundled: Any) -> None:
 
 
 def test_the_example_of_each_table_is_a_release(text_of: Any) -> None:
-    from epsilens.plan.plan import read_release
+    from epsilens.plan.file import read_release
 
     for table, text in EXAMPLES.items():
         release = read_release(text)
