@@ -53,17 +53,17 @@ _charts = Kept(512)
 
 def said(about: Explanation) -> Markup:
     """The headline, if something was chosen, and the sentence."""
-    return Markup(page._said(about))
+    return Markup(page.said(about))
 
 
 def pictures(about: Explanation) -> Markup:
     """The icon arrays with their note."""
-    return Markup(page._pictures(about))
+    return Markup(page.pictures(about))
 
 
 def readings(about: Explanation) -> Markup:
     """The section with every reading."""
-    return Markup(page._readings(about))
+    return Markup(page.readings_section(about))
 
 
 def curves(about: Explanation, key: Hashable) -> list[Markup]:
