@@ -18,6 +18,7 @@ from .laws.product import Factor, product, width_of
 from .numerics.frozen import Frozen, Valued, brief
 from .readings import bayes, divergences, precision_recall, profile
 from .readings.law import Known, Law
+from .shown import Picture, charter
 from .worlds import MEMBERSHIP, Worlds
 
 __all__ = ["Experiment", "factor_of", "together"]
@@ -234,6 +235,25 @@ class Experiment(Valued):
             "direction": self.direction,
             "notes": list(self.notes),
         }
+
+    def chart(self, name: str = "roc", *, prior: float = 0.5, fpr: float = 0.1) -> Picture:
+        """A chart that shows itself in a notebook: ``roc``, ``precision_recall`` or ``tradeoff``.
+
+        It marks the best guess at ``prior`` and what is found at the false-alarm rate ``fpr``.
+        ``.save("x.svg")`` (or ``.png``, ``.html``) writes it, ``.plot(ax)`` draws it with matplotlib, ``.data`` holds
+        its points and ``.spec`` its Vega-Lite definition.
+        """
+        at = float(checks.probability("prior", checks.scalar("prior", prior)))
+        return charter().chart(self, name, at, float(checks.probability("fpr", checks.scalar("fpr", fpr))))
+
+    def frame(self, **arguments: float) -> Any:
+        """Every reading as a pandas DataFrame, a row each; the arguments are those of ``explain``: prior, fpr, …
+
+        >>> import epsilens as el
+        >>> f'{el.laplace(epsilon=1.0).frame().loc["success", "value"]:.6f}'
+        '0.696735'
+        """
+        return charter().frame(self, arguments)
 
     def __repr__(self) -> str:
         if self.parts:
