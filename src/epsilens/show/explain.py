@@ -56,7 +56,7 @@ class Explanation:
             exact = "All values are exact to the digits shown."
         else:
             exact = "Values are upper bounds on the risk: what is not exact is rounded against the defender."
-        if not getattr(self.experiment.law, "reached", True):
+        if not self.experiment.law.reached:
             exact += " Some brackets are wider than was asked for, which costs accuracy but not safety."
         return (*(f"{note[:1].upper()}{note[1:]}." for note in notes), exact)
 

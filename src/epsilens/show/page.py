@@ -11,7 +11,7 @@ from string import Template
 from typing import TYPE_CHECKING
 
 from .. import __version__
-from . import charts, icons
+from .charts import icons, precision_recall, roc
 from .readings import Row
 from .sentences import Span, falls, false_alarms, question, title
 from .text import groups
@@ -175,11 +175,10 @@ def _curves(about: Explanation) -> str:
     given = about.arguments
     figures = []
     for chart in (
-        charts.roc(about.experiment, given["prior"], given["fpr"]),
-        charts.precision_recall(about.experiment, given["prior"], given["fpr"]),
+        roc(about.experiment, given["prior"], given["fpr"]),
+        precision_recall(about.experiment, given["prior"], given["fpr"]),
     ):
-        desk, phone = charts.render(chart, charts.SIDE_BY_SIDE), charts.render(chart, charts.PHONE)
-        figures.append(f'<figure><div class="desk">{desk}</div><div class="phone">{phone}</div></figure>')
+        figures.append(chart.figure())
     note = "The adversary can trade false alarms for people found. Filled dot: the best guess. Hollow dot: at "
     note += f"{false_alarms(given['fpr'])}."
     return (

@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from epsilens.laws.loss.decay import frequency, slabs
+from epsilens.laws.closed.laplace import LaplaceStep
+from epsilens.laws.closed.normal import NormalStep, TiltedNormal
+from epsilens.laws.finite.law import FiniteStep
 from epsilens.laws.loss.replaced import LaplaceReplaced, NormalReplaced
-from epsilens.laws.loss.sampled import Flagged, Sampled
-from epsilens.laws.loss.step import Atoms, FiniteStep, LaplaceStep, NormalStep, Step, Swapped
-from epsilens.laws.loss.tilted import Tilted, TiltedNormal, tilted
+from epsilens.laws.loss.sampled import Flagged, Sampled, Swapped
+from epsilens.laws.loss.step import Atoms, Step
+from epsilens.laws.loss.tilted import Tilted, frequency, slabs, tilted
 
 X = np.longdouble
 U = 2.0**-53
