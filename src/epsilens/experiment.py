@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -16,13 +15,14 @@ from .checks import Array, Number, plain
 from .errors import InputError
 from .readings import bayes, divergences, precision_recall, profile
 from .readings.law import Law
+from .shown import Shown
 from .worlds import MEMBERSHIP, Worlds
 
 __all__ = ["Experiment"]
 
 
 @dataclass(frozen=True, eq=False)
-class Experiment:
+class Experiment(Shown):
     """A test between two laws of what the adversary observes.
 
     H0 is the world where the person is absent (or has the first value, or nobody tampered), H1 the other. ``law``
@@ -34,6 +34,8 @@ class Experiment:
     >>> round(e.success(), 6), round(e.recall(0.1), 6), round(e.psi(), 4)
     (0.696735, 0.271828, 1.0301)
     """
+
+    shown_as = "experiment"
 
     law: Law
     origin: str = "experiment"
@@ -227,15 +229,3 @@ class Experiment:
     def __repr__(self) -> str:
         inside = ", ".join(f"{k}={v:g}" if isinstance(v, float) else f"{k}={v!r}" for k, v in self.parameters.items())
         return f"{self.name}({inside})"
-
-    def __str__(self) -> str:
-        from .show.explain import explain
-
-        return explain(self).to_text() if not self._arrays else repr(self)
-
-    def _repr_html_(self) -> str:
-        from .show.explain import explain
-
-        if self._arrays:
-            return f"<code>{json.dumps(repr(self))}</code>"
-        return explain(self).to_html_fragment()

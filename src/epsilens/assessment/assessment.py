@@ -25,6 +25,7 @@ from ..errors import NoSolutionError
 from ..plan.answers import true_answers
 from ..plan.plan import Release, read_release
 from ..plan.relatives import Relation, relations
+from ..shown import Shown, presenter
 from .accuracy import QueryAccuracy, accuracy_of, error_epsilon
 from .adversaries import ADVERSARIES, Adversary, Setting, limits_of
 from .precedents import Precedent, precedents
@@ -74,8 +75,13 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class Assessment:
-    """What a planned release gives away, and what ε to choose instead."""
+class Assessment(Shown):
+    """What a planned release gives away, and what ε to choose instead.
+
+    ``command`` is what was typed to get it; empty where nothing was.
+    """
+
+    shown_as = "assessment"
 
     release: Release
     epsilon: float
@@ -91,6 +97,7 @@ class Assessment:
     notes: tuple[str, ...]
     reproduce: Mapping[str, str]
     relations: tuple[Relation, ...] = ()
+    command: str = ""
 
     @property
     def exceeded(self) -> bool:
@@ -110,49 +117,15 @@ class Assessment:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values, with a schema version."""
-        from ..show.assessment_data import as_dict
-
-        return as_dict(self)
-
-    def to_text(self, width: int = 80) -> str:
-        """Plain text."""
-        from ..show.assessment_text import to_text
-
-        return to_text(self, width)
-
-    def to_terminal(self, width: int = 80) -> str:
-        """Text with the emphasis of a terminal."""
-        from ..show.assessment_terminal import to_terminal
-
-        return to_terminal(self, width)
-
-    def to_markdown(self) -> str:
-        """Markdown: the instruction, the sentence, then tables."""
-        from ..show.assessment_text import to_markdown
-
-        return to_markdown(self)
-
-    def to_html(self) -> str:
-        """A self-contained page with its charts."""
-        from ..show.assessment_page import to_html
-
-        return to_html(self)
+        return presenter().data(self)
 
     def to_registry(self) -> str:
         """A record for the public deployments registry, in YAML."""
-        from ..show.registry import to_registry
+        return presenter().registry(self)
 
-        return to_registry(self)
-
-    def __str__(self) -> str:
-        from ..show.assessment_text import to_text
-
-        return to_text(self)
-
-    def _repr_html_(self) -> str:
-        from ..show.assessment_page import to_fragment
-
-        return to_fragment(self)
+    def __repr__(self) -> str:
+        told = f"Assessment({self.release.title!r}, epsilon={self.epsilon:g}"
+        return f"{told}, recommended={self.recommended!r}, {len(self.risks)} risks, {len(self.queries)} queries)"
 
 
 def assess(

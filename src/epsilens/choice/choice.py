@@ -21,6 +21,7 @@ from ..laws.closed.laplace import Laplace
 from ..laws.closed.laplace_sum import LaplaceSumShift
 from ..laws.closed.normal import Normal
 from ..show.words import rounded_down, rounded_up
+from ..shown import Shown
 from .inverses import laplace_shift, normal_shift, two_laplaces_shift
 from .search import RANGES, beyond, composed, edge, none_below, reach_of, refused, safe_from, search, unmet
 
@@ -31,11 +32,13 @@ _IN_SENSITIVITIES = ("scale", "sigma", "shift", "bias")
 
 
 @dataclass(frozen=True)
-class Choice:
+class Choice(Shown):
     """A parameter that keeps a reading under its limit.
 
     ``reading`` is what the chosen experiment reads, never above ``limit``; ``note`` says when the limit binds nothing.
     """
+
+    shown_as = "choice"
 
     parameter: str
     value: float
@@ -59,16 +62,6 @@ class Choice:
             "method": self.method,
             "note": self.note,
         }
-
-    def __str__(self) -> str:
-        from ..show.explain import chosen
-
-        return chosen(self).to_text()
-
-    def _repr_html_(self) -> str:
-        from ..show.explain import chosen
-
-        return chosen(self).to_html_fragment()
 
 
 def choose(

@@ -44,12 +44,12 @@ def assess(
     from pathlib import Path
 
     from ..assessment.assessment import assess as assessed
-    from ..show.assessment_words import failed
+    from ..show.assessment.words import failed
 
     with progress_bar() as told:
         found = assessed(Path(release), engine=engine, progress=told)
     command = ["epsilens", "assess", release, *(["--engine", engine] if engine else [])]
-    found = replace(found, reproduce={**found.reproduce, "command": shlex.join(command)})
+    found = replace(found, command=shlex.join(command))
     if format is AssessFormat.registry:
         emit(found.to_registry(), output)
     else:

@@ -100,7 +100,7 @@ def choose(
     if known is not None:
         readings["prior"] = known.prior
     from ..choice.choice import choose as choose_
-    from ..show.explain import chosen, command_line
+    from ..show.explanation import chosen, command_line
 
     choice = choose_(m.builder(name), wanted, at_most=limit, reading=reading, given=arguments, **readings)
     show(

@@ -57,8 +57,8 @@ def difference(
     builder, given = _attack(ctx.params)
     readings = e.readings_given(ctx.params)
     from ..choice.choice import choose
-    from ..show.explain import chosen, command_line
-    from ..show.explain import explain as explained
+    from ..show.explanation import chosen, command_line
+    from ..show.explanation import explain as explained
 
     if at_most is not None:
         if epsilon is not None:

@@ -14,7 +14,7 @@ from .common import Format, FormatOption, OutputOption, parse_number, show
 
 if TYPE_CHECKING:
     from ..build.knowledge.knowledge import Knowledge
-    from ..show.explain import Explanation
+    from ..show.explanation import Explanation
 
 __all__ = ["explain", "knowledge_given", "readings_given", "said", "with_knowledge"]
 
@@ -66,7 +66,7 @@ def with_knowledge(about: Explanation, known: Knowledge | None) -> Explanation:
     """The same with a last sentence that says where the prior comes from."""
     if known is None:
         return about
-    from ..show.sentences import Span
+    from ..show.document import Span
 
     return replace(about, lead=(*about.lead, Span(f" {known.sentence}")))
 
@@ -127,8 +127,8 @@ def explain(
     if known is not None:
         readings["prior"] = known.prior
     names = {"for_epsilon": "epsilon_for_delta", "for_delta": "delta"}
-    from ..show.explain import command_line
-    from ..show.explain import explain as explained
+    from ..show.explanation import command_line
+    from ..show.explanation import explain as explained
 
     about = explained(m.builder(name)(**arguments), **{names.get(k, k): v for k, v in readings.items()})
     show(with_knowledge(about, known).with_command(command_line("explain", name, said(ctx.params))), format, output)

@@ -67,8 +67,8 @@ def identify(
             "--epsilon is missing: give ε, or --at-most posterior=0.1 to have it chosen", parameter="epsilon"
         )
     from ..attacks.identification import identify as find
-    from ..show.explain import command_line
-    from ..show.identify import IdentifyReport
+    from ..show.explanation import command_line
+    from ..show.identification import report
 
     found = find(**_people(table, column, person, n, range_), **given)
     said = {k.rstrip("_"): v for k, v in e.said(ctx.params).items() if k != "table"}
@@ -78,7 +78,7 @@ def identify(
         import shlex
 
         line = line.replace("identify", f"identify {shlex.quote(table)}", 1)
-    show(IdentifyReport(found, line), format, output)
+    show(report(found).with_command(line), format, output)
     if found.exceeded:
         raise typer.Exit(NO_SOLUTION)
 

@@ -60,7 +60,7 @@ def notions_command(
     For example: epsilens notions --from dp --epsilon 1
     """
     from ..show import notions as report
-    from ..show.explain import command_line
+    from ..show.explanation import command_line
 
     if from_ is None and to is None:
         if epsilon is not None:

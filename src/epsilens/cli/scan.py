@@ -72,14 +72,13 @@ def scan(
     if not all(columns):
         raise InputError(f"--quasi is {quasi!r}: give column names separated by commas", parameter="quasi")
     from ..data.scan.scan import scan as find
-    from ..show.scan import ScanReport
 
     with progress_bar() as told:
         found = find(
             table, columns, person=person, queries=query or (), noise=noise, known=known, engine=engine,
             show_people=show_people, progress=told, **given,
         )  # fmt: skip
-    show(ScanReport(found), format, output)
+    show(found, format, output)
     if found.exceeded:
         raise typer.Exit(NO_SOLUTION)
 

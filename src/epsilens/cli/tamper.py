@@ -66,7 +66,7 @@ def tamper(
     if testing and power is not None:
         raise InputError("--power does not go with answers to test: give --bias to read the power against it")
     about = _tested(said) if testing else _planned(said)
-    from ..show.explain import command_line
+    from ..show.explanation import command_line
 
     show(about.sheet.with_command(command_line("tamper", "", e.said(said))), format, output)
     if about.alarm:

@@ -83,6 +83,11 @@ class Conditions:
 Factor = Callable[[Conditions], float | None]
 
 
+def _same(c: Conditions) -> float:
+    """The same ε, always."""
+    return 1.0
+
+
 @dataclass(frozen=True, slots=True)
 class Implication:
     """If the source holds with ε, the target holds with factor·ε, or with ``curve(ε)``, whose inverse is ``undo``.
@@ -96,10 +101,15 @@ class Implication:
     formula: str
     when: str
     proof: str
-    factor: Factor = lambda c: 1.0
+    factor: Factor = _same
     curve: Callable[[float, Conditions], float] | None = None
     undo: Callable[[float, Conditions], float] | None = None
     needs: str = ""
+
+    @property
+    def always(self) -> bool:
+        """Whether it holds without any condition."""
+        return self.factor is _same
 
     def missing(self, c: Conditions) -> bool:
         """Whether a number is needed that was not given."""

@@ -6,10 +6,10 @@ import math
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Any
 
+from .assessment.numbers import percent, planned, risk, share
+from .assessment.queries import subject
+from .assessment.words import error_limit, hardest, leading, second
 from .assessment_marks import LINE, Drawing, dot, frame, log_ticks, spread, text, verticals, wrapped
-from .assessment_numbers import percent, planned, risk, share
-from .assessment_queries import subject
-from .assessment_words import error_limit, hardest, leading, second
 from .charts import _line
 from .words import frequency
 

@@ -10,8 +10,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 
 from . import charts
-from .assessment_numbers import planned as shown_epsilon
-from .assessment_words import second, second_name
+from .assessment.numbers import planned as shown_epsilon
+from .assessment.words import second, second_name
 
 if TYPE_CHECKING:
     from ..assessment.assessment import Assessment

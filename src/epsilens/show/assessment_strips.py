@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..assessment.accuracy import noise_at, simulate
+from .assessment.numbers import error, planned, value
+from .assessment.queries import group_name
+from .assessment.words import second
 from .assessment_marks import LINE, Drawing, frame, log_ticks, text, verticals, width_of
-from .assessment_numbers import error, planned, value
-from .assessment_queries import group_name
-from .assessment_words import second
 from .charts import _line
 
 if TYPE_CHECKING:

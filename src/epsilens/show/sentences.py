@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..catalogue.readings import find
 from ..worlds import Kind
+from .document import Said, Span
 from .words import apart, count, frequencies, frequency, grouped, number, rounded_down, rounded_up, scale_for, small
 
 if TYPE_CHECKING:
@@ -19,28 +20,9 @@ if TYPE_CHECKING:
     from ..experiment import Experiment
 
 __all__ = [
-    "Question",
-    "Span",
-    "false_alarms",
-    "flat",
-    "instruction",
-    "lead",
-    "mechanism",
-    "question",
-    "title",
-]
-
-
-class Span(NamedTuple):
-    """A piece of a sentence: plain, strong, or strong in the colour of added risk."""
-
-    text: str
-    role: Literal["", "strong", "risk"] = ""
-
-
-def flat(spans: Sequence[Span]) -> str:
-    """The sentence without its emphasis."""
-    return "".join(span.text for span in spans)
+    "FALLS", "RISES", "SYMBOLS", "TITLES", "Question", "consequence", "false_alarms", "instruction", "lead",
+    "mechanism", "question", "safe_value", "title",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +120,7 @@ def _knows(records: int) -> str:
     return f"An adversary who knows {known}, and how records go together,"
 
 
-def lead(asked: Question, success: float, baseline: float, belief: tuple[float, float]) -> tuple[Span, ...]:
+def lead(asked: Question, success: float, baseline: float, belief: tuple[float, float]) -> Said:
     """The sentence that comes first: right guesses with the release, and without it.
 
     A strong prior can hide a risk: the best guess is then the same for everyone, with or without the release. Where
@@ -180,7 +162,7 @@ def false_alarms(fpr: float) -> str:
 
 # -- what the mechanism does --------------------------------------------------------------------------------------
 
-_TITLES = {
+TITLES = {
     "laplace": "Laplace noise",
     "gaussian": "Gaussian noise",
     "geometric": "Geometric noise",
@@ -207,7 +189,7 @@ _TITLES = {
 
 def title(e: Experiment) -> str:
     """The mechanism's name as people write it."""
-    return _TITLES.get(e.name, e.name.replace("_", " "))
+    return e.label or TITLES.get(e.origin, e.origin.replace("_", " "))
 
 
 def mechanism(e: Experiment) -> str:
@@ -218,19 +200,19 @@ def mechanism(e: Experiment) -> str:
     One person moves the answer by at most 1. Laplace noise of scale 1 hides that: 95 of 100 answers fall within ±3.0...
     """
     p = e.parameters
-    if e.name == "randomized_response":
+    if e.origin == "randomized_response":
         others = "the other one" if p["k"] == 2 else f"one of the other {p['k'] - 1}"
         honest = frequency(p["truth"]).replace(" of", " times of")
         return f"Each person gives the true answer {honest}, otherwise {others}."
-    if e.name == "exponential":
+    if e.origin == "exponential":
         return f"The release picks one of {p['outcomes']} outcomes, more often those with a higher score."
-    if e.name == "dpsgd":
+    if e.origin == "dpsgd":
         return _dpsgd(p)
-    if e.name not in _REACH:
+    if e.origin not in _REACH:
         return ""
-    if e.name in ("gaussian", "discrete_gaussian"):
+    if e.origin in ("gaussian", "discrete_gaussian"):
         size = f"standard deviation {rounded_up(p['sigma'])}"
-    elif e.name == "staircase":
+    elif e.origin == "staircase":
         size = f"step {_short(p['sensitivity'])}"
     else:
         size = f"scale {rounded_up(p['scale'])}"
@@ -238,7 +220,7 @@ def mechanism(e: Experiment) -> str:
     moves = f"{changes} moves the answer by at most {_short(p['sensitivity'])}"
     if p["shift"] != p["sensitivity"]:
         moves += f", this one by {_short(p['shift'])}"
-    within = _ceiling(float(_REACH[e.name](e)))
+    within = _ceiling(float(_REACH[e.origin](e)))
     return f"{moves}. {title(e)} of {size} hides that: 95 of 100 answers fall within ±{within} of the truth."
 
 
@@ -301,7 +283,7 @@ _REACH = {
 
 # -- what to do ---------------------------------------------------------------------------------------------------
 
-_SYMBOLS = {
+SYMBOLS = {
     "epsilon": "ε",
     "delta": "δ",
     "psi": "ψ",
@@ -335,14 +317,14 @@ def instruction(choice: Choice) -> str:
     >>> instruction(el.choose(el.gaussian, "sigma", at_most=0.05, reading="roc", fpr=0.01))
     'Use σ = 1.468 or more'
     """
-    symbol = _SYMBOLS.get(choice.parameter, choice.parameter)
+    symbol = SYMBOLS.get(choice.parameter, choice.parameter)
     value, side = safe_value(choice)
     if choice.note.startswith("nothing"):
         return f"Any {symbol} {'down' if choice.parameter in FALLS else 'up'} to {value} keeps this limit"
     return f"Use {symbol} = {value} {side}".rstrip()
 
 
-def consequence(choice: Choice, asked: Question) -> tuple[Span, ...]:
+def consequence(choice: Choice, asked: Question) -> Said:
     """What the chosen value achieves: the reading, its baseline and the limit."""
     name, args = choice.reading_name, choice.arguments
     reader = " ".join(asked.who.lower().split()[:2])  # an adversary, or a defender
@@ -359,7 +341,7 @@ def consequence(choice: Choice, asked: Question) -> tuple[Span, ...]:
     floor = float(find(name).floor(**args))
     if name not in phrases:
         return (
-            Span(f": {_spoken(choice)} is then at most "),
+            Span(f"{_spoken(choice)} is then at most "),
             Span(small(choice.limit), "risk"),
             Span(", your limit. Without the release it would be "),
             Span("0." if floor == 0 else f"{number(floor)}.", "strong"),
@@ -370,7 +352,7 @@ def consequence(choice: Choice, asked: Question) -> tuple[Span, ...]:
     if " than " in reached:  # "at most more than 99" says too much
         before = before.removesuffix("at most ")
     return (
-        Span(f": {before}"),
+        Span(before),
         Span(reached, "risk"),
         Span(f"{after}. Without the release it would be "),
         Span(without, "strong"),

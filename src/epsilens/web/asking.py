@@ -21,7 +21,7 @@ from .fields import FIELDS, READING_FIELDS, WAYS, from_of_100, shown_fields, way
 from .limits import bounded, check_texts
 
 if TYPE_CHECKING:
-    from ..show.explain import Explanation
+    from ..show.explanation import Explanation
 
 __all__ = ["Asked", "Problem", "ask_choose", "ask_compare", "ask_explain", "choose_strictly", "explain_strictly"]
 
@@ -102,7 +102,7 @@ _EVERY = tuple(dict.fromkeys(option for taken in m.TAKES.values() for option in 
 @_computable()
 def explain_strictly(mechanism: str, given: Mapping[str, str]) -> Explanation:
     """What ``epsilens explain`` shows for these options, given as text."""
-    from ..show.explain import command_line, explain
+    from ..show.explanation import command_line, explain
 
     name = m.find(mechanism)
     options = _options(given, (*_EVERY, *READING_FIELDS))
@@ -120,7 +120,7 @@ def choose_strictly(
     """What ``epsilens choose`` shows; ``at_most`` is ``reading=value``."""
     from ..choice.choice import choose
     from ..cli.choose import split_limit
-    from ..show.explain import chosen, command_line
+    from ..show.explanation import chosen, command_line
 
     name = m.find(mechanism)
     check_texts({"at_most": at_most, "parameter": parameter or ""})

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
 from ..cli.mechanisms import TAKES
-from ..show.sentences import _TITLES
+from ..show.sentences import TITLES
 
 __all__ = [
     "FIELDS",
@@ -146,7 +146,7 @@ FIELDS: dict[str, Field] = {
 }  # fmt: skip
 
 #: Mechanism → its name as people write it.
-MECHANISMS: dict[str, str] = {name: _TITLES[name] for name in TAKES}
+MECHANISMS: dict[str, str] = {name: TITLES[name] for name in TAKES}
 
 #: The ways to say how much noise there is; the first is what the page starts with.
 WAYS: dict[str, dict[str, tuple[str, ...]]] = {

@@ -16,7 +16,7 @@ from markupsafe import Markup
 from .. import __version__
 from ..catalogue.readings import READINGS
 from ..show import icons
-from ..show.sentences import _SYMBOLS
+from ..show.sentences import SYMBOLS
 from ..show.words import frequencies
 from . import asking, parts
 from .fields import FIELDS, MECHANISMS, READING_FIELDS, WAY_WORDS, WAYS, Field, shown_fields, to_of_100
@@ -201,7 +201,7 @@ def choose_view(request: Request) -> Response:
         bounded_by_one=reading not in READINGS or READINGS[reading].ceiling == 1,
         arguments=arguments,
         parameters=[(n, FIELDS[n].label) for n in asking.choosable(asked.mechanism)],
-        symbol=_SYMBOLS.get(parameter, parameter),
+        symbol=SYMBOLS.get(parameter, parameter),
         noise=noise,
         usual=usual,
         rare=rare,

@@ -12,13 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from ..show import charts, page
+from ..show import charts
+from ..show.explanation import pictures as people
+from ..show.explanation import reading_table, told
+from ..show.render import html
 from ..show.sentences import false_alarms, title
 from ..show.words import frequency
 from . import drawing
 
 if TYPE_CHECKING:
-    from ..show.explain import Explanation
+    from ..show.explanation import Explanation
 
 __all__ = ["Kept", "compared_roc", "curves", "curves_note", "pictures", "readings", "said", "title"]
 
@@ -53,17 +56,18 @@ _charts = Kept(512)
 
 def said(about: Explanation) -> Markup:
     """The headline, if something was chosen, and the sentence."""
-    return Markup(page._said(about))
+    headline = Markup("<h1>{}</h1>").format(about.headline) if about.headline else Markup("")
+    return headline + html.blocks((told(about),))
 
 
 def pictures(about: Explanation) -> Markup:
     """The icon arrays with their note."""
-    return Markup(page._pictures(about))
+    return html.blocks((people(about),))
 
 
 def readings(about: Explanation) -> Markup:
     """The section with every reading."""
-    return Markup(page._readings(about))
+    return html.section(reading_table(about))
 
 
 def curves(about: Explanation, key: Hashable) -> list[Markup]:
@@ -102,17 +106,17 @@ def compared_roc(settings: Sequence[tuple[str, Explanation]], width: int) -> Mar
     spec = first.spec(width)
     layers = [spec["layer"][0]]
     letters: list[dict[str, Any]] = []
-    told = []
+    found_by = []
     for (letter, about), (colour, stroke, dash), at in zip(settings, _LINES, _LETTER_AT, strict=False):
         chart = charts.roc(about.experiment, about.arguments["prior"], about.arguments["fpr"])
         layers.append(_line(chart.curve, colour, stroke, dash))
         letters += _letter(letter.upper(), at, float(about.experiment.roc(at)), colour)
         found = float(about.experiment.recall(about.arguments["fpr"]))
-        told.append(f"{letter.upper()} finds {frequency(found)}")
+        found_by.append(f"{letter.upper()} finds {frequency(found)}")
     spec["layer"] = [*layers, *letters]
     spec["title"] = {"text": "ROC curves", "subtitle": first.subtitle}
     fpr = settings[0][1].arguments["fpr"]
-    return Markup(drawing.svg(spec, f"ROC curves: at {false_alarms(fpr)}, {', '.join(told)}."))
+    return Markup(drawing.svg(spec, f"ROC curves: at {false_alarms(fpr)}, {', '.join(found_by)}."))
 
 
 def _line(points: Sequence[charts.Point], colour: str, width: float, dash: list[int] | None) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from ... import checks
 from ...checks import Array, Number
 from ...errors import InputError
 from ...experiment import Experiment
+from ...shown import Sentenced, Shown, Told
 from .beliefs import (
     POSITIVE,
     axes,
@@ -49,13 +50,15 @@ _MOST_CELLS = 1_000_000
 
 
 @dataclass(frozen=True)
-class Knowledge:
+class Knowledge(Sentenced, Told):
     """Prior odds with where they come from; build one with a ``from_…`` method.
 
     ``prior`` is π = P(H1), ``odds`` c = (1−π)/π, ``because`` says where they come from. ``values`` and
     ``probabilities`` hold the whole belief where there is one. ``direction`` is ``upper`` where the odds are only
     bounded: the likelier value is then at most so likely.
     """
+
+    shown_as = "knowledge"
 
     prior: float
     odds: float
@@ -76,16 +79,6 @@ class Knowledge:
             )
         return Informed(experiment, self)
 
-    @property
-    def sentence(self) -> str:
-        """The prior and where it comes from."""
-        most = "at most " if self.direction == "upper" and self.odds <= 1 else ""
-        most = "at least " if self.direction == "upper" and self.odds > 1 else most
-        return (
-            f"The adversary's prior is {most}{_short(self.prior)}, from {self.because}; "
-            "it moves their odds, not how well the release tells the two worlds apart."
-        )
-
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready record."""
         return {
@@ -100,14 +93,6 @@ class Knowledge:
             "direction": self.direction,
             "sentence": self.sentence,
         }
-
-    def __str__(self) -> str:
-        return self.sentence
-
-    def _repr_html_(self) -> str:
-        import html
-
-        return f"<p>{html.escape(self.sentence)}</p>"
 
     # -- said outright ------------------------------------------------------------------------------------------
 
@@ -344,7 +329,7 @@ class Knowledge:
 
 
 @dataclass(frozen=True)
-class Informed:
+class Informed(Shown):
     """An experiment read by an adversary with some knowledge: the readings that take a prior, with theirs.
 
     >>> import epsilens as el
@@ -352,6 +337,8 @@ class Informed:
     >>> informed.success(), round(informed.posterior(), 6)
     (0.9, 0.96073)
     """
+
+    shown_as = "informed"
 
     experiment: Experiment
     knowledge: Knowledge
@@ -389,18 +376,3 @@ class Informed:
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready record."""
         return {"experiment": self.experiment.to_dict(), "knowledge": self.knowledge.to_dict()}
-
-    def __str__(self) -> str:
-        from ...show.explain import explain
-
-        return f"{explain(self.experiment, prior=self.prior).to_text()}\n\n{self.knowledge.sentence}"
-
-    def _repr_html_(self) -> str:
-        from ...show.explain import explain
-
-        return explain(self.experiment, prior=self.prior).to_html_fragment() + self.knowledge._repr_html_()
-
-
-def _short(p: float) -> str:
-    text = f"{p:.4g}"
-    return text if float(text) < 1 else f"{p:.12g}"

@@ -23,6 +23,7 @@ import numpy as np
 
 from ... import checks
 from ...errors import InputError
+from ...shown import Sentenced
 from ..tables.open import OpenTable, column_of, open_table
 from . import estimates
 from .correlations import Bounds, reading, wide
@@ -44,7 +45,7 @@ DISCLOSURE = (
 
 
 @dataclass(frozen=True)
-class Correlation:
+class Correlation(Sentenced):
     """What one noisy answer gives away about one record when records depend on each other.
 
     ``worst`` is the worst adversary with its certificate, ``by_known[k]`` the worst of those who know k
@@ -53,6 +54,8 @@ class Correlation:
     ``high`` is the safe value), ``contributions`` how much of the worst leakage goes when a record is made
     independent of the others. Leakages are in nats for Laplace noise and ψ for Gaussian (``objective``).
     """
+
+    shown_as = "correlation"
 
     table: str
     engine: str
@@ -80,13 +83,6 @@ class Correlation:
         for name in ("estimate", "contributions"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
-    @property
-    def sentence(self) -> str:
-        """The finding in a sentence, with what independence would give beside it."""
-        from ...show.correlation import sentence
-
-        return sentence(self)
-
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values, ready for JSON."""
         return {
@@ -113,32 +109,6 @@ class Correlation:
             "related": None if self.related is None else self.related.to_dict(),
             "notes": list(self.notes),
         }
-
-    def to_text(self, width: int = 80) -> str:
-        """Plain text."""
-        from ...show.correlation import to_text
-
-        return to_text(self, width)
-
-    def to_markdown(self) -> str:
-        """Markdown: the sentence, then tables."""
-        from ...show.correlation import to_markdown
-
-        return to_markdown(self)
-
-    def to_html(self) -> str:
-        """A self-contained page with its chart."""
-        from ...show.correlation import to_html
-
-        return to_html(self)
-
-    def __str__(self) -> str:
-        return self.to_text()
-
-    def _repr_html_(self) -> str:
-        from ...show.correlation import fragment
-
-        return fragment(self)
 
 
 def correlate(
