@@ -3,42 +3,64 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 
-PYTHON ?= $(shell command -v python3.11 || command -v python3)
-VENV   := .venv
-BIN    := $(VENV)/bin
-STAMP  := $(VENV)/.ready
-BENCH  := .venv-bench
-EXTRAS := data,spark,charts,web,accounting,opendp,fast
+PYTHON  ?= $(shell command -v python3.11 || command -v python3)
+VENV    := .venv
+BIN     := $(VENV)/bin
+PIP     := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+LIGHT   := $(VENV)/.light
+READY   := $(VENV)/.ready
+BRIDGES := $(VENV)/.bridges
+BENCH   := .venv-bench
+EXTRAS  := data,spark,charts,web,accounting,opendp,fast
 
-.PHONY: help demo test check format bench clean bridges
+.PHONY: help demo quick test slow check format bench clean bridges
 
 help: ## show what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
 
-# Set-up runs once, and again only when the project's requirements change.
-$(STAMP): pyproject.toml constraints.txt
+# Set-up runs once, and again only when the project's requirements change; both kinds share one environment.
+# The light one holds what the demo and the page run, no more, and compiles only what is imported.
+$(LIGHT): pyproject.toml constraints.txt
 	@echo "setting up $(VENV) (once)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip -c constraints.txt
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[$(EXTRAS)]" --group dev -c constraints.txt
+	@$(PIP) --no-compile -e ".[web]" -c constraints.txt
 	@touch $@
 
-# Opacus and pgmpy bring torch and scikit-learn, so they are asked for by name; without them their tests are skipped.
-bridges: $(STAMP) ## add Opacus and pgmpy, to test against them too
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[all]" --group dev -c constraints.txt
+$(READY): pyproject.toml constraints.txt
+	@echo "setting up $(VENV) for the tests (once)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(PIP) --upgrade pip -c constraints.txt
+	@$(PIP) -e ".[$(EXTRAS)]" --group dev -c constraints.txt
+	@touch $(LIGHT) $@
 
-demo: $(STAMP) ## assess a planned release of a bundled real table and write a report
+# Opacus and pgmpy bring torch and scikit-learn, so they are asked for by name; without them their tests are skipped.
+# torch comes first and alone: asked for by name and version, pip takes a build for the processor where it is offered one.
+$(BRIDGES): $(READY)
+	@$(PIP) "$$(grep '^torch==' constraints.txt)"
+	@$(PIP) -e ".[all]" --group dev -c constraints.txt
+	@touch $@
+
+bridges: $(BRIDGES) ## add Opacus and pgmpy, to test against them too
+
+demo: $(LIGHT) ## assess a planned release of a bundled real table and write a report
 	@$(BIN)/python -m epsilens.cli.demo demo
 
-test: $(STAMP) ## run the tests
+quick: $(READY) ## run the fast tests, for a change in hand
+	@$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not slow and not spark"
+
+test: $(READY) ## run the tests
 	@$(BIN)/python -m pytest -q -n 2 --dist loadfile
 
-check: $(STAMP) ## lint and types
+slow: $(BRIDGES) ## measure every test anew and write down which ones quick leaves out
+	@$(BIN)/python -m scripts.slow
+
+check: $(READY) ## lint, types and the direction of imports
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-cache
 
-format: $(STAMP) ## apply the house style
+format: $(READY) ## apply the house style
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 

@@ -20,7 +20,7 @@ from typing import Any
 import uvicorn
 
 import epsilens as el
-from epsilens.cli.serve import _listen
+from epsilens.cli.serve import listen
 from epsilens.show import charts
 from epsilens.web.app import create_app
 
@@ -28,7 +28,7 @@ LIMIT_MS = 150.0
 
 
 def served() -> tuple[uvicorn.Server, int]:
-    listening = _listen("127.0.0.1", 0)
+    listening = listen("127.0.0.1", 0)
     server = uvicorn.Server(uvicorn.Config(create_app(), log_level="error", access_log=False))
     threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True).start()
     while not server.started:

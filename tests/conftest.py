@@ -1,9 +1,11 @@
-"""One Hypothesis profile for everyone, and a loud word when a whole kind of test could not run."""
+"""One Hypothesis profile for everyone, the slow tests marked, and a loud word when a whole kind could not run."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
@@ -16,6 +18,16 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.load_profile("epsilens")
+
+
+#: What ``make quick`` leaves out: the functions that took longest when ``make slow`` last measured them all.
+SLOW = frozenset(Path(__file__).with_name("slow.txt").read_text("utf-8").split())
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.nodeid.partition("[")[0] in SLOW:
+            item.add_marker(pytest.mark.slow)
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

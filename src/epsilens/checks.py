@@ -39,8 +39,10 @@ def plain(value: Any) -> Number:
     return float(value) if np.ndim(value) == 0 else value
 
 
-def real(name: str, value: ArrayLike, *, infinite: bool = False) -> Array:
+def real(name: str, value: ArrayLike, *, infinite: bool = False, of: str = "") -> Array:
     """Real numbers, no NaN; infinities only where they mean something.
+
+    ``name`` is what the sentence calls them, ``of`` the parameter they were given by where that has another name.
 
     >>> real("epsilon", "1")
     Traceback (most recent call last):
@@ -53,22 +55,24 @@ def real(name: str, value: ArrayLike, *, infinite: bool = False) -> Array:
             raw = np.asarray(value)
         except (ValueError, TypeError):
             raise InputError(
-                f"{name} has rows of different lengths: give numbers or a regular array", parameter=name, value=value
+                f"{name} has rows of different lengths: give numbers or a regular array",
+                parameter=of or name,
+                value=value,
             ) from None
         if raw.dtype.kind not in "iuf":
             shown = f"{value!r}"
             shown = shown if len(shown) <= 40 else shown[:37] + "..."
             raise InputError(
                 f"{name} is {shown}, a {type(value).__name__}: give a number or an array of numbers",
-                parameter=name,
+                parameter=of or name,
                 value=value,
             )
         array = raw.astype(np.float64, copy=False)
     if not np.isfinite(array).all():
         if np.isnan(array).any():
-            raise InputError(f"{name} contains NaN: give a number", parameter=name, value=value)
+            raise InputError(f"{name} contains NaN: give a number", parameter=of or name, value=value)
         if not infinite:
-            raise InputError(f"{name} is infinite: give a finite number", parameter=name, value=value)
+            raise InputError(f"{name} is infinite: give a finite number", parameter=of or name, value=value)
     return array
 
 
@@ -127,11 +131,11 @@ def loss(name: str, value: ArrayLike) -> Array:
     return within(name, value, 1e-300, 1e4)
 
 
-def scalar(name: str, value: ArrayLike) -> float:
-    """One finite number."""
-    array = real(name, value)
+def scalar(name: str, value: ArrayLike, *, of: str = "") -> float:
+    """One finite number; ``of`` as for :func:`real`."""
+    array = real(name, value, of=of)
     if array.ndim:
-        raise InputError(f"{name} has shape {array.shape}: give a single number", parameter=name, value=value)
+        raise InputError(f"{name} has shape {array.shape}: give a single number", parameter=of or name, value=value)
     return float(array)
 
 

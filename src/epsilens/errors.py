@@ -21,6 +21,16 @@ __all__ = ["EpsilensError", "InputError", "MissingExtra", "NoSolutionError"]
 class EpsilensError(Exception):
     """Base of everything epsilens raises on purpose."""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """The message and what else it carries: errors cross from one process to another."""
+        return _again, (type(self), self.args), self.__dict__
+
+
+def _again(kind: type[EpsilensError], args: tuple[Any, ...]) -> EpsilensError:
+    error = kind.__new__(kind, *args)
+    error.args = args
+    return error
+
 
 class InputError(EpsilensError, ValueError):
     """A parameter is not usable; the message names it, its value, what is allowed and what to do.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.typing import ArrayLike
 from . import checks
 from .checks import Array, Number, plain
 from .errors import InputError
+from .numerics.frozen import Frozen, Valued, brief
 from .readings import bayes, divergences, precision_recall, profile
 from .readings.law import Law
 from .shown import Shown
@@ -20,14 +20,20 @@ from .worlds import MEMBERSHIP, Worlds
 
 __all__ = ["Experiment"]
 
+#: What a repr leaves out: what nobody changed, and what follows from the rest.
+_USUAL = {"sensitivity": 1.0, "neighbours": "add-remove", "calibration": "analytic", "stretch": 1.0, "k": 2}
+_FOLLOWS = {"scale": ("epsilon",), "sigma": ("epsilon", "delta"), "psi": ("epsilon", "delta"), "truth": ("epsilon",)}
+_MOST = 160  # letters, then a repr names no further part of a composition
 
-@dataclass(frozen=True, eq=False)
-class Experiment(Shown):
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Experiment(Valued, Shown):
     """A test between two laws of what the adversary observes.
 
     H0 is the world where the person is absent (or has the first value, or nobody tampered), H1 the other. ``law``
     represents the pair; ``origin`` (the builder's name in the catalogue) and ``parameters`` say where it comes from,
-    ``worlds`` what is compared. ``notes`` and ``label`` are words for readers: no code acts on them.
+    ``worlds`` what is compared. ``notes`` and ``label`` are words for readers: no code acts on them, and experiments
+    that differ in nothing else are equal.
 
     >>> import epsilens as el
     >>> e = el.laplace(epsilon=1.0)
@@ -41,12 +47,12 @@ class Experiment(Shown):
     origin: str = "experiment"
     parameters: Mapping[str, Any] = field(default_factory=dict)
     worlds: Worlds = MEMBERSHIP
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = field(default=(), compare=False)
     parts: tuple[tuple[Experiment, int], ...] = ()  # of a composition: what it is made of, and how often
-    label: str = ""
+    label: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "parameters", MappingProxyType(dict(self.parameters)))
+        object.__setattr__(self, "parameters", Frozen(self.parameters))
 
     @property
     def name(self) -> str:
@@ -227,5 +233,30 @@ class Experiment(Shown):
         }
 
     def __repr__(self) -> str:
-        inside = ", ".join(f"{k}={v:g}" if isinstance(v, float) else f"{k}={v!r}" for k, v in self.parameters.items())
-        return f"{self.name}({inside})"
+        if self.parts:
+            return _composed(self.parts)
+        return f"{self.name}({_told(self.parameters)}){'.reverse()' if self.worlds.reversed else ''}"
+
+
+def _told(parameters: Mapping[str, Any]) -> str:
+    """Where an experiment comes from, as an argument list."""
+    left_out = {name for name, usual in _USUAL.items() if name in parameters and _equal(parameters[name], usual)}
+    left_out |= {name for name, given in _FOLLOWS.items() if all(g in parameters for g in given)}
+    left_out |= {"psi"} if "sigma" in parameters else set()
+    left_out |= {"norm"}  # each noise has its own
+    if "shift" in parameters and _equal(parameters["shift"], parameters.get("sensitivity")):
+        left_out.add("shift")
+    return ", ".join(f"{name}={brief(value)}" for name, value in parameters.items() if name not in left_out)
+
+
+def _equal(value: Any, usual: Any) -> bool:
+    return np.ndim(value) == 0 and bool(value == usual)
+
+
+def _composed(parts: tuple[tuple[Experiment, int], ...]) -> str:
+    shown: list[str] = []
+    for part, count in parts:
+        if shown and len(", ".join(shown)) > _MOST:
+            return f"compose({', '.join(shown)}, … {sum(count for _, count in parts)} in all)"
+        shown.append(repr(part) if count == 1 else f"{part!r}.repeat({count})")
+    return shown[0] if len(shown) == 1 else f"compose({', '.join(shown)})"

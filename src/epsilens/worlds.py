@@ -11,7 +11,18 @@ from enum import StrEnum
 
 from .errors import InputError
 
-__all__ = ["MEMBERSHIP", "RECORD", "SECRET", "TAMPERING", "Kind", "Neighbours", "Worlds", "between", "neighbours_of"]
+__all__ = [
+    "MEMBERSHIP",
+    "RECORD",
+    "SECRET",
+    "TAMPERING",
+    "Kind",
+    "Neighbours",
+    "Worlds",
+    "between",
+    "neighbours_of",
+    "of_values",
+]
 
 
 class Neighbours(StrEnum):
@@ -78,6 +89,16 @@ MEMBERSHIP = Worlds(Kind.MEMBERSHIP)
 RECORD = Worlds(Kind.RECORD)
 SECRET = Worlds(Kind.SECRET)
 TAMPERING = Worlds(Kind.TAMPERING)
+
+
+def of_values(first: object, second: object) -> Worlds:
+    """Two values of the person's record.
+
+    >>> of_values("a", "b").h1
+    "the person's record has the value b"
+    """
+    words = f"the person's record has the value {first}", f"the person's record has the value {second}"
+    return Worlds(Kind.RECORD, words=words)
 
 
 def neighbours_of(neighbours: object) -> Neighbours:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import shlex
 
@@ -10,7 +9,6 @@ import pytest
 import typer
 
 import epsilens as el
-from epsilens.cli import mechanisms
 from epsilens.cli.app import app
 from epsilens.cli.common import run
 
@@ -59,12 +57,6 @@ def test_bad_input_is_one_sentence(capsys: pytest.CaptureFixture[str], line: str
     assert (code, out) == (2, "")
     assert word in err
     assert err.count("\n") == 1
-
-
-def test_the_options_are_those_of_the_library() -> None:
-    for name, options in mechanisms.CLAIMS.items():
-        taken = set(inspect.signature(getattr(el, f"from_{name}")).parameters)
-        assert {o.replace("orders", "order") for o in options} == taken
 
 
 def test_help_lists_claims_where_they_are_taken(capsys: pytest.CaptureFixture[str]) -> None:

@@ -128,11 +128,11 @@ def test_one_sentence_for_what_is_wrong(given: dict[str, Any], words: str) -> No
 def test_very_small_and_very_large_losses(q: int) -> None:
     """To leading order TV is half the mean of |Σ±m|, and KL adds up; nothing is undefined at the other end."""
     walk = sum(math.comb(q, i) * 2.0**-q * abs(2 * i - q) for i in range(q + 1))
-    for m in (1e-14, 1e-12, 1e-9, 1e-6):
+    for m in (1e-14, 1e-6):
         e = el.vector(epsilon=m, q=q, calibration="each").experiment
         assert e.advantage() == pytest.approx(walk * m / 2, rel=1e-5)
         assert e.kl() == pytest.approx(q * m * m / 2, rel=1e-5)
-    for m in (60.0, 300.0, 700.0):
+    for m in (60.0, 700.0):
         e = el.vector(epsilon=m, q=q, calibration="each").experiment
         assert e.advantage() == pytest.approx(1.0, abs=1e-12)
         assert e.auc() == pytest.approx(1.0, abs=1e-12)

@@ -410,7 +410,7 @@ def test_a_range_that_the_mechanism_narrows() -> None:
 
     def narrow(z: float) -> Experiment:
         if not 0.2 < z < 0.21:
-            raise el.InputError(f"z is {z:g}: give about 0.205")
+            raise el.InputError(f"z is {z:g}: give about 0.205", parameter="z")
         return el.laplace(epsilon=z)
 
     with pytest.raises(el.InputError, match="z cannot be chosen here"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import os
 import subprocess
@@ -15,7 +14,7 @@ import pytest
 import typer
 
 import epsilens as el
-from epsilens.cli import common, mechanisms
+from epsilens.cli import common
 from epsilens.cli.app import app
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(el.__file__).parents[1])}
@@ -117,14 +116,6 @@ def test_every_mechanism(run: Run, mechanism: str, options: list[str]) -> None:
     command = json.loads(shown.out)["command"].split()
     again = run(*command[1:], "--format", "json")
     assert again.out == shown.out
-
-
-def test_the_options_are_those_of_the_library() -> None:
-    for name, options in mechanisms.TAKES.items():
-        signature = inspect.signature(getattr(el, name)).parameters
-        assert set(options) == set(signature)
-        needed = {n for n, p in signature.items() if p.default is p.empty}
-        assert needed == set(mechanisms._NEEDS.get(name, ()))
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ pytest.importorskip("duckdb", reason="assessing needs epsilens[data]")
 from epsilens.assessment.assessment import assess
 from epsilens.show.assessment.data import as_dict
 from epsilens.web.limits import Limits
-from epsilens.web.planning import EXAMPLES, plan_of, to_yaml
+from epsilens.web.planform import EXAMPLES, plan_of, to_yaml
 from epsilens.web.worker import answer
 from epsilens.web.workers import Workers
 

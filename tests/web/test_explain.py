@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import epsilens as el
-from epsilens.cli.mechanisms import TAKES
+from epsilens.catalogue.mechanisms import MECHANISMS
 from epsilens.show.explanation import explain
 
 MINIMAL: dict[str, tuple[dict[str, str], Callable[[], el.Experiment]]] = {
@@ -33,7 +33,7 @@ MINIMAL: dict[str, tuple[dict[str, str], Callable[[], el.Experiment]]] = {
 
 
 def test_every_mechanism_of_the_command_has_a_case() -> None:
-    assert set(MINIMAL) == set(TAKES)
+    assert set(MINIMAL) == set(MECHANISMS)
 
 
 @pytest.mark.parametrize("name", sorted(MINIMAL))

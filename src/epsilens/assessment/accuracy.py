@@ -103,7 +103,7 @@ def accuracy_of(
 def error_epsilon(query: QueryAccuracy, release: Release, limit: float) -> float | None:
     """The smallest total ε that keeps the relative error at or under the limit; None where the typical answer is 0."""
     if not limit > 0:
-        raise InputError(f"limits.error is {limit:g}: give a share above 0, 0.15 for 15%")
+        raise InputError(f"limits.error is {limit:g}: give a share above 0, 0.15 for 15%", parameter="limits.error")
     if not query.typical:
         return None
 

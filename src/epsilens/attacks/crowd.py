@@ -8,12 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..checks import Array
+from ..numerics.frozen import Valued
 
 __all__ = ["Crowd"]
 
 
-@dataclass(frozen=True)
-class Crowd:
+@dataclass(frozen=True, eq=False, repr=False)
+class Crowd(Valued):
     """Distinct values in rising order, in units of the sensitivity, and how many people share each."""
 
     place: Array

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -26,6 +26,7 @@ from .. import checks
 from ..build.mechanisms import calibrated_psi, together
 from ..checks import Array
 from ..errors import InputError, NoSolutionError
+from ..numerics.frozen import Valued
 from ..numerics.roots import last_safe
 from ..shown import Sentenced
 from .crowd import Crowd
@@ -91,14 +92,15 @@ def _no_epsilon(limit: float, floor: float, reading: str = "posterior") -> NoSol
         f"no epsilon keeps the {reading} at or under {limit:g}: a blind guess among them already has {floor:.6g}, "
         "so give a limit above that",
         floor=floor,
+        parameter="epsilon",
     )
 
 
 # -- the values themselves ----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Identification(Sentenced):
+@dataclass(frozen=True, eq=False, repr=False)
+class Identification(Valued, Sentenced):
     """What an attacker who knows n values learns about who is missing.
 
     ``posterior`` is the most certain they can become of anybody, None where only n and the range were given (with
@@ -131,8 +133,8 @@ class Identification(Sentenced):
     epsilon_by_bound: float | None
     chosen: bool
     from_values: bool
-    notes: tuple[str, ...]
-    curve: tuple[tuple[float, float, float | None], ...] = ()
+    notes: tuple[str, ...] = field(compare=False, repr=False)
+    curve: tuple[tuple[float, float, float | None], ...] = field(default=(), repr=False)
 
     @property
     def certainty(self) -> float:
@@ -212,7 +214,7 @@ def identify(
             parameter="sensitivity",
         )
     if (noise == "gaussian") != (delta is not None):
-        raise InputError("delta belongs to gaussian noise and is needed by it: give both or neither")
+        raise InputError("delta belongs to gaussian noise and is needed by it: give both or neither", parameter="delta")
     crowd = None if given is None else Crowd.of(given, most * unit)
     read = _reader(noise, reading, crowd, people, ratio, delta)
     limit = None if at_most is None else float(checks.probability("at_most", checks.scalar("at_most", at_most)))
@@ -265,10 +267,14 @@ def _who(values: Any, n: Any, value_range: Any) -> tuple[Array | None, int, floa
     """The values if given, how many people, and the least and largest value."""
     if values is not None:
         if n is not None or value_range is not None:
-            raise InputError("values are given with n or value_range: give the values, or n and the range")
+            raise InputError(
+                "values are given with n or value_range: give the values, or n and the range", parameter="values"
+            )
         array = checks.real("values", values)
         if array.ndim != 1 or array.size < 2:
-            raise InputError(f"values has shape {array.shape}: give a list of two values or more, one a person")
+            raise InputError(
+                f"values has shape {array.shape}: give a list of two values or more, one a person", parameter="values"
+            )
         return array, int(array.size), float(array.min()), float(array.max())
     if n is None or value_range is None:
         raise InputError("who the people are is missing: give values, or n with value_range=(least, largest)")
@@ -313,6 +319,7 @@ def _largest(read: Callable[[float], float], limit: float, people: int, noise: s
             f"no epsilon keeps the posterior at or under {limit:g}: with normal noise some answers, however rare, "
             "leave as little doubt as one likes, so limit reading='success' instead",
             floor=read(small),
+            parameter="epsilon",
         )
     raise _no_epsilon(limit, 1 / people, reading)
 

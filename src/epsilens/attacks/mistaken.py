@@ -20,6 +20,7 @@ from ..errors import InputError
 from ..experiment import Experiment
 from ..laws.closed.laplace import Laplace
 from ..laws.closed.normal import Normal
+from ..numerics.frozen import Valued
 from ..numerics.written import written
 from ..readings import bayes
 from ..shown import Sentenced, Told
@@ -27,8 +28,8 @@ from ..shown import Sentenced, Told
 __all__ = ["Mistaken", "mistaken"]
 
 
-@dataclass(frozen=True)
-class Mistaken(Sentenced, Told):
+@dataclass(frozen=True, eq=False, repr=False)
+class Mistaken(Valued, Sentenced, Told):
     """What a mistaken adversary reaches, beside one who knows the truth.
 
     ``fpr``, ``recall``, ``precision`` and ``success`` are of the mistaken guess, under the true prior and noise; the
@@ -119,7 +120,8 @@ def _factor(e: Experiment, believed: Any) -> Array:
     if name not in e.parameters:
         raise InputError(
             f"{e.name} has no single size of noise to be mistaken about: give laplace or gaussian noise, "
-            "or leave out believed_noise"
+            "or leave out believed_noise",
+            parameter="believed_noise",
         )
     with np.errstate(over="ignore"):
         ratio = noise / np.asarray(e.parameters[name], dtype=float)

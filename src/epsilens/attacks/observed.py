@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from .. import checks
 from ..checks import Array, Number, plain
 from ..errors import InputError
+from ..numerics.frozen import Valued
 from ..numerics.special import probit_gap
 from ..numerics.written import written
 from ..shown import Sentenced, Told
@@ -23,8 +24,8 @@ from ..shown import Sentenced, Told
 __all__ = ["Observed", "observed"]
 
 
-@dataclass(frozen=True)
-class Observed(Sentenced, Told):
+@dataclass(frozen=True, eq=False, repr=False)
+class Observed(Valued, Sentenced, Told):
     """The least losses consistent with an observed attack; infinite where no finite one is.
 
     ``laplace`` is the least ε of Laplace noise, ``gaussian`` the least ψ of normal noise, ``pure`` the least ε of any

@@ -302,7 +302,7 @@ def to_event(experiment: Experiment) -> Any:
         "dpsgd": lambda: _training(p, events),
         "subsample": lambda: _sample(experiment, events),
     }
-    silent = p.get("shift") == 0 or (experiment.name == "pure" and p["epsilon"] == 0)
+    silent = p.get("shift") == 0 or (experiment.origin == "pure" and p["epsilon"] == 0)
     if silent:
         return events.NoOpDpEvent()
     if experiment.name not in writers or p.get("stretch", 1.0) != 1:

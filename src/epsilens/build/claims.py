@@ -223,9 +223,9 @@ def to_zcdp(experiment: Experiment) -> float:
     law = experiment.law
     if isinstance(law, Normal):
         return float(law.mu) ** 2 / 2
-    if experiment.name == "zcdp" and "xi" not in experiment.parameters:
+    if experiment.origin == "zcdp" and "xi" not in experiment.parameters:
         return float(experiment.parameters["rho"])
-    if experiment.name == "discrete_gaussian":  # Canonne, Kamath & Steinke 2020, Theorem 4
+    if experiment.origin == "discrete_gaussian":  # Canonne, Kamath & Steinke 2020, Theorem 4
         return float(experiment.parameters["shift"] / experiment.parameters["sigma"]) ** 2 / 2
     worst = max(float(law.max_llr()), float(law.reverse().max_llr()))
     if not math.isfinite(worst):

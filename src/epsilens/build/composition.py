@@ -329,7 +329,7 @@ def _claimed_group(experiment: Experiment, size: int) -> Experiment | None:
         return None
     nothing = f"the claim promises nothing about a group of {size}"
     told = experiment.parameters
-    if experiment.name == "zcdp":
+    if experiment.origin == "zcdp":
         harmonic = float(digamma(size + 1) - digamma(1))
         rho, xi = size * size * told["rho"] * (1 + 1e-15), told.get("xi", 0.0) * size * harmonic * (1 + 1e-12)
         if max(rho, xi) > _MOST_LOSS:

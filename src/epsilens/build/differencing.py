@@ -74,7 +74,9 @@ def differencing(
             f"split is {share:g} with {count} noisy answers: only two answers can share unevenly", parameter="split"
         )
     if (delta is not None) != (noise == "gaussian"):
-        raise InputError("delta belongs to gaussian noise and is needed by it: give it there and only there")
+        raise InputError(
+            "delta belongs to gaussian noise and is needed by it: give it there and only there", parameter="delta"
+        )
     law: Law
     if noise == "gaussian":
         law = Normal(_gaussian_shift(eps, moved, most, delta, share, count, calibration))
@@ -86,8 +88,8 @@ def differencing(
         law = LaplaceSumShift(count, eps * (moved / most) / count)
     else:
         e, d = (
-            checks.scalar("epsilon with an uneven split", eps),
-            checks.scalar("gap with an uneven split", moved),
+            checks.scalar("epsilon with an uneven split", eps, of="epsilon"),
+            checks.scalar("gap with an uneven split", moved, of="gap"),
         )
         b1, b2 = most / (share * e), most / ((1 - share) * e)
         law = Pieces(LaplaceSum(b1, b2, 0.0), LaplaceSum(b1, b2, d))
@@ -122,7 +124,7 @@ def _gaussian_shift(eps: Any, moved: Any, most: float, delta: Any, share: float,
 
 def _geometric(eps: Any, moved: Any, most: float, share: float, count: int) -> Finite:
     """Two-sided geometric noise, one answer or the difference of two; whole-number gaps."""
-    e = checks.scalar("epsilon with geometric noise", eps)
+    e = checks.scalar("epsilon with geometric noise", eps, of="epsilon")
     d = checks.whole("gap", plain(moved), low=0, high=_MOST_ATOMS)
     if count > 2:
         raise InputError(

@@ -163,7 +163,10 @@ def exponential(
         raise InputError(f"scores0 and scores1 have shapes {s0.shape} and {s1.shape}: give two lists of equal length")
     moved = np.abs(s1 - s0).max()
     if moved > most * (1 + 1e-12):
-        raise InputError(f"a score moves by {moved:g}, more than the sensitivity {most:g}: raise the sensitivity")
+        raise InputError(
+            f"a score moves by {moved:g}, more than the sensitivity {most:g}: raise the sensitivity",
+            parameter="sensitivity",
+        )
     rate = eps / (most if monotonic else 2 * most)
     log_p0 = rate * (s0 - s0.max())
     log_p0 = log_p0 - logsumexp(log_p0)
@@ -268,6 +271,6 @@ def finite(p0: ArrayLike, p1: ArrayLike) -> Experiment:
         raise InputError(f"p0 and p1 have shapes {a.shape} and {b.shape}: give two lists of equal length")
     for name, p in (("p0", a), ("p1", b)):
         if abs(p.sum() - 1) > 1e-9:
-            raise InputError(f"{name} sums to {p.sum():.12g}: give probabilities that sum to 1")
+            raise InputError(f"{name} sums to {p.sum():.12g}: give probabilities that sum to 1", parameter=name)
     law = Finite.of(a / a.sum(), b / b.sum())
     return Experiment(law, "finite", {"outcomes": int(a.size)}, worlds=Worlds(Kind.OTHER))

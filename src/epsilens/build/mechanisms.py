@@ -122,7 +122,10 @@ def laplace(
     if theta == 1:
         return Experiment(Laplace(m), "laplace", parameters, worlds=between(neighbours))
     if np.ndim(m):
-        raise InputError("a stretch other than 1 needs single numbers: give epsilon, sensitivity and shift as such")
+        raise InputError(
+            "a stretch other than 1 needs single numbers: give epsilon, sensitivity and shift as such",
+            parameter="stretch",
+        )
     law = (
         StretchedLaplace(float(m), theta) if theta > 1 else StretchedLaplace(float(m) / theta, 1 / theta, flipped=True)
     )

@@ -89,12 +89,18 @@ def calibrate(
     said = "gaussian" if sigma is not None or delta is not None else "laplace"
     kind = said if noise is None else checks.choice("noise", noise, NOISES)
     if scale is not None and kind == "gaussian":
-        raise InputError("scale belongs to laplace noise and the noise is gaussian: give sigma, or epsilon and delta")
+        raise InputError(
+            "scale belongs to laplace noise and the noise is gaussian: give sigma, or epsilon and delta",
+            parameter="scale",
+        )
     if sigma is not None and kind == "laplace":
-        raise InputError("sigma belongs to gaussian noise and noise is 'laplace': give scale or epsilon")
+        raise InputError(
+            "sigma belongs to gaussian noise and noise is 'laplace': give scale or epsilon", parameter="sigma"
+        )
     if (delta is not None) != (kind == "gaussian" and which == "epsilon"):
         raise InputError(
-            "delta belongs to gaussian noise said by epsilon and is needed there: give it there and only there"
+            "delta belongs to gaussian noise said by epsilon and is needed there: give it there and only there",
+            parameter="delta",
         )
     checks.choice("calibration", calibration, ("analytic", "classical"))
     most = checks.positive("sensitivity", sensitivity)

@@ -23,6 +23,7 @@ from ..laws.closed.laplace import Laplace
 from ..laws.closed.normal import Normal
 from ..laws.line.laplace_product import laplace_product, resolved
 from ..laws.line.laplace_shifts import laplace_shifts, places
+from ..numerics.frozen import Valued
 from ..readings.law import Law
 from ..shown import Sentenced, Told
 from ..worlds import between
@@ -37,8 +38,8 @@ _MOST_EQUAL = 20  # equal shifts whose exact product answers within a second or 
 _MOST_PLACES = 64  # distinct sums of unlike shifts
 
 
-@dataclass(frozen=True)
-class Vector(Sentenced, Told):
+@dataclass(frozen=True, eq=False, repr=False)
+class Vector(Valued, Sentenced, Told):
     """A noisy vector: ``experiment`` is the test on all coordinates, ``losses`` each coordinate's ε·shift/sensitivity.
 
     ``scalar`` is one coordinate that holds everything one person may do (the sound bound when the coordinates are
@@ -148,12 +149,15 @@ def _moves(q: Any, shifts: Any, sensitivity: Any, calibration: str, noise: str) 
         if used > float(most) * (1 + 1e-12):
             raise InputError(
                 f"shifts add up to {used:g} in the {norm} norm, more than the sensitivity {float(most):g}: "
-                "raise the sensitivity or lower the shifts"
+                "raise the sensitivity or lower the shifts",
+                parameter="shifts",
             )
     elif np.any(given > own * (1 + 1e-12)):
         i = int(np.argmax(given / own))
         raise InputError(
-            f"shift {i} is {given[i]:g}, more than its sensitivity {own[i]:g}: raise the sensitivity or lower the shift"
+            f"shift {i} is {given[i]:g}, more than its sensitivity {own[i]:g}: "
+            "raise the sensitivity or lower the shift",
+            parameter="shifts",
         )
     return given, own
 

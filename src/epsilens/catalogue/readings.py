@@ -1,4 +1,4 @@
-"""The readings by name: what each takes, and what it is when the release says nothing.
+"""The readings by name: what each takes, what it is when the release says nothing, and how it is explained.
 
 ``choose``, the command line and the reports look here, so a new reading is one entry. Every reading listed grows with
 risk; ``floor`` is its value under pure noise, the baseline shown beside it.
@@ -12,36 +12,64 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import InputError
+from .parameters import PARAMETERS, Parameter
+from .spelling import meant
 
-__all__ = ["READINGS", "Reading", "find"]
+__all__ = ["READINGS", "Reading", "find", "parameter_of"]
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One reading: its name (a method of Experiment), what it takes, its floor and its ceiling."""
+    """One reading: its name (a method of Experiment), what it takes, its floor and its ceiling.
+
+    ``either`` are arguments of which exactly one is given. ``formula``, ``meaning``, ``without`` (the floor) and
+    ``example`` (its value for Laplace noise with ε = 1) are the row of the docs' table.
+    """
 
     name: str
     label: str
     floor: Callable[..., float]
     ceiling: float = 1.0
     required: tuple[str, ...] = ()
+    either: tuple[str, ...] = ()
     optional: Mapping[str, float] = field(default_factory=dict)
+    formula: str = ""
+    meaning: str = ""
+    without: str = "0"
+    example: str = ""
 
     def arguments(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments with their defaults filled in, or a sentence about the one that is wrong."""
-        allowed = {*self.required, *self.optional}
+        allowed = {*self.required, *self.either, *self.optional}
         for name in given:
             if name not in allowed:
                 takes = ", ".join(sorted(allowed)) or "no arguments"
-                raise InputError(f"the reading {self.name!r} does not take {name!r}: it takes {takes}")
-        if self.name == "precision":
-            if ("alpha" in given) == ("recall" in given):
-                raise InputError("the reading 'precision' needs either alpha or recall: give one of them")
-            return {"prior": 0.5, **given}
+                raise InputError(
+                    f"the reading {self.name!r} does not take {name!r}: it takes {takes}", parameter="reading"
+                )
+        if self.either and len([name for name in self.either if name in given]) != 1:
+            ways = " or ".join(self.either)
+            raise InputError(f"the reading {self.name!r} needs either {ways}: give one of them", parameter="reading")
         missing = [name for name in self.required if name not in given]
         if missing:
-            raise InputError(f"the reading {self.name!r} needs {missing[0]!r}: give a value for it")
+            raise InputError(
+                f"the reading {self.name!r} needs {missing[0]!r}: give a value for it", parameter=missing[0]
+            )
         return {**self.optional, **given}
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The parameters that say its arguments; where one of several is given, the first of these."""
+        return tuple(parameter_of(name).name for name in (*self.required, *self.either[:1], *self.optional))
+
+
+def parameter_of(name: str) -> Parameter:
+    """The parameter by which an argument of a reading is said.
+
+    >>> parameter_of("epsilon").name, parameter_of("prior").name
+    ('for_epsilon', 'prior')
+    """
+    return next((p for p in PARAMETERS.values() if p.argument == name), None) or PARAMETERS[name]
 
 
 def _beta_floor(beta: float = 1.0, prior: float = 0.5) -> float:
@@ -51,30 +79,156 @@ def _beta_floor(beta: float = 1.0, prior: float = 0.5) -> float:
     return (1 + b2) * prior / ((1 + b2) * prior + (1 - prior)) if prior > 0 else 0.0
 
 
+_INFINITE = float("inf")
+_PRIOR = {"prior": 0.5}
+
 READINGS: dict[str, Reading] = {
     r.name: r
     for r in (
-        Reading("success", "right guesses", lambda prior=0.5: max(prior, 1 - prior), optional={"prior": 0.5}),
-        Reading("advantage", "advantage over guessing", lambda: 0.0),
-        Reading("auc", "area under the ROC curve", lambda: 0.5),
-        Reading("fbeta", "best F-score", _beta_floor, optional={"beta": 1.0, "prior": 0.5}),
-        Reading("posterior", "most certain belief", lambda prior=0.5: prior, optional={"prior": 0.5}),
+        Reading(
+            "success",
+            "right guesses",
+            lambda prior=0.5: max(prior, 1 - prior),
+            optional=_PRIOR,
+            formula=r"(1-\pi)+\pi\,h(c)",
+            meaning="How often the best guess is right.",
+            without=r"$\max(\pi,1-\pi)$",
+            example="0.6967",
+        ),
+        Reading(
+            "advantage",
+            "advantage over guessing",
+            lambda: 0.0,
+            formula="h(1)",
+            meaning="Of those in the data, how many more are flagged than of those not in it.",
+            example="0.3935",
+        ),
+        Reading(
+            "auc",
+            "area under the ROC curve",
+            lambda: 0.5,
+            formula=r"\int_0^1 (1-f)\,d\alpha",
+            meaning="How often someone in the data scores above someone who is not.",
+            without="0.5",
+            example="0.7241",
+        ),
+        Reading(
+            "fbeta",
+            "best F-score",
+            _beta_floor,
+            optional={"beta": 1.0, "prior": 0.5},
+            formula=r"\max_\alpha (1+\beta^2)(1-f)/((1-f)+c\alpha+\beta^2)",
+            meaning="The best balance of precision and recall.",
+            without=r"$(1+\beta^2)/(1+\beta^2+c)$",
+            example="0.7098",
+        ),
+        Reading(
+            "posterior",
+            "most certain belief",
+            lambda prior=0.5: prior,
+            optional=_PRIOR,
+            formula=r"\pi e^L/(\pi e^L+1-\pi)",
+            meaning="The most certain one can become; $L$ is the largest log-likelihood ratio.",
+            without=r"$\pi$",
+            example="0.7311",
+        ),
         Reading(
             "precision",
             "precision",
             lambda prior=0.5, **_: prior,
-            required=("alpha", "recall"),
-            optional={"prior": 0.5},
+            either=("alpha", "recall"),
+            optional=_PRIOR,
+            formula=r"(1-f)/((1-f)+c\alpha)",
+            meaning="Of those flagged, the share that is right. Also `precision(recall=…)`.",
+            without=r"$\pi$",
+            example="0.7311 at 0.1",
         ),
-        Reading("recall", "recall", lambda alpha: alpha, required=("alpha",)),
-        Reading("roc", "true-positive rate", lambda fpr: fpr, required=("fpr",)),
-        Reading("attack_success", "success of any attack", lambda baseline: baseline, required=("baseline",)),
-        Reading("delta", "δ", lambda epsilon: 0.0, required=("epsilon",)),
-        Reading("epsilon", "ε", lambda delta=0.0: 0.0, ceiling=float("inf"), optional={"delta": 0.0}),
-        Reading("psi", "sensitivity index ψ", lambda: 0.0, ceiling=float("inf")),
-        Reading("renyi", "Rényi divergence", lambda order: 0.0, ceiling=float("inf"), required=("order",)),
-        Reading("kl", "Kullback–Leibler divergence", lambda: 0.0, ceiling=float("inf")),
-        Reading("chernoff", "Chernoff information", lambda: 0.0, ceiling=float("inf")),
+        Reading(
+            "recall",
+            "recall",
+            lambda alpha: alpha,
+            required=("alpha",),
+            formula=r"1-f(\alpha)",
+            meaning="The share found when a share α of the others may be flagged by mistake.",
+            without=r"$\alpha$",
+            example="0.2718 at 0.1",
+        ),
+        Reading(
+            "roc",
+            "true-positive rate",
+            lambda fpr: fpr,
+            required=("fpr",),
+            formula=r"1-f(\alpha)",
+            meaning="The same, by the name of the curve.",
+            without=r"$\alpha$",
+            example="0.2718 at 0.1",
+        ),
+        Reading(
+            "attack_success",
+            "success of any attack",
+            lambda baseline: baseline,
+            required=("baseline",),
+            formula=r"1-f(\text{baseline})",
+            meaning="The most any attack can reach whose success without the release is `baseline`.",
+            without="`baseline`",
+            example="0.0272 at 0.01",
+        ),
+        Reading(
+            "delta",
+            "δ",
+            lambda epsilon: 0.0,
+            required=("epsilon",),
+            formula=r"\sup_\alpha 1-f(\alpha)-e^\epsilon\alpha",
+            meaning="What has to be set aside for ε to hold, in both orders.",
+            example="0.2212 at 0.5",
+        ),
+        Reading(
+            "epsilon",
+            "ε",
+            lambda delta=0.0: 0.0,
+            ceiling=_INFINITE,
+            optional={"delta": 0.0},
+            formula=r"\min\{\epsilon:\delta(\epsilon)\le\delta\}",
+            meaning="The privacy loss once δ is set aside; unbounded where there is none.",
+            example="1",
+        ),
+        Reading(
+            "psi",
+            "sensitivity index ψ",
+            lambda: 0.0,
+            ceiling=_INFINITE,
+            formula=r"\min\{\mu: f\ge G_\mu\}",
+            meaning="The Gaussian noise that is at least as easy to attack, as sensitivity over σ.",
+            example="1.0301",
+        ),
+        Reading(
+            "renyi",
+            "Rényi divergence",
+            lambda order: 0.0,
+            ceiling=_INFINITE,
+            required=("order",),
+            formula=r"\log\int dH_1^{1-a}dH_0^a/(a-1)",
+            meaning="What adds up over many releases.",
+            example="0.6191 at 2",
+        ),
+        Reading(
+            "kl",
+            "Kullback–Leibler divergence",
+            lambda: 0.0,
+            ceiling=_INFINITE,
+            formula=r"\int \log(dH_0/dH_1)\,dH_0",
+            meaning="Average evidence in one answer, in nats.",
+            example="0.3679",
+        ),
+        Reading(
+            "chernoff",
+            "Chernoff information",
+            lambda: 0.0,
+            ceiling=_INFINITE,
+            formula=r"-\min_a\log\int dH_1^a dH_0^{1-a}",
+            meaning="How fast the error falls when the release is repeated.",
+            example="0.0945",
+        ),
     )
 }
 
@@ -82,8 +236,15 @@ READINGS: dict[str, Reading] = {
 def find(name: Any) -> Reading:
     """The reading of that name, or a sentence listing those there are."""
     if name == "tradeoff":
-        raise InputError("the reading 'tradeoff' falls as risk grows: bound 'roc' (with fpr) instead")
+        raise InputError(
+            "the reading 'tradeoff' falls as risk grows: bound 'roc' (with fpr) instead", parameter="reading"
+        )
     if not isinstance(name, str) or name not in READINGS:
         known = ", ".join(READINGS)
-        raise InputError(f"there is no reading {name!r}: give one of {known}; a bracket can also be of tradeoff")
+        raise InputError(
+            f"there is no reading {name!r}{meant(name, READINGS)}: give one of {known}; "
+            "a bracket can also be of tradeoff",
+            parameter="reading",
+            value=name,
+        )
     return READINGS[name]

@@ -8,34 +8,53 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
 
 from .. import checks
-from ..catalogue.readings import Reading, find
+from ..catalogue.parameters import PARAMETERS, Allowed, Kind
+from ..catalogue.readings import Reading, find, parameter_of
 from ..errors import InputError
 from ..experiment import Experiment
 from ..laws.closed.laplace import Laplace
 from ..laws.closed.laplace_sum import LaplaceSumShift
 from ..laws.closed.normal import Normal
-from ..show.words import rounded_down, rounded_up
+from ..numerics.digits import rounded_down, rounded_up
+from ..numerics.frozen import Frozen, Valued
 from ..shown import Shown
 from .inverses import laplace_shift, normal_shift, two_laplaces_shift
-from .search import RANGES, beyond, composed, edge, none_below, reach_of, refused, safe_from, search, unmet
+from .search import beyond, composed, edge, none_below, reach_of, refused, safe_from, search, searched, unmet
 
-__all__ = ["Choice", "choose"]
+__all__ = ["Binding", "Choice", "argument", "choose"]
 
 _NO_NUMBERS = ("str", "bool", "str | None", "bool | None", str, bool)  # annotations
-_IN_SENSITIVITIES = ("scale", "sigma", "shift", "bias")
+_PROPORTIONAL = ("epsilon", "scale", "psi", "sigma")  # to the shift in units of noise, or to its inverse
 
 
-@dataclass(frozen=True)
-class Choice(Shown):
+class Binding(StrEnum):
+    """What keeps a chosen value from going further."""
+
+    LIMIT = "limit"  # the reading would exceed it
+    LARGEST = "largest"  # nothing: it is the largest value searched
+    SMALLEST = "smallest"  # nothing: it is the smallest value searched
+    NONE = "none"  # nothing at all: any noise keeps the limit
+    MECHANISM = "mechanism"  # the mechanism takes no value beyond
+
+    @property
+    def free(self) -> bool:
+        """Whether nothing tried violates the limit."""
+        return self in (Binding.LARGEST, Binding.SMALLEST, Binding.NONE)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Choice(Valued, Shown):
     """A parameter that keeps a reading under its limit.
 
-    ``reading`` is what the chosen experiment reads, never above ``limit``; ``note`` says when the limit binds nothing.
+    ``reading`` is what the chosen experiment reads, never above ``limit``; ``binding`` says what holds the value where
+    it is, and ``note`` says so in words where it is not the limit. ``remarks`` are further words.
     """
 
     shown_as = "choice"
@@ -48,7 +67,16 @@ class Choice(Shown):
     limit: float
     experiment: Experiment
     method: str
-    note: str = ""
+    binding: Binding = Binding.LIMIT
+    remarks: tuple[str, ...] = field(default=(), compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "arguments", Frozen(self.arguments))
+
+    @property
+    def note(self) -> str:
+        """What a reader should know beside the value; empty where the limit alone decides."""
+        return "; ".join(filter(None, (_bound(self), *self.remarks)))
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready record."""
@@ -62,6 +90,20 @@ class Choice(Shown):
             "method": self.method,
             "note": self.note,
         }
+
+
+def _bound(choice: Choice) -> str:
+    """What holds the value where it is, in words."""
+    match choice.binding:
+        case Binding.LARGEST | Binding.SMALLEST as end:
+            shown = (rounded_down if end is Binding.LARGEST else rounded_up)(choice.value, 6)
+            return f"nothing up to here violates the limit: {shown} is the {end} allowed"
+        case Binding.MECHANISM:
+            return f"the mechanism itself allows no {choice.parameter} beyond this one; the limit would"
+        case Binding.NONE:
+            return "nothing violates the limit: any noise keeps it"
+        case _:
+            return ""
 
 
 def choose(
@@ -84,7 +126,7 @@ def choose(
     1.46736...
     """
     wanted = find(reading)
-    args = {k: _argument(k, v) for k, v in wanted.arguments(arguments).items()}
+    args = {k: argument(k, v) for k, v in wanted.arguments(arguments).items()}
     limit = checks.scalar("at_most", at_most)
     if limit > wanted.ceiling:
         raise InputError(
@@ -131,12 +173,11 @@ def choose(
             value, experiment = safe_from(build, read, value, limit, weak)
     if experiment is None:
         raise unmet(build, read, parameter, wanted, limit, weak)
-    note = ""
+    binding = Binding.LIMIT
     if value == strong:
-        shown, most = (rounded_down(value, 6), "largest") if strong > weak else (rounded_up(value, 6), "smallest")
-        note = f"nothing up to here violates the limit: {shown} is the {most} allowed"
+        binding = Binding.LARGEST if strong > weak else Binding.SMALLEST
     elif method != "closed form" and refused(build, beyond(value, 1.001 if strong > weak else 0.999, strong)):
-        note = f"the mechanism itself allows no {parameter} beyond this one; the limit would"
+        binding = Binding.MECHANISM
     return Choice(
         parameter,
         value,
@@ -146,7 +187,7 @@ def choose(
         limit,
         experiment,
         method,
-        note,
+        binding,
     )
 
 
@@ -157,15 +198,16 @@ def _at_ceiling(reading: Reading, arguments: Mapping[str, float]) -> bool:
     return reading.name == "epsilon" and arguments["delta"] == 0
 
 
-def _argument(name: str, value: Any) -> float:
+def argument(name: str, value: Any) -> float:
     """One argument of a reading, checked before its floor is compared with the limit."""
-    number = checks.scalar(name, value)
-    if name == "beta":
-        checks.positive(name, number)
-    elif name in ("epsilon", "order"):
-        checks.at_least(name, number, 0.0)
-    else:
+    number, said = checks.scalar(name, value), parameter_of(name)
+    allowed = said.allowed or Allowed()
+    if said.kind is Kind.PROBABILITY:
         checks.probability(name, number)
+    elif allowed.above:
+        checks.positive(name, number)
+    else:
+        checks.at_least(name, number, allowed.low)
     return number
 
 
@@ -189,13 +231,17 @@ def _check_parameter(mechanism: Callable[..., Experiment], parameter: Any, given
     named = {n: p for n, p in taken.items() if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
     for name, p in taken.items():
         if p.kind is p.POSITIONAL_ONLY and p.default is p.empty:
-            raise InputError(f"{title} takes {name!r} by position only: give a function that takes it by name")
+            raise InputError(
+                f"{title} takes {name!r} by position only: give a function that takes it by name", parameter=name
+            )
     for name in (parameter, *given):
         if name not in named and not any(p.kind is p.VAR_KEYWORD for p in taken.values()):
-            raise InputError(f"{title} has no parameter {name!r}: it takes {', '.join(named) or 'none by name'}")
+            raise InputError(
+                f"{title} has no parameter {name!r}: it takes {', '.join(named) or 'none by name'}", parameter=name
+            )
     for name, p in taken.items():
         if p.default is p.empty and name not in (parameter, *given) and p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL):
-            raise InputError(f"{title} needs {name!r}: give it in given, such as given={{{name!r}: …}}")
+            raise InputError(f"{title} needs {name!r}: give it in given, such as given={{{name!r}: …}}", parameter=name)
     about = named.get(parameter)
     if about is not None and not _is_number(about):
         numbers = [n for n, p in named.items() if _is_number(p)]
@@ -205,7 +251,7 @@ def _check_parameter(mechanism: Callable[..., Experiment], parameter: Any, given
 
 def _is_number(p: inspect.Parameter) -> bool:
     """Whether a parameter is a number of the release itself: the width of a bracket, asked for or not, is none."""
-    of_bracket = p.name == "width" and p.default is None
+    of_bracket = p.name in PARAMETERS and not PARAMETERS[p.name].choosable and p.default is None
     return not isinstance(p.default, str | bool) and p.annotation not in _NO_NUMBERS and not of_bracket
 
 
@@ -222,15 +268,19 @@ def _called(mechanism: Callable[..., Experiment], arguments: Mapping[str, Any]) 
         said = ", ".join(f"{k}={v!r}" for k, v in arguments.items())
         raise InputError(f"{_title(mechanism)} cannot be called with {said} ({error}): check what it takes") from error
     if not isinstance(made, Experiment):
-        raise InputError(f"{_title(mechanism)} returns a {type(made).__name__}: give one that returns an experiment")
+        raise InputError(
+            f"{_title(mechanism)} returns a {type(made).__name__}: give one that returns an experiment",
+            parameter="mechanism",
+        )
     if made._arrays:
-        raise InputError(f"{_title(mechanism)} holds arrays here: give single numbers in given")
+        raise InputError(f"{_title(mechanism)} holds arrays here: give single numbers in given", parameter="given")
     return made
 
 
 def _range(parameter: str, given: Mapping[str, Any]) -> tuple[float, float]:
-    weak, strong = RANGES.get(parameter, (1e-12, 1e12))
-    if parameter in _IN_SENSITIVITIES and "sensitivity" in given:
+    known = searched(parameter)
+    weak, strong = (known.weak, known.strong) if known else (1e-12, 1e12)
+    if known and known.in_sensitivities and "sensitivity" in given:
         unit = float(checks.positive("sensitivity", checks.scalar("sensitivity", given["sensitivity"])))
         weak, strong = weak * unit, strong * unit
     return weak, strong
@@ -246,9 +296,10 @@ def _closed_form(
     strong: float,
 ) -> tuple[float | None, str]:
     """Through the shift in noise units, where the law has one and the parameter is proportional (or inverse) to it."""
-    if parameter not in ("epsilon", "scale", "psi", "sigma"):
+    known = searched(parameter)
+    if known is None or parameter not in _PROPORTIONAL:
         return None, ""
-    unit = 0.25 * (strong / RANGES[parameter][1])
+    unit = 0.25 * (strong / known.strong)
     try:
         law, doubled = build(unit).law, build(2 * unit).law
     except InputError:

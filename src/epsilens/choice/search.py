@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from ..catalogue.parameters import PARAMETERS, Search
 from ..catalogue.readings import Reading
 from ..errors import InputError, NoSolutionError
 from ..experiment import Experiment
@@ -14,7 +15,6 @@ from ..numerics.roots import last_safe
 from .composed import calibrate
 
 __all__ = [
-    "RANGES",
     "Reach",
     "beyond",
     "composed",
@@ -24,25 +24,17 @@ __all__ = [
     "refused",
     "safe_from",
     "search",
+    "searched",
     "unmet",
 ]
 
-# The least and the most risky value searched; noise sizes are in units of the sensitivity.
-RANGES: dict[str, tuple[float, float]] = {
-    "epsilon": (1e-12, 700.0),
-    "psi": (1e-12, 100.0),
-    "scale": (1e12, 1 / 700.0),
-    "sigma": (1e12, 1 / 100.0),
-    "delta": (1e-300, 1 - 1e-9),
-    "shift": (1e-12, 1.0),
-    "bias": (1e-12, 1e12),
-    "rate": (1e-12, 1.0),
-    "steps": (1.0, 1e9),
-}
-_WHOLE = ("steps",)
-_NUMBERS = tuple(name for name in RANGES if name != "shift")  # a shift of whole-number noise is whole
 _TRIED = (1.0, 4.0, 1 / 4, 1 / 64, 64.0, 1e-3, 3 / 4, 2.0, 1e-5, 1e3)  # times the sensitivity, where it is a unit
 _FEW = 3000.0  # of a whole number under composition: below, the answer is the last there is
+
+
+def searched(parameter: str) -> Search | None:
+    """Where the catalogue says to look for a parameter; None for one of a function of one's own."""
+    return PARAMETERS[parameter].search if parameter in PARAMETERS else None
 
 
 @dataclass(frozen=True)
@@ -66,11 +58,15 @@ def reach_of(
     strong: float,
 ) -> Reach:
     """Try a few values: which can be built, are whole numbers demanded, and which way does risk grow?"""
-    unit = strong / RANGES[parameter][1] if parameter in RANGES else 1.0
+    known = searched(parameter)
+    unit = strong / known.strong if known else 1.0
     low, high = sorted((weak, strong))
     tried = [unit * times for times in _TRIED if low <= unit * times <= high]
     made = _built(build, tried)
-    whole = parameter in _WHOLE or (parameter not in _NUMBERS and _demands_whole(build, [v for v, _ in made]))
+    if known and not known.as_noise:
+        whole = PARAMETERS[parameter].whole
+    else:
+        whole = _demands_whole(build, [v for v, _ in made])
     if not made:  # a function of one's own may take whole numbers only in Python's sense
         tried = [v for v in tried if v.is_integer()]
         made = _built(lambda value: build(int(value)), tried)
@@ -87,7 +83,7 @@ def reach_of(
     composed = start is not None
     if start is None:
         start = next((v for v, e in made if math.isfinite(read(e))), made[0][0])
-    if parameter not in RANGES and _falls(build, read, start, whole):
+    if known is None and _falls(build, read, start, whole):
         weak, strong = strong, weak
     unbounded = all(math.isinf(float(e.law.max_llr())) for _, e in made)
     return Reach(build, weak, strong, start, whole, composed, unbounded)
@@ -120,11 +116,12 @@ def _unbuildable(
     try:
         build(tried[0])
     except InputError as error:
-        if not str(error).startswith(f"{parameter} "):
+        if error.parameter != parameter:
             return error
     return InputError(
         f"{parameter} cannot be chosen here: the mechanism takes none of the values tried from {low:g} to {high:g}, "
-        "so check what it takes, or rewrite it in terms of another parameter"
+        "so check what it takes, or rewrite it in terms of another parameter",
+        parameter=parameter,
     )
 
 
@@ -327,6 +324,7 @@ def unmet(
         f"no {parameter} keeps {reading.name} at or under {limit:g}: no value of {parameter} bounds this reading, "
         f"because {why}, so {other}",
         floor=floor,
+        parameter=parameter,
     )
 
 
@@ -340,4 +338,5 @@ def none_below(
         f"no {parameter} keeps {reading.name} at or under {limit:g}: even {least} reaches {reached}, "
         "so give a limit above that",
         floor=floor,
+        parameter=parameter,
     )

@@ -1,18 +1,20 @@
 """The command line: ``epsilens explain | choose | assess | init | serve | scan | difference | …``.
 
 Each command is a function in :mod:`epsilens.cli`, registered below by one line; what they share, and how to add
-one, is in :mod:`epsilens.cli.common`. Exit codes: 0 fine, 2 bad input, 3 no parameter satisfies the limit.
+one, is in :mod:`epsilens.cli.common`; the exit codes are those of :class:`epsilens.catalogue.exits.Exit`.
 Nothing here imports numpy: commands import the library when they run.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
 
 from .. import __version__
+from ..catalogue.commands import COMMANDS
 from .assess import assess
 from .choose import choose
 from .common import emit, run
@@ -21,35 +23,38 @@ from .difference import difference
 from .explain import explain
 from .identify import identify
 from .init import init
-from .notions import notions_command
+from .notions import notions
+from .options import Grouped, command
 from .reproduce import reproduce
 from .scan import scan
 from .serve import serve
 from .tamper import tamper
 
-__all__ = ["app", "main"]
+__all__ = ["app", "main", "make_app"]
 
-app = typer.Typer(
-    name="epsilens",
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,  # plain help: fast, and readable at any width and in any encoding
+#: In the order of help. Those the catalogue declares options for take what was said; the others spell theirs out.
+_COMMANDS: tuple[Callable[..., None], ...] = (
+    *(explain, choose, assess, init, serve, scan),
+    *(difference, tamper, identify, correlate, notions, reproduce),
 )
-app.command()(explain)
-app.command()(choose)
-app.command()(assess)
-app.command()(init)
-app.command()(serve)
-app.command()(scan)
-app.command()(difference)
-app.command()(tamper)
-app.command()(identify)
-app.command()(correlate)
-app.command("notions")(notions_command)
-app.command()(reproduce)
 
 
-@app.callback(invoke_without_command=True)
+def make_app() -> typer.Typer:
+    """The command line, with the options of whatever the catalogue holds now."""
+    made = typer.Typer(
+        name="epsilens",
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,  # plain help: fast, and readable at any width and in any encoding
+    )
+    for function in _COMMANDS:
+        name = function.__name__
+        declared = name in COMMANDS
+        made.command(name, cls=Grouped if declared else None)(command(name, function) if declared else function)
+    made.callback(invoke_without_command=True)(_epsilens)
+    return made
+
+
 def _epsilens(
     ctx: typer.Context, version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False
 ) -> None:
@@ -59,6 +64,9 @@ def _epsilens(
         raise typer.Exit
     if ctx.invoked_subcommand is None:
         emit(ctx.get_help(), None)
+
+
+app = make_app()
 
 
 def main() -> None:

@@ -9,7 +9,8 @@ from typing import Annotated
 
 import typer
 
-from .common import NO_SOLUTION, Format, OutputOption, emit, show
+from ..catalogue.exits import Exit
+from .common import Format, OutputOption, emit, show
 from .scan import progress_bar
 
 __all__ = ["AssessFormat", "assess"]
@@ -55,4 +56,4 @@ def assess(
     else:
         show(found, Format(format.value), output)
     if failed(found):
-        raise typer.Exit(NO_SOLUTION)
+        raise typer.Exit(Exit.NO_SOLUTION)

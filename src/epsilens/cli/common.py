@@ -2,15 +2,16 @@
 
 A new command is one function and one line:
 
-1. write ``commands/scan.py`` with a function that takes typer parameters, among them ``format: FormatOption`` and
-   ``output: OutputOption``; import the library inside it, so that ``epsilens --help`` stays fast;
-2. let it build a result with ``to_text``, ``to_markdown``, ``to_html`` and ``to_dict``, and end with
-   ``show(result, format, output)``;
-3. register it in :mod:`epsilens.cli.app`.
+1. declare its options in :mod:`epsilens.catalogue.commands`;
+2. write ``cli/scan.py`` with a function of what was said, one mapping by those names; import the library inside it, so
+   that ``epsilens --help`` stays fast;
+3. let it build a result with ``to_text``, ``to_markdown``, ``to_html`` and ``to_dict``, and end with
+   ``show(result, said["format"], said["output"])``;
+4. register it in :mod:`epsilens.cli.app`.
 
 Wrong input is an :class:`~epsilens.errors.InputError` (exit 2), a limit nothing satisfies a
-:class:`~epsilens.errors.NoSolutionError` (exit 3): raise them, :func:`run` does the rest. ``parse_number`` and
-``parse_numbers`` turn text into numbers with a sentence for what is not one.
+:class:`~epsilens.errors.NoSolutionError` (exit 3): raise them, :func:`run` does the rest. Text becomes numbers in
+:mod:`epsilens.catalogue.said`, with a sentence for what is none.
 """
 
 from __future__ import annotations
@@ -28,23 +29,11 @@ from typing import Annotated, Any, Protocol
 
 import typer
 
+from ..catalogue.exits import Exit
+from ..catalogue.said import shortened
 from ..errors import InputError, NoSolutionError
 
-__all__ = [
-    "BAD_INPUT",
-    "NO_SOLUTION",
-    "Format",
-    "FormatOption",
-    "OutputOption",
-    "Showable",
-    "emit",
-    "parse_number",
-    "parse_numbers",
-    "run",
-    "show",
-]
-
-FAULT, BAD_INPUT, NO_SOLUTION = 1, 2, 3
+__all__ = ["Format", "FormatOption", "OutputOption", "Showable", "emit", "run", "show"]
 
 
 class Format(StrEnum):
@@ -80,36 +69,6 @@ FormatOption = Annotated[Format, typer.Option("--format", help="How to write the
 OutputOption = Annotated[
     str | None, typer.Option("--output", metavar="FILE", help="Write to a file instead of the terminal.")
 ]
-
-
-# -- input --------------------------------------------------------------------------------------------------------
-
-
-def parse_number(name: str, text: str) -> float:
-    """A number given on the command line.
-
-    >>> parse_number("--epsilon", "abc")
-    Traceback (most recent call last):
-    epsilens.errors.InputError: --epsilon is 'abc': give a number
-    """
-    try:
-        return float(text)
-    except ValueError:
-        raise InputError(f"{name} is {_short(text)}: give a number", parameter=name) from None
-
-
-def parse_numbers(name: str, text: str) -> list[float]:
-    """Numbers separated by commas."""
-    try:
-        return [float(part) for part in text.split(",")]
-    except ValueError:
-        raise InputError(
-            f"{name} is {_short(text)}: give numbers separated by commas, such as 1,2,3", parameter=name
-        ) from None
-
-
-def _short(text: str) -> str:
-    return repr(text if len(text) <= 40 else text[:37] + "...")
 
 
 # -- output -------------------------------------------------------------------------------------------------------
@@ -189,7 +148,7 @@ def _to_file(text: str, output: str) -> None:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(
-            f"--output is {_short(output)}: {reason}, so give a file that can be written", parameter="output"
+            f"--output is {shortened(output)}: {reason}, so give a file that can be written", parameter="output"
         ) from None
 
 
@@ -224,20 +183,22 @@ def run(command: Callable[..., Any], arguments: Sequence[str] | None = None) -> 
     """Run the command line and return its exit code; every error is one sentence on stderr."""
     try:
         code = command(args=None if arguments is None else list(arguments), prog_name="epsilens", standalone_mode=False)
-        return code if isinstance(code, int) else 0
+        return code if isinstance(code, int) else Exit.FINE
     except NoSolutionError as error:
-        return _say(str(error), NO_SOLUTION)
+        return _say(str(error), Exit.NO_SOLUTION)
     except InputError as error:
-        return _say(str(error), BAD_INPUT)
+        return _say(str(error), Exit.BAD_INPUT)
     except _Usage as error:
-        return _say(_usage(error), BAD_INPUT)
+        return _say(_usage(error), Exit.BAD_INPUT)
     except (KeyboardInterrupt, typer.Abort):
-        return 130
+        return Exit.INTERRUPTED
     except BrokenPipeError:
         _forget_stdout()
-        return 0
+        return Exit.FINE
     except Exception as error:  # no traceback reaches a user; this one is ours to mend
-        return _say(f"something went wrong inside epsilens ({type(error).__name__}: {error}): please report it", FAULT)
+        return _say(
+            f"something went wrong inside epsilens ({type(error).__name__}: {error}): please report it", Exit.FAULT
+        )
 
 
 def _usage(error: Any) -> str:
@@ -247,7 +208,7 @@ def _usage(error: Any) -> str:
     return f"{message[:1].lower()}{message[1:]}: see '{where} --help'"
 
 
-def _say(message: str, code: int) -> int:
+def _say(message: str, code: Exit) -> int:
     if sys.stderr is not None:
         text = " ".join(f"epsilens: {message}".split())
         encoding = sys.stderr.encoding or "utf-8"

@@ -10,7 +10,7 @@ import typer
 from ..errors import InputError, MissingExtra
 from .common import emit
 
-__all__ = ["serve"]
+__all__ = ["listen", "serve"]
 
 Host = Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Where to listen; this machine only by default.")]
 Port = Annotated[int, typer.Option("--port", metavar="NUMBER", help="0 takes any free port.")]
@@ -30,7 +30,7 @@ def serve(host: Host = "127.0.0.1", port: Port = 8000, open: Open = False) -> No
         raise MissingExtra(error.name or "uvicorn", extra="web", purpose="the page") from error
     from ..web.app import create_app
 
-    listening = _listen(host, port)
+    listening = listen(host, port)
     try:
         shown = f"[{host}]" if ":" in host else host
         url = f"http://{shown}:{listening.getsockname()[1]}/"
@@ -46,7 +46,7 @@ def serve(host: Host = "127.0.0.1", port: Port = 8000, open: Open = False) -> No
         listening.close()
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int) -> socket.socket:
     """A socket that listens, taken before anything is promised."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]

@@ -3,55 +3,21 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
+from ..catalogue.exits import Exit
+from ..catalogue.said import number, numbers, numbers_said
 from ..errors import InputError
-from . import explain as e
-from . import mechanisms as m
-from .common import NO_SOLUTION, Format, FormatOption, OutputOption, parse_number, parse_numbers, show
+from .common import show
+from .options import Said, to_repeat
 
 __all__ = ["read_series", "tamper"]
 
 
-def _number(flag: str, help: str) -> Any:
-    return typer.Option(flag, metavar="NUMBER", help=help)
-
-
-def tamper(
-    ctx: typer.Context,
-    epsilon: Annotated[str | None, _number("--epsilon", "The ε of the answer.")] = None,
-    bias: Annotated[str | None, _number("--bias", "What the false record adds; negative takes away.")] = None,
-    sensitivity: Annotated[str | None, _number("--sensitivity", "What the noise is calibrated to [1].")] = None,
-    stretch: Annotated[str | None, _number("--stretch", "How much wider it makes the noise [1].")] = None,
-    noise: Annotated[str | None, typer.Option("--noise", help="laplace or gaussian [laplace].")] = None,
-    delta: Annotated[str | None, _number("--delta", "δ of gaussian noise said by ε.")] = None,
-    scale: Annotated[str | None, _number("--scale", "Scale of laplace noise, instead of ε.")] = None,
-    sigma: Annotated[str | None, _number("--sigma", "Standard deviation of gaussian noise, instead of ε.")] = None,
-    calibration: Annotated[str | None, typer.Option("--calibration", help="analytic or classical.")] = None,
-    alpha: Annotated[str | None, _number("--alpha", "Share of false alarms accepted [0.05].")] = None,
-    power: Annotated[
-        str | None, _number("--power", "Share of false records to notice [0.9; 0.5 without --bias].")
-    ] = None,
-    published: Annotated[
-        str | None, typer.Option("--published", metavar="A,B,C", help="Published answers to test.")
-    ] = None,
-    expected: Annotated[
-        str | None, typer.Option("--expected", metavar="A,B,C", help="What they should be: one for all, or one each.")
-    ] = None,
-    series: Annotated[
-        str | None, typer.Option("--series", metavar="FILE", help="CSV with columns published and expected.")
-    ] = None,
-    side: Annotated[str | None, typer.Option("--side", help="Where to look: both, above or below [both].")] = None,
-    method: Annotated[
-        str | None, typer.Option("--method", help="For a series: holm, or spending while answers arrive [holm].")
-    ] = None,
-    format: FormatOption = Format.table,
-    output: OutputOption = None,
-) -> None:
+def tamper(said: Said) -> None:
     """Say how often a false record would be noticed behind the noise, or test published answers for one.
 
     With --bias: how often it is noticed. Without: how large a one stays hidden. With --bias and no noise: the ε at
@@ -59,18 +25,20 @@ def tamper(
 
     For example: epsilens tamper --epsilon 1 --bias 3
     """
-    said = ctx.params
-    testing = published is not None or expected is not None or series is not None
-    if not testing and (side is not None or method is not None):
-        raise InputError(f"--{'side' if side else 'method'} goes with answers to test: give --published and --expected")
-    if testing and power is not None:
-        raise InputError("--power does not go with answers to test: give --bias to read the power against it")
+    testing = any(said[k] is not None for k in ("published", "expected", "series"))
+    if not testing and (said["side"] is not None or said["method"] is not None):
+        alone = "side" if said["side"] else "method"
+        raise InputError(f"--{alone} goes with answers to test: give --published and --expected", parameter=alone)
+    if testing and said["power"] is not None:
+        raise InputError(
+            "--power does not go with answers to test: give --bias to read the power against it", parameter="power"
+        )
     about = _tested(said) if testing else _planned(said)
     from ..show.explanation import command_line
 
-    show(about.sheet.with_command(command_line("tamper", "", e.said(said))), format, output)
+    show(about.sheet.with_command(command_line("tamper", "", to_repeat(said))), said["format"], said["output"])
     if about.alarm:
-        raise typer.Exit(NO_SOLUTION)
+        raise typer.Exit(Exit.NO_SOLUTION)
 
 
 class _About:
@@ -80,15 +48,14 @@ class _About:
         self.sheet, self.alarm = sheet, alarm
 
 
-def _given(said: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    numbers = {k: parse_number(m.flag(k), said[k]) for k in names if said[k] is not None}
-    return numbers | {k: said[k] for k in ("noise", "calibration") if said[k] is not None}
+def _given(said: Said, *names: str) -> dict[str, Any]:
+    return numbers_said(said, *names) | {k: said[k] for k in ("noise", "calibration") if said[k] is not None}
 
 
 _NOISE = ("epsilon", "sensitivity", "delta", "scale", "sigma")
 
 
-def _planned(said: Mapping[str, Any]) -> _About:
+def _planned(said: Said) -> _About:
     """Without answers: how often, how large, or at which ε."""
     from .. import checks
     from ..build.tampering.hiding import epsilon_to_detect
@@ -96,13 +63,13 @@ def _planned(said: Mapping[str, Any]) -> _About:
     from ..show.tampering import about, limits, price
 
     given, bias = _given(said, *_NOISE), said["bias"]
-    stretch = checked_stretch(1.0 if said["stretch"] is None else parse_number("--stretch", said["stretch"]))
+    stretch = checked_stretch(1.0 if said["stretch"] is None else number("--stretch", said["stretch"], "stretch"))
     noisy = any(said[k] is not None for k in ("epsilon", "scale", "sigma"))
     share = 0.5 if bias is None else 0.9
-    a = _share("--alpha", said["alpha"], 0.05)
-    p = _share("--power", said["power"], share)
+    a = _share("alpha", said["alpha"], 0.05)
+    p = _share("power", said["power"], share)
     if bias is not None:
-        moved = checks.scalar("bias", parse_number("--bias", bias))
+        moved = checks.scalar("bias", number("--bias", bias, "bias"))
         if noisy:
             return _About(about(tampering(bias=moved, stretch=stretch, **given), a, p))
         needed = epsilon_to_detect(bias=moved, stretch=stretch, alpha=a, power=p, **given)
@@ -114,7 +81,7 @@ def _planned(said: Mapping[str, Any]) -> _About:
     return _About(limits(dict(tampering(bias=0.0, **given).parameters), stretch, a, p))
 
 
-def _tested(said: Mapping[str, Any]) -> _About:
+def _tested(said: Said) -> _About:
     """With answers: the verdict."""
     from ..build.tampering.detection import detect, detect_series
     from ..show import detection
@@ -128,8 +95,8 @@ def _tested(said: Mapping[str, Any]) -> _About:
     else:
         for name in ("published", "expected"):
             if said[name] is None:
-                raise InputError(f"--{name} is missing: a test needs --published and --expected")
-        seen, true = (parse_numbers(f"--{n}", said[n]) for n in ("published", "expected"))
+                raise InputError(f"--{name} is missing: a test needs --published and --expected", parameter=name)
+        seen, true = (numbers(f"--{n}", said[n], n) for n in ("published", "expected"))
         if len(seen) == 1 and len(true) == 1 and said["method"] is None:
             found = detect(seen[0], true[0], **given)
             return _About(detection.detection(found), found.alarm)
@@ -138,12 +105,12 @@ def _tested(said: Mapping[str, Any]) -> _About:
     return _About(detection.series(many), bool(many.alarms))
 
 
-def _share(flag: str, text: str | None, default: float) -> float:
+def _share(name: str, text: str | None, default: float) -> float:
     if text is None:
         return default
-    value = parse_number(flag, text)
+    value = number(f"--{name}", text, name)
     if not 0 <= value <= 1:
-        raise InputError(f"{flag} is {text!r}: give a share between 0 and 1")
+        raise InputError(f"--{name} is {text!r}: give a share between 0 and 1", parameter=name, value=value)
     return value
 
 
@@ -174,5 +141,5 @@ def read_series(path: str) -> tuple[list[float], list[float]]:
     columns: dict[str, list[float]] = {"published": [], "expected": []}
     for line, row in enumerate(rows, 2):
         for name, values in columns.items():
-            values.append(parse_number(f"{name} in line {line} of {path!r}", row[name] or ""))
+            values.append(number(f"{name} in line {line} of {path!r}", row[name] or "", "series"))
     return columns["published"], columns["expected"]

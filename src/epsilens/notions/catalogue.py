@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 from ..errors import InputError
+from ..numerics.frozen import Frozen
 
 __all__ = ["NOTIONS", "Notion", "find"]
 
@@ -137,7 +137,7 @@ _ALL = (
     ),
 )
 
-NOTIONS: Mapping[str, Notion] = MappingProxyType({n.key: n for n in _ALL})
+NOTIONS: Mapping[str, Notion] = Frozen({n.key: n for n in _ALL})
 
 
 def find(name: Any, parameter: str = "notion") -> Notion:

@@ -9,6 +9,7 @@ from typing import Any
 
 from .. import checks
 from ..errors import InputError, NoSolutionError
+from ..numerics.frozen import Valued
 from ..shown import Sentenced, Told
 from .bounds import even_odds_success
 from .catalogue import NOTIONS, Notion, find
@@ -17,8 +18,8 @@ from .implications import IMPLICATIONS, REFUTED, Conditions, Implication
 __all__ = ["Conversion", "Missing", "Step", "convert", "promise", "promises", "sure", "why_not", "why_not_in_short"]
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Step(Valued):
     """One implication of a chain, with the ε before and after it."""
 
     implication: Implication
@@ -41,8 +42,8 @@ class Step:
         return {**self.implication.to_dict(), "before": self.before, "after": self.after}
 
 
-@dataclass(frozen=True, slots=True)
-class Conversion(Sentenced, Told):
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Conversion(Valued, Sentenced, Told):
     """``given_epsilon`` in the notion ``given`` promises ``promised_epsilon`` in the notion ``promised``.
 
     From :func:`promise` the first is what was asked, from :func:`convert` the second.
@@ -182,7 +183,9 @@ def _epsilon(epsilon: Any) -> float:
 def _named(conditions: dict[str, Any]) -> dict[str, Any]:
     unknown = next((name for name in conditions if name not in Conditions.__slots__), None)
     if unknown is not None:
-        raise InputError(f"{unknown} is not a condition: give some of {', '.join(Conditions.__slots__)}")
+        raise InputError(
+            f"{unknown} is not a condition: give some of {', '.join(Conditions.__slots__)}", parameter=unknown
+        )
     return conditions
 
 
@@ -220,7 +223,7 @@ def _no_way(source: Notion, target: Notion, c: Conditions) -> Missing | NoSoluti
         if getattr(c, name) is None:
             told = replace(c, dependent=1) if name == "dependent" else replace(c, records=c.dependent or 1)
             if _reached(source, target, told):
-                return Missing(f"{name} is missing, and the ε grows with it: give {words}")
+                return Missing(f"{name} is missing, and the ε grows with it: give {words}", parameter=name)
     return NoSolutionError(why_not(source, target, c), floor=math.inf)
 
 

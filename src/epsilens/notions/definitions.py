@@ -215,7 +215,10 @@ def _constrained(mechanism: Mechanism, edge: Callable[[Any, Any], bool], constra
             "constraint is true of no database: give one that some database satisfies", parameter="constraint"
         )
     if mask.sum() > _MOST_PAIRED:
-        raise InputError(f"constraint leaves {mask.sum()} databases: give one that leaves at most {_MOST_PAIRED}")
+        raise InputError(
+            f"constraint leaves {mask.sum()} databases: give one that leaves at most {_MOST_PAIRED}",
+            parameter="constraint",
+        )
     cells = np.argwhere(mask)
     ratio = mechanism.log_ratio[mask]
     steps = [np.array([[edge(x, y) for y in values] for x in values]) for values in mechanism.values]

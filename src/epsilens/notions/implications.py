@@ -14,13 +14,14 @@ from typing import Any
 
 from .. import checks
 from ..errors import InputError
+from ..numerics.frozen import Valued
 from . import bounds
 
 __all__ = ["IMPLICATIONS", "REFUTED", "Conditions", "Implication", "Refuted"]
 
 
-@dataclass(frozen=True, slots=True)
-class Conditions:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Conditions(Valued):
     """Under what the notions are compared.
 
     ``priors``: "one" compares the guarantees under one and the same prior; "every" where both hold for every prior
@@ -67,7 +68,9 @@ class Conditions:
         object.__setattr__(self, "least", checks.scalar("least", checks.within("least", self.least, 0.0, 0.5)))
         if self.priors == "every" and (self.full or self.least or self.constrained):
             wrong = "full" if self.full else "least" if self.least else "constrained"
-            raise InputError(f"{wrong} describes one prior, but priors is 'every': leave one of them out")
+            raise InputError(
+                f"{wrong} describes one prior, but priors is 'every': leave one of them out", parameter=wrong
+            )
 
     @property
     def one(self) -> bool:
@@ -110,6 +113,11 @@ class Implication:
     def always(self) -> bool:
         """Whether it holds without any condition."""
         return self.factor is _same
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A row of the table is pickled by where it stands: its functions have no names."""
+        rows = [row for row in IMPLICATIONS if (row.source, row.target) == (self.source, self.target)]
+        return _row, (self.source, self.target, rows.index(self))
 
     def missing(self, c: Conditions) -> bool:
         """Whether a number is needed that was not given."""
@@ -300,6 +308,10 @@ IMPLICATIONS: tuple[Implication, ...] = (
         "given the others, each case is a prior in which they are fixed", _if(lambda c: not c.one),
     ),
 )  # fmt: skip
+
+
+def _row(source: str, target: str, number: int) -> Implication:
+    return [row for row in IMPLICATIONS if (row.source, row.target) == (source, target)][number]
 
 
 @dataclass(frozen=True, slots=True)

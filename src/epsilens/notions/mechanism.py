@@ -20,6 +20,7 @@ from scipy.special import logsumexp
 from .. import checks
 from ..checks import Array
 from ..errors import InputError
+from ..numerics.frozen import Valued
 
 __all__ = ["Database", "Mechanism", "Prior", "laplace_sum", "noisy_sum", "product", "randomized_response", "uniform"]
 
@@ -32,8 +33,8 @@ _MOST_CELLS = 5_000_000
 _TOLERANCE = 1e-9
 
 
-@dataclass(frozen=True, eq=False)
-class Mechanism:
+@dataclass(frozen=True, eq=False, repr=False)
+class Mechanism(Valued):
     """P(answer | database), a row for each database and a column for each answer.
 
     ``databases`` must be all tuples over the values of each record, in any order; left out, they are all tuples of
@@ -216,16 +217,21 @@ def grid(records: int, values: Sequence[Any]) -> tuple[Database, ...]:
         each = [list(v) for v in listed] if listed and isinstance(listed[0], (list, tuple)) else [listed] * n
         hash(tuple(v for some in each for v in some))
     except TypeError:
-        raise InputError(f"values is {values!r}: give a list of the values a record may have") from None
+        raise InputError(
+            f"values is {values!r}: give a list of the values a record may have", parameter="values"
+        ) from None
     if len(each) != n:
-        raise InputError(f"values has {len(each)} lists for {n} records: give one for each record")
+        raise InputError(f"values has {len(each)} lists for {n} records: give one for each record", parameter="values")
     for some in each:
         if not some or len(set(some)) != len(some):
-            raise InputError("values has a record with no value or with one twice: give different values")
+            raise InputError(
+                "values has a record with no value or with one twice: give different values", parameter="values"
+            )
     if math.prod(len(v) for v in each) > _MOST_DATABASES:
         raise InputError(
             f"values makes {math.prod(len(v) for v in each)} databases: give fewer records or values, at most "
-            f"{_MOST_DATABASES} databases"
+            f"{_MOST_DATABASES} databases",
+            parameter="values",
         )
     return tuple(tuples(*each))
 
@@ -264,10 +270,12 @@ def noisy_sum(epsilon: float, records: int, values: Sequence[Any] = (0, 1)) -> M
     e, every = _loss(epsilon), grid(records, values)
     sums, width = _sums(every)
     if not np.array_equal(sums, np.round(sums)):
-        raise InputError("values has numbers that are not whole: give whole numbers, or use laplace_sum")
+        raise InputError(
+            "values has numbers that are not whole: give whole numbers, or use laplace_sum", parameter="values"
+        )
     low, high = int(sums.min()), int(sums.max())
     if len(every) * (high - low + 1) > _MOST_CELLS:
-        raise InputError(f"values makes sums from {low} to {high}: give values closer together")
+        raise InputError(f"values makes sums from {low} to {high}: give values closer together", parameter="values")
     answers = np.arange(low, high + 1)
     step = e / width
     ratio = -step * np.abs(answers[None, :] - sums[:, None])
@@ -307,11 +315,11 @@ def _sums(every: Sequence[Database]) -> tuple[Array, float]:
     """Σ of each database, and the most one record can change it."""
     raw = np.asarray([list(d) for d in every])
     if raw.dtype.kind not in "iuf":
-        raise InputError(f"values has {every[0][0]!r}, which cannot be summed: give numbers")
+        raise InputError(f"values has {every[0][0]!r}, which cannot be summed: give numbers", parameter="values")
     table = checks.real("values", raw)
     width = float((table.max(axis=0) - table.min(axis=0)).max())
     if width == 0:
-        raise InputError("values has only one value for each record: give at least two")
+        raise InputError("values has only one value for each record: give at least two", parameter="values")
     return table.sum(axis=1), width
 
 
@@ -342,7 +350,8 @@ def product(mechanism: Mechanism, *marginals: ArrayLike | Mapping[Hashable, floa
         weights = _weights(f"marginal {i + 1}", listed)
         if weights.size != len(values):
             raise InputError(
-                f"marginal {i + 1} has {weights.size} probabilities: give one for each of {len(values)} values"
+                f"marginal {i + 1} has {weights.size} probabilities: give one for each of {len(values)} values",
+                parameter="marginals",
             )
         laws.append(dict(zip(values, weights.tolist(), strict=True)))
     return np.array([math.prod(law[v] for law, v in zip(laws, d, strict=True)) for d in mechanism.databases])
@@ -358,7 +367,7 @@ def _weights(name: str, value: Any) -> Array:
         raise InputError(f"{name} is empty: give probabilities that sum to 1", parameter=name)
     total = math.fsum(p.tolist())
     if abs(total - 1) > _TOLERANCE:
-        raise InputError(f"{name} sums to {total:.12g}: give probabilities that sum to 1")
+        raise InputError(f"{name} sums to {total:.12g}: give probabilities that sum to 1", parameter=name)
     return p / total
 
 
@@ -376,7 +385,9 @@ def _rows(name: str, value: ArrayLike) -> Array:
     total = p.sum(axis=1)
     wrong = np.flatnonzero(np.abs(total - 1) > _TOLERANCE)
     if wrong.size:
-        raise InputError(f"{name} row {wrong[0] + 1} sums to {total[wrong[0]]:.12g}: give rows that sum to 1")
+        raise InputError(
+            f"{name} row {wrong[0] + 1} sums to {total[wrong[0]]:.12g}: give rows that sum to 1", parameter=name
+        )
     # dividing a row that is one already would disturb the last digit, which a small ε needs
     return np.where(np.abs(total - 1)[:, None] > 1e-15 * p.shape[1], p / total[:, None], p)
 

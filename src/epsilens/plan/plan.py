@@ -318,17 +318,30 @@ def _validated(value: Any, lines: Mapping[tuple[Any, ...], int], name: str) -> R
     try:
         return Release.model_validate(value)
     except ValidationError as error:
-        raise InputError(_sentence(error.errors(include_url=False)[0], lines, name)) from None
+        first = error.errors(include_url=False)[0]
+        path = _path(first)
+        raise InputError(_sentence(first, path, lines, name), parameter=_told(path)) from None
 
 
-def _sentence(problem: Mapping[str, Any], lines: Mapping[tuple[Any, ...], int], name: str) -> str:
+def _path(problem: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Where in the release a problem lies, without pydantic's own words."""
     path = tuple(p for p in problem["loc"] if not (isinstance(p, str) and p in ("float", "Limit", "str", "bool")))
-    path = tuple(p for p in path if not (isinstance(p, str) and p.startswith(("tuple[", "function-", "literal["))))
+    return tuple(p for p in path if not (isinstance(p, str) and p.startswith(("tuple[", "function-", "literal["))))
+
+
+def _told(path: tuple[Any, ...]) -> str:
+    """A place as sentences name it, counted from one."""
+    return ".".join(str(p + 1) if isinstance(p, int) else p for p in path)
+
+
+def _sentence(
+    problem: Mapping[str, Any], path: tuple[Any, ...], lines: Mapping[tuple[Any, ...], int], name: str
+) -> str:
     place = path
     while place and place not in lines:
         place = place[:-1]
     where = f"line {lines[place]} of {name}" if place in lines else name
-    told = ".".join(str(p + 1) if isinstance(p, int) else p for p in path) or "the release"
+    told = _told(path) or "the release"
     kind, message = problem["type"], problem["msg"].removeprefix("Value error, ")
     if kind == "missing":
         return f"{where}: {told} is missing"

@@ -57,7 +57,8 @@ def relations(plan: Release, opened: OpenTable, queries: tuple[Query, ...]) -> t
         if by is None:
             raise InputError(
                 "adversary.correlation is 'from data' without data.related: name the column that says which people "
-                "belong together, or give a matrix"
+                "belong together, or give a matrix",
+                parameter="adversary.correlation",
             )
         found = (_from_data(plan, opened, query, i, by) for i, query in enumerate(queries))
         return tuple(relation for relation in found if relation is not None)

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import __version__, checks
+from ..catalogue.mechanisms import MECHANISMS
+from ..catalogue.parameters import PARAMETERS, Panel, flag
 from ..errors import InputError
 from . import charts, icons
 from .document import (
@@ -41,7 +43,7 @@ from .document import (
 )
 from .presenters import Presented
 from .readings import Row, rows
-from .sentences import FALLS, consequence, false_alarms, instruction, lead, mechanism, question, title
+from .sentences import consequence, falls, false_alarms, instruction, lead, mechanism, question, title
 from .words import apart, frequencies, frequency, rounded_down, rounded_up
 
 if TYPE_CHECKING:
@@ -233,50 +235,21 @@ def command_line(command: str, mechanism: str, options: Mapping[str, Any]) -> st
     """
     words = ["epsilens", command, *([mechanism.replace("_", "-")] if mechanism else [])]
     for name, value in options.items():
-        flag = f"--{name.replace('_', '-')}"
         if value is True:
-            words.append(flag)
+            words.append(flag(name))
         else:
             shown = repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
-            words += [flag, shown]
+            words += [flag(name), shown]
     return shlex.join(words)
-
-
-_SAID_BY: dict[str, tuple[str, ...]] = {
-    "laplace": ("epsilon",),
-    "geometric": ("epsilon",),
-    "gaussian": ("sigma",),
-    "discrete_gaussian": ("sigma",),
-    "randomized_response": ("epsilon",),
-    "staircase": ("epsilon",),
-    "pure": ("epsilon",),
-    "approximate": ("epsilon", "delta"),
-    "dpsgd": ("sigma", "rate", "steps"),
-}
 
 
 def _reproduce(e: Experiment, given: Mapping[str, float]) -> str:
     """The explain command for an experiment that one can be written for."""
-    p = e.parameters
-    if e.origin not in _SAID_BY or any(isinstance(p[name], list) for name in _SAID_BY[e.origin] if name in p):
+    options = MECHANISMS[e.origin].reproduced(e.parameters) if e.origin in MECHANISMS else None
+    if options is None:
         return ""
-    said = ("epsilon", "delta") if e.origin == "gaussian" and "epsilon" in p else _SAID_BY[e.origin]
-    options: dict[str, Any] = {name: p[name] for name in said}
-    plain: dict[str, Any] = {
-        "sensitivity": 1.0,
-        "stretch": 1.0,
-        "k": 2,
-        "neighbours": "add-remove",
-        "calibration": "analytic",
-        "width": 1e-3,
-    }
-    options |= {name: p[name] for name, usual in plain.items() if name in p and p[name] != usual}
-    if "shift" in p and p["shift"] != p["sensitivity"]:
-        options["shift"] = p["shift"]
-    if e.origin == "staircase" and p["gamma"] != 1 / (1 + math.exp(p["epsilon"] / 2)):
-        options["gamma"] = p["gamma"]
-    usual = {"prior": 0.5, "fpr": 0.1, "beta": 1.0, "baseline": 0.01}
-    options |= {name: given[name] for name, value in usual.items() if given[name] != value}
+    asked = [p for p in PARAMETERS.values() if p.panel in (Panel.ADVERSARY, Panel.READING) and p.usual is not None]
+    options |= {p.name: given[p.name] for p in asked if p.name in given and given[p.name] != p.usual}
     return command_line("explain", e.origin, options)
 
 
@@ -316,7 +289,7 @@ def _shown(key: str, value: object) -> str:
         return "yes" if value else "no"
     if not isinstance(value, float):
         return str(value)
-    return rounded_up(value, 6) if key in FALLS else rounded_down(value, 6)
+    return rounded_up(value, 6) if falls(key) else rounded_down(value, 6)
 
 
 def pictures(about: Explanation) -> Icons:

@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..catalogue.claims import CLAIMS
+from ..catalogue.mechanisms import MECHANISMS
+from ..catalogue.parameters import PARAMETERS, Risk, symbol
 from ..catalogue.readings import find
 from ..worlds import Kind
 from .document import Said, Span
@@ -20,8 +23,8 @@ if TYPE_CHECKING:
     from ..experiment import Experiment
 
 __all__ = [
-    "FALLS", "RISES", "SYMBOLS", "TITLES", "Question", "consequence", "false_alarms", "instruction", "lead",
-    "mechanism", "question", "safe_value", "title",
+    "Question", "consequence", "falls", "false_alarms", "instruction", "lead", "mechanism", "question", "safe_value",
+    "title",
 ]  # fmt: skip
 
 
@@ -162,24 +165,12 @@ def false_alarms(fpr: float) -> str:
 
 # -- what the mechanism does --------------------------------------------------------------------------------------
 
-TITLES = {
-    "laplace": "Laplace noise",
-    "gaussian": "Gaussian noise",
-    "geometric": "Geometric noise",
-    "discrete_gaussian": "Discrete Gaussian noise",
-    "randomized_response": "Randomised response",
-    "exponential": "Exponential mechanism",
-    "staircase": "Staircase noise",
-    "pure": "Any ε-DP release",
-    "approximate": "Any (ε, δ)-DP release",
+#: What is built from others, or without a name in the catalogue.
+_TITLES = {
     "finite": "Two lists of probabilities",
-    "dpsgd": "DP-SGD",
     "composition": "Several releases together",
     "subsample": "A release of a sample",
     "group": "A group of people",
-    "zcdp": "Any ρ-zCDP release",
-    "rdp": "Any Rényi-DP release",
-    "gdp": "Any μ-GDP release",
     "claims": "Any release with these (ε, δ)",
     "privacy_loss_distribution": "A privacy-loss distribution",
     "correlated": "Correlated records",
@@ -189,7 +180,10 @@ TITLES = {
 
 def title(e: Experiment) -> str:
     """The mechanism's name as people write it."""
-    return e.label or TITLES.get(e.origin, e.origin.replace("_", " "))
+    if e.label:
+        return e.label
+    entry = MECHANISMS.get(e.origin) or CLAIMS.get(e.origin)
+    return entry.title if entry else _TITLES.get(e.origin, e.origin.replace("_", " "))
 
 
 def mechanism(e: Experiment) -> str:
@@ -204,8 +198,8 @@ def mechanism(e: Experiment) -> str:
         others = "the other one" if p["k"] == 2 else f"one of the other {p['k'] - 1}"
         honest = frequency(p["truth"]).replace(" of", " times of")
         return f"Each person gives the true answer {honest}, otherwise {others}."
-    if e.origin == "exponential":
-        return f"The release picks one of {p['outcomes']} outcomes, more often those with a higher score."
+    if e.origin in MECHANISMS and MECHANISMS[e.origin].how:
+        return MECHANISMS[e.origin].how.format(**p)
     if e.origin == "dpsgd":
         return _dpsgd(p)
     if e.origin not in _REACH:
@@ -283,29 +277,20 @@ _REACH = {
 
 # -- what to do ---------------------------------------------------------------------------------------------------
 
-SYMBOLS = {
-    "epsilon": "ε",
-    "delta": "δ",
-    "psi": "ψ",
-    "sigma": "σ",
-    "scale": "scale",
-    "truth": "truth",
-    "shift": "shift",
-    "rate": "rate",
-    "steps": "steps",
-}
-#: Parameters by which way risk goes as they grow.
-RISES = ("epsilon", "delta", "psi", "truth", "shift", "rate", "steps")
-FALLS = ("sigma", "scale")
+
+def falls(parameter: str) -> bool:
+    """Whether risk falls as the parameter grows."""
+    return parameter in PARAMETERS and PARAMETERS[parameter].risk is Risk.FALLS
 
 
 def safe_value(choice: Choice) -> tuple[str, str]:
     """The chosen value rounded to the safe side, and the words that say which side that is."""
-    if choice.parameter == "steps":
-        return f"{choice.value:.0f}", "or fewer"
-    if choice.parameter in RISES:
+    known = PARAMETERS.get(choice.parameter)
+    if known is not None and known.risk is Risk.RISES:
+        if known.whole:
+            return f"{choice.value:.0f}", "or fewer"
         return rounded_down(choice.value), "or less"
-    if choice.parameter in FALLS:
+    if falls(choice.parameter):
         return rounded_up(choice.value), "or more"
     return repr(choice.value).removesuffix(".0"), ""
 
@@ -317,11 +302,11 @@ def instruction(choice: Choice) -> str:
     >>> instruction(el.choose(el.gaussian, "sigma", at_most=0.05, reading="roc", fpr=0.01))
     'Use σ = 1.468 or more'
     """
-    symbol = SYMBOLS.get(choice.parameter, choice.parameter)
+    named = symbol(choice.parameter)
     value, side = safe_value(choice)
-    if choice.note.startswith("nothing"):
-        return f"Any {symbol} {'down' if choice.parameter in FALLS else 'up'} to {value} keeps this limit"
-    return f"Use {symbol} = {value} {side}".rstrip()
+    if choice.binding.free:
+        return f"Any {named} {'down' if falls(choice.parameter) else 'up'} to {value} keeps this limit"
+    return f"Use {named} = {value} {side}".rstrip()
 
 
 def consequence(choice: Choice, asked: Question) -> Said:

@@ -1,29 +1,35 @@
 """The JSON API: the same functions as the command line, with an OpenAPI definition.
 
-Parameters are declared as the numbers they are, for readers and tools; the text that was sent is what is passed on, so
-that the answer, its command included, is the command line's.
+Parameters come from the catalogue, declared as the numbers they are, for readers and tools; the text that was sent is
+what is passed on, so that the answer, its command included, is the command line's.
 """
 
 from __future__ import annotations
 
+import inspect
 import math
 import tempfile
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from ..catalogue.mechanisms import MECHANISMS, every_option
+from ..catalogue.parameters import PARAMETERS, Kind, Parameter
 from ..catalogue.readings import READINGS
+from ..catalogue.said import EXPLAINED, reading_options
 from ..data.tables.bundled import bundled, names
-from ..errors import EpsilensError, InputError, NoSolutionError
-from . import asking
-from .fields import FIELDS, MECHANISMS
+from ..errors import EpsilensError, InputError
+from . import questions
+from .assess_pages import Refused, assessed
+from .limits import MOST_LIST
 
-__all__ = ["Failure", "router"]
+__all__ = ["Failure", "make_router"]
 
-router = APIRouter(prefix="/api", tags=["api"])
 SCHEMA = 1
 
 
@@ -101,48 +107,69 @@ _BAD: dict[int | str, dict[str, Any]] = {
 }
 _BUSY: dict[int | str, dict[str, Any]] = {503: {"model": Failure, "description": "too busy, or took too long"}}
 
-# The names are listed for readers and tools; a wrong one gets the library's own sentence, which names the right ones.
-Mechanism = Annotated[
-    str,
-    Query(description="the mechanism", json_schema_extra={"enum": [n.replace("_", "-") for n in MECHANISMS]}),
-]
-ReadingName = Annotated[str, Query(description="what is limited", json_schema_extra={"enum": list(READINGS)})]
+# -- parameters, from the catalogue -------------------------------------------------------------------------------
 
 
-def _number(name: str, words: str = "", **limits: Any) -> Any:
-    return Query(description=words or FIELDS[name].hint or FIELDS[name].label, **limits)
+def _whole(sent: Any) -> Any:
+    """1e3 is a whole number too."""
+    try:
+        return int(float(sent)) if float(sent).is_integer() else sent
+    except (TypeError, ValueError, OverflowError):
+        return sent
 
 
-Positive = {"gt": 0}
-Share = {"ge": 0, "le": 1}
-Epsilon = Annotated[float | None, _number("epsilon", "privacy loss ε", **Positive)]
-Scale = Annotated[float | None, _number("scale", "scale of the noise, instead of epsilon", **Positive)]
-Sigma = Annotated[float | None, _number("sigma", "standard deviation of the noise", **Positive)]
-Psi = Annotated[float | None, _number("psi", "sensitivity over standard deviation", **Positive)]
-Delta = Annotated[float | None, _number("delta", "the δ that goes with epsilon", **Share)]
-Calibration = Annotated[Literal["analytic", "classical"] | None, Query(description="how σ follows from ε and δ")]
-Sensitivity = Annotated[float | None, _number("sensitivity", "the most one person moves the answer", **Positive)]
-Shift = Annotated[float | None, _number("shift", "how far this person moves it", ge=0)]
-Stretch = Annotated[float | None, _number("stretch", **Positive)]
-Neighbours = Annotated[Literal["add-remove", "replace"] | None, Query(description="what one person changes")]
-Norm = Annotated[Literal["L1", "L2"] | None, Query(description="norm of the sensitivity")]
-K = Annotated[int | None, Query(description="possible answers of randomised response", ge=2)]
-Truth = Annotated[float | None, _number("truth", "probability of a true answer, instead of epsilon", **Share)]
-Gamma = Annotated[float | None, _number("gamma", "where the staircase breaks", **Share)]
-Scores = Annotated[str | None, Query(description="scores of the outcomes, separated by commas", max_length=20_000)]
-Monotonic = Annotated[bool | None, Query(description="a person can only raise scores")]
-Prior = Annotated[float | None, _number("prior", "the adversary's belief before the release", **Share)]
-Fpr = Annotated[float | None, _number("fpr", "false-positive rate", **Share)]
-Beta = Annotated[float | None, _number("beta", "weight of recall in the F-score", **Positive)]
-Baseline = Annotated[float | None, _number("baseline", "success of an attack without the release", **Share)]
-ForEpsilon = Annotated[float | None, _number("for_epsilon", "the ε whose δ is read", ge=0)]
-ForDelta = Annotated[float | None, _number("for_delta", "the δ whose ε is read", **Share)]
+def _annotation(p: Parameter) -> Any:
+    """The type of a parameter with its limits and what it is for."""
+    words = p.explained()
+    words = words if words[1:2].isupper() else words[:1].lower() + words[1:]
+    limits: dict[str, Any] = {"description": words + (f"; {p.shown} unless given" if p.shown else "")}
+    if p.allowed is not None:
+        low, high = p.allowed.low, p.allowed.high
+        limits |= {} if math.isinf(low) else {"gt" if p.allowed.above else "ge": low}
+        limits |= {} if math.isinf(high) else {"le": high}
+    if p.kind is Kind.WORD and p.choices:
+        return Annotated[Literal[tuple(p.choices)] | None, Query(**limits)]
+    if p.kind in (Kind.NUMBERS, Kind.ONE_OR_MORE):
+        limits["description"] += ", separated by commas"
+        return Annotated[str | None, Query(**limits, max_length=MOST_LIST)]
+    if p.kind is Kind.WHOLE:
+        return Annotated[int | None, BeforeValidator(_whole), Query(**limits)]
+    return Annotated[bool | None if p.kind is Kind.FLAG else float | None, Query(**limits)]
+
+
+def _listed(name: str, words: str, default: str, known: Iterable[str]) -> inspect.Parameter:
+    """Names listed for readers and tools; a wrong one gets the library's own sentence, which names the right ones."""
+    annotation = Annotated[str, Query(description=words, json_schema_extra={"enum": list(known)})]
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _taking(
+    endpoint: Callable[..., JSONResponse], names: Iterable[str], *listed: inspect.Parameter
+) -> Callable[..., JSONResponse]:
+    """The endpoint with the catalogue's parameters in its signature, where it says ``**more``."""
+
+    def taking(**sent: Any) -> JSONResponse:
+        return endpoint(**sent)
+
+    written = [
+        p
+        for p in inspect.signature(endpoint, eval_str=True).parameters.values()
+        if p.kind is not p.VAR_KEYWORD and p.name not in {other.name for other in listed}
+    ]
+    more = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_annotation(PARAMETERS[name]))
+        for name in names
+    ]
+    keywords = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in written]
+    taking.__signature__ = inspect.Signature([*keywords, *listed, *more])  # type: ignore[attr-defined]
+    taking.__name__, taking.__doc__ = endpoint.__name__, endpoint.__doc__
+    return taking
 
 
 def failure(error: EpsilensError) -> JSONResponse:
     """An error of the library as an answer."""
-    problem = asking.problem_of(error)
-    status = 422 if isinstance(error, InputError | NoSolutionError) else getattr(error, "status", 422)
+    problem = questions.problem_of(error)
+    status = error.status if isinstance(error, Refused) else 422
     body: dict[str, Any] = {"schema": SCHEMA, "error": problem.sentence, "field": problem.field or None}
     if problem.floor is not None:
         body["floor"] = problem.floor if math.isfinite(problem.floor) else None  # JSON has no infinity
@@ -154,50 +181,33 @@ def _sent(request: Request, *without: str) -> dict[str, str]:
     pairs = [(k, v) for k, v in request.query_params.multi_items() if k not in without]
     if len({k for k, _ in pairs}) != len(pairs):
         twice = next(k for i, (k, _) in enumerate(pairs) if k in dict(pairs[:i]))
-        raise InputError(f"{twice[:40]} is given twice: give it once")
+        raise InputError(f"{twice[:40]} is given twice: give it once", parameter=twice)
     return dict(pairs)
 
 
-@router.get("/explain", responses={200: {"model": Explained}, **_BAD})
-def explain(
-    request: Request, mechanism: Mechanism = "laplace", epsilon: Epsilon = None, scale: Scale = None,
-    sigma: Sigma = None, psi: Psi = None, delta: Delta = None, calibration: Calibration = None,
-    sensitivity: Sensitivity = None, shift: Shift = None, stretch: Stretch = None, neighbours: Neighbours = None,
-    norm: Norm = None, k: K = None, truth: Truth = None, gamma: Gamma = None, scores0: Scores = None,
-    scores1: Scores = None, monotonic: Monotonic = None, prior: Prior = None, fpr: Fpr = None, beta: Beta = None,
-    baseline: Baseline = None, for_epsilon: ForEpsilon = None, for_delta: ForDelta = None,
-) -> JSONResponse:  # fmt: skip
+def explain(request: Request, mechanism: str, **more: Any) -> JSONResponse:
     """What an adversary can do with one release: every reading, its baseline and the sentence."""
     try:
-        return JSONResponse(asking.explain_strictly(mechanism, _sent(request, "mechanism")).to_dict())
+        return JSONResponse(questions.explain_strictly(mechanism, _sent(request, "mechanism")).to_dict())
     except EpsilensError as error:
         return failure(error)
 
 
-@router.get("/choose", responses={200: {"model": Chosen}, **_BAD})
 def choose(
     request: Request,
+    mechanism: str,
+    reading: str,
     at_most: Annotated[float, Query(description="the limit")],
-    mechanism: Mechanism = "laplace",
-    reading: ReadingName = "success",
     parameter: Annotated[str | None, Query(description="what is chosen; ε or σ unless given", max_length=40)] = None,
-    epsilon: Epsilon = None, scale: Scale = None, sigma: Sigma = None, psi: Psi = None, delta: Delta = None,
-    calibration: Calibration = None, sensitivity: Sensitivity = None, shift: Shift = None, stretch: Stretch = None,
-    neighbours: Neighbours = None, norm: Norm = None, k: K = None, truth: Truth = None, gamma: Gamma = None,
-    scores0: Scores = None, scores1: Scores = None, monotonic: Monotonic = None, prior: Prior = None,
-    fpr: Fpr = None, beta: Beta = None, baseline: Baseline = None, for_epsilon: ForEpsilon = None,
-    for_delta: ForDelta = None,
-    alpha: Annotated[float | None, Query(description="false-positive rate of recall and precision", **Share)] = None,
-    recall: Annotated[float | None, Query(description="recall at which precision is read", **Share)] = None,
-    order: Annotated[float | None, Query(description="order of the Rényi divergence", gt=0)] = None,
-) -> JSONResponse:  # fmt: skip
+    **more: Any,
+) -> JSONResponse:
     """The riskiest parameter that keeps a reading at or under a limit."""
     try:
         sent = _sent(request)
         limit, chosen = sent.pop("at_most"), sent.pop("parameter", None)
         sent.pop("mechanism", None)
         sent.pop("reading", None)
-        return JSONResponse(asking.choose_strictly(mechanism, f"{reading}={limit}", sent, chosen).to_dict())
+        return JSONResponse(questions.choose_strictly(mechanism, f"{reading}={limit}", sent, chosen).to_dict())
     except EpsilensError as error:
         return failure(error)
 
@@ -205,22 +215,20 @@ def choose(
 _Setting = Annotated[str | None, Query(description="a setting such as laplace:epsilon=1", max_length=200)]
 
 
-@router.get("/compare", responses={200: {"model": Compared}, **_BAD})
 def compare(
     request: Request,
     a: Annotated[str, Query(description="a setting such as laplace:epsilon=1,sensitivity=2", max_length=200)],
     b: _Setting = None,
     c: _Setting = None,
     d: _Setting = None,
-    prior: Prior = None,
-    fpr: Fpr = None,
+    **more: Any,
 ) -> JSONResponse:
     """Two to four settings side by side, each explained."""
     try:
         sent = _sent(request)
     except EpsilensError as error:
         return failure(error)
-    settings = asking.ask_compare(sent)[1]
+    settings = questions.ask_compare(sent)[1]
     wrong = next((s for s in settings if s.problem is not None), None)
     if wrong is not None and wrong.problem is not None:
         return JSONResponse({"schema": SCHEMA, "error": wrong.problem.sentence, "field": wrong.problem.field}, 422)
@@ -236,16 +244,9 @@ def compare(
     return JSONResponse({"schema": SCHEMA, "settings": made})
 
 
-@router.get("/tables", responses={200: {"model": Tables}, **{k: _BAD[k] for k in (400, 403, 413, 422)}})
 def tables() -> JSONResponse:
     """The bundled tables with their columns, licence and origin."""
     return JSONResponse({"schema": SCHEMA, "tables": [bundled(name).to_dict() for name in names()]})
-
-
-def _release_schema() -> dict[str, Any]:
-    from ..plan.plan import json_schema
-
-    return json_schema()
 
 
 _BODY = {
@@ -255,13 +256,8 @@ _BODY = {
 }
 
 
-@router.post("/assess", responses={200: {"model": Assessed}, **_BAD, **_BUSY}, openapi_extra={"requestBody": _BODY})
 async def assess(request: Request) -> JSONResponse:
     """Assess a planned release on a bundled table: what each adversary could learn, and the largest ε within limits."""
-    from fastapi.concurrency import run_in_threadpool
-
-    from .assess_pages import assessed
-
     try:
         text = (await request.body()).decode("utf-8")
     except UnicodeDecodeError:
@@ -272,3 +268,23 @@ async def assess(request: Request) -> JSONResponse:
         except EpsilensError as error:
             return failure(error)
     return JSONResponse(made["data"])
+
+
+def make_router() -> APIRouter:
+    """The API, with the parameters of whatever the catalogue holds now."""
+    router = APIRouter(prefix="/api", tags=["api"])
+    mechanism = _listed("mechanism", "the mechanism", "laplace", (m.spoken for m in MECHANISMS.values()))
+    reading = _listed("reading", "what is limited", "success", READINGS)
+    taken = [name for name in PARAMETERS if name in every_option()]
+    router.get("/explain", responses={200: {"model": Explained}, **_BAD})(
+        _taking(explain, (*taken, *EXPLAINED), mechanism)
+    )
+    router.get("/choose", responses={200: {"model": Chosen}, **_BAD})(
+        _taking(choose, (*taken, *reading_options()), mechanism, reading)
+    )
+    router.get("/compare", responses={200: {"model": Compared}, **_BAD})(_taking(compare, ("prior", "fpr")))
+    router.get("/tables", responses={200: {"model": Tables}, **_BAD})(tables)
+    router.post("/assess", responses={200: {"model": Assessed}, **_BAD, **_BUSY}, openapi_extra={"requestBody": _BODY})(
+        assess
+    )
+    return router

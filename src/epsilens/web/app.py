@@ -26,7 +26,7 @@ except ImportError as error:
 from .. import __version__
 from ..show.render.html import ASSETS
 from .limits import Limits
-from .security import Guard, _loopback, allowed_hosts
+from .security import Guard, allowed_hosts, is_loopback
 from .workers import Workers
 
 __all__ = ["create_app"]
@@ -54,7 +54,7 @@ def create_app(host: str = "127.0.0.1", limits: Limits | None = None) -> FastAPI
     app.include_router(pages.router)
     app.include_router(assess_pages.router)
     app.include_router(notions_pages.router)
-    app.include_router(api.router)
+    app.include_router(api.make_router())
     app.include_router(api_docs.router)
     app.mount("/static", StaticFiles(directory=Path(__file__).with_name("static")), name="static")
     app.mount("/assets", StaticFiles(directory=ASSETS), name="assets")
@@ -62,13 +62,13 @@ def create_app(host: str = "127.0.0.1", limits: Limits | None = None) -> FastAPI
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(Exception, _failed)
     most = {"": within.body_bytes, "/assess": within.upload_bytes, "/assess/columns": within.upload_bytes}
-    app.add_middleware(Guard, hosts=allowed_hosts(host), open_to_network=not _loopback(host), most=most)
+    app.add_middleware(Guard, hosts=allowed_hosts(host), open_to_network=not is_loopback(host), most=most)
     return app
 
 
 def _warm(app: FastAPI) -> None:
     """Import what the first views need, while the browser opens."""
-    from .asking import ask_explain
+    from .questions import ask_explain
 
     about = ask_explain({})
     if about.about is not None:

@@ -19,10 +19,10 @@ from starlette.datastructures import FormData, UploadFile
 from ..catalogue.readings import READINGS
 from ..data.tables.bundled import bundled, names
 from ..errors import EpsilensError, InputError
-from .asking import Problem
 from .pages import attachment, render
 from .parts import Kept
-from .planning import EXAMPLES, KINDS, UPLOAD, check_size, columns_of, permitted, plan_of, to_yaml
+from .planform import EXAMPLES, KINDS, UPLOAD, check_size, columns_of, permitted, plan_of, to_yaml
+from .questions import Problem
 
 __all__ = ["Upload", "assessed", "router"]
 
@@ -41,7 +41,8 @@ class Upload:
         ending = next((e for e in _ENDINGS if self.name.lower().endswith(e)), None)
         if ending is None:
             raise InputError(
-                f"the file is {self.name[:60]!r}: give a CSV (.csv, .tsv, .csv.gz) or Parquet (.parquet) file"
+                f"the file is {self.name[:60]!r}: give a CSV (.csv, .tsv, .csv.gz) or Parquet (.parquet) file",
+                parameter="table",
             )
         self.path = folder / f"upload{ending}"
 
@@ -67,15 +68,17 @@ def assessed(app: Any, text: str, folder: Path, upload: Upload | None = None) ->
     return _fine(made)
 
 
-class _Refused(EpsilensError):  # noqa: N818 - reads as what it is
-    def __init__(self, sentence: str, status: int) -> None:
+class Refused(EpsilensError):  # noqa: N818 - reads as what it is
+    """What a worker refused, with the status code that says why."""
+
+    def __init__(self, sentence: str, status: int, parameter: str = "") -> None:
         super().__init__(sentence)
-        self.status = status
+        self.status, self.parameter = status, parameter
 
 
 def _fine(made: dict[str, Any]) -> dict[str, Any]:
     if "error" in made:
-        raise _Refused(str(made["error"]), int(made["status"]))
+        raise Refused(str(made["error"]), int(made["status"]), made.get("parameter", ""))
     return made
 
 
@@ -118,7 +121,7 @@ def _show(
         columns=columns,
         again=own and not made,
         kinds=KINDS,
-        limit_readings=[(n, r.label) for n, r in READINGS.items() if not r.required],
+        limit_readings=[(n, r.label) for n, r in READINGS.items() if not (r.required or r.either)],
         secret_example=_example(EXAMPLES.get(table, ""), "secret"),
         yaml=text,
         rows=max(12, min(text.count("\n") + 2, 30)),
@@ -173,28 +176,47 @@ def _json(data: Any) -> str:
     return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
 
 
-_PLACES = (
-    (r"data\.table|^table|the file", "table"),
-    (r"data\.person", "person"),
-    (r"max_rows", "max_rows"),
-    (r"quasi_identifiers", "quasi"),
-    (r"secret", "secret"),
-    (r"mechanism\.epsilon", "epsilon"),
-    (r"delta", "delta"),
-    (r"adversary\.prior", "prior"),
-    (r"adversary\.among", "among"),
-    (r"related|correlation", "related"),
-    (r"limits", "at_most"),
-    (r"queries", "queries"),
-)
+#: A part of a release, or what a check calls it, and the field that says it.
+_FIELDS = {
+    "table": "table",
+    "data.table": "table",
+    "person": "person",
+    "data.person": "person",
+    "data.max_rows": "max_rows",
+    "quasi_identifiers": "quasi",
+    "data.quasi_identifiers": "quasi",
+    "secret": "secret",
+    "data.secret": "secret",
+    "data.related": "related",
+    "adversary.correlation": "related",
+    "adversary.prior": "prior",
+    "adversary.among": "among",
+    "mechanism.epsilon": "epsilon",
+    "mechanism.delta": "delta",
+    "delta": "delta",
+    "limits": "at_most",
+    "queries": "queries",
+}
 
 
 def _problem(error: EpsilensError) -> Problem:
     text = " ".join(str(error).split())
-    query = re.search(r"queries\.(\d+)", text)
-    place = f"q{int(query[1]) - 1}" if query else next((p for what, p in _PLACES if re.search(what, text)), "")
+    about = error.parameter if isinstance(error, InputError | Refused) else ""
     sentence = f"{text[:1].upper()}{text[1:]}".rstrip(".") + "."
-    return Problem(place, sentence, getattr(error, "status", 422))
+    return Problem(_field(about), sentence, error.status if isinstance(error, Refused) else 422)
+
+
+def _field(parameter: str) -> str:
+    """The field of a part of the release: its own, or that of the part it belongs to.
+
+    >>> _field("limits.roc.at_most"), _field("queries.2.bounds"), _field("data.quasi_identifiers.1")
+    ('at_most', 'q1', 'quasi')
+    """
+    parts = parameter.split(".")
+    if parts[0] == "queries" and len(parts) > 1 and parts[1].isdigit():
+        return f"q{int(parts[1]) - 1}"
+    known = (".".join(parts[:n]) for n in range(len(parts), 0, -1))
+    return next((_FIELDS[place] for place in known if place in _FIELDS), "")
 
 
 # -- requests -----------------------------------------------------------------------------------------------------
@@ -280,7 +302,7 @@ async def columns_sent(request: Request) -> Response:
             table = _texts(form).get("table", _DEFAULT)
             if upload is None:
                 if table == UPLOAD:
-                    raise InputError("the file is missing: choose a CSV or Parquet file")
+                    raise InputError("the file is missing: choose a CSV or Parquet file", parameter="table")
                 return _show(request, table=table if table in names() else _DEFAULT)
             ask = request.app.state.workers.run
             made = _fine(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,40 +11,30 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from ..cli.notions import CONDITIONS, conditions_given
-from ..errors import EpsilensError
+from ..catalogue.conditions import CONDITIONS, conditions_given
+from ..catalogue.parameters import PARAMETERS, Place
+from ..catalogue.said import number, plain
+from ..errors import EpsilensError, InputError
 from ..notions.catalogue import NOTIONS, Notion, find
 from ..notions.implications import REFUTED
 from ..show import notions as report
 from ..show.explanation import command_line
 from ..show.render import html
 from ..show.words import rounded_down
-from .asking import Problem
-from .fields import FIELDS, Field
+from .fields import field_of
 from .limits import check_texts
 from .pages import attachment, render
+from .questions import Problem, with_symbol
 
 __all__ = ["router"]
 
 router = APIRouter(include_in_schema=False)
 
-_EPSILON = FIELDS["epsilon"]
-_USUAL = (
-    Field("dependent", "Records that go together", "The largest group of records that depend on each other; 1 if none "
-          "do.", "1"),
-    Field("records", "Records in the data", "Needed for whole databases; may stay empty."),
-    Field("priors", "Guarantees hold for", kind="word", default="one",
-          choices=(("one", "one prior belief"), ("every", "every prior belief"))),
-)  # fmt: skip
-_RARE = (
-    Field("full", "Every database is possible", kind="flag"),
-    Field("least", "Rarest value, from 0 to 0.5", "No value of a record is less probable than this.", "0"),
-    Field("constrained", "Blowfish: possible databases are known", kind="flag"),
-    Field("diameter", "Blowfish: steps between values", "Edges of the graph between any two values; inf if some are "
-          "not joined.", "1"),
-    Field("secrets", "Pufferfish hides", kind="word", default="records",
-          choices=(("records", "values of records"), ("any", "any secrets"))),
-)  # fmt: skip
+_EPSILON = field_of(PARAMETERS["epsilon"])
+_USUAL, _RARE = (
+    tuple(field_of(p) for p in CONDITIONS.values() if p.control is not None and p.control.place is place)
+    for place in (Place.USUAL, Place.RARE)
+)
 _FIELDS = {f.name: f for f in (_EPSILON, *_USUAL, *_RARE)}
 
 
@@ -85,27 +74,21 @@ def ask(given: Mapping[str, str]) -> Asked:
         }
         told = {k: True if _FIELDS[k].kind == "flag" else v for k, v in told.items()}
         asked.options = {"from": asked.notion.key, "epsilon": asked.values["epsilon"], **told}
-        epsilon, conditions = _number(asked.values["epsilon"]), conditions_given(told)
+        epsilon = number("epsilon", asked.values["epsilon"], "epsilon")
+        conditions = conditions_given(told, plain)
         made = report.promised(asked.notion.key, epsilon, **conditions)
         asked.about = made.with_command(command_line("notions", "", asked.options))
         asked.enough = report.enough(asked.notion.key, epsilon, **conditions)
     except EpsilensError as error:
-        asked.problem = _problem(str(error))
+        asked.problem = _problem(error)
     return asked
 
 
-def _number(text: str) -> float:
-    from ..cli.common import parse_number
-
-    return parse_number("epsilon", text)
-
-
-def _problem(text: str) -> Problem:
-    text = " ".join(text.replace("--", "").split())
-    said = re.match(r"([a-z_]+) (?:is|has|contains|describes) ", text)
-    name = said[1] if said and said[1] in (*_FIELDS, "from") else ""
-    shown = f"ε {text[len('epsilon ') :]}" if name == "epsilon" else f"{text[:1].upper()}{text[1:]}"
-    return Problem(name, f"{shown}.")
+def _problem(error: EpsilensError) -> Problem:
+    about = error.parameter if isinstance(error, InputError) else ""
+    name = about if about in (*_FIELDS, "from") else ""
+    symbol = PARAMETERS[name].symbol if name in PARAMETERS else ""
+    return Problem(name, with_symbol(" ".join(str(error).split()), about, symbol))
 
 
 @router.get("/notions")

@@ -14,12 +14,14 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from markupsafe import Markup
 
 from .. import __version__
+from ..catalogue.mechanisms import MECHANISMS
+from ..catalogue.parameters import PARAMETERS, symbol
 from ..catalogue.readings import READINGS
+from ..catalogue.said import EXPLAINED
 from ..show import icons
-from ..show.sentences import SYMBOLS
 from ..show.words import frequencies
-from . import asking, parts
-from .fields import FIELDS, MECHANISMS, READING_FIELDS, WAY_WORDS, WAYS, Field, shown_fields, to_of_100
+from . import parts, questions
+from .fields import Field, field_of, shown_fields, to_of_100, ways_of
 from .limits import Limits
 
 __all__ = ["render", "router", "templates"]
@@ -34,7 +36,7 @@ _WHOLE_VIEW = Markup(
 _DOWNLOAD_CSP = "default-src 'none'; style-src 'unsafe-inline'; font-src data:; img-src data:; frame-ancestors 'none'"
 
 
-def _rare_open(rare: list[Field], asked: asking.Asked) -> bool:
+def _rare_open(rare: list[Field], asked: questions.Asked) -> bool:
     """Whether something behind the fold differs from its default or is wrong, and must be seen."""
     wrong = asked.problem.field if asked.problem else ""
     return any(asked.values.get(f.name, "") not in ("", f.default) or f.name == wrong for f in rare)
@@ -58,7 +60,7 @@ def templates() -> jinja2.Environment:
     made.globals |= {
         "version": __version__,
         "mechanisms": MECHANISMS,
-        "mechanism_choices": [(name.replace("_", "-"), words) for name, words in MECHANISMS.items()],
+        "mechanism_choices": lambda: [(m.spoken, m.title) for m in MECHANISMS.values()],
         "stylesheets": ["page.css"],
         "of_100": to_of_100,
         "spaced": _spaced,
@@ -114,15 +116,13 @@ def _slots(*names: str) -> str:
 @router.get("/explain")
 def explain_view(request: Request) -> Response:
     """Explain."""
-    asked = asking.ask_explain(_query(request))
+    asked = questions.ask_explain(_query(request))
     away, headers = _plain_or_here(request, asked.url, asked.problem is None)
     if away:
         return away
-    noise, usual, rare = shown_fields(asked.mechanism, asked.way)
-    ways = [
-        (way, " and ".join(FIELDS[n].symbol or WAY_WORDS[way] for n in names))
-        for way, names in WAYS[asked.mechanism].items()
-    ]
+    mechanism = MECHANISMS[asked.mechanism]
+    noise, usual, rare = shown_fields(mechanism, asked.way)
+    ways = [(way, " and ".join(map(symbol, names))) for way, names in ways_of(mechanism).items()]
     return render(
         "explain.html",
         asked.problem.status if asked.problem else 200,
@@ -140,13 +140,13 @@ def explain_view(request: Request) -> Response:
 @router.get("/explain.html")
 def explain_file(request: Request) -> Response:
     """The Explain report to keep."""
-    return _file(asking.ask_explain(_query(request)), "explain")
+    return _file(questions.ask_explain(_query(request)), "explain")
 
 
 @router.get("/choose.html")
 def choose_file(request: Request) -> Response:
     """The Choose report to keep."""
-    return _file(asking.ask_choose(_query(request)), "choose")
+    return _file(questions.ask_choose(_query(request)), "choose")
 
 
 @router.get("/choose.json")
@@ -154,7 +154,7 @@ def choose_json(request: Request) -> Response:
     """The choice as JSON, from the view's own query."""
     import json
 
-    asked = asking.ask_choose(_query(request))
+    asked = questions.ask_choose(_query(request))
     if asked.about is None:
         return _message(asked)
     return attachment(
@@ -164,13 +164,13 @@ def choose_json(request: Request) -> Response:
     )
 
 
-def _file(asked: asking.Asked, name: str) -> Response:
+def _file(asked: questions.Asked, name: str) -> Response:
     if asked.about is None:
         return _message(asked)
     return attachment(asked.about.to_html(), f"{name}-{asked.mechanism}.html", "text/html")
 
 
-def _message(asked: asking.Asked) -> Response:
+def _message(asked: questions.Asked) -> Response:
     sentence = asked.problem.sentence if asked.problem else ""
     return render("message.html", 422, view="", heading="This cannot be computed", sentence=sentence)
 
@@ -179,17 +179,18 @@ def _message(asked: asking.Asked) -> Response:
 def choose_view(request: Request) -> Response:
     """Choose."""
     given = _query(request)
-    asked = asking.ask_choose(given)
+    asked = questions.ask_choose(given)
     solvable = asked.problem is None or asked.problem.floor is not None
     away, headers = _plain_or_here(request, asked.url, solvable and bool(asked.options))
     if away:
         return away
     reading = asked.values.get("reading", "success")
-    arguments = [FIELDS[n] for n in asking.READING_TAKES.get(reading, ())]
+    mechanism = MECHANISMS[asked.mechanism]
+    arguments = [field_of(PARAMETERS[n]) for n in READINGS[reading].options] if reading in READINGS else []
     parameter = asked.values.get("parameter", "epsilon")
-    way = parameter if parameter in WAYS[asked.mechanism] else next(iter(WAYS[asked.mechanism]))
-    noise, usual, rare = shown_fields(asked.mechanism, way)
-    taken = {f.name for f in arguments} | {parameter, "prior", "fpr", *READING_FIELDS}
+    ways = ways_of(mechanism)
+    noise, usual, rare = shown_fields(mechanism, parameter if parameter in ways else next(iter(ways)))
+    taken = {f.name for f in arguments} | {parameter, *EXPLAINED}
     noise, usual, rare = ([f for f in some if f.name not in taken] for some in (noise, usual, rare))
     return render(
         "choose.html",
@@ -200,8 +201,8 @@ def choose_view(request: Request) -> Response:
         readings_choices=[(name, _sentence_case(r.label)) for name, r in READINGS.items() if name != "roc"],
         bounded_by_one=reading not in READINGS or READINGS[reading].ceiling == 1,
         arguments=arguments,
-        parameters=[(n, FIELDS[n].label) for n in asking.choosable(asked.mechanism)],
-        symbol=SYMBOLS.get(parameter, parameter),
+        parameters=[(n, field_of(PARAMETERS[n]).label) for n in questions.choosable(mechanism)],
+        symbol=symbol(parameter),
         noise=noise,
         usual=usual,
         rare=rare,
@@ -221,7 +222,7 @@ _EXAMPLES = {"a": "epsilon=1", "b": "psi=1", "c": "sigma=2", "d": "epsilon=0.5, 
 @router.get("/compare")
 def compare_view(request: Request) -> Response:
     """Compare."""
-    shared, settings = asking.ask_compare(_query(request))
+    shared, settings = questions.ask_compare(_query(request))
     by_letter = {s.values["letter"]: s for s in settings}
     good = [(letter, s) for letter, s in by_letter.items() if s.about is not None]
     query = compare_query(shared, settings)
@@ -246,7 +247,7 @@ def compare_view(request: Request) -> Response:
         view="Compare",
         entries=entries,
         shared=shared,
-        shared_fields=[FIELDS["prior"], FIELDS["fpr"]],
+        shared_fields=[field_of(PARAMETERS[name]) for name in shared],
         good=good,
         trouble=trouble,
         roc=_rocs(good) if good else "",
@@ -260,35 +261,45 @@ def compare_view(request: Request) -> Response:
     )
 
 
-def _rocs(good: list[tuple[str, asking.Asked]]) -> Markup:
+def _rocs(good: list[tuple[str, questions.Asked]]) -> Markup:
     """The chart at both widths; text never shrinks."""
     settings = [(letter, asked.about) for letter, asked in good if asked.about is not None]
     desk, phone = parts.compared_roc(settings, 480), parts.compared_roc(settings, parts.WIDTH)
     return Markup('<div class="desk">{}</div><div class="phone">{}</div>').format(desk, phone)
 
 
-def compare_query(shared: Mapping[str, str], settings: list[asking.Asked]) -> str:
+def compare_query(shared: Mapping[str, str], settings: list[questions.Asked]) -> str:
     """The query of the plain URL of a comparison."""
     said = {s.values["letter"]: _told(s) for s in settings}
-    return urlencode(said | {k: v for k, v in shared.items() if v != FIELDS[k].default}, safe=":,")
+    return urlencode(said | _unusual(shared), safe=":,")
 
 
-def explain_query(asked: asking.Asked, shared: Mapping[str, str]) -> str:
+def explain_query(asked: questions.Asked, shared: Mapping[str, str]) -> str:
     """The query of the Explain view of one setting."""
-    usual = {k: v for k, v in shared.items() if v != FIELDS[k].default}
-    return urlencode({"mechanism": asked.mechanism.replace("_", "-"), **asked.options, **usual})
+    spoken = MECHANISMS[asked.mechanism].spoken
+    return urlencode({"mechanism": spoken, **asked.options, **_unusual(shared)})
 
 
-def _told(asked: asking.Asked) -> str:
+def _unusual(shared: Mapping[str, str]) -> dict[str, str]:
+    return {k: v for k, v in shared.items() if v != field_of(PARAMETERS[k]).default}
+
+
+def _told(asked: questions.Asked) -> str:
     if asked.about is None:
         return asked.values["text"]
     return f"{asked.values['mechanism']}:{','.join(f'{k}={v}' for k, v in asked.options.items())}"
 
 
 def _spoken(options: Mapping[str, str]) -> str:
-    return ", ".join(
-        f"{(FIELDS[k].symbol or FIELDS[k].label.lower()) if k in FIELDS else k} = {v}" for k, v in options.items()
-    )
+    return ", ".join(f"{_named(k)} = {v}" for k, v in options.items())
+
+
+def _named(option: str) -> str:
+    """An option's symbol, or the page's label for it."""
+    known = PARAMETERS.get(option)
+    if known is None or known.control is None:
+        return option
+    return known.symbol or field_of(known).label.lower()
 
 
 def _icon(about: Any, letter: str) -> Markup:
@@ -299,7 +310,7 @@ def _icon(about: Any, letter: str) -> Markup:
     return Markup(icons.array(str(caption), row.baseline, value, key=f"person-{letter}"))
 
 
-def _table(good: list[tuple[str, asking.Asked]]) -> list[tuple[str, list[dict[str, Any]]]]:
+def _table(good: list[tuple[str, questions.Asked]]) -> list[tuple[str, list[dict[str, Any]]]]:
     """The readings of every setting, row by row; a row is left out only where no setting shows it."""
     every = [asked.about for _, asked in good if asked.about is not None]
     lines = []

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 from urllib.parse import urlsplit
 
-__all__ = ["Guard", "allowed_hosts"]
+__all__ = ["Guard", "allowed_hosts", "is_loopback"]
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -41,12 +41,13 @@ _HEADERS = {
 def allowed_hosts(host: str) -> frozenset[str]:
     """The names this server answers to when it listens on ``host``."""
     names = {"localhost", "127.0.0.1", "::1", host.strip("[]").lower()}
-    if not _loopback(host):
+    if not is_loopback(host):
         names |= {socket.gethostname().lower(), socket.getfqdn().lower()}
     return frozenset(names - {"0.0.0.0", "::"})
 
 
-def _loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Whether a host is reached from this machine alone."""
     try:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:

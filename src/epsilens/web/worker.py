@@ -71,7 +71,8 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
             _check_unpacked(Path(path), request["unpacked"])
         return {"columns": _columns, "assess": _assess}[request["task"]](request)
     except EpsilensError as error:
-        return {"error": _without(str(error), request), "status": 422}
+        about = error.parameter if isinstance(error, InputError) else ""
+        return {"error": _without(str(error), request), "status": 422, "parameter": about}
     except MemoryError:
         return {"error": "the table needs more memory than the page allows: use the command line", "status": 413}
     except Exception as error:
@@ -100,9 +101,13 @@ def _check_unpacked(path: Path, most: int) -> None:
             while block := file.read(1 << 20):
                 size += len(block)
                 if size > most:
-                    raise InputError(f"the file unpacks to more than {most / 1e9:g} GB: use the command line")
+                    raise InputError(
+                        f"the file unpacks to more than {most / 1e9:g} GB: use the command line", parameter="table"
+                    )
     except (OSError, EOFError, zlib.error):
-        raise InputError("the file is not a whole gzip file: give a CSV, a gzipped CSV or Parquet") from None
+        raise InputError(
+            "the file is not a whole gzip file: give a CSV, a gzipped CSV or Parquet", parameter="table"
+        ) from None
 
 
 def _columns(request: dict[str, Any]) -> dict[str, Any]:

@@ -195,7 +195,6 @@ def test_exact_rational_products_lie_strictly_inside(seed: int) -> None:
     ("sigma", "rate", "k", "epsilon", "tilts"),
     [
         (1.0, 0.01, 1000, 1.5, (2.0, 3.0)),
-        (0.8, 0.02, 300, 1.0, (0.7, 1.0)),
         (2.0, 0.1, 200, 2.0, (2.0, 3.0)),
         (1.5, 1e-3, 2000, 0.05, (8.0, 12.0)),
     ],

@@ -141,7 +141,10 @@ def experiment(
     name, width = noise(scale, sigma)
     possible = laws.possible
     if len(possible) < 2:
-        raise InputError(f"with this knowledge {title} has only one possible value: there is nothing left to learn")
+        raise InputError(
+            f"with this knowledge {title} has only one possible value: there is nothing left to learn",
+            parameter="known",
+        )
     if pair is not None:
         x, y = _pair(laws, pair, title)
     elif name == "scale":

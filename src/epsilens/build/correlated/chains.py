@@ -65,7 +65,8 @@ class Chain(Records):
         if d ** len(known) > 20_000:
             raise InputError(
                 f"{len(known)} known records have {d ** len(known):.2g} combinations of values: "
-                "give known as record: value pairs, or ask for worst()"
+                "give known as record: value pairs, or ask for worst()",
+                parameter="known",
             )
         for numbers in np.ndindex(*(d,) * len(known)):
             option = dict(zip(known, map(int, numbers), strict=True))
@@ -78,7 +79,8 @@ class Chain(Records):
         if self.n > _MOST_RECORDS and deadline == math.inf:
             raise InputError(
                 f"the chain has {self.n} records: "
-                "give time_limit in seconds for the best found by then with a proven bound"
+                "give time_limit in seconds for the best found by then with a proven bound",
+                parameter="time_limit",
             )
         if risk.reading != "leakage":
             return self._by_experiments(risk, deadline, progress)
@@ -354,7 +356,7 @@ def chain(
             f"transition has shape {matrices.shape[-2:]} for {d} values: give a {d}×{d} matrix", parameter="transition"
         )
     for row in np.unique(matrices.reshape(-1, d), axis=0):
-        check_probabilities("a row of transition", row)
+        check_probabilities("a row of transition", row, of="transition")
     steps = tuple(m / m.sum(axis=1, keepdims=True) for m in matrices)
     parts = contributions([d] * count, values, weights)
     return Chain(first / first.sum(), steps, parts, record_names(names, count))

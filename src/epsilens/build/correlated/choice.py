@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from ... import checks
 from ...catalogue.readings import find
+from ...choice.choice import Binding, Choice, argument
 from ...errors import InputError, NoSolutionError
 from ...numerics.roots import last_safe
 from .records import Outcome, Risk
 from .worst import Progress
 
 if TYPE_CHECKING:
-    from ...choice.choice import Choice
     from .records import Records
 
 __all__ = ["choose"]
@@ -34,8 +34,6 @@ def choose(
     arguments: Mapping[str, Any],
 ) -> Choice:
     """See :meth:`Records.choose`."""
-    from ...choice.choice import Choice
-
     if not isinstance(reading, str):
         raise InputError(
             f"reading is {reading!r:.60}: give the name of a reading, such as 'leakage' or 'success'",
@@ -50,6 +48,7 @@ def choose(
             f"no {name} keeps the worst {reading} at or under {limit:g}: even pure noise reaches {floor:.6g}, "
             "so give a limit above that",
             floor=floor,
+            parameter=name,
         )
     most, everyone = float(model.reach.max()), float(model.reach.sum())
     if most == 0:
@@ -75,9 +74,10 @@ def choose(
             laws = model._alone(found.target) if found.values is None else model._laws(found.target, numbers)
             width = max(_least(lambda w: risk(w).read(laws)[0], limit, width), width)  # noqa: B023 - used at once
         found = search(width)
-    note = ""
+    binding = Binding.LIMIT
+    remarks: tuple[str, ...] = ()
     if found.upper > limit:
-        note = _LATE
+        remarks = (_LATE,)
         width = _least(lambda w: risk(w).shift(everyone), limit, most)
         found = replace(search(width), upper=risk(width).shift(everyone))
     known: Any = found.values if found.values is not None else found.known
@@ -86,10 +86,10 @@ def choose(
     except InputError:  # noise too narrow for the readings of a mixture: show the bare mechanism
         shown = model.experiment(found.target, [j for j in range(model.n) if j != found.target], **{name: width})
     if width <= 1e-250 * most:
-        note = "nothing violates the limit: any noise keeps it"
+        binding, remarks = Binding.NONE, ()
     if told == "leakage":  # what experiments call pure ε
         told, args = "epsilon", {"delta": 0.0}
-    return Choice(name, width, found.upper, told, args, limit, shown, "search", note)
+    return Choice(name, width, found.upper, told, args, limit, shown, "search", binding, remarks)
 
 
 def _reading(reading: str, name: str, given: Mapping[str, Any]) -> tuple[str, dict[str, float]]:
@@ -97,22 +97,18 @@ def _reading(reading: str, name: str, given: Mapping[str, Any]) -> tuple[str, di
         if name == "sigma":
             raise InputError(
                 "leakage is unbounded under Gaussian noise: bound 'psi', or 'epsilon' with a delta, instead",
-                parameter="leakage",
+                parameter="reading",
             )
         if given:
-            raise InputError(f"the reading 'leakage' does not take {next(iter(given))!r}: it takes no arguments")
+            raise InputError(
+                f"the reading 'leakage' does not take {next(iter(given))!r}: it takes no arguments", parameter="reading"
+            )
         return reading, {}
     wanted = find(reading)
-    args = {k: checks.scalar(k, v) for k, v in wanted.arguments(given).items()}
-    for k, v in args.items():
-        if k == "prior":
-            checks.probability(k, v, closed=False)
-        elif k in ("epsilon", "order"):
-            checks.at_least(k, v, 0.0)
-        elif k == "beta":
-            checks.positive(k, v)
-        else:
-            checks.probability(k, v)
+    asked = wanted.arguments(given)
+    if "prior" in asked:
+        checks.probability("prior", checks.scalar("prior", asked["prior"]), closed=False)
+    args = {k: argument(k, v) for k, v in asked.items()}
     if reading == "epsilon" and name == "scale" and args["delta"] == 0:
         return "leakage", {}
     return wanted.name, args

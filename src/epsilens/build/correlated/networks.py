@@ -31,7 +31,7 @@ def network(
     """
     if isinstance(model, (str, Path)):
         if not Path(model).is_file():
-            raise InputError(f"there is no file {str(model)!r}: give the path of a BIF file")
+            raise InputError(f"there is no file {str(model)!r}: give the path of a BIF file", parameter="model")
         try:
             reader = import_module("pgmpy.readwrite").BIFReader
         except ImportError:
@@ -39,7 +39,9 @@ def network(
         try:
             model = reader(str(model)).get_model()
         except Exception as error:  # a parser may stumble in any way
-            raise InputError(f"{str(model)!r} cannot be read as a BIF file: {error}".splitlines()[0]) from None
+            raise InputError(
+                f"{str(model)!r} cannot be read as a BIF file: {error}".splitlines()[0], parameter="model"
+            ) from None
     if not (hasattr(model, "get_cpds") and hasattr(model, "nodes")):
         raise InputError(
             f"model is a {type(model).__name__}: give a discrete Bayesian network of pgmpy, or a BIF file",
@@ -47,19 +49,25 @@ def network(
         )
     nodes = list(model.nodes())
     if not nodes:
-        raise InputError("the network has no nodes: give one with at least one node, or a file in the BIF format")
+        raise InputError(
+            "the network has no nodes: give one with at least one node, or a file in the BIF format", parameter="model"
+        )
     tables = list(model.get_cpds())
     if len(tables) != len(nodes):
-        raise InputError(f"the network has {len(nodes)} nodes and {len(tables)} tables: give one table per node")
+        raise InputError(
+            f"the network has {len(nodes)} nodes and {len(tables)} tables: give one table per node", parameter="model"
+        )
     place = {node: j for j, node in enumerate(nodes)}
     sizes, found = [0] * len(nodes), [np.zeros(0)] * len(nodes)
     factors = []
     for t in tables:
         variables = list(t.variables)
-        p = checks.real(f"the table of {t.variable}", np.asarray(t.values, dtype=float))
+        p = checks.real(f"the table of {t.variable}", np.asarray(t.values, dtype=float), of="model")
         off = np.abs(p.sum(axis=0) - 1).max() if p.size else 1.0
         if (p < 0).any() or off > 1e-6:
-            raise InputError(f"the table of {t.variable} is not a distribution: its columns must sum to 1")
+            raise InputError(
+                f"the table of {t.variable} is not a distribution: its columns must sum to 1", parameter="model"
+            )
         j = place[t.variable]
         sizes[j], found[j] = p.shape[0], _states(t, p.shape[0])
         order = sorted(range(len(variables)), key=lambda k: place[variables[k]])
@@ -75,7 +83,10 @@ def joint_of(model: Any, values: Any, weights: ArrayLike | None, names: Sequence
     whole = network(model, values, weights, names=names)
     cells = math.prod(v.size for v in whole.parts.values)
     if cells > 2**20:
-        raise InputError(f"the network has {cells:.2g} combinations of values: use correlated.network for it instead")
+        raise InputError(
+            f"the network has {cells:.2g} combinations of values: use correlated.network for it instead",
+            parameter="model",
+        )
     return whole.table()
 
 

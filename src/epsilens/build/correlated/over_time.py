@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike
 from ... import checks
 from ...checks import Array
 from ...errors import InputError
+from ...numerics.frozen import Valued
 from ...shown import Told
 from .tables import check_probabilities
 
@@ -32,8 +33,8 @@ __all__ = ["Temporal", "backward", "forward", "limit", "temporal"]
 _MOST_STEPS = 1_000_000
 
 
-@dataclass(frozen=True, eq=False)
-class Temporal(Told):
+@dataclass(frozen=True, eq=False, repr=False)
+class Temporal(Valued, Told):
     """Leakage about the value at each time, in nats.
 
     ``backward`` is from the releases up to that time, ``forward`` from that time on, ``total`` from all of them. Each
@@ -72,7 +73,7 @@ def _matrix(name: str, transition: ArrayLike) -> Array:
             f"{name} has shape {p.shape}: give a square matrix whose rows are distributions", parameter=name
         )
     for row in p:
-        check_probabilities(f"a row of {name}", row)
+        check_probabilities(f"a row of {name}", row, of=name)
     return np.asarray(p / p.sum(axis=1, keepdims=True))
 
 
@@ -269,7 +270,7 @@ def _reversed(p: Array, initial: ArrayLike | None, count: int) -> list[Array]:
         d = p.shape[0]
         system = np.vstack((p.T - np.eye(d), np.ones(d)))
         if np.linalg.matrix_rank(system) < d:
-            raise InputError("the chain has more than one stationary distribution: give initial")
+            raise InputError("the chain has more than one stationary distribution: give initial", parameter="initial")
         now = np.linalg.lstsq(system, np.append(np.zeros(d), 1.0), rcond=None)[0]
         now = np.maximum(now, 0.0) / np.maximum(now, 0.0).sum()
         return [_turned(p, now)] * count

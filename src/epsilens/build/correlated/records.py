@@ -22,6 +22,7 @@ from ...errors import InputError
 from ...experiment import Experiment
 from ...laws.closed.laplace import Laplace
 from ...laws.closed.normal import Normal
+from ...numerics.frozen import Valued
 from .adversary import Laws, displacement, experiment, leak, noise, psi
 from .knots import excess, suprema
 from .sums import Contributions
@@ -123,7 +124,7 @@ class Outcome:
     method: str
 
 
-class Records(ABC):
+class Records(Valued, ABC):
     """Discrete records that depend on each other, and a noisy linear query of them."""
 
     parts: Contributions
@@ -310,7 +311,7 @@ class Records(ABC):
             ) from None
         records = tuple(self._record("known", j) for j in listed)
         if i in records:
-            raise InputError(f"{self.names[i]} is the target and also known: leave it out of known")
+            raise InputError(f"{self.names[i]} is the target and also known: leave it out of known", parameter="known")
         if len(set(records)) < len(records):
             raise InputError(f"known is {listed!r}, with a record twice: give each record once", parameter="known")
         if isinstance(known, Mapping):

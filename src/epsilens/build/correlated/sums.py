@@ -46,11 +46,11 @@ class Contributions:
     def number(self, record: int, value: Any) -> int:
         """Which of a record's values this is."""
         own = self.values[record]
-        given = checks.scalar(f"the known value of record {record}", value)
+        given = checks.scalar(f"the known value of record {record}", value, of="known")
         near = int(np.argmin(np.abs(own - given)))
         if abs(own[near] - given) > 1e-9 * max(1.0, abs(given)):
             listed = ", ".join(f"{v:g}" for v in own[:8]) + (", …" if own.size > 8 else "")
-            raise InputError(f"record {record} has no value {given:g}: give one of {listed}")
+            raise InputError(f"record {record} has no value {given:g}: give one of {listed}", parameter="known")
         return near
 
 
@@ -82,18 +82,25 @@ def _values(sizes: Sequence[int], values: Any) -> tuple[Array, ...]:
     try:
         listed = list(values)
     except TypeError:
-        raise InputError(f"values is {values!r}: give a list of values per record, or one list for all") from None
+        raise InputError(
+            f"values is {values!r}: give a list of values per record, or one list for all", parameter="values"
+        ) from None
     if listed and all(np.ndim(v) == 0 for v in listed):  # one list for every record
         listed = [listed] * len(sizes)
     if len(listed) != len(sizes):
-        raise InputError(f"values has {len(listed)} lists for {len(sizes)} records: give one list per record")
+        raise InputError(
+            f"values has {len(listed)} lists for {len(sizes)} records: give one list per record", parameter="values"
+        )
     own = []
     for j, (given, d) in enumerate(zip(listed, sizes, strict=True)):
-        array = checks.real(f"values of record {j}", given)
+        array = checks.real(f"values of record {j}", given, of="values")
         if array.shape != (d,):
-            raise InputError(f"record {j} has {d} probabilities and values of shape {array.shape}: give {d} values")
+            raise InputError(
+                f"record {j} has {d} probabilities and values of shape {array.shape}: give {d} values",
+                parameter="values",
+            )
         if np.unique(array).size < d:
-            raise InputError(f"values of record {j} repeat: give distinct values")
+            raise InputError(f"values of record {j} repeat: give distinct values", parameter="values")
         own.append(array)
     return tuple(own)
 

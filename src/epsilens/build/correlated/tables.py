@@ -85,7 +85,8 @@ class Table(Records):
         if size > _MOST_WORK and deadline == math.inf:
             raise InputError(
                 f"the table has {self.n} records and about {size:.0e} numbers to go through: "
-                "give time_limit in seconds for the best found by then with a proven bound"
+                "give time_limit in seconds for the best found by then with a proven bound",
+                parameter="time_limit",
             )
 
     def _bounds(self, risk: Risk) -> Array:
@@ -246,7 +247,7 @@ def table(
         raise InputError("give either joint (probabilities) or rows (data to count)")
     if rows is not None:
         if values is not None:
-            raise InputError("values belong to joint: rows carry their own")
+            raise InputError("values belong to joint: rows carry their own", parameter="values")
         return _counted(rows, weights, names)
     p = checks.real("joint", joint)
     check_probabilities("joint", p)
@@ -259,15 +260,18 @@ def table(
     return Table(p / p.sum(), contributions(p.shape, values, weights), record_names(names, p.ndim))
 
 
-def check_probabilities(name: str, p: Array) -> None:
-    """Refuse what is not a distribution."""
+def check_probabilities(name: str, p: Array, *, of: str = "") -> None:
+    """Refuse what is not a distribution; ``of`` is the parameter it was given by, where that has another name."""
     if (p < 0).any():
         raise InputError(
-            f"{name} has the negative probability {float(p.min()):g}: give probabilities of at least 0", parameter=name
+            f"{name} has the negative probability {float(p.min()):g}: give probabilities of at least 0",
+            parameter=of or name,
         )
     total = float(p.sum())
     if abs(total - 1) > _TOTAL:
-        raise InputError(f"the probabilities of {name} sum to {total:.12g}: give probabilities that sum to 1")
+        raise InputError(
+            f"the probabilities of {name} sum to {total:.12g}: give probabilities that sum to 1", parameter=of or name
+        )
 
 
 def _frame(data: Any) -> bool:
@@ -292,7 +296,9 @@ def _counted(rows: Any, weights: ArrayLike | None, names: Sequence[str] | None) 
         try:
             rows = np.asarray([tuple(row) for row in rows])
         except (TypeError, ValueError):
-            raise InputError("rows have different lengths or are not rows: give tuples with one number each") from None
+            raise InputError(
+                "rows have different lengths or are not rows: give tuples with one number each", parameter="rows"
+            ) from None
     data = checks.real("rows", rows)
     if data.ndim != 2 or 0 in data.shape:
         raise InputError(f"rows has shape {data.shape}: give at least one row and one column", parameter="rows")
@@ -301,7 +307,8 @@ def _counted(rows: Any, weights: ArrayLike | None, names: Sequence[str] | None) 
     if math.prod(shape) > _MOST_CELLS:
         raise InputError(
             f"the rows span {math.prod(shape):.2g} combinations of values: "
-            "give fewer columns, or values in coarser groups"
+            "give fewer columns, or values in coarser groups",
+            parameter="rows",
         )
     joint = np.zeros(shape)
     np.add.at(joint, tuple(index for _, index in levels), 1 / data.shape[0])

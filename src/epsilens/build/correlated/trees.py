@@ -103,7 +103,8 @@ class Network(Records):
         if math.prod(sizes) > 20_000:
             raise InputError(
                 f"{len(known)} known records have {math.prod(sizes):.2g} combinations of values: "
-                "give known as record: value pairs"
+                "give known as record: value pairs",
+                parameter="known",
             )
         for numbers in np.ndindex(*sizes):
             yield dict(zip(known, map(int, numbers), strict=True))
@@ -131,7 +132,8 @@ class Network(Records):
         if deadline == math.inf:
             raise InputError(
                 f"the tree has {self.n} records, too many to try all sets of known ones: "
-                "give time_limit in seconds for the best found by then with a proven bound"
+                "give time_limit in seconds for the best found by then with a proven bound",
+                parameter="time_limit",
             )
         return self._climb(risk, deadline, progress)
 
@@ -274,7 +276,7 @@ def tree(
         while above[at] != -1:
             at, steps = above[at], steps + 1
             if steps > len(above):
-                raise InputError(f"parents of record {j} lead in a circle: give a tree")
+                raise InputError(f"parents of record {j} lead in a circle: give a tree", parameter="parents")
     if len(conditionals) != len(above):
         raise InputError(
             f"conditionals has {len(conditionals)} entries for {len(above)} records: give one per record",
@@ -288,21 +290,25 @@ def tree(
     for j, matrix in enumerate(conditionals):
         if (matrix is None) != (j == roots[0]):
             raise InputError(
-                f"conditionals of record {j} are wrong: give None for the root and a matrix for the others"
+                f"conditionals of record {j} are wrong: give None for the root and a matrix for the others",
+                parameter="conditionals",
             )
         if matrix is not None:
-            given[j] = checks.real(f"conditionals of record {j}", matrix)
+            given[j] = checks.real(f"conditionals of record {j}", matrix, of="conditionals")
             if given[j].ndim != 2 or 0 in given[j].shape:
-                raise InputError(f"conditionals of record {j} have shape {given[j].shape}: give a matrix")
+                raise InputError(
+                    f"conditionals of record {j} have shape {given[j].shape}: give a matrix", parameter="conditionals"
+                )
             for row in given[j]:
-                check_probabilities(f"a row of conditionals of record {j}", row)
+                check_probabilities(f"a row of conditionals of record {j}", row, of="conditionals")
     sizes = [first.size if j == roots[0] else given[j].shape[1] for j in range(len(above))]
     factors = []
     for j, p in enumerate(above):
         if p >= 0 and given[j].shape[0] != sizes[p]:
             raise InputError(
                 f"conditionals of record {j} have {given[j].shape[0]} rows for a parent of {sizes[p]} values: "
-                f"give {sizes[p]}"
+                f"give {sizes[p]}",
+                parameter="conditionals",
             )
         with np.errstate(divide="ignore"):
             if p < 0:

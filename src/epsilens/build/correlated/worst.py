@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from types import MappingProxyType
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from ...errors import InputError
+from ...numerics.frozen import Frozen, Valued
 from ...shown import Sentenced, Told
 
 __all__ = ["Contribution", "Progress", "Worst", "record_names", "worst_of"]
@@ -28,8 +28,8 @@ def record_names(names: Sequence[str] | None, n: int) -> tuple[str, ...]:
     return tuple(names)
 
 
-@dataclass(frozen=True)
-class Worst(Sentenced, Told):
+@dataclass(frozen=True, eq=False, repr=False)
+class Worst(Valued, Sentenced, Told):
     """The largest leakage over all adversaries, with its certificate.
 
     An adversary wants the value of record ``target``, knows the records ``known`` (with ``values`` where these matter)
@@ -50,20 +50,20 @@ class Worst(Sentenced, Told):
     complete: bool
     method: str
     values: Mapping[int, float] | None = None
-    names: tuple[str, ...] = ()
+    names: tuple[str, ...] = field(default=(), repr=False)
     examined: int = 0
     independent: float | None = None
     model: int | None = None
 
     def __post_init__(self) -> None:
         if self.values is not None:
-            object.__setattr__(self, "values", MappingProxyType(dict(self.values)))
+            object.__setattr__(self, "values", Frozen(self.values))
 
     @property
     def psi(self) -> float:
         """ψ, for Gaussian noise."""
         if self.objective != "psi":
-            raise InputError("psi is for Gaussian noise: ask for worst(sigma=…), or read leakage", parameter="psi")
+            raise InputError("psi is for Gaussian noise: ask for worst(sigma=…), or read leakage")
         return self.leakage
 
     def name_of(self, record: int) -> str:
@@ -93,8 +93,8 @@ def _number(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-@dataclass(frozen=True)
-class Contribution(Told):
+@dataclass(frozen=True, eq=False, repr=False)
+class Contribution(Valued, Told):
     """How much one record's correlations add to the worst case: ``leakage`` as it is, ``without`` them."""
 
     shown_as = "contribution"

@@ -42,7 +42,7 @@ def distribution(
     """Probabilities over two values or more, normalised, and the values they belong to."""
     if isinstance(prior, Mapping):
         if values is not None:
-            raise InputError(f"{name} names its values already: leave out values")
+            raise InputError(f"{name} names its values already: leave out values", parameter="values")
         values, prior = list(prior), list(prior.values())
     p = checks.probability(name, prior)
     if p.ndim != 1 or p.size < 2:
@@ -53,16 +53,18 @@ def distribution(
     sums_to_one(name, p)
     labels = tuple(range(p.size)) if values is None else listed("values", values)
     if len(labels) != p.size:
-        raise InputError(f"values has {len(labels)} entries and {name} has {p.size}: give as many of each")
+        raise InputError(
+            f"values has {len(labels)} entries and {name} has {p.size}: give as many of each", parameter="values"
+        )
     if len({repr(v) for v in labels}) < len(labels):
-        raise InputError("values has an entry twice: give each value once")
+        raise InputError("values has an entry twice: give each value once", parameter="values")
     return p / p.sum(), labels
 
 
 def sums_to_one(name: str, p: Array) -> None:
     """Refuse what is no distribution."""
     if abs(p.sum() - 1) > 1e-9:
-        raise InputError(f"{name} sums to {p.sum():.12g}: give probabilities that sum to 1")
+        raise InputError(f"{name} sums to {p.sum():.12g}: give probabilities that sum to 1", parameter=name)
 
 
 def which(name: str, value: Any, labels: Sequence[Any]) -> int:
@@ -176,13 +178,17 @@ def axes(
         [f"record {i}" for i in range(table.ndim)] if records is None else [str(r) for r in listed("records", records)]
     )
     if len(names) != table.ndim:
-        raise InputError(f"records names {len(names)} records and joint has {table.ndim} axes: give one name for each")
+        raise InputError(
+            f"records names {len(names)} records and joint has {table.ndim} axes: give one name for each",
+            parameter="records",
+        )
     labels = [tuple(range(n)) for n in table.shape]
     if values is not None:
         labels = [listed("values", own) for own in listed("values", values)]
     if [len(v) for v in labels] != list(table.shape):
         raise InputError(
-            f"values does not fit joint of shape {table.shape}: give one list for each axis, as long as it"
+            f"values does not fit joint of shape {table.shape}: give one list for each axis, as long as it",
+            parameter="values",
         )
     return names, labels
 

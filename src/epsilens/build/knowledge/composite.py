@@ -25,9 +25,10 @@ from ...laws.closed.normal import Normal
 from ...laws.finite.law import Finite
 from ...laws.line.line import Laplaces, Normals
 from ...laws.line.pieces import Pieces
+from ...numerics.frozen import Valued
 from ...readings.law import Law
 from ...shown import Sentenced, Told
-from ...worlds import Kind, Worlds
+from ...worlds import Kind, Worlds, of_values
 from ..mechanisms import gaussian, laplace
 from ..turning import turning_points
 from .beliefs import distribution
@@ -40,8 +41,8 @@ _MOST_VALUES = 200
 _LEAST = 1e-9  # in noise units; mixtures closer than this are bounded by their furthest pair
 
 
-@dataclass(frozen=True)
-class WorstPair(Sentenced, Told):
+@dataclass(frozen=True, eq=False, repr=False)
+class WorstPair(Valued, Sentenced, Told):
     """The two values of a record that a release tells apart best; ``informed`` adds the belief between them."""
 
     shown_as = "pair"
@@ -55,7 +56,9 @@ class WorstPair(Sentenced, Told):
     def informed(self) -> Informed:
         """The experiment with the prior between the two values."""
         if self.knowledge is None:
-            raise InputError("no prior over the values is given: give one, or read the experiment itself")
+            raise InputError(
+                "no prior over the values is given: give one, or read the experiment itself", parameter="prior"
+            )
         return self.knowledge.of(self.experiment)
 
     def to_dict(self) -> dict[str, Any]:
@@ -119,15 +122,11 @@ def worst_pair(
         made.law,
         made.origin,
         made.parameters,
-        Worlds(Kind.RECORD, words=_values(labels[i], labels[j])),
+        of_values(labels[i], labels[j]),
         made.notes,
     )
     known = None if belief is None else Knowledge.from_values(belief, labels, pair=(labels[i], labels[j]))
     return WorstPair((labels[i], labels[j]), shift, told, known)
-
-
-def _values(first: Any, second: Any) -> tuple[str, str]:
-    return f"the person's record has the value {first}", f"the person's record has the value {second}"
 
 
 def above(
@@ -166,8 +165,7 @@ def above(
         float(p[~high].sum() / p[high].sum()),
         "values",
         f"how likely values above {cut:g} are",
-        words[0],
-        words[1],
+        Worlds(Kind.OTHER, words=words),
         tuple(float(v) for v in where),
         tuple(float(x) for x in p),
     )
@@ -245,10 +243,11 @@ def _labels(values: Any) -> tuple[Any, ...]:
     try:
         labels = tuple(values)
     except TypeError:
-        raise InputError(f"values is {values!r:.40}: give a list of two values or more") from None
+        raise InputError(f"values is {values!r:.40}: give a list of two values or more", parameter="values") from None
     if len(labels) < 2 or len({repr(v) for v in labels}) < len(labels):
         raise InputError(
-            f"values has {len(labels)} entries, {len({repr(v) for v in labels})} distinct: give two or more"
+            f"values has {len(labels)} entries, {len({repr(v) for v in labels})} distinct: give two or more",
+            parameter="values",
         )
     return labels
 
@@ -267,7 +266,9 @@ def _effects(labels: Sequence[Any], effect: Any) -> Array:
 def _spread(at: Array) -> float:
     spread = float(at.max()) - float(at.min())
     if not np.isfinite(spread):
-        raise InputError("the answers lie further apart than doubles reach: give values of a smaller size")
+        raise InputError(
+            "the answers lie further apart than doubles reach: give values of a smaller size", parameter="values"
+        )
     return spread
 
 
@@ -283,7 +284,10 @@ def _rows(channel: Any, count: int) -> Array:
             parameter="channel",
         )
     if np.any(np.abs(rows.sum(axis=1) - 1) > 1e-9):
-        raise InputError("a row of channel does not sum to 1: give, for each value, the probabilities of the outcomes")
+        raise InputError(
+            "a row of channel does not sum to 1: give, for each value, the probabilities of the outcomes",
+            parameter="channel",
+        )
     return np.asarray(rows / rows.sum(axis=1, keepdims=True))
 
 

@@ -16,7 +16,7 @@ trade-off, which belongs to the mechanism alone: a :class:`Knowledge` is handed 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -27,7 +27,9 @@ from ... import checks
 from ...checks import Array, Number
 from ...errors import InputError
 from ...experiment import Experiment
+from ...numerics.frozen import Valued
 from ...shown import Sentenced, Shown, Told
+from ...worlds import Kind, Worlds, of_values
 from .beliefs import (
     POSITIVE,
     axes,
@@ -47,10 +49,11 @@ from .chains import log_state
 __all__ = ["Informed", "Knowledge"]
 
 _MOST_CELLS = 1_000_000
+_UNNAMED = Worlds(Kind.OTHER, words=("H0", "H1"))
 
 
-@dataclass(frozen=True)
-class Knowledge(Sentenced, Told):
+@dataclass(frozen=True, eq=False, repr=False)
+class Knowledge(Valued, Sentenced, Told):
     """Prior odds with where they come from; build one with a ``from_…`` method.
 
     ``prior`` is π = P(H1), ``odds`` c = (1−π)/π, ``because`` says where they come from. ``values`` and
@@ -63,12 +66,21 @@ class Knowledge(Sentenced, Told):
     prior: float
     odds: float
     source: str
-    because: str
-    h0: str = "H0"
-    h1: str = "H1"
+    because: str = field(compare=False)
+    worlds: Worlds = _UNNAMED
     values: tuple[Any, ...] = ()
     probabilities: tuple[float, ...] = ()
     direction: str = "exact"
+
+    @property
+    def h0(self) -> str:
+        """The first world in words."""
+        return self.worlds.h0
+
+    @property
+    def h1(self) -> str:
+        """The second world in words, which the prior is of."""
+        return self.worlds.h1
 
     def of(self, experiment: Experiment) -> Informed:
         """The experiment as this adversary reads it: the same trade-off, this prior."""
@@ -145,14 +157,12 @@ class Knowledge(Sentenced, Told):
         )
         direction = "upper" if c or t else "exact"
         words = ("the less likely value", "the more likely value")
-        h0, h1 = words if positive == "more likely" else words[::-1]
         return cls(
             float(1 / (1 + odds)),
             float(odds),
             "coefficients",
             because,
-            h0,
-            h1,
+            Worlds(Kind.RECORD, positive == "less likely", words),
             direction=direction,
         )
 
@@ -321,15 +331,14 @@ class Knowledge(Sentenced, Told):
             odds,
             source,
             f"how likely {labels[j]} and {labels[i]} are{given}",
-            f"the person's record has the value {labels[i]}",
-            f"the person's record has the value {labels[j]}",
+            of_values(labels[i], labels[j]),
             tuple(labels),
             tuple(float(x) for x in p),
         )
 
 
-@dataclass(frozen=True)
-class Informed(Shown):
+@dataclass(frozen=True, eq=False, repr=False)
+class Informed(Valued, Shown):
     """An experiment read by an adversary with some knowledge: the readings that take a prior, with theirs.
 
     >>> import epsilens as el

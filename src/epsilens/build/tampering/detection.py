@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from ... import checks
 from ...errors import InputError
+from ...numerics.frozen import Valued
 from ...shown import Sentenced, Told
 from ..noise import Noise, calibrate, log_tail, quantile, tail, two_sided_quantile
 from .hiding import boundary
@@ -30,8 +31,8 @@ METHODS = ("holm", "spending")
 _FAR = 1e150  # beyond so many units of noise even the logarithm of a p-value overflows
 
 
-@dataclass(frozen=True)
-class Detection(Sentenced, Told):
+@dataclass(frozen=True, eq=False, repr=False)
+class Detection(Valued, Sentenced, Told):
     """The verdict on one answer.
 
     ``alarm`` is whether the p-value is at most ``level``, the share of false alarms of this test; ``below`` and
@@ -96,8 +97,8 @@ class Detection(Sentenced, Told):
         return told if self.adjusted is None else {**told, "adjusted_p_value": self.adjusted}
 
 
-@dataclass(frozen=True)
-class Series(Sentenced):
+@dataclass(frozen=True, eq=False, repr=False)
+class Series(Valued, Sentenced):
     """The verdicts on a series of answers.
 
     At most a share ``alpha`` of untampered series raises any alarm, whatever the dependence between answers;
@@ -334,7 +335,9 @@ def watch(
             try:
                 published, expected = answer
             except (TypeError, ValueError):
-                raise InputError(f"answer {t} is {answer!r:.40}: give a pair (published, expected)") from None
+                raise InputError(
+                    f"answer {t} is {answer!r:.40}: give a pair (published, expected)", parameter="answers"
+                ) from None
             seen, true = checks.scalar("published", published), checks.scalar("expected", expected)
             yield _adjust(_detection(seen, true, (made.kind, unit), side, _spent(level, t), moved, theta), t)
 

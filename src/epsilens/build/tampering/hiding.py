@@ -157,6 +157,7 @@ def hidden_bias(
             f"no false record stays hidden: the {test} test notices even one that adds nothing with probability "
             f"{least:.6g}, so give a power above that",
             floor=least,
+            parameter="bias",
         )
     m = boundary(test, made.kind, theta, a, p) if a > 0 and p < 1 else math.inf
     return _in_units(m, made.unit, lambda size: _power(test, made.kind, size, theta, a) <= p, -1)
@@ -233,6 +234,7 @@ def epsilon_to_detect(
             f"no epsilon up to {at:g} lets the {test} test notice a bias of {moved:g} with probability {p:.12g}: there "
             f"it {there}, so give a larger bias, a lower power or more false alarms",
             floor=seen,
+            parameter="epsilon",
         )
 
     top = 1e4 if made.kind == "laplace" or calibration == "analytic" else math.nextafter(1.0, 0.0)

@@ -21,6 +21,7 @@ from ...laws.closed.laplace import Laplace
 from ...laws.closed.normal import Normal
 from ...laws.closed.stretched_laplace import StretchedLaplace
 from ...laws.closed.stretched_normal import StretchedNormal
+from ...numerics.frozen import Valued
 from ...readings.law import Law
 from ...shown import Told
 from ...worlds import TAMPERING
@@ -34,8 +35,8 @@ TESTS = ("one-sided", "two-sided", "optimal")
 MOST = 1e4
 
 
-@dataclass(frozen=True, eq=False)
-class Rule(Told):
+@dataclass(frozen=True, eq=False, repr=False)
+class Rule(Valued, Told):
     """Alarm when published − expected is under ``below`` or over ``above``, both in units of the answer.
 
     An infinite end is never reached; at a size of 1 ``above`` is minus infinity and the alarm always sounds. ``size``
@@ -98,7 +99,10 @@ def pair(noise: str, m: Array, theta: float) -> Law:
     if theta == 1:
         return Normal(np.asarray(m)) if noise == "gaussian" else Laplace(np.asarray(m))
     if np.ndim(m):
-        raise InputError("a stretch other than 1 needs single numbers: give epsilon, sensitivity and bias as such")
+        raise InputError(
+            "a stretch other than 1 needs single numbers: give epsilon, sensitivity and bias as such",
+            parameter="stretch",
+        )
     return StretchedNormal(float(m), theta) if noise == "gaussian" else StretchedLaplace(float(m), theta)
 
 

@@ -45,12 +45,12 @@ def parse(text: str, what: str, *, as_condition: bool = True) -> Any:
     try:
         tokens = sqlglot.tokenize(text, read="duckdb")
         if any(t.token_type.name == "SEMICOLON" or t.comments for t in tokens) or not tokens:
-            raise InputError(f"{what} is {text!r}: give one condition, without ';' and comments")
+            raise InputError(f"{what} is {text!r}: give one condition, without ';' and comments", parameter=what)
         tree = sqlglot.parse_one(text, read="duckdb", into=exp.Condition if as_condition else None)
     except InputError:
         raise
     except Exception as error:
-        raise InputError(f"{what} is {text!r}: it does not parse; give {_ALLOWED}") from error
+        raise InputError(f"{what} is {text!r}: it does not parse; give {_ALLOWED}", parameter=what) from error
     return tree
 
 
@@ -81,10 +81,13 @@ def condition(table: Any, text: str, what: str = "where") -> Any:
         raise
     except Exception as error:
         raise InputError(
-            f"{what} is {text!r}: the types do not fit ({sentence(error)}); compare a column with its own kind"
+            f"{what} is {text!r}: the types do not fit ({sentence(error)}); compare a column with its own kind",
+            parameter=what,
         ) from error
     if not is_boolean:
-        raise InputError(f"{what} is {text!r}: it is not a condition; compare something, as in 'age > 30'")
+        raise InputError(
+            f"{what} is {text!r}: it is not a condition; compare something, as in 'age > 30'", parameter=what
+        )
     return built.fill_null(False)
 
 
@@ -135,7 +138,9 @@ class _Builder:
         }
 
     def refuse(self, node: Any) -> InputError:
-        return InputError(f"{self.what} is {self.text!r}: {render(node)!r} is not allowed; give {_ALLOWED}")
+        return InputError(
+            f"{self.what} is {self.text!r}: {render(node)!r} is not allowed; give {_ALLOWED}", parameter=self.what
+        )
 
     def build(self, node: Any) -> Any:
         # An argument this room does not know may change the meaning (SYMMETRIC, ESCAPE…): refuse, never ignore.
@@ -236,7 +241,8 @@ class _Builder:
         if not value.type().is_boolean():
             raise InputError(
                 f"{self.what} is {self.text!r}: {render(node)!r} is not a condition; "
-                "compare something, as in 'age > 30'"
+                "compare something, as in 'age > 30'",
+                parameter=self.what,
             )
 
     def alike(self, left: Any, right: Any, node: Any) -> tuple[Any, Any]:
@@ -247,7 +253,8 @@ class _Builder:
         families = _family(left.type()), _family(right.type())
         if "unknown" in families:
             raise InputError(
-                f"{self.what} is {self.text!r}: {render(node)!r} compares with NULL, which is never true; use IS NULL"
+                f"{self.what} is {self.text!r}: {render(node)!r} compares with NULL, which is never true; use IS NULL",
+                parameter=self.what,
             )
         if families[0] == families[1]:
             return left, right
@@ -257,7 +264,8 @@ class _Builder:
             return self.moment(left, right.type(), node), right
         raise InputError(
             f"{self.what} is {self.text!r}: {render(node)!r} compares {families[0]} with {families[1]}; "
-            "compare a column with its own kind (text in quotes, numbers without)"
+            "compare a column with its own kind (text in quotes, numbers without)",
+            parameter=self.what,
         )
 
     def moment(self, value: Any, kind: Any, node: Any) -> Any:
@@ -271,7 +279,8 @@ class _Builder:
         except (AttributeError, ValueError) as error:
             raise InputError(
                 f"{self.what} is {self.text!r}: {render(node)!r} compares a {kind} with text that is not one; "
-                "write it as '2024-12-31' or '2024-12-31 23:59:00'"
+                "write it as '2024-12-31' or '2024-12-31 23:59:00'",
+                parameter=self.what,
             ) from error
 
 

@@ -320,7 +320,7 @@ def column_of(table: Any, name: Any, role: str) -> Any:
     close = same or get_close_matches(str(name), columns, n=1, cutoff=0.5)
     shown = ", ".join(map(repr, columns[:8])) + (", …" if len(columns) > 8 else "")
     hint = f"did you mean {close[0]!r}?" if close else f"its columns are {shown}"
-    raise InputError(f"{role} has {name!r}, which is not a column of the table ({hint})")
+    raise InputError(f"{role} has {name!r}, which is not a column of the table ({hint})", parameter=role)
 
 
 def value_of(column: Any, role: str) -> Any:
@@ -350,5 +350,6 @@ def value_of(column: Any, role: str) -> Any:
         return column
     raise InputError(
         f"{role} has {column.get_name()!r} of type {kind}: give columns of text, numbers, booleans or dates, "
-        "or derive one from it first"
+        "or derive one from it first",
+        parameter=role,
     )

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .... import checks
+from ....choice.choice import Choice
+from ....choice.choice import choose as pick
 from ....errors import InputError
 from ....experiment import Experiment
 from ....laws.closed.laplace import Laplace
@@ -19,7 +21,6 @@ from . import enumeration
 from .problem import Adversary
 
 if TYPE_CHECKING:
-    from ....choice.choice import Choice
     from .records import NormalRecords
 
 __all__ = ["choose"]
@@ -44,8 +45,6 @@ def choose(
     arguments: Mapping[str, Any],
 ) -> Choice:
     """See :meth:`NormalRecords.choose`."""
-    from ....choice.choice import choose as pick
-
     if not isinstance(reading, str):
         raise InputError(
             f"reading is {reading!r:.60}: give the name of a reading, such as 'leakage' or 'success'",
@@ -56,25 +55,27 @@ def choose(
         if name == "sigma":
             raise InputError(
                 "leakage is unbounded under Gaussian noise: bound 'psi', or 'epsilon' with a delta, instead",
-                parameter="leakage",
+                parameter="reading",
             )
         if arguments:
-            raise InputError(f"the reading 'leakage' does not take {next(iter(arguments))!r}: it takes no arguments")
+            raise InputError(
+                f"the reading 'leakage' does not take {next(iter(arguments))!r}: it takes no arguments",
+                parameter="reading",
+            )
         reading, arguments = "epsilon", {"delta": 0.0}
     # for pure ε under Laplace noise own randomness changes nothing: the largest shift decides
     pure = name == "scale" and reading == "epsilon" and float(arguments.get("delta", 0.0)) == 0
-    candidates, note = None, ""
+    candidates: list[Candidate] | None = None
+    remarks: tuple[str, ...] = ()
     if own_noise and not pure:
         candidates = _candidates(model, time_limit, progress)
-        note = "" if candidates else _NOT_COUNTED
+        remarks = () if candidates else (_NOT_COUNTED,)
     if candidates is None:
         result = model._largest_shift(time_limit, progress)
         found = result.found
         candidates = [(found.target, found.known, Adversary(found.upper, 0.0))]
         if not result.complete:
-            note = "; ".join(
-                filter(None, (note, "the search ended at its time limit: the noise covers the proven bound"))
-            )
+            remarks = (*remarks, "the search ended at its time limit: the noise covers the proven bound")
     most = max(seen.shift for *_, seen in candidates)
     if most == 0:
         raise InputError("no record moves the answer: every weight is 0, so no noise is needed")
@@ -95,7 +96,7 @@ def choose(
         own = model._problem.adversary(target, known).own if own_noise else 0.0
         shown = model._experiment(target, known, Adversary(seen.shift, own), name, choice.value, own_noise)
         choice = replace(choice, experiment=shown)
-    return replace(choice, note="; ".join(filter(None, (choice.note, note))))
+    return replace(choice, remarks=remarks)
 
 
 def _candidates(model: NormalRecords, time_limit: float | None, progress: Progress | None) -> list[Candidate] | None:

@@ -18,7 +18,7 @@ def symmetric(matrix: Array) -> Array:
     variances = np.diag(matrix)
     if np.any(variances <= 0):
         k = int(np.argmin(variances))
-        raise InputError(f"cov[{k}, {k}] is {variances[k]:g}: a variance must be above 0")
+        raise InputError(f"cov[{k}, {k}] is {variances[k]:g}: a variance must be above 0", parameter="cov")
     sd = np.sqrt(variances)
     apart = np.abs(matrix - matrix.T) / sd[:, None] / sd
     i, j = divmod(int(np.argmax(apart)), len(matrix))

@@ -17,6 +17,7 @@ from ....experiment import Experiment
 from ....laws.closed.laplace import Laplace
 from ....laws.closed.normal import Normal
 from ....laws.closed.normal_laplace import NormalLaplaceShift
+from ....numerics.frozen import Valued
 from ....readings.law import Law
 from ....worlds import Kind, Worlds
 from ..adversary import noise
@@ -36,8 +37,8 @@ _OWN = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class NormalRecords:
+@dataclass(frozen=True, eq=False, repr=False)
+class NormalRecords(Valued):
     """Records x ~ N(μ, cov) and the answer Σ weights·x plus noise; built by :func:`normal`.
 
     ``reach`` says how far apart the two values of each record are that the adversary tries to tell apart.
@@ -313,7 +314,7 @@ class NormalRecords:
             raise InputError(f"known is {known!r}: give a list of records", parameter="known")
         given = sorted({self._record("known", j) for j in known})
         if i in given:
-            raise InputError(f"{self.names[i]} is both the target and known: leave it out of known")
+            raise InputError(f"{self.names[i]} is both the target and known: leave it out of known", parameter="known")
         return i, tuple(given)
 
 

@@ -6,35 +6,49 @@ before), the API is strict like the command line; both end in the same calls int
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from ..catalogue.readings import READINGS, find
-from ..cli import explain as e
-from ..cli import mechanisms as m
+from ..build.builders import builder
+from ..catalogue.mechanisms import Mechanism, every_option
+from ..catalogue.parameters import PARAMETERS, Kind
+from ..catalogue.readings import find as find_reading
+from ..catalogue.said import (
+    EXPLAINED,
+    arguments_given,
+    find,
+    is_said,
+    plain,
+    reading_options,
+    readings_for_choose,
+    readings_for_explain,
+    split_limit,
+    wanted_parameter,
+)
 from ..errors import EpsilensError, InputError, NoSolutionError
-from .fields import FIELDS, READING_FIELDS, WAYS, from_of_100, shown_fields, way_of
+from .fields import field_of, from_of_100, has_field, shown_fields, way_of, ways_of
 from .limits import bounded, check_texts
 
 if TYPE_CHECKING:
     from ..show.explanation import Explanation
 
-__all__ = ["Asked", "Problem", "ask_choose", "ask_compare", "ask_explain", "choose_strictly", "explain_strictly"]
+__all__ = [
+    "Asked",
+    "Problem",
+    "ask_choose",
+    "ask_compare",
+    "ask_explain",
+    "choosable",
+    "choose_strictly",
+    "explain_strictly",
+    "problem_of",
+]
 
-#: Reading → the fields it takes on the page; ``epsilon`` and ``delta`` of a reading have names of their own here.
-READING_TAKES: dict[str, tuple[str, ...]] = {
-    name: tuple(
-        {"epsilon": "for_epsilon", "delta": "for_delta"}.get(argument, argument)
-        for argument in (*(r for r in reading.required if r != "recall"), *reading.optional)
-    )
-    for name, reading in READINGS.items()
-}
-_MOST_SETTINGS = 4
 _TRUE = ("on", "true", "1", "yes")
+_LIMIT = "0.55"  # what Choose starts with
 
 
 @dataclass(frozen=True)
@@ -74,15 +88,13 @@ class Asked:
 # -- strictly, as on the command line -----------------------------------------------------------------------------
 
 
-def _options(given: Mapping[str, str], known: tuple[str, ...]) -> dict[str, Any]:
+def _options(given: Mapping[str, str], known: Sequence[str]) -> dict[str, Any]:
     for name in given:
         if name not in known:
             raise InputError(f"{name[:40]} is not a parameter here: give some of {', '.join(known)}")
     check_texts(given)
     made: dict[str, Any] = {k: v.strip() for k, v in given.items() if v.strip()}
-    if "monotonic" in made:
-        made["monotonic"] = made["monotonic"].lower() in _TRUE
-    return made
+    return {k: v.lower() in _TRUE if PARAMETERS[k].kind is Kind.FLAG else v for k, v in made.items()}
 
 
 @contextmanager
@@ -96,7 +108,8 @@ def _computable() -> Iterator[None]:
         raise InputError("the values are too extreme to be computed together: give less extreme ones") from error
 
 
-_EVERY = tuple(dict.fromkeys(option for taken in m.TAKES.values() for option in taken))
+def _said(options: Mapping[str, Any]) -> dict[str, Any]:
+    return {k: v for k, v in options.items() if is_said(v)}
 
 
 @_computable()
@@ -104,13 +117,12 @@ def explain_strictly(mechanism: str, given: Mapping[str, str]) -> Explanation:
     """What ``epsilens explain`` shows for these options, given as text."""
     from ..show.explanation import command_line, explain
 
-    name = m.find(mechanism)
-    options = _options(given, (*_EVERY, *READING_FIELDS))
-    arguments, readings = m.given(name, options), e.readings_given(options)
-    names = {"for_epsilon": "epsilon_for_delta", "for_delta": "delta"}
-    made = bounded(name, m.builder(name))(**arguments)
-    about = explain(made, **{names.get(k, k): v for k, v in readings.items()})
-    return about.with_command(command_line("explain", name, e.said(options)))
+    entry = find(mechanism)
+    options = _options(given, (*every_option(), *EXPLAINED))
+    arguments = arguments_given(entry, options, spelled=plain)
+    readings = readings_for_explain(options, plain)
+    about = explain(bounded(entry.key, builder(entry))(**arguments), **readings)
+    return about.with_command(command_line("explain", entry.key, _said(options)))
 
 
 @_computable()
@@ -119,35 +131,28 @@ def choose_strictly(
 ) -> Explanation:
     """What ``epsilens choose`` shows; ``at_most`` is ``reading=value``."""
     from ..choice.choice import choose
-    from ..cli.choose import split_limit
     from ..show.explanation import chosen, command_line
 
-    name = m.find(mechanism)
+    entry = find(mechanism)
     check_texts({"at_most": at_most, "parameter": parameter or ""})
     reading, limit = split_limit(at_most, "at_most")
-    options = _options(
-        given, (*_EVERY, "prior", "fpr", "beta", "baseline", "for_epsilon", "for_delta", "alpha", "recall", "order")
-    )
-    wanted = parameter.strip().replace("-", "_") if parameter else default_parameter(name, options)
-    if wanted not in m.TAKES[name]:
+    options = _options(given, (*every_option(), *reading_options()))
+    wanted = wanted_parameter(entry, parameter, options)
+    if wanted not in entry.takes:
         raise InputError(
-            f"parameter is {wanted[:40]!r}: {mechanism} takes {', '.join(m.TAKES[name])}", parameter="parameter"
+            f"parameter is {wanted[:40]!r}: {mechanism} takes {', '.join(entry.takes)}", parameter="parameter"
         )
-    arguments = m.given(name, options, chosen=wanted)
+    arguments = arguments_given(entry, options, chosen=wanted, spelled=plain)
     if wanted in arguments:
-        raise InputError(f"{wanted} is given, but it is what is being chosen: leave it out or name another parameter")
-    names = {"for_epsilon": "epsilon", "for_delta": "delta"}
-    readings = {names.get(k, k): v for k, v in e.readings_given(options).items()}
-    choice = choose(bounded(name, m.builder(name)), wanted, at_most=limit, reading=reading, given=arguments, **readings)
-    said = {"at_most": at_most, **({"parameter": parameter} if parameter else {}), **e.said(options)}
-    return chosen(choice).with_command(command_line("choose", name, said))
-
-
-def default_parameter(name: str, options: Mapping[str, Any]) -> str:
-    """What is chosen unless said otherwise, as on the command line."""
-    from ..cli.choose import _default_parameter
-
-    return _default_parameter(name, dict(options))
+        raise InputError(
+            f"{wanted} is given, but it is what is being chosen: leave it out or name another parameter",
+            parameter=wanted,
+        )
+    readings = readings_for_choose(options, plain)
+    build = bounded(entry.key, builder(entry))
+    choice = choose(build, wanted, at_most=limit, reading=reading, given=arguments, **readings)
+    said = {"at_most": at_most, **({"parameter": parameter} if parameter else {}), **_said(options)}
+    return chosen(choice).with_command(command_line("choose", entry.key, said))
 
 
 # -- leniently, from a form ---------------------------------------------------------------------------------------
@@ -158,9 +163,9 @@ def _entered(given: Mapping[str, str]) -> dict[str, str]:
     made: dict[str, str] = {}
     for name, text in given.items():
         value = text.strip()
-        plain = name.removesuffix("_of_100")
-        if value and plain in FIELDS:
-            made[plain] = from_of_100(value) if name != plain else value
+        meant = name.removesuffix("_of_100")
+        if value and has_field(meant):
+            made[meant] = from_of_100(value) if name != meant else value
     check_texts(made)
     return made
 
@@ -178,15 +183,16 @@ def ask_explain(given: Mapping[str, str], path: str = "/explain") -> Asked:
 
 def _set_up(asked: Asked, given: Mapping[str, str], *, chosen: str | None = None) -> None:
     """Mechanism, way and values with their defaults, and the options that differ from these."""
-    asked.mechanism = m.find(given.get("mechanism") or "laplace")
-    entered = _entered(given)
-    asked.way = chosen if chosen in WAYS[asked.mechanism] else way_of(asked.mechanism, given)
-    if given.get("by") in WAYS[asked.mechanism] and chosen is None:
-        entered = _switched(asked, entered)
-    noise, usual, rare = shown_fields(asked.mechanism, asked.way)
+    entry = find(given.get("mechanism") or "laplace")
+    asked.mechanism = entry.key
+    entered, ways = _entered(given), ways_of(entry)
+    asked.way = chosen if chosen in ways else way_of(entry, given)
+    if given.get("by") in ways and chosen is None:
+        entered = _switched(entry, asked.way, entered)
+    noise, usual, rare = shown_fields(entry, asked.way)
     for each in (*noise, *usual, *rare):
         asked.values[each.name] = entered.get(each.name, each.default)
-    needed = {f.name for f in noise} | {"scores0", "scores1"}
+    needed = {f.name for f in noise}
     asked.options = {
         f.name: True if f.kind == "flag" else asked.values[f.name]
         for f in (*noise, *usual, *rare)
@@ -198,25 +204,25 @@ def _set_up(asked: Asked, given: Mapping[str, str], *, chosen: str | None = None
     check_of_100(asked.options)
 
 
-def _switched(asked: Asked, entered: dict[str, str]) -> dict[str, str]:
+def _switched(entry: Mechanism, way: str, entered: dict[str, str]) -> dict[str, str]:
     """The same noise said another way, where the mechanism knows it: ε = 2 becomes scale 0.5."""
-    others = {n for names in WAYS[asked.mechanism].values() for n in names}
+    others = {n for names in entry.ways for n in names}
     before = {k: v for k, v in entered.items() if k in others}
-    if asked.way in before or not before:
+    if way in before or not before:
         return entered
     kept = {k: v for k, v in entered.items() if k not in others}
     try:
-        arguments = m.given(asked.mechanism, {**before, **{k: v for k, v in kept.items() if k == "sensitivity"}})
-        built = m.builder(asked.mechanism)(**arguments).parameters
+        arguments = arguments_given(entry, {**before, **{k: v for k, v in kept.items() if k == "sensitivity"}})
+        built = builder(entry)(**arguments).parameters
     except EpsilensError:
         return kept
-    return kept | {n: f"{built[n]:.6g}" for n in WAYS[asked.mechanism][asked.way] if n in built}
+    return kept | {n: f"{built[n]:.6g}" for n in ways_of(entry)[way] if n in built}
 
 
 def check_of_100(options: Mapping[str, Any]) -> None:
     """Counts out of 100 are said in that unit when they are wrong."""
     for name, value in options.items():
-        if name in FIELDS and FIELDS[name].kind == "of100":
+        if has_field(name) and field_of(PARAMETERS[name]).kind == "of100":
             try:
                 fine = 0 <= float(value) <= 1
             except ValueError:
@@ -233,20 +239,21 @@ def ask_choose(given: Mapping[str, str]) -> Asked:
     """The Choose view of a query."""
     asked = Asked("/choose")
     try:
-        asked.mechanism = m.find(given.get("mechanism") or "laplace")
+        entry = find(given.get("mechanism") or "laplace")
+        asked.mechanism = entry.key
         parameter = (given.get("parameter") or "").strip()
-        choices = choosable(asked.mechanism)
+        choices = choosable(entry)
         asked.values["parameter"] = parameter if parameter in choices else choices[0]
         _set_up(asked, {k: v for k, v in given.items() if k != "by"}, chosen=asked.values["parameter"])
         reading = (given.get("reading") or "success").strip()
-        asked.values |= {"reading": reading, "at_most": (given.get("at_most") or FIELDS["at_most"].default).strip()}
-        takes = READING_TAKES[find(reading).name]
-        entered = _entered(given)
-        for name in takes:
-            asked.values[name] = entered.get(name, FIELDS[name].default or "1")
-        own = {k: v for k, v in asked.options.items() if k not in (*READING_FIELDS, "fpr")}
-        required = (*find(reading).required, "for_epsilon", "for_delta")
-        said = {k: asked.values[k] for k in takes if k in required or asked.values[k] != FIELDS[k].default}
+        asked.values |= {"reading": reading, "at_most": (given.get("at_most") or _LIMIT).strip()}
+        found, entered = find_reading(reading), _entered(given)
+        takes = {name: field_of(PARAMETERS[name]) for name in found.options}
+        for name, f in takes.items():
+            asked.values[name] = entered.get(name, f.default or "1")
+        own = {k: v for k, v in asked.options.items() if k not in EXPLAINED}
+        required = (*found.required, *found.either, "for_epsilon", "for_delta")
+        said = {k: asked.values[k] for k, f in takes.items() if k in required or asked.values[k] != f.default}
         check_of_100(said)
         asked.options = {"parameter": asked.values["parameter"], "reading": reading, "at_most": asked.values["at_most"]}
         asked.options |= own | said
@@ -259,11 +266,11 @@ def ask_choose(given: Mapping[str, str]) -> Asked:
     return asked
 
 
-def choosable(mechanism: str) -> list[str]:
+def choosable(mechanism: Mechanism) -> list[str]:
     """The parameters Choose can find: how much noise there is, in each way of saying it."""
-    usual = default_parameter(mechanism, {})
-    names = [n for way in WAYS[mechanism].values() for n in way if n != "delta" or mechanism == "approximate"]
-    return [usual, *(n for n in dict.fromkeys(names) if n != usual)]
+    usual = mechanism.default_parameter(())
+    beside = [n for way in mechanism.ways for n in way if n == way[0] or n in mechanism.instead.values()]
+    return [usual, *(n for n in dict.fromkeys(beside) if n != usual)]
 
 
 def ask_compare(given: Mapping[str, str]) -> tuple[dict[str, str], list[Asked]]:
@@ -291,10 +298,10 @@ def _setting(letter: str, text: str, shared: Mapping[str, str]) -> Asked:
     asked.values |= {"mechanism": name.strip().replace("_", "-"), "given": rest.strip()}
     try:
         check_texts({"setting": text})
-        asked.mechanism = m.find(name)
+        asked.mechanism = find(name).key
         asked.values["mechanism"] = asked.mechanism.replace("_", "-")
         asked.options = _pairs(rest)
-        usual = {k: v for k, v in shared.items() if v != FIELDS[k].default}
+        usual = {k: v for k, v in shared.items() if v != field_of(PARAMETERS[k]).default}
         check_of_100(usual)
         # Every setting's δ is read at the same ε, or the row could not be compared.
         asked.about = explain_strictly(asked.mechanism, {"for_epsilon": "1", **asked.options, **usual})
@@ -324,28 +331,29 @@ def _pairs(text: str) -> dict[str, str]:
 
 # -- errors -------------------------------------------------------------------------------------------------------
 
-_NAMES = {"epsilon_for_delta": "for_epsilon"}
+_OTHERS = ("at_most", "parameter", "reading", "mechanism")
 
 
 def problem_of(error: EpsilensError, asked: Asked | None = None) -> Problem:
     """The library's sentence, the entry it speaks of, and the status code that goes with it."""
-    text = " ".join(str(error).replace("--", "").split())
+    text = " ".join(str(error).split())
     if isinstance(error, NoSolutionError):
         return Problem("", f"{text[:1].upper()}{text[1:]}.", 200, error.floor)
-    said = re.match(r"([a-z_0-9-]+)(?: [a-z_]+)? (?:is|has|contains) ", text)
-    name = said[1].replace("-", "_") if said else ""
-    name = _NAMES.get(name, name)
-    name = name if name in FIELDS or name in ("at_most", "parameter", "reading", "mechanism") else ""
-    if text.startswith("there is no mechanism"):
-        name = "mechanism"
-    if text.startswith(("there is no reading", "the reading")):
-        name = "reading"
-    missing = re.match(r"(?:the reading '[a-z_]+'|[a-z_-]+) needs '?([a-z_0-9-]+)'?: give a value", text)
-    if missing and missing[1].replace("-", "_") in FIELDS:
-        name = missing[1].replace("-", "_")
-    if asked and name and asked.values and name not in asked.values and name != "mechanism":
+    about = error.parameter if isinstance(error, InputError) else ""
+    name = "for_epsilon" if about == "epsilon_for_delta" else about
+    if name not in PARAMETERS and name not in _OTHERS:
         name = ""
-    symbol = FIELDS[name].symbol if name in FIELDS else ""
-    if said and symbol:
-        text = f"{symbol} {text[len(said[1]) + 1 :]}"
-    return Problem(name, f"{text}." if said and symbol else f"{text[:1].upper()}{text[1:]}.")
+    if asked and asked.values and name not in asked.values and name != "mechanism":
+        name = ""
+    return Problem(name, with_symbol(text, about, PARAMETERS[name].symbol if name in PARAMETERS else ""))
+
+
+def with_symbol(text: str, parameter: str, symbol: str) -> str:
+    """The sentence with the symbol where it starts with the parameter's name, or with a capital letter.
+
+    >>> with_symbol("epsilon is -1: give a number above 0", "epsilon", "ε")
+    'ε is -1: give a number above 0.'
+    """
+    if symbol and text.startswith(f"{parameter} "):
+        return f"{symbol}{text.removeprefix(parameter)}."
+    return f"{text[:1].upper()}{text[1:]}."

@@ -96,7 +96,8 @@ def permitted(plan: Release, upload: str | None) -> None:
         shown = table if len(table) <= 60 else table[:57] + "..."
         raise InputError(
             f"data.table is {shown!r}: the page opens only {', '.join(names())}, or {own}; "
-            "for others use the command line"
+            "for others use the command line",
+            parameter="data.table",
         )
 
 

@@ -1,0 +1,222 @@
+"""From text to arguments: what people type or enter, as the library takes it, or a sentence about what is wrong.
+
+The command line spells a parameter as a flag, the API and the page by its name: ``spelled`` says which. An error
+carries the parameter whatever the spelling.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+from ..errors import InputError
+from .claims import CLAIMS
+from .mechanisms import MECHANISMS, Entry, Mechanism, every_option
+from .parameters import PARAMETERS, Kind, Panel, Parameter, flag
+from .readings import READINGS, parameter_of
+from .spelling import meant
+
+__all__ = [
+    "EXPLAINED",
+    "Spelling",
+    "arguments_given",
+    "find",
+    "find_entry",
+    "is_said",
+    "number",
+    "numbers",
+    "numbers_said",
+    "plain",
+    "reading_options",
+    "readings_for_choose",
+    "readings_for_explain",
+    "shortened",
+    "split_limit",
+    "value",
+    "wanted_parameter",
+    "whole",
+]
+
+#: How a parameter is spelled in a sentence.
+Spelling: TypeAlias = Callable[[str], str]
+
+#: The options of an explanation: one value of each of the adversary's and the readings' parameters it shows.
+EXPLAINED = ("prior", "fpr", "beta", "baseline", "for_epsilon", "for_delta")
+_IN_EXPLAIN = {"for_epsilon": "epsilon_for_delta", "for_delta": "delta"}
+
+
+def plain(name: str) -> str:
+    """A parameter spelled by its name."""
+    return name
+
+
+def shortened(text: str) -> str:
+    """A text as it was given, cut where it is long."""
+    return repr(text if len(text) <= 40 else text[:37] + "...")
+
+
+# -- numbers ------------------------------------------------------------------------------------------------------
+
+
+def number(label: str, text: str, parameter: str = "") -> float:
+    """A number given as text.
+
+    >>> number("--epsilon", "abc", "epsilon")
+    Traceback (most recent call last):
+    epsilens.errors.InputError: --epsilon is 'abc': give a number
+    """
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(f"{label} is {shortened(text)}: give a number", parameter=parameter, value=text) from None
+
+
+def numbers(label: str, text: str, parameter: str = "") -> list[float]:
+    """Numbers separated by commas."""
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise InputError(
+            f"{label} is {shortened(text)}: give numbers separated by commas, such as 1,2,3",
+            parameter=parameter,
+            value=text,
+        ) from None
+
+
+def whole(label: str, text: str, parameter: str = "") -> int:
+    """A whole number."""
+    found = number(label, text, parameter)
+    if found != found or found in (float("inf"), float("-inf")) or found != int(found):
+        raise InputError(f"{label} is {text!r}: give a whole number", parameter=parameter, value=text)
+    return int(found)
+
+
+def value(parameter: Parameter, given: Any, spelled: Spelling = flag) -> Any:
+    """What was given for a parameter, as the library takes it; whole numbers are checked by what takes them."""
+    if isinstance(given, bool) or parameter.kind in (Kind.WORD, Kind.TEXT, Kind.FLAG):
+        return given
+    label = spelled(parameter.name)
+    if parameter.kind is Kind.NUMBERS or (parameter.kind is Kind.ONE_OR_MORE and "," in given):
+        return numbers(label, given, parameter.name)
+    return number(label, given, parameter.name)
+
+
+def numbers_said(said: Mapping[str, Any], *names: str) -> dict[str, float]:
+    """Those of some numbers that were given on the command line.
+
+    >>> numbers_said({"epsilon": "1", "delta": None}, "epsilon", "delta")
+    {'epsilon': 1.0}
+    """
+    return {k: number(flag(k), said[k], k) for k in names if said[k] is not None}
+
+
+def is_said(given: Any) -> bool:
+    """Whether an option was given at all."""
+    return given is not None and given is not False
+
+
+def split_limit(text: str, label: str = "--at-most", parameter: str = "at_most") -> tuple[str, float]:
+    """A reading and its limit.
+
+    >>> split_limit("success=0.55")
+    ('success', 0.55)
+    """
+    reading, equals, limit = text.partition("=")
+    if not (equals and reading.strip() and limit.strip()):
+        raise InputError(
+            f"{label} is {text[:40]!r}: give a reading and its limit, such as success=0.55", parameter=parameter
+        )
+    return reading.strip().replace("-", "_"), number(f"{label} {reading.strip()}", limit.strip(), parameter)
+
+
+# -- mechanisms ---------------------------------------------------------------------------------------------------
+
+
+def find(name: str) -> Mechanism:
+    """The mechanism of that name, or a sentence listing those there are.
+
+    >>> find("Discrete-Gaussian").key
+    'discrete_gaussian'
+    """
+    wanted = _key(name)
+    if wanted in MECHANISMS:
+        return MECHANISMS[wanted]
+    why = ", which is a claim that only the command explain takes" if wanted in CLAIMS else ""
+    raise _no_mechanism(name, MECHANISMS, why)
+
+
+def find_entry(name: str) -> Entry:
+    """The mechanism or the claim of that name."""
+    known: dict[str, Entry] = {**MECHANISMS, **CLAIMS}
+    if _key(name) not in known:
+        raise _no_mechanism(name, known)
+    return known[_key(name)]
+
+
+def _key(name: str) -> str:
+    return name.strip().lower().replace("-", "_")
+
+
+def _no_mechanism(name: str, known: Mapping[str, Entry], why: str = "") -> InputError:
+    listed = [entry.spoken for entry in known.values()]
+    close = why or meant(name.replace("_", "-"), listed)
+    return InputError(
+        f"there is no mechanism {name[:40]!r}{close}: give one of {', '.join(listed)}",
+        parameter="mechanism",
+        value=name,
+    )
+
+
+def arguments_given(
+    entry: Entry, options: Mapping[str, Any], *, chosen: str | None = None, spelled: Spelling = flag
+) -> dict[str, Any]:
+    """The arguments of a mechanism or claim among the options, as its builder takes them; ``chosen`` may be left out.
+
+    >>> arguments_given(find("laplace"), {"epsilon": "1", "prior": "0.2"})
+    {'epsilon': 1.0}
+    """
+    every = {*every_option(), *(name for claim in CLAIMS.values() for name in claim.takes)}
+    said = {k: v for k, v in options.items() if k in every and is_said(v)}
+    for option in said:
+        if option not in entry.takes:
+            takes = ", ".join(map(spelled, entry.takes))
+            raise InputError(f"{entry.spoken} takes no {spelled(option)}: it takes {takes}")
+    for option in entry.needs:
+        if option not in said and option != chosen:
+            raise InputError(f"{entry.spoken} needs {spelled(option)}: give a value for it", parameter=option)
+    return {k: value(PARAMETERS[k], v, spelled) for k, v in said.items()}
+
+
+def wanted_parameter(mechanism: Mechanism, parameter: str | None, options: Mapping[str, Any]) -> str:
+    """What is to be chosen: the parameter named, or the mechanism's own choice."""
+    if parameter:
+        return parameter.strip().replace("-", "_")
+    return mechanism.default_parameter([k for k, v in options.items() if v is not None])
+
+
+# -- readings -----------------------------------------------------------------------------------------------------
+
+
+def reading_options() -> tuple[str, ...]:
+    """The options by which the arguments of all readings are said."""
+    taken = {parameter_of(name).name for r in READINGS.values() for name in (*r.required, *r.either, *r.optional)}
+    return tuple(name for name in PARAMETERS if name in taken)
+
+
+def _readings_given(options: Mapping[str, Any], spelled: Spelling) -> dict[str, float]:
+    known = reading_options()
+    return {
+        k: number(spelled(k), v, k)
+        for k, v in options.items()
+        if k in known and v is not None and PARAMETERS[k].panel in (Panel.ADVERSARY, Panel.READING)
+    }
+
+
+def readings_for_explain(options: Mapping[str, Any], spelled: Spelling = flag) -> dict[str, float]:
+    """The readings' options under the names :func:`epsilens.show.explanation.explain` takes."""
+    return {_IN_EXPLAIN.get(k, k): v for k, v in _readings_given(options, spelled).items()}
+
+
+def readings_for_choose(options: Mapping[str, Any], spelled: Spelling = flag) -> dict[str, float]:
+    """The readings' options under the names the readings themselves take."""
+    return {PARAMETERS[k].argument or k: v for k, v in _readings_given(options, spelled).items()}

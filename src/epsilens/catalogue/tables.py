@@ -1,0 +1,121 @@
+"""The catalogue as Markdown tables for docs/, each between two marks that name it.
+
+``python -m epsilens.catalogue`` prints them, ``python -m epsilens.catalogue docs`` writes them where the marks stand.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+
+from .claims import CLAIMS
+from .commands import COMMANDS, Option, options_of
+from .exits import Exit
+from .mechanisms import MECHANISMS, Mechanism
+from .parameters import Kind, Panel, flag
+from .readings import READINGS, Reading
+
+__all__ = ["TABLES", "refreshed"]
+
+_MARKED = re.compile(r"(<!-- catalogue: ([\w-]+) -->\n).*?(\n<!-- end -->)", re.DOTALL)
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    return "\n".join([_line(head), "|---" * len(head) + "|", *map(_line, rows)])
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |".replace("|  |", "| |")
+
+
+def _code(names: Iterable[str], between: str = ", ") -> str:
+    return between.join(f"`{name}`" for name in names)
+
+
+def _said_by(mechanism: Mechanism) -> str:
+    """`sigma`, `psi` or `epsilon` with `delta`; and what is needed besides."""
+    ways = [_code(way, " with ") for way in mechanism.ways]
+    said = " or ".join([", ".join(ways[:-1]), ways[-1]] if len(ways) > 1 else ways)
+    besides = [name for name in mechanism.needs if not any(name in way for way in mechanism.ways)]
+    return ", ".join([said, *(f"`{name}`" for name in besides)])
+
+
+def _mechanisms() -> str:
+    rows = []
+    for m in MECHANISMS.values():
+        others = [n for n in m.takes if n not in m.needs and not any(n in way for way in m.ways)]
+        rows.append([f"`{m.key}`", _said_by(m), _code(others), m.note])
+    return _table(["Mechanism", "Say it by", "Takes besides", "Notes"], rows)
+
+
+def _claims() -> str:
+    rows = [
+        [f"`{c.key}`", _code(c.needs), _code(n for n in c.takes if n not in c.needs), c.note] for c in CLAIMS.values()
+    ]
+    return _table(["Claim", "Say it by", "Takes besides", "Notes"], rows)
+
+
+def _called(reading: Reading) -> str:
+    return f"`{reading.name}({', '.join((*reading.required, *reading.either[:1], *reading.optional))})`"
+
+
+def _readings() -> str:
+    rows = [[_called(r), f"${r.formula}$", r.meaning, r.without, r.example] for r in READINGS.values()]
+    return _table(["Reading", "Formula", "What it means", "Baseline", "Laplace, ε = 1"], rows)
+
+
+def _exits() -> str:
+    return _table(["Code", "Meaning"], ([str(int(code)), code.meaning] for code in Exit))
+
+
+def _row(option: Option) -> list[str]:
+    p = option.parameter
+    value = "" if p.kind is Kind.FLAG else f" {option.metavar.strip('[]')}"
+    flags = ", ".join(flag(name) for name in (p.name, *p.aliases))
+    shown = f"`{option.metavar if option.positional else flags + value}`".replace("|", "\\|")
+    return [shown, p.explained(flag), _unless_given(option)]
+
+
+def _unless_given(option: Option) -> str:
+    p = option.parameter
+    if option.needed:
+        return "needed"
+    if p.kind is Kind.FLAG:
+        return "on" if option.default else ""
+    usual = p.usual if p.kind is Kind.WORD else None
+    return p.shown or str(option.default or usual or "")
+
+
+def _options(command: str) -> Callable[[], str]:
+    def made() -> str:
+        options = options_of(command)
+        rows = [["Argument", *_row(o)] for o in options if o.positional]
+        rows += [
+            [panel.value, *_row(o)]
+            for panel in Panel
+            for o in options
+            if o.parameter.panel is panel and not o.positional
+        ]
+        shown = [["" if i and rows[i - 1][0] == row[0] else row[0], *row[1:]] for i, row in enumerate(rows)]
+        return _table(["", "Option", "What it says", "Unless given"], shown)
+
+    return made
+
+
+#: The tables by the name in their mark.
+TABLES: dict[str, Callable[[], str]] = {
+    "mechanisms": _mechanisms,
+    "claims": _claims,
+    "readings": _readings,
+    "exit-codes": _exits,
+    **{command: _options(command) for command in COMMANDS},
+}
+
+
+def refreshed(page: str) -> str:
+    """A page with the tables between its marks made anew.
+
+    >>> refreshed("<!-- catalogue: exit-codes -->\\nold\\n<!-- end -->").splitlines()[3]
+    '| 0 | Fine. |'
+    """
+    return _MARKED.sub(lambda found: f"{found[1]}{TABLES[found[2]]()}{found[3]}", page)

@@ -1,0 +1,33 @@
+"""Numbers written with a few digits, rounded to the safe side."""
+
+from __future__ import annotations
+
+import math
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+
+__all__ = ["rounded_down", "rounded_up"]
+
+
+def _significant(value: float, digits: int, rounding: str) -> str:
+    if not math.isfinite(value) or value == 0:
+        return f"{value:g}"
+    rounded = Decimal(repr(float(value))).normalize(Context(prec=digits, rounding=rounding))
+    return f"{rounded:f}" if 1e-4 <= abs(value) < 1e7 else f"{float(rounded):.{digits}g}"
+
+
+def rounded_down(value: float, digits: int = 4) -> str:
+    """Significant digits, never above the value: for the largest ε that is allowed.
+
+    >>> rounded_down(0.21079), rounded_down(700.0), rounded_down(1.9999999)
+    ('0.2107', '700', '1.999')
+    """
+    return _significant(value, digits, ROUND_FLOOR)
+
+
+def rounded_up(value: float, digits: int = 4) -> str:
+    """Significant digits, never below the value: for the smallest σ that is enough.
+
+    >>> rounded_up(1.46731), rounded_up(2.0)
+    ('1.468', '2')
+    """
+    return _significant(value, digits, ROUND_CEILING)

@@ -1,0 +1,220 @@
+"""The catalogue against the library it speaks of, and the proof that an entry is enough."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import math
+from collections.abc import Callable, Iterator
+
+import pytest
+import typer
+
+import epsilens as el
+from epsilens.build.builders import builder
+from epsilens.catalogue.claims import CLAIMS
+from epsilens.catalogue.commands import COMMANDS, options_of
+from epsilens.catalogue.mechanisms import MECHANISMS, Mechanism, register, unregister
+from epsilens.catalogue.parameters import PARAMETERS, Allowed, Kind, Panel, Parameter, Risk, Search
+from epsilens.catalogue.readings import READINGS, parameter_of
+from epsilens.catalogue.said import find
+from epsilens.cli.app import make_app
+from epsilens.cli.common import run
+from epsilens.laws.closed.laplace import Laplace
+
+# -- the entries are those of the library -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_a_mechanism_takes_what_its_builder_takes(name: str) -> None:
+    entry = MECHANISMS[name]
+    assert builder(entry) is getattr(el, name)
+    signature = inspect.signature(builder(entry)).parameters
+    assert set(entry.takes) == set(signature)
+    assert set(entry.needs) == {n for n, p in signature.items() if p.default is p.empty}
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_the_defaults_are_those_of_the_builder(name: str) -> None:
+    for option, p in inspect.signature(builder(MECHANISMS[name])).parameters.items():
+        usual = PARAMETERS[option].usual
+        if p.default is p.empty or (option == "width" and p.default is None):
+            continue
+        if usual is not None:
+            assert p.default == usual, option
+        elif PARAMETERS[option].kind is not Kind.FLAG and option != "norm":
+            assert p.default is None, option
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_a_claim_takes_what_its_builder_takes(name: str) -> None:
+    entry = CLAIMS[name]
+    taken = set(inspect.signature(getattr(el, f"from_{name}")).parameters)
+    assert {entry.renamed.get(o, o) for o in entry.takes} == taken
+
+
+def test_what_an_entry_names_exists() -> None:
+    for entry in (*MECHANISMS.values(), *CLAIMS.values()):
+        assert set(entry.takes) <= set(PARAMETERS)
+        assert set(entry.needs) <= set(entry.takes)
+    for entry in MECHANISMS.values():
+        for way in (*entry.ways, *entry.said_by):
+            assert set(way) <= set(entry.takes)
+        assert {entry.chosen, *entry.instead, *entry.instead.values()} <= set(entry.takes)
+
+
+def test_words_have_their_choices_and_the_library_takes_them() -> None:
+    given = {"sigma": 1.0, "epsilon": 0.5, "delta": 1e-5}
+    for word in PARAMETERS["calibration"].choices or ():
+        assert el.gaussian(epsilon=0.5, delta=1e-5, calibration=word).parameters["calibration"] == word
+    for word in PARAMETERS["neighbours"].choices or ():
+        assert el.gaussian(sigma=given["sigma"], neighbours=word).parameters["neighbours"] == word
+
+
+@pytest.mark.parametrize("name", READINGS)
+def test_the_arguments_of_a_reading_are_parameters(name: str) -> None:
+    taken = {n for n in inspect.signature(getattr(el.Experiment, name)).parameters if n != "self"}
+    reading = READINGS[name]
+    assert {*reading.required, *reading.either, *reading.optional} == taken
+    assert all(parameter_of(n).panel in (Panel.ADVERSARY, Panel.READING) for n in taken)
+
+
+def test_risk_goes_the_way_the_catalogue_says() -> None:
+    builds: dict[str, Callable[[float], el.Experiment]] = {
+        "epsilon": lambda v: el.laplace(epsilon=v),
+        "scale": lambda v: el.laplace(scale=v),
+        "sigma": lambda v: el.gaussian(sigma=v),
+        "psi": lambda v: el.gaussian(psi=v),
+        "delta": lambda v: el.approximate(epsilon=1.0, delta=v / 10),
+        "shift": lambda v: el.laplace(epsilon=1.0, shift=v),
+        "truth": lambda v: el.randomized_response(truth=(1 + v) / 2),
+        "rate": lambda v: el.dpsgd(sigma=1.0, rate=v, steps=1),
+        "steps": lambda v: el.dpsgd(sigma=1.0, rate=1.0, steps=round(10 * v)),
+    }
+    assert set(builds) == {n for n, p in PARAMETERS.items() if p.risk is not None}
+    for name, build in builds.items():
+        less, more = build(0.2).success(), build(0.8).success()
+        assert (less < more) == (PARAMETERS[name].risk is Risk.RISES), name
+        search = PARAMETERS[name].search
+        assert search is None or (search.weak < search.strong) == (PARAMETERS[name].risk is Risk.RISES), name
+
+
+# -- one builder and one entry are enough -------------------------------------------------------------------------
+
+
+def toy(size: float, sensitivity: float = 1.0) -> el.Experiment:
+    """Laplace noise by another name: ``size`` is the scale in sensitivities."""
+    from epsilens import checks
+
+    scale = float(checks.positive("size", checks.scalar("size", size)))
+    return el.Experiment(Laplace(1 / scale), "toy", {"size": scale, "sensitivity": sensitivity})  # type: ignore[arg-type]
+
+
+TOY = Mechanism(
+    "toy",
+    "Toy noise",
+    f"{__name__}:toy",
+    ("size", "sensitivity"),
+    needs=("size",),
+    ways=(("size",),),
+    said_by=(("size",),),
+    chosen="size",
+    how="Toy noise of size {size:g} hides the answer.",
+)
+SIZE = Parameter(
+    "size",
+    "How large the toy is",
+    symbol="s",
+    allowed=Allowed(0, above=True),
+    risk=Risk.FALLS,
+    search=Search(1e6, 1e-2),
+)
+
+
+@pytest.fixture
+def registered() -> Iterator[None]:
+    register(TOY, SIZE)
+    yield
+    unregister("toy", "size")
+
+
+def call(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    code = run(typer.main.get_command(make_app()), words)
+    return code, *capsys.readouterr()
+
+
+@pytest.mark.usefixtures("registered")
+def test_the_command_has_a_new_mechanism(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = call(capsys, "explain", "toy", "--size", "2", "--format", "json")
+    assert code == 0
+    said = json.loads(out)
+    # Laplace noise of scale b tells one apart from another by 1 − e^(−1/(2b))/2 at even odds
+    assert said["readings"]["success"] == pytest.approx(1 - math.exp(-1 / 4) / 2, rel=1e-12)
+    assert said["command"] == "epsilens explain toy --size 2"
+    again = call(capsys, *said["command"].split()[1:], "--format", "json")
+    assert again[1] == out
+    assert "Toy noise of size 2 hides the answer." in call(capsys, "explain", "toy", "--size", "2")[1]
+    assert call(capsys, "explain", "toy")[2] == "epsilens: toy needs --size: give a value for it\n"
+    assert "--size NUMBER" in call(capsys, "explain", "--help")[1]
+    code, out, _ = call(capsys, "choose", "toy", "--at-most", "success=0.55")
+    assert code == 0
+    assert out.startswith("Use s = 4.746 or more: ")  # 1/(2·ln(1/0.9)), rounded up
+
+
+@pytest.mark.usefixtures("registered")
+def test_choose_has_a_new_parameter() -> None:
+    found = el.choose(toy, "size", at_most=0.55)
+    assert found.value == pytest.approx(-0.5 / math.log(0.9), rel=1e-9)
+    assert el.choose(toy, "size", at_most=1.0).value == 1e-2  # the end of the range that the entry says
+
+
+@pytest.mark.usefixtures("registered")
+def test_the_page_and_the_api_have_a_new_mechanism() -> None:
+    pytest.importorskip("fastapi")
+    from starlette.testclient import TestClient
+
+    from epsilens.web.app import create_app
+
+    with TestClient(create_app(), base_url="http://127.0.0.1:8000", follow_redirects=False) as client:
+        page = client.get("/explain?mechanism=toy&size=2")
+        assert page.status_code == 200
+        assert '<option value="toy" selected>Toy noise</option>' in page.text
+        assert 'name="size" value="2"' in page.text
+        chosen = client.get("/choose?mechanism=toy&at_most=0.55")
+        assert "Use s = 4.746 or more" in chosen.text
+        wrong = client.get("/explain?mechanism=toy&size=-1")
+        assert "s is -1: give a number above 0." in wrong.text
+        told = client.get("/api/explain?mechanism=toy&size=2").json()
+        assert told["readings"]["success"] == pytest.approx(1 - math.exp(-1 / 4) / 2, rel=1e-12)
+        taken = client.get("/openapi.json").json()["paths"]["/api/explain"]["get"]["parameters"]
+        assert "toy" in next(p for p in taken if p["name"] == "mechanism")["schema"]["enum"]
+        size = next(p for p in taken if p["name"] == "size")
+        assert size["description"] == "how large the toy is"
+        assert size["schema"]["anyOf"][0]["exclusiveMinimum"] == 0
+
+
+def test_the_catalogue_is_as_before() -> None:
+    assert "toy" not in MECHANISMS
+    assert "size" not in PARAMETERS
+    with pytest.raises(ValueError, match="already"):
+        register(MECHANISMS["laplace"])
+    with pytest.raises(ValueError, match="no parameter of the catalogue"):
+        register(TOY)
+    with pytest.raises(el.InputError) as wrong:
+        find("toy")
+    assert wrong.value.parameter == "mechanism"
+
+
+# -- help ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_lists_every_option_under_its_heading(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = call(capsys, name, "--help")
+    assert code == 0
+    headings = [line.rstrip(":") for line in out.splitlines() if line and not line[0].isspace()]
+    panels = {o.parameter.panel.value for o in options_of(name) if not o.positional}
+    assert panels <= set(headings)
+    for option in options_of(name):
+        if not option.positional:
+            assert f"  --{option.name.replace('_', '-')}" in out

@@ -1,0 +1,144 @@
+"""One experiment of every kind, and one result of every kind: lists that tests of all of them go through."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import epsilens as el
+from epsilens import correlated, notions
+
+__all__ = ["EXPERIMENTS", "RESULTS"]
+
+CHANNEL = [[0.7, 0.2, 0.1], [0.1, 0.8, 0.1], [0.3, 0.3, 0.4]]
+EVEN = [0.25] * 4
+THREE = [[1, 0.5, 0.2], [0.5, 1, 0.3], [0.2, 0.3, 1]]
+BITS = [[[0.2, 0.1], [0.05, 0.15]], [[0.1, 0.1], [0.1, 0.2]]]
+PERSISTENT = [[0.9, 0.1], [0.2, 0.8]]
+COPIES = [[0.85, 0.15], [0.15, 0.85]]
+PEOPLE = [3, 7, 7, 1, 12, 0, 5, 9, 30, 2]
+
+
+def _records() -> Any:
+    return correlated.normal(THREE)
+
+
+def _table() -> Any:
+    return correlated.table(BITS, weights=[1, 2, 1])
+
+
+def _chain() -> Any:
+    return correlated.chain([2 / 3, 1 / 3], PERSISTENT, 4)
+
+
+def _tree() -> Any:
+    return correlated.tree([3, 3, 3, -1], [0.5, 0.5], [COPIES, COPIES, COPIES, None], values=[[0, 1]] * 3 + [[0, 0.2]])
+
+
+#: Experiments of every builder, by a name for the test's own report.
+EXPERIMENTS: Mapping[str, Callable[[], el.Experiment]] = {
+    "laplace": lambda: el.laplace(epsilon=1.0),
+    "laplace, replaced": lambda: el.laplace(scale=2.0, sensitivity=3.0, shift=1.25, neighbours="replace"),
+    "laplace, stretched": lambda: el.laplace(epsilon=1.0, stretch=1.5),
+    "laplace, shrunk": lambda: el.laplace(epsilon=1.0, stretch=0.5),
+    "laplace, many": lambda: el.laplace(epsilon=[0.1, 1.0, 3.0]),
+    "laplace, nothing moves": lambda: el.laplace(epsilon=1.0, shift=0.0),
+    "gaussian": lambda: el.gaussian(psi=1.0),
+    "gaussian, many": lambda: el.gaussian(sigma=[0.5, 2.0]),
+    "gaussian, calibrated": lambda: el.gaussian(epsilon=1.0, delta=1e-5),
+    "geometric": lambda: el.geometric(epsilon=0.5, sensitivity=3, shift=2),
+    "discrete gaussian": lambda: el.discrete_gaussian(sigma=2.0),
+    "staircase": lambda: el.staircase(epsilon=1.0),
+    "randomized response": lambda: el.randomized_response(epsilon=1.0, k=3),
+    "exponential": lambda: el.exponential(scores0=[1, 2, 3], scores1=[1, 2, 4], epsilon=1.0),
+    "pure": lambda: el.pure(epsilon=1.0),
+    "approximate": lambda: el.approximate(epsilon=1.0, delta=1e-5),
+    "finite": lambda: el.finite([0.5, 0.5, 0.0], [0.0, 0.6, 0.4]),
+    "finite, reversed": lambda: el.finite([0.5, 0.3, 0.2], [0.2, 0.1, 0.7]).reverse(),
+    "from dp": lambda: el.from_dp([0.5, 1.0, 2.0], [1e-2, 1e-4, 1e-7]),
+    "from gdp": lambda: el.from_gdp(1.0),
+    "from zcdp": lambda: el.from_zcdp(0.1, 0.2),
+    "from rdp": lambda: el.from_rdp([1.5, 2.0, 4.0, 16.0], [0.05, 0.1, 0.25, 1.2]),
+    "differencing": lambda: el.differencing(epsilon=1.0),
+    "differencing, known": lambda: el.differencing(epsilon=1.0, known=True),
+    "differencing, gaussian": lambda: el.differencing(epsilon=1.0, noise="gaussian", delta=1e-6),
+    "differencing, geometric": lambda: el.differencing(epsilon=1.0, noise="geometric"),
+    "differencing, four": lambda: el.differencing(epsilon=1.0, queries=4),
+    "average": lambda: el.differencing_average(epsilon=1.0, n=10, value=8.0, mean=4.0, bounds=(0, 10)),
+    "median": lambda: el.differencing_median(epsilon=1.0, values=[1, 4, 6, 7, 9], target=8.0, bounds=(0, 10)),
+    "tampering": lambda: el.tampering(epsilon=1.0, bias=-3.0),
+    "tampering, stretched": lambda: el.tampering(sigma=2.0, bias=3.0, stretch=2.0),
+    "worst pair": lambda: el.worst_pair([0, 1, 4], epsilon=1.0).experiment,
+    "worst pair of a channel": lambda: el.worst_pair(["a", "b", "c"], channel=CHANNEL).experiment,
+    "above": lambda: el.above(1, EVEN, [0, 1, 2, 3], epsilon=1.0, sensitivity=3.0).experiment,
+    "above, gaussian": lambda: el.above(1.5, EVEN, [0, 1, 2, 7], noise="gaussian", sigma=1.0).experiment,
+    "vector": lambda: el.vector(epsilon=1.0, q=5).experiment,
+    "vector, unlike": lambda: el.vector(epsilon=1.0, shifts=[0.2, 0.3, 0.5]).experiment,
+    "vector, many": lambda: el.vector(epsilon=1.0, q=40).experiment,
+    "normal records": lambda: _records().experiment(0, [1], scale=2.0),
+    "normal records, gaussian": lambda: _records().experiment(0, [1, 2], sigma=2.0),
+    "table": lambda: _table().experiment(0, {1: 1}, scale=1.0),
+    "table, gaussian": lambda: _table().experiment(0, sigma=1.0),
+    "chain": lambda: _chain().experiment(1, scale=1.0),
+    "tree": lambda: _tree().experiment(0, {1: 1}, scale=1.0),
+    "normal twice": lambda: el.compose(el.gaussian(psi=3.0), el.gaussian(psi=4.0)),
+    "laplace twice": lambda: el.laplace(epsilon=0.5).repeat(2),
+    "laplace often": lambda: el.laplace(epsilon=0.1).repeat(30),
+    "composed": lambda: el.compose(el.laplace(epsilon=0.5), el.gaussian(psi=0.5)),
+    "composed, reversed": lambda: el.compose(el.geometric(epsilon=0.5), el.laplace(epsilon=0.5)).reverse(),
+    "composed finite": lambda: el.randomized_response(epsilon=1.0).repeat(3),
+    "composed claims": lambda: el.compose(el.from_dp(0.5, 1e-6), el.from_gdp(0.3)),
+    "composed bounds": lambda: el.from_gdp(0.3).repeat(2),
+    "composed staircase": lambda: el.compose(el.staircase(epsilon=0.5), el.laplace(epsilon=0.5)),
+    "sampled": lambda: el.subsample(el.laplace(epsilon=1.0), 0.1),
+    "sampled, replaced": lambda: el.subsample(el.gaussian(psi=1.0), 0.1, neighbours="replace"),
+    "sampled claim": lambda: el.subsample(el.from_gdp(1.0), 0.1),
+    "group": lambda: el.group(el.gaussian(psi=0.5), 3),
+    "group of a claim": lambda: el.group(el.from_zcdp(0.02), 3),
+    "group of a composition": lambda: el.group(el.compose(el.laplace(epsilon=0.1), el.gaussian(psi=0.1)), 3),
+    "training": lambda: el.dpsgd(sigma=1.0, rate=0.01, steps=100),
+    "training, replaced": lambda: el.dpsgd(sigma=1.0, rate=0.01, steps=20, neighbours="replace"),
+    "training and more": lambda: el.compose(el.dpsgd(sigma=2.0, rate=0.01, steps=20), el.laplace(epsilon=0.1)),
+}  # fmt: skip
+
+#: What else the library hands out.
+RESULTS: Mapping[str, Callable[[], Any]] = {
+    "choice": lambda: el.choose(el.laplace, "epsilon", at_most=0.55),
+    "choice by search": lambda: el.choose(el.staircase, "epsilon", at_most=0.6),
+    "choice of nothing": lambda: el.choose(el.laplace, "epsilon", at_most=1.0),
+    "choice among records": lambda: _table().choose(at_most=0.9, reading="success"),
+    "choice among normal records": lambda: _records().choose(at_most=1.0, reading="leakage"),
+    "knowledge": lambda: el.Knowledge.from_prior(0.3),
+    "knowledge of values": lambda: el.Knowledge.from_values([0.2, 0.3, 0.5], ["a", "b", "c"]),
+    "knowledge by coefficients": lambda: el.Knowledge.from_coefficients(rho_p=0.3, rho_c=0.1, positive="less likely"),
+    "informed": lambda: el.Knowledge.from_prior(0.3).of(el.laplace(epsilon=1.0)),
+    "above": lambda: el.above(1, EVEN, [0, 1, 2, 3], epsilon=1.0),
+    "worst pair": lambda: el.worst_pair([0, 1, 4], epsilon=1.0, prior=[0.2, 0.3, 0.5]),
+    "vector": lambda: el.vector(epsilon=1.0, q=3),
+    "mistaken": lambda: el.mistaken(el.laplace(epsilon=2.0), prior=0.2, believed_prior=0.5),
+    "mistaken, nobody flagged": lambda: el.mistaken(el.laplace(epsilon=0.1), prior=0.2, believed_prior=1e-9),
+    "mistaken, many": lambda: el.mistaken(el.laplace(epsilon=2.0), prior=[0.2, 0.5], believed_prior=0.5),
+    "observed": lambda: el.observed(fpr=0.1, tpr=0.27),
+    "observed, many": lambda: el.observed(fpr=[0.1, 0.0], tpr=[0.27, 0.5]),
+    "identification": lambda: el.identify(PEOPLE, epsilon=1.0),
+    "identification, bound": lambda: el.identify(n=120, value_range=(0, 60), at_most=0.1),
+    "tampering": lambda: el.tampering(epsilon=1.0, bias=1.0),
+    "rule": lambda: el.tampering(epsilon=1.0, bias=1.0).one_sided(0.1),
+    "rules": lambda: el.tampering(epsilon=1.0, bias=1.0).two_sided([0.01, 0.1]),
+    "detection": lambda: el.detect(106.0, 100.0, epsilon=1.0, bias=3.0),
+    "detection, one side": lambda: el.detect(106.0, 100.0, epsilon=1.0, side="above"),
+    "series": lambda: el.detect_series([101.0, 99.5, 112.0], 100.0, epsilon=1.0),
+    "normal records": _records,
+    "table": _table,
+    "chain": _chain,
+    "tree": _tree,
+    "worst adversary": lambda: _table().worst(scale=1.0),
+    "worst normal adversary": lambda: _records().worst(sigma=1.0),
+    "adversary": lambda: _records().adversary(0, [1]),
+    "contribution": lambda: _records().contributions(scale=1.0)[0],
+    "over time": lambda: correlated.temporal(PERSISTENT, 0.1, 10),
+    "mechanism of a notion": lambda: notions.randomized_response(1.0, sum, 2),
+    "promise": lambda: notions.promise("dp", 0.5, "ip", records=3),
+    "conversion": lambda: notions.convert("ip", 0.5, records=3),
+    "conditions": lambda: notions.Conditions(records=3),
+}

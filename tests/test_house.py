@@ -1,0 +1,127 @@
+"""The house itself: no private name crosses a module, no room reaches up through the door, no room is too large.
+
+Which room may import which is import-linter's part (``make check``, the contracts in ``pyproject.toml``).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+HOUSE = ROOT / "src" / "epsilens"
+#: Folders of tests that look at the whole house rather than at one room.
+ACROSS = {"browser", "identities", "references"}
+LONGEST = 500
+
+
+def name_of(path: Path) -> str:
+    """The dotted name of a module, from where its file lies."""
+    parts = path.relative_to(HOUSE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+@cache
+def modules() -> dict[Path, ast.Module]:
+    return {path: ast.parse(path.read_text("utf-8")) for path in sorted(HOUSE.rglob("*.py"))}
+
+
+@cache
+def names() -> frozenset[str]:
+    return frozenset(name_of(path) for path in modules())
+
+
+def taken(path: Path, tree: ast.Module) -> Iterator[tuple[int, str, ast.alias]]:
+    """Each name a module takes from another one of ours, late or not: the line, the other module, the name."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.ImportFrom):
+            continue
+        source = node.module or ""
+        if node.level:
+            package = path.relative_to(HOUSE.parent).parent.parts
+            source = ".".join([*package[: len(package) - node.level + 1], *filter(None, [node.module])])
+        if source.split(".")[0] == "epsilens":
+            yield from ((node.lineno, source, alias) for alias in node.names)
+
+
+def private(name: str) -> bool:
+    return name.startswith("_") and not name.startswith("__")
+
+
+def crossings(path: Path, tree: ast.Module) -> Iterator[str]:
+    """Where a module takes a private name from another: ``from x import _y``, and ``x._y`` for a module x."""
+    local: dict[str, str] = {}
+    for line, source, alias in taken(path, tree):
+        if private(alias.name):
+            yield f"{name_of(path)}:{line} from {source} import {alias.name}"
+        elif f"{source}.{alias.name}" in names():
+            local[alias.asname or alias.name] = f"{source}.{alias.name}"
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and private(node.attr):
+            owner = local.get(node.value.id)
+            if owner:
+                yield f"{name_of(path)}:{node.lineno} {owner}.{node.attr}"
+
+
+def through_the_door(path: Path, tree: ast.Module) -> Iterator[str]:
+    """What a module takes from ``epsilens`` itself, which knows every room: an import upwards that nobody counts."""
+    for line, source, alias in taken(path, tree):
+        if source == "epsilens" and f"epsilens.{alias.name}" not in names() and alias.name != "__version__":
+            yield f"{name_of(path)}:{line} from epsilens import {alias.name}"
+
+
+def test_no_private_name_crosses_a_module() -> None:
+    assert [found for path, tree in modules().items() for found in crossings(path, tree)] == []
+
+
+def test_no_room_reaches_up_through_the_door() -> None:
+    assert [found for path, tree in modules().items() for found in through_the_door(path, tree)] == []
+
+
+def test_no_module_is_too_long() -> None:
+    lengths = {name_of(path): len(path.read_text("utf-8").splitlines()) for path in modules()}
+    assert {name: lines for name, lines in lengths.items() if lines > LONGEST} == {}
+
+
+def test_the_tests_mirror_the_tree() -> None:
+    tests = ROOT / "tests"
+    folders = {path.parent.relative_to(tests) for path in tests.rglob("test_*.py")}
+    rooms = [folder for folder in sorted(folders) if folder.parts and folder.parts[0] not in ACROSS]
+    assert [str(folder) for folder in rooms if not (HOUSE / folder).is_dir()] == []
+
+
+def test_every_slow_test_is_there() -> None:
+    """``make slow`` writes the list anew; what is renamed or gone must not stay on it."""
+    known: dict[str, set[str]] = {}
+    for line in (ROOT / "tests" / "slow.txt").read_text("utf-8").split():
+        path, _, rest = line.partition("::")
+        known.setdefault(path, set()).add(rest.split("::")[-1])
+    for path, functions in known.items():
+        if path.startswith("tests/"):
+            there = {
+                node.name
+                for node in ast.walk(ast.parse((ROOT / path).read_text("utf-8")))
+                if isinstance(node, ast.FunctionDef)
+            }
+            assert functions <= there, path
+        else:  # a doctest is named by what it documents
+            assert (ROOT / path).exists(), path
+
+
+def test_the_searches_find_what_they_look_for() -> None:
+    code = """
+from ..laws import _x, loss as pairs
+from ...epsilens import __version__, laplace
+def late():
+    from ..errors import _y
+    return pairs._z
+"""
+    path, tree = HOUSE / "build" / "made_up.py", ast.parse(code)
+    assert list(crossings(path, tree)) == [
+        "epsilens.build.made_up:2 from epsilens.laws import _x",
+        "epsilens.build.made_up:5 from epsilens.errors import _y",
+        "epsilens.build.made_up:6 epsilens.laws.loss._z",
+    ]
+    assert list(through_the_door(path, tree)) == ["epsilens.build.made_up:3 from epsilens import laplace"]
