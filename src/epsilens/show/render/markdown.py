@@ -69,7 +69,7 @@ def _block(block: Block, document: Document) -> list[str]:
         case Items(items):
             return ["\n".join(f"- {escape(item)}" for item in items)] if items else []
         case Facts(items):
-            return ["\n".join(f"- {fact.term}: {escape(fact.text)}" for fact in items)]
+            return ["\n".join(f"- {escape(fact.term)}: {escape(fact.text)}" for fact in items)]
         case Code(text, command):
             return [f"```{'sh' if command else ''}\n{text}\n```"]
         case Table():
@@ -111,5 +111,5 @@ def _table(table: Table) -> list[str]:
 
 
 def _combinations(block: Combinations) -> str:
-    rows = [_row([escape(", ".join(row.members)), row.text]) for row in block.rows]
-    return "\n".join([_row(["Columns", block.counts]), "|---|--:|", *rows])
+    rows = [_row([escape(", ".join(row.members)), escape(row.text)]) for row in block.rows]
+    return "\n".join([_row(["Columns", escape(block.counts)]), "|---|--:|", *rows])
