@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,15 +10,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import checks
+from .catalogue.readings import find
 from .checks import Array, Number, plain
 from .errors import InputError
+from .laws.product import Factor, product, width_of
 from .numerics.frozen import Frozen, Valued, brief
 from .readings import bayes, divergences, precision_recall, profile
-from .readings.law import Law
-from .shown import Shown
+from .readings.law import Known, Law
+from .shown import Picture, Shown, charter
 from .worlds import MEMBERSHIP, Worlds
 
-__all__ = ["Experiment"]
+__all__ = ["Experiment", "factor_of", "together"]
+
+_MOST_TIMES = 10**9
 
 #: What a repr leaves out: what nobody changed, and what follows from the rest.
 _USUAL = {"sensitivity": 1.0, "neighbours": "add-remove", "calibration": "analytic", "stretch": 1.0, "k": 2}
@@ -75,10 +79,13 @@ class Experiment(Valued, Shown):
         return replace(self, law=self.law.reverse(), worlds=self.worlds.reverse(), parts=parts)
 
     def repeat(self, k: int, *, width: float | None = None) -> Experiment:
-        """The same release k times, each with fresh noise: :func:`epsilens.build.composition.repeat`."""
-        from .build.composition import repeat
+        """The same release k times, each with fresh noise.
 
-        return repeat(self, k, width=width)
+        >>> import epsilens as el
+        >>> round(el.randomized_response(epsilon=1.0).repeat(100).epsilon(delta=1e-6), 6)
+        83.530702
+        """
+        return together([(self, checks.whole("k", k, low=1, high=_MOST_TIMES))], width)
 
     def bracket(self, reading: str, **arguments: Any) -> tuple[Number, Number]:
         """(low, high) between which a reading surely lies; the reading itself is the riskier end.
@@ -93,9 +100,6 @@ class Experiment(Valued, Shown):
         >>> el.from_gdp(1.0).bracket("success")  # a claim says nothing from below
         (0.5, 0.691462461274...)
         """
-        from .build.composition import is_bound
-        from .catalogue.readings import find
-
         asked = None if reading == "tradeoff" else find(reading)
         if asked is not None:
             arguments = asked.arguments(arguments)
@@ -103,11 +107,12 @@ class Experiment(Valued, Shown):
             raise InputError("a bracket of tradeoff takes alpha alone: give false-positive rates, such as alpha=0.05")
         value = getattr(self, reading)(**arguments)
         other: Any = value
-        if is_bound(self):  # each entry of an array has a floor of its own
-            floor: Any = asked.floor if asked is not None else lambda alpha: 1 - alpha
-            other = np.vectorize(floor, otypes=[float])(**arguments) if arguments else floor()
-        elif hasattr(self.law, "other_side"):
-            other = getattr(replace(self, law=self.law.other_side()), reading)(**arguments)
+        match self.law.known:
+            case Known.BOUND:  # each entry of an array has a floor of its own
+                floor: Any = asked.floor if asked is not None else lambda alpha: 1 - alpha
+                other = np.vectorize(floor, otypes=[float])(**arguments) if arguments else floor()
+            case Known.BRACKET:
+                other = getattr(replace(self, law=self.law.other_side()), reading)(**arguments)
         low, high = np.minimum(value, other), np.maximum(value, other)
         return plain(low), plain(high)
 
@@ -115,22 +120,22 @@ class Experiment(Valued, Shown):
 
     def tradeoff(self, alpha: ArrayLike) -> Number:
         """f(α): the least share of H1 missed by a test that flags a share α of H0."""
-        return plain(self.law.tradeoff(self._fit(checks.probability("alpha", alpha))))
+        return plain(self.law.tradeoff(self.fit(checks.probability("alpha", alpha))))
 
     def roc(self, fpr: ArrayLike) -> Number:
         """The largest true-positive rate at a false-positive rate: 1 − f(fpr)."""
-        return plain(self.law.roc(self._fit(checks.probability("fpr", fpr))))
+        return plain(self.law.roc(self.fit(checks.probability("fpr", fpr))))
 
     def recall(self, alpha: ArrayLike) -> Number:
         """The same as :meth:`roc`, in the words of paper 000."""
-        return plain(self.law.roc(self._fit(checks.probability("alpha", alpha))))
+        return plain(self.law.roc(self.fit(checks.probability("alpha", alpha))))
 
     def attack_success(self, baseline: ArrayLike) -> Number:
         """The most any attack can reach whose success without the release is ``baseline``: roc(baseline).
 
         Holds for re-identification, attribute inference and reconstruction alike.
         """
-        return plain(self.law.roc(self._fit(checks.probability("baseline", baseline))))
+        return plain(self.law.roc(self.fit(checks.probability("baseline", baseline))))
 
     def auc(self) -> Number:
         """Area under the ROC curve: how often someone in the data scores above someone who is not."""
@@ -144,7 +149,7 @@ class Experiment(Valued, Shown):
 
     def success(self, prior: ArrayLike = 0.5) -> Number:
         """How often the best guess is right when H1 has this prior probability."""
-        return plain(bayes.success(self.law, self._fit(checks.probability("prior", prior))))
+        return plain(bayes.success(self.law, self.fit(checks.probability("prior", prior))))
 
     def advantage(self) -> Number:
         """The largest true-positive rate minus false-positive rate: total variation, δ(0)."""
@@ -152,7 +157,7 @@ class Experiment(Valued, Shown):
 
     def posterior(self, prior: ArrayLike = 0.5) -> Number:
         """The most certain the adversary can ever become of H1."""
-        return plain(bayes.posterior(self.law, self._fit(checks.probability("prior", prior))))
+        return plain(bayes.posterior(self.law, self.fit(checks.probability("prior", prior))))
 
     def precision(
         self, alpha: ArrayLike | None = None, prior: ArrayLike = 0.5, *, recall: ArrayLike | None = None
@@ -163,32 +168,32 @@ class Experiment(Valued, Shown):
             raise InputError("precision needs either alpha or recall: give one of them")
         if recall is not None:
             r = checks.probability("recall", recall)
-            self._fit(r, p)
+            self.fit(r, p)
             return plain(precision_recall.precision_at_recall(self.law, r, p))
         assert alpha is not None
         a = checks.probability("alpha", alpha)
-        self._fit(a, p)
+        self.fit(a, p)
         return plain(precision_recall.precision(self.law, a, p))
 
     def fbeta(self, beta: ArrayLike = 1.0, prior: ArrayLike = 0.5) -> Number:
         """The largest Fβ score over all adversaries (paper 000)."""
         b, p = checks.within("beta", beta, 1e-300, 1e150), checks.probability("prior", prior)
-        self._fit(b, p)
+        self.fit(b, p)
         return plain(precision_recall.fbeta(self.law, b, p))
 
     # -- the guarantee ------------------------------------------------------------------------------------------
 
     def delta(self, epsilon: ArrayLike) -> Number:
         """The smallest δ for which (ε, δ)-DP holds between the two laws, in both orders."""
-        return plain(profile.delta(self.law, self._fit(checks.at_least("epsilon", epsilon, 0.0))))
+        return plain(profile.delta(self.law, self.fit(checks.at_least("epsilon", epsilon, 0.0))))
 
     def epsilon(self, delta: ArrayLike = 0.0) -> Number:
         """The smallest ε for which (ε, δ)-DP holds between the two laws, in both orders; infinite if none."""
-        return plain(profile.epsilon(self.law, self._fit(checks.probability("delta", delta))))
+        return plain(profile.epsilon(self.law, self.fit(checks.probability("delta", delta))))
 
     def renyi(self, order: ArrayLike) -> Number:
         """The Rényi divergence D_order(H0‖H1) in nats."""
-        return plain(divergences.renyi(self.law, self._fit(checks.at_least("order", order, 0.0, infinite=True))))
+        return plain(divergences.renyi(self.law, self.fit(checks.at_least("order", order, 0.0, infinite=True))))
 
     def kl(self) -> Number:
         """The Kullback–Leibler divergence D(H0‖H1) in nats."""
@@ -198,9 +203,9 @@ class Experiment(Valued, Shown):
         """The Chernoff information: the exponent of the error over many repetitions."""
         return plain(divergences.chernoff(self.law))
 
-    def _fit(self, *arrays: Array) -> Array:
+    def fit(self, *arrays: Array) -> Array:
         """The first of the arguments, once all fit each other and the experiment's own arrays."""
-        if self._arrays or len(arrays) > 1:
+        if self.many or len(arrays) > 1:
             own = [v for v in self.parameters.values() if isinstance(v, np.ndarray)]
             try:
                 np.broadcast_shapes(*(a.shape for a in (*arrays, *own)))
@@ -210,7 +215,7 @@ class Experiment(Valued, Shown):
         return arrays[0]
 
     @property
-    def _arrays(self) -> bool:
+    def many(self) -> bool:
         """Whether this is many experiments at once, which no sentence can explain."""
         return any(isinstance(v, np.ndarray) for v in self.parameters.values())
 
@@ -232,10 +237,44 @@ class Experiment(Valued, Shown):
             "notes": list(self.notes),
         }
 
+    def chart(self, name: str = "roc", *, prior: float = 0.5, fpr: float = 0.1) -> Picture:
+        """A chart that shows itself in a notebook: ``roc``, ``precision_recall`` or ``tradeoff``.
+
+        It marks the best guess at ``prior`` and what is found at the false-alarm rate ``fpr``.
+        ``.save("x.svg")`` (or ``.png``, ``.html``) writes it, ``.plot(ax)`` draws it with matplotlib, ``.data`` holds
+        its points and ``.spec`` its Vega-Lite definition.
+        """
+        at = float(checks.probability("prior", checks.scalar("prior", prior)))
+        return charter().chart(self, name, at, float(checks.probability("fpr", checks.scalar("fpr", fpr))))
+
+    def frame(self, **arguments: float) -> Any:
+        """Every reading as a pandas DataFrame, a row each; the arguments are those of ``explain``: prior, fpr, …
+
+        >>> import epsilens as el
+        >>> f'{el.laplace(epsilon=1.0).frame().loc["success", "value"]:.6f}'
+        '0.696735'
+        """
+        return charter().frame(self, arguments)
+
     def __repr__(self) -> str:
         if self.parts:
             return _composed(self.parts)
         return f"{self.name}({_told(self.parameters)}){'.reverse()' if self.worlds.reversed else ''}"
+
+
+def factor_of(experiment: Experiment, count: int = 1) -> Factor:
+    """Its law as a factor of a product."""
+    return Factor(experiment.law, count, experiment.name, not experiment.many)
+
+
+def together(counted: Sequence[tuple[Experiment, int]], width: float | None = None) -> Experiment:
+    """All of these observed together, each so many times: what :meth:`Experiment.repeat` and ``compose`` return."""
+    asked = None if width is None else width_of(width)
+    parts = tuple((part, k * times) for e, k in counted for part, times in (e.parts or ((e, 1),)))
+    if asked is None and sum(k for _, k in parts) == 1:
+        return counted[0][0]
+    made = product([factor_of(part, k) for part, k in parts], asked)
+    return Experiment(made.law, "composition", {"parts": made.total}, counted[0][0].worlds, (made.note,), parts)
 
 
 def _told(parameters: Mapping[str, Any]) -> str:

@@ -170,7 +170,7 @@ def test_a_chart_is_made_only_where_it_is_seen() -> None:
     def chart() -> None:
         made.append(1)
 
-    d = Document("t", "k", (), (Section("Picture", (Figure(chart, (300, 200)),)),))
+    d = Document("t", "k", (), (Section("Picture", (Figure(chart),)),))
     assert to_text(d) == ""
     assert not made
     assert "Picture" not in html.page(d)  # nothing to draw, so no heading either

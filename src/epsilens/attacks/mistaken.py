@@ -23,6 +23,7 @@ from ..laws.closed.normal import Normal
 from ..numerics.frozen import Valued
 from ..numerics.written import written
 from ..readings import bayes
+from ..readings.law import Law
 from ..shown import Sentenced, Told
 
 __all__ = ["Mistaken", "mistaken"]
@@ -93,7 +94,7 @@ def mistaken(
         truth, belief, factor = np.broadcast_arrays(truth, belief, factor)
     except ValueError:
         raise InputError("prior, believed_prior and believed_noise do not fit: give shapes that broadcast") from None
-    experiment._fit(truth)
+    experiment.fit(truth)
     with np.errstate(invalid="ignore"):
         fpr, recall = experiment.law.at(factor * bayes.log_odds(belief))
         best_fpr, best_recall = experiment.law.at(bayes.log_odds(truth))
@@ -116,7 +117,8 @@ def _precision(prior: Array, fpr: Array, recall: Array) -> Array:
 def _factor(e: Experiment, believed: Any) -> Array:
     """By how much the believed log-likelihood ratio must be multiplied to be the true one."""
     noise = checks.positive("believed_noise", believed)
-    name = {Laplace: "scale", Normal: "sigma"}.get(type(e.law), "")
+    sizes: dict[type[Law], str] = {Laplace: "scale", Normal: "sigma"}
+    name = sizes.get(type(e.law), "")
     if name not in e.parameters:
         raise InputError(
             f"{e.name} has no single size of noise to be mistaken about: give laplace or gaussian noise, "

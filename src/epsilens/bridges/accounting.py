@@ -7,7 +7,7 @@ and a mass at infinity. Its H1 is their ``upper`` law of the *remove* order, the
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -17,17 +17,15 @@ from ..build.claims import from_zcdp
 from ..build.composition import compose
 from ..build.discrete import approximate, geometric, pure, randomized_response
 from ..build.mechanisms import gaussian, laplace
+from ..build.sampling import schedule, subsample
 from ..checks import Array
 from ..errors import InputError
-from ..experiment import Experiment
-from ..laws.closed.laplace import Laplace
-from ..laws.closed.normal import Normal
+from ..experiment import Experiment, factor_of
 from ..laws.finite.envelope import Envelope, envelope
-from ..laws.loss.law import Loss
-from ..laws.loss.replaced import LaplaceReplaced, NormalReplaced
-from ..laws.loss.sampled import Sampled
-from ..laws.loss.step import LaplaceStep, NormalStep, Step
-from ..worlds import between, neighbours_of
+from ..laws.loss.step import Noise, NoiseKind
+from ..laws.product import steps_of
+from ..readings.law import Law
+from ..worlds import Neighbours, between, neighbours_of
 from .extras import need
 
 __all__ = ["from_event", "from_pld", "to_event", "to_pld"]
@@ -95,18 +93,21 @@ def to_pld(experiment: Experiment, *, interval: float = 1e-4) -> Any:
     dp-accounting: the distribution of each part, composed by its own transform.
     """
     package = need("dp_accounting.pld.privacy_loss_distribution", "writing a privacy-loss distribution")
-    if not isinstance(experiment, Experiment) or experiment._arrays:
+    if not isinstance(experiment, Experiment) or experiment.many:
         raise InputError("experiment must be one experiment: give what laplace, gaussian and the like return")
     dt = float(checks.within("interval", checks.scalar("interval", interval), 1e-9, 1.0))
     if experiment.parts:
         return _composed([(to_pld(part, interval=dt), count) for part, count in experiment.parts])
     law = experiment.law
-    if isinstance(law, Loss):
-        steps = [(_sampled_pld(step, dt, package), count) for step, count in law.steps]
-        if all(one is not None for one, _ in steps):
-            whole = _composed(steps)
-            turned = package.PrivacyLossDistribution(whole._pmf_add, whole._pmf_remove)
-            return turned if law.flipped and not whole._symmetric else whole
+    if law.width:  # numerically composed: each part is known to dp-accounting itself, or all of it is read here
+        noises = [(step.noise, count) for step, count in steps_of(factor_of(experiment))]
+        made = [(_known_pld(noise, dt, package), count) for noise, count in noises]
+        turned = {noise.swapped for noise, _ in noises if noise is not None}
+        if all(one is not None for one, _ in made) and len(turned) == 1:
+            whole = _composed(made)
+            if whole._symmetric or turned == {False}:
+                return whole
+            return package.PrivacyLossDistribution(whole._pmf_add, whole._pmf_remove)
     sides = [_on_grid(law, dt)] if law.symmetric else [_on_grid(law, dt), _on_grid(law.reverse(), dt)]
     pair = envelope(*sides[0], sides[1] if len(sides) > 1 else None)
     if law.symmetric:
@@ -122,19 +123,19 @@ def _composed(counted: list[tuple[Any, int]]) -> Any:
     return whole
 
 
-def _sampled_pld(step: Step, dt: float, package: Any) -> Any:
-    """A sampled step, which dp-accounting knows itself; None for others."""
+def _known_pld(noise: Noise | None, dt: float, package: Any) -> Any:
+    """Noise that dp-accounting knows itself, before any exchange of the two worlds; None for others."""
+    if noise is None:
+        return None
+    if noise.kind is NoiseKind.LAPLACE and (noise.rate is None or noise.neighbours is Neighbours.REPLACE):
+        return None
     told: dict[str, Any] = {"value_discretization_interval": dt}
-    if isinstance(step, Sampled) and isinstance(step.base, NormalStep):
-        return package.from_gaussian_mechanism(1 / step.base.mu, sampling_prob=step.rate, **told)
-    if isinstance(step, Sampled) and isinstance(step.base, LaplaceStep):
-        return package.from_laplace_mechanism(1 / step.base.m, sampling_prob=step.rate, **told)
-    if isinstance(step, NormalReplaced):
+    if noise.rate is not None:
+        told["sampling_prob"] = noise.rate
+    if noise.neighbours is Neighbours.REPLACE:
         told["neighboring_relation"] = package.NeighborRel.REPLACE_ONE
-        return package.from_gaussian_mechanism(1 / step.mu, sampling_prob=step.rate, **told)
-    if isinstance(step, NormalStep):
-        return package.from_gaussian_mechanism(1 / step.mu, **told)
-    return None
+    make = package.from_gaussian_mechanism if noise.kind is NoiseKind.NORMAL else package.from_laplace_mechanism
+    return make(1 / noise.size, **told)
 
 
 def _pmf(pair: Envelope, dt: float) -> Any:
@@ -145,7 +146,7 @@ def _pmf(pair: Envelope, dt: float) -> Any:
     return pmfs.create_pmf(dict(zip(index.tolist(), masses.tolist(), strict=True)) or {0: 0.0}, dt, pair.only1, True)
 
 
-def _on_grid(law: Any, dt: float) -> tuple[Array, Array]:
+def _on_grid(law: Law, dt: float) -> tuple[Array, Array]:
     """ε on the grid up to the largest loss (or where δ is negligible), and δ there in this order, rounded up."""
     top = float(law.max_llr())
     if not math.isfinite(top):
@@ -158,7 +159,7 @@ def _on_grid(law: Any, dt: float) -> tuple[Array, Array]:
             parameter="interval",
         )
     epsilon = np.arange(float(points + 1)) * dt
-    if isinstance(law, Loss):  # each value is a transform of its own; any part of the grid is safe
+    if law.width:  # each value is a transform of its own; any part of the grid is safe
         epsilon = epsilon[np.unique(np.linspace(0, points, _FEW).astype(int))]
     delta = np.asarray(law.profile(epsilon), dtype=float)
     # in falling order, and never below what was read
@@ -188,7 +189,7 @@ def from_event(event: Any, *, neighbours: str = "add-remove", width: float | Non
         one = _leaf(leaf, events, neighbours)
         if one is None:
             continue
-        if float(one.law.only1 if hasattr(one.law, "only1") else 0.0) == 1:
+        if one.law.only1 == 1:
             return one  # everything is given away already
         parts.append(one if count == 1 and width is None else one.repeat(count, width=width))
     if rho or xi:
@@ -256,8 +257,6 @@ def _randomized_response(event: Any, neighbours: str, everything: Experiment) ->
 
 
 def _sampled(event: Any, events: Any, neighbours: str) -> Experiment | None:
-    from ..build.sampling import subsample
-
     rate = float(
         checks.probability("sampling_probability", checks.scalar("sampling_probability", event.sampling_probability))
     )
@@ -272,7 +271,7 @@ def _sampled(event: Any, events: Any, neighbours: str) -> Experiment | None:
     one = _leaf(drawn, events, "add-remove" if noise else neighbours)
     if one is None:
         return None
-    if noise and not isinstance(one.law, Normal | Laplace):  # no noise at all: who is drawn is given away
+    if noise and one.law.only1 == 1:  # no noise at all: who is drawn is given away
         return approximate(epsilon=0.0, delta=rate, neighbours=neighbours)
     return subsample(one, rate, neighbours=neighbours)
 
@@ -280,58 +279,84 @@ def _sampled(event: Any, events: Any, neighbours: str) -> Experiment | None:
 def to_event(experiment: Experiment) -> Any:
     """The ``DpEvent`` that says the same, for dp-accounting's own accountants under the same relation of neighbours."""
     events = need("dp_accounting.dp_event", "writing an event")
-    if not isinstance(experiment, Experiment) or experiment._arrays:
+    if not isinstance(experiment, Experiment) or experiment.many:
         raise InputError("experiment must be one experiment: give what laplace, gaussian and the like return")
     if experiment.parts:
         made = [(to_event(one), count) for one, count in experiment.parts]
         composed = [one if count == 1 else events.SelfComposedDpEvent(one, count) for one, count in made]
         return composed[0] if len(composed) == 1 else events.ComposedDpEvent(composed)
     p = experiment.parameters
-    reach = (
-        2 if p.get("neighbours") == "replace" else 1
-    )  # their noise is per norm of one record, and two records differ
-    writers: dict[str, Callable[[], Any]] = {
-        "gaussian": lambda: events.GaussianDpEvent(reach * p["sigma"] / p["shift"]),
-        "gdp": lambda: events.GaussianDpEvent(reach / p["mu"]) if p["mu"] else events.NoOpDpEvent(),
-        "laplace": lambda: events.LaplaceDpEvent(reach * p["scale"] / p["shift"]),
-        "geometric": lambda: events.DiscreteLaplaceDpEvent(p["epsilon"] / p["sensitivity"], -(-p["shift"] // reach)),
-        "randomized_response": lambda: events.RandomizedResponseDpEvent(
-            p["k"] / (p["k"] + math.expm1(p["epsilon"])), p["k"]
-        ),
-        "zcdp": lambda: events.ZCDpEvent(p["rho"], p.get("xi", 0.0)),
-        "dpsgd": lambda: _training(p, events),
-        "subsample": lambda: _sample(experiment, events),
-    }
     silent = p.get("shift") == 0 or (experiment.origin == "pure" and p["epsilon"] == 0)
     if silent:
         return events.NoOpDpEvent()
-    if experiment.name not in writers or p.get("stretch", 1.0) != 1:
+    if experiment.origin not in _WRITERS or p.get("stretch", 1.0) != 1:
         raise InputError(
             f"{experiment.name} has no DpEvent: give noise, randomised response, zCDP, dpsgd or a composition of "
             "these, or write a privacy-loss distribution by to_pld"
         )
-    return writers[experiment.name]()
+    return _WRITERS[experiment.origin](experiment, events)
 
 
-def _training(p: Any, events: Any) -> Any:
-    from ..build.sampling import _schedule
+def _reach(experiment: Experiment) -> int:
+    """Their noise is per norm of one record, and two records differ by two."""
+    return 2 if experiment.parameters.get("neighbours") == "replace" else 1
 
-    rows = []
-    for sigma, rate, steps in _schedule(p["sigma"], p["rate"], p["steps"]):
+
+def _gaussian(e: Experiment, events: Any) -> Any:
+    return events.GaussianDpEvent(_reach(e) * e.parameters["sigma"] / e.parameters["shift"])
+
+
+def _gdp(e: Experiment, events: Any) -> Any:
+    mu = e.parameters["mu"]
+    return events.GaussianDpEvent(_reach(e) / mu) if mu else events.NoOpDpEvent()
+
+
+def _laplace(e: Experiment, events: Any) -> Any:
+    return events.LaplaceDpEvent(_reach(e) * e.parameters["scale"] / e.parameters["shift"])
+
+
+def _geometric(e: Experiment, events: Any) -> Any:
+    p = e.parameters
+    return events.DiscreteLaplaceDpEvent(p["epsilon"] / p["sensitivity"], -(-p["shift"] // _reach(e)))
+
+
+def _response(e: Experiment, events: Any) -> Any:
+    k = e.parameters["k"]
+    return events.RandomizedResponseDpEvent(k / (k + math.expm1(e.parameters["epsilon"])), k)
+
+
+def _zcdp(e: Experiment, events: Any) -> Any:
+    return events.ZCDpEvent(e.parameters["rho"], e.parameters.get("xi", 0.0))
+
+
+def _training(e: Experiment, events: Any) -> Any:
+    p, rows = e.parameters, []
+    for sigma, rate, steps in schedule(p["sigma"], p["rate"], p["steps"]):
         step = events.PoissonSampledDpEvent(rate, events.GaussianDpEvent(sigma))
         if steps:
             rows.append(step if steps == 1 else events.SelfComposedDpEvent(step, steps))
     return rows[0] if len(rows) == 1 else events.ComposedDpEvent(rows)
 
 
-def _sample(experiment: Experiment, events: Any) -> Any:
-    step: Any = experiment.law.steps[0][0] if isinstance(experiment.law, Loss) else None
-    base = step.base if isinstance(step, Sampled) else step
-    if isinstance(base, NormalStep | NormalReplaced):
-        return events.PoissonSampledDpEvent(step.rate, events.GaussianDpEvent(1 / base.mu))
-    if isinstance(base, LaplaceStep | LaplaceReplaced):
-        return events.PoissonSampledDpEvent(step.rate, events.LaplaceDpEvent(1 / base.m))
-    raise InputError(
-        f"a sample of {experiment.parameters['of']} has no DpEvent that accountants read: "
-        "sample Gaussian or Laplace noise, or write a privacy-loss distribution by to_pld"
-    )
+def _sample(e: Experiment, events: Any) -> Any:
+    noise = steps_of(factor_of(e))[0][0].noise
+    if noise is None or noise.rate is None or noise.swapped:
+        raise InputError(
+            f"a sample of {e.parameters['of']} has no DpEvent that accountants read: "
+            "sample Gaussian or Laplace noise, or write a privacy-loss distribution by to_pld"
+        )
+    made = events.GaussianDpEvent if noise.kind is NoiseKind.NORMAL else events.LaplaceDpEvent
+    return events.PoissonSampledDpEvent(noise.rate, made(1 / noise.size))
+
+
+#: By the builder of an experiment: the event that says the same.
+_WRITERS: Mapping[str, Callable[[Experiment, Any], Any]] = {
+    "gaussian": _gaussian,
+    "gdp": _gdp,
+    "laplace": _laplace,
+    "geometric": _geometric,
+    "randomized_response": _response,
+    "zcdp": _zcdp,
+    "dpsgd": _training,
+    "subsample": _sample,
+}

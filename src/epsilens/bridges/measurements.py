@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import checks
-from ..build import claims
-from ..build.claims import from_dp, from_rdp, from_zcdp
+from ..build.claims import ROUNDING, from_dp, from_rdp, from_zcdp
 from ..build.discrete import approximate
 from ..build.mechanisms import gaussian, laplace
 from ..checks import Array
@@ -22,6 +21,7 @@ from ..choice.choice import Choice
 from ..errors import InputError
 from ..experiment import Experiment
 from ..laws.finite.envelope import envelope
+from ..laws.finite.law import Finite
 from .extras import need
 
 __all__ = ["from_measurement", "to_measurement"]
@@ -122,10 +122,11 @@ def _profile(curve: Any) -> tuple[Array, Array]:
 
 def _with_failure(experiment: Experiment, delta: float) -> Experiment:
     """With probability δ all is given away, otherwise the claim holds: δ(ε) grows to δ + (1−δ)·δ(ε)."""
-    law: Any = experiment.law
+    law = experiment.law
+    assert isinstance(law, Finite)  # as every claim is
     eps = np.unique(np.maximum(law.llr, 0.0))
     grown = delta + (1 - delta) * np.asarray(law.profile(eps), dtype=float)
-    more = envelope(eps, np.minimum(grown, 1.0), rounding=claims._ROUNDING)
+    more = envelope(eps, np.minimum(grown, 1.0), rounding=ROUNDING)
     told = {**experiment.parameters, "delta": delta}
     return Experiment(more, experiment.origin, told, experiment.worlds, experiment.notes)
 
@@ -140,17 +141,17 @@ def to_measurement(chosen: Choice | Experiment) -> dict[str, Any]:
     {'make': 'make_laplace', 'scale': 14.23683..., 'd_in': 3.0}
     """
     experiment = chosen.experiment if isinstance(chosen, Choice) else chosen
-    if not isinstance(experiment, Experiment) or experiment._arrays:
+    if not isinstance(experiment, Experiment) or experiment.many:
         raise InputError("give a choice, or one experiment: what choose, laplace, gaussian and the like return")
-    p, name = experiment.parameters, experiment.name
+    p = experiment.parameters
     makes = {
         "laplace": ("make_laplace", "scale"),
         "geometric": ("make_laplace", "scale"),
         "gaussian": ("make_gaussian", "sigma"),
         "discrete_gaussian": ("make_gaussian", "sigma"),
     }
-    if name not in makes or p.get("stretch", 1.0) != 1:
-        raise InputError(f"OpenDP adds Laplace or Gaussian noise, continuous or whole: {name} is neither")
-    make, key = makes[name]
+    if experiment.origin not in makes or p.get("stretch", 1.0) != 1:
+        raise InputError(f"OpenDP adds Laplace or Gaussian noise, continuous or whole: {experiment.name} is neither")
+    make, key = makes[experiment.origin]
     scale = float(p[key]) * (1 + 2.0**-50)
     return {"make": make, "scale": scale, "d_in": p["sensitivity"]}

@@ -20,6 +20,8 @@ from typing import Any
 
 from .. import checks
 from ..build.discrete import approximate, pure
+from ..build.sampling import dpsgd
+from ..catalogue.readings import find
 from ..errors import InputError
 from ..experiment import Experiment
 from ..shown import Shown, presenter
@@ -40,8 +42,6 @@ def trained(history: Iterable[Row], *, width: float | None = None) -> Experiment
     >>> round(trained([(1.0, 0.01, 1000)]).epsilon(1e-5), 2)
     1.83
     """
-    from ..build.sampling import dpsgd
-
     if not isinstance(history, Iterable):
         raise InputError(
             f"history is {history!r}: give rows of (noise multiplier, sample rate, steps)", parameter="history"
@@ -113,8 +113,6 @@ def accountant_class() -> type[Any]:
 
         def risk(self, reading: str = "success", **arguments: Any) -> float:
             """A reading of the steps so far, by name: success, advantage, roc (with fpr), …"""
-            from ..catalogue.readings import find
-
             wanted = find(reading)
             return float(getattr(self.experiment(), wanted.name)(**wanted.arguments(arguments)))
 

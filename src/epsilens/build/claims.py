@@ -19,10 +19,10 @@ from ..checks import Array, Number, plain
 from ..errors import InputError
 from ..experiment import Experiment
 from ..laws.closed.normal import Normal
-from ..laws.finite.envelope import envelope
+from ..laws.finite.envelope import Concentrated, Envelope, RenyiCurve, envelope
+from ..readings.law import Known, Law
 from ..worlds import between
 from . import rdp
-from .composition import NormalBound, as_bound
 from .discrete import approximate
 
 __all__ = ["from_dp", "from_gdp", "from_rdp", "from_zcdp", "to_gdp", "to_rdp", "to_zcdp"]
@@ -30,7 +30,7 @@ __all__ = ["from_dp", "from_gdp", "from_rdp", "from_zcdp", "to_gdp", "to_rdp", "
 #: Orders at which a Rényi curve given as a function is read.
 ORDERS = 1 + np.geomspace(0.01, 1e5, 141)
 _LEAST = 1e-200  # a smaller bound is rounded up to this one
-_ROUNDING = 1e-12  # of sums over thousands of atoms
+ROUNDING = 1e-12  # of sums over thousands of atoms
 
 
 def from_dp(epsilon: ArrayLike, delta: ArrayLike = 0.0, *, neighbours: str = "add-remove") -> Experiment:
@@ -50,7 +50,7 @@ def from_dp(epsilon: ArrayLike, delta: ArrayLike = 0.0, *, neighbours: str = "ad
         raise InputError(f"epsilon and delta have shapes {eps.shape} and {d.shape}: give as many of each") from None
     if eps.ndim == 0:
         one = approximate(epsilon=float(eps), delta=float(d), neighbours=neighbours)
-        return replace(one, law=as_bound(one.law))
+        return replace(one, law=one.law.as_bound())
     if eps.ndim != 1 or not eps.size:
         raise InputError(f"epsilon has shape {eps.shape}: give a list of one number or more", parameter="epsilon")
     return _claim(envelope(eps, d), "claims", {"claims": int(eps.size)}, f"{eps.size} (ε, δ) claims", neighbours)
@@ -63,7 +63,7 @@ def from_gdp(mu: float, *, neighbours: str = "add-remove") -> Experiment:
     0.69146246127401...
     """
     value = float(checks.within("mu", checks.scalar("mu", mu), 0.0, 1e4))
-    return _claim(NormalBound(np.asarray(value)), "gdp", {"mu": value}, "a μ-GDP claim", neighbours)
+    return _claim(Normal(np.asarray(value), known=Known.BOUND), "gdp", {"mu": value}, "a μ-GDP claim", neighbours)
 
 
 def from_zcdp(rho: float, xi: float = 0.0, *, neighbours: str = "add-remove") -> Experiment:
@@ -81,7 +81,7 @@ def from_zcdp(rho: float, xi: float = 0.0, *, neighbours: str = "add-remove") ->
     if value == 0:  # D_a ≤ ξ at every order: pure
         return _claim(envelope(np.asarray([more]), np.zeros(1)), "zcdp", parameters, "a zCDP claim", neighbours)
     known = rdp.concentrated_profile(max(value, _LEAST), more)
-    law = envelope(*known, moment=lambda m: m * (more + value * (1 + m)), rounding=_ROUNDING)
+    law = envelope(*known, moment=Concentrated(value, more), rounding=ROUNDING)
     return _claim(law, "zcdp", parameters, "a zCDP claim", neighbours)
 
 
@@ -117,7 +117,7 @@ def from_rdp(
     elif a.size:  # D_a = 0: the two laws are one
         eps, d = np.zeros(1), np.zeros(1)
     eps, d = np.concatenate((eps, pure)), np.concatenate((d, 0 * pure))
-    law = envelope(eps, d, moment=_between(a - 1, bound), rounding=_ROUNDING)
+    law = envelope(eps, d, moment=RenyiCurve(a - 1, bound), rounding=ROUNDING)
     return _claim(law, "rdp", parameters, "a Rényi claim", neighbours)
 
 
@@ -153,17 +153,7 @@ def _orders(order: Any, rho: Any) -> tuple[Array, Array]:
     return a, np.where(bound > 0, np.maximum(bound, _LEAST), 0.0)
 
 
-def _between(m: Array, rho: Array) -> Callable[[Array], Array]:
-    """m·D_{1+m} between the orders claimed: it is convex and 0 at 0, so it lies below its chords."""
-
-    def moment(at: Array) -> Array:
-        chord = np.interp(at, np.append(0.0, m), np.append(0.0, m * rho))
-        return np.where(at <= (m[-1] if m.size else 0.0), chord, np.inf)
-
-    return moment
-
-
-def _claim(law: Any, name: str, parameters: dict[str, Any], said: str, neighbours: str) -> Experiment:
+def _claim(law: Law, name: str, parameters: dict[str, Any], said: str, neighbours: str) -> Experiment:
     note = f"the worst case of {said}, not a mechanism: every release for which it is true is at most as risky"
     return Experiment(law, name, {**parameters, "neighbours": neighbours}, notes=(note,), worlds=between(neighbours))
 
@@ -181,7 +171,7 @@ def _no_experiment(value: Any) -> InputError:
 def _one(experiment: Any) -> None:
     if not isinstance(experiment, Experiment):
         raise _no_experiment(experiment)
-    if experiment._arrays:
+    if experiment.many:
         raise InputError("this is many experiments at once: give one")
 
 
@@ -223,8 +213,8 @@ def to_zcdp(experiment: Experiment) -> float:
     law = experiment.law
     if isinstance(law, Normal):
         return float(law.mu) ** 2 / 2
-    if experiment.origin == "zcdp" and "xi" not in experiment.parameters:
-        return float(experiment.parameters["rho"])
+    if isinstance(law, Envelope) and isinstance(law.moment, Concentrated) and law.moment.xi == 0:
+        return law.moment.rho
     if experiment.origin == "discrete_gaussian":  # Canonne, Kamath & Steinke 2020, Theorem 4
         return float(experiment.parameters["shift"] / experiment.parameters["sigma"]) ** 2 / 2
     worst = max(float(law.max_llr()), float(law.reverse().max_llr()))

@@ -248,16 +248,11 @@ def approximate(*, epsilon: float, delta: float, neighbours: str = "add-remove")
     name = "approximate" if d else "pure"
     worlds = between(neighbours)
     if d == 1:
-        return Experiment(Finite(np.zeros(0), np.zeros(0), 1.0, 1.0, mirrored=True), name, parameters, worlds=worlds)
-    high = np.log1p(-d) - np.log1p(np.exp(-eps))
-    if eps == 0:
-        atoms = np.asarray([np.log1p(-d)]), np.zeros(1)
-    else:
-        atoms = np.asarray([high, high - eps]), np.asarray([-eps, eps])
+        return Experiment(Finite.claim(eps, d), name, parameters, worlds=worlds)
     notes = (
         f"the worst case of a claim, not a mechanism: every {'(ε, δ)' if d else 'ε'}-DP release is at most as risky",
     )
-    return Experiment(Finite(*atoms, d, d, mirrored=True), name, parameters, notes=notes, worlds=worlds)
+    return Experiment(Finite.claim(eps, d), name, parameters, notes=notes, worlds=worlds)
 
 
 def finite(p0: ArrayLike, p1: ArrayLike) -> Experiment:

@@ -9,31 +9,51 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
 
 from .. import checks
 from ..errors import InputError
-from ..experiment import Experiment
-from ..laws.closed.laplace import Laplace
-from ..laws.closed.normal import Normal
-from ..laws.finite.law import Finite
+from ..experiment import Experiment, factor_of
+from ..laws.closed.normal import Normal, NormalStep
+from ..laws.finite.law import Finite, FiniteStep
 from ..laws.loss.law import WIDTH, Loss
-from ..laws.loss.replaced import LaplaceReplaced, NormalReplaced
-from ..laws.loss.sampled import Flagged, Sampled
-from ..laws.loss.step import Atoms, FiniteStep, LaplaceStep, NormalStep, Step
-from ..worlds import between, neighbours_of
+from ..laws.loss.replaced import NormalReplaced, replaced
+from ..laws.loss.sampled import Flagged, Sampled, sampled_atoms
+from ..laws.loss.step import Atoms, Step
+from ..laws.product import steps_of, width_of
+from ..readings.law import Known, Law
+from ..worlds import Neighbours, between, neighbours_of
 
-__all__ = ["dpsgd", "subsample"]
+__all__ = ["dpsgd", "schedule", "subsample"]
 
 _LEAST_RATE = 1e-12
 
 
-def _neighbours(neighbours: Any) -> str:
+class Drawn(StrEnum):
+    """What is known of a release computed on a sample."""
+
+    FINITE = "finite"  # atoms stay atoms
+    MIXED = "mixed"  # H1 is mixed with H0
+    OPPOSITE = "opposite"  # two records, each as far away as one can be
+    TOLD = "told"  # whether the record was drawn is given away, for want of anything better
+    CLAIM = "claim"  # what was sampled is only known by a bound itself
+
+
+_NOTES = {
+    Drawn.FINITE: "Poisson sampling of a finite pair: exact",
+    Drawn.MIXED: "Poisson sampling: the safe end of a proven bracket",
+    Drawn.OPPOSITE: "the two records may pull in opposite directions, each as far as one can",
+    Drawn.TOLD: "an upper bound: the adversary is told whether the record was drawn",
+    Drawn.CLAIM: "Poisson sampling of a bound: an upper bound, as {} is one; nothing is known from below",
+}
+
+
+def _neighbours(neighbours: Any) -> Neighbours:
     """Also as it is often written, with a stroke."""
-    said = "add-remove" if neighbours == "add/remove" else neighbours
-    return str(neighbours_of(said))
+    return Neighbours.ADD_REMOVE if neighbours == "add/remove" else neighbours_of(neighbours)
 
 
 def _rate(value: Any) -> float:
@@ -54,72 +74,58 @@ def subsample(
     >>> round(subsample(el.laplace(epsilon=1.0), 0.1).epsilon(), 6)  # log(1 + 0.1·(e − 1))
     0.158565
     """
-    from .composition import as_bound, is_bound
-
     if not isinstance(experiment, Experiment):
         raise InputError("subsample needs an experiment: give what laplace, gaussian and the like return")
     q, said = _rate(rate), _neighbours(neighbours)
-    told = {"of": experiment.name, "rate": q, "neighbours": said}
+    told = {"of": experiment.name, "rate": q, "neighbours": str(said)}
     worlds = between(said)
     if q == 0:
-        law: Any = Finite(np.zeros(1), np.zeros(1), mirrored=True)
+        law: Law = Finite(np.zeros(1), np.zeros(1), mirrored=True)
         return Experiment(law, "subsample", told, notes=("nobody is ever drawn",), worlds=worlds)
     if q == 1 and said == experiment.parameters.get("neighbours", "add-remove"):
         return experiment
-    step, note = _sampled(experiment, q, said)
-    loose = is_bound(experiment) or note.startswith("an upper bound")
-    if is_bound(experiment):
-        note = f"Poisson sampling of a bound: an upper bound, as {experiment.name} is one; nothing is known from below"
-    if isinstance(step, FiniteStep):
-        a = step.atoms
-        law = Finite(a.log_p - a.loss, a.loss, a.only0, a.only1, step.mirrored)
-        law = as_bound(law) if loose else law
+    step, drawn = _sampled(experiment, q, said)
+    if experiment.law.known is Known.BOUND:
+        drawn = Drawn.CLAIM
+    bound = drawn in (Drawn.TOLD, Drawn.CLAIM)
+    closed = step.as_law()
+    if closed is not None:
+        law = closed.as_bound() if bound else closed
     else:
-        law = Loss([(step, 1)], _width(width), loose=loose)
-    return Experiment(law, "subsample", told, notes=(note,), worlds=worlds)
+        law = Loss([(step, 1)], WIDTH if width is None else width_of(width), bound=bound)
+    return Experiment(law, "subsample", told, notes=(_NOTES[drawn].format(experiment.name),), worlds=worlds)
 
 
-def _width(width: float | None) -> float:
-    return WIDTH if width is None else float(checks.within("width", checks.scalar("width", width), 1e-9, 0.5))
-
-
-def _sampled(experiment: Experiment, rate: float, neighbours: str) -> tuple[Step, str]:
-    from .composition import is_bound, step_of
-
-    known = not is_bound(experiment)  # the noise itself, not only a claim about it
-    replaced = experiment.worlds.replaces
-    steps = step_of(experiment)
-    if len(steps) != 1 or steps[0][1] != 1 or isinstance(steps[0][0], Sampled | Flagged):
+def _sampled(experiment: Experiment, rate: float, neighbours: Neighbours) -> tuple[Step, Drawn]:
+    swaps = experiment.worlds.replaces
+    steps = steps_of(factor_of(experiment))
+    if len(steps) != 1 or steps[0][1] != 1 or steps[0][0].sampled:
         raise InputError(
             f"{experiment.name} is several releases or sampled already: subsample each release, then compose"
         )
     step = steps[0][0]
-    if neighbours == "add-remove":
-        if replaced:
+    if neighbours is Neighbours.ADD_REMOVE:
+        if swaps:
             raise InputError(
                 "the experiment replaces a record: give one that adds or removes it, or neighbours='replace'"
             )
-        if isinstance(step, FiniteStep):
-            from ..laws.loss.sampled import sampled_atoms
-
-            return FiniteStep(sampled_atoms(step.atoms, rate)), "Poisson sampling of a finite pair: exact"
-        return Sampled(step, rate), "Poisson sampling: the safe end of a proven bracket"
-    if known and not replaced and isinstance(step, NormalStep) and isinstance(experiment.law, Normal):
-        return NormalReplaced(step.mu, rate), "the two records may pull in opposite directions, each as far as one can"
-    if known and not replaced and isinstance(step, LaplaceStep) and isinstance(experiment.law, Laplace):
-        return LaplaceReplaced(step.m, rate), "the two records may pull in opposite directions, each as far as one can"
-    if not replaced:
+        if step.span is None:
+            return FiniteStep(sampled_atoms(step.atoms, rate)), Drawn.FINITE
+        return Sampled(step, rate), Drawn.MIXED
+    if not swaps:
+        noise = step.noise
+        if experiment.law.known is Known.EXACT and noise is not None:  # the noise itself, not only a claim about it
+            return replaced(noise, rate), Drawn.OPPOSITE
         raise InputError(
             f"sampling {experiment.name} with neighbours='replace' needs an experiment that replaces a record: give "
             "Gaussian or Laplace noise, randomized_response, or what a mechanism that takes neighbours='replace' builds"
         )
     flagged = Flagged(step, rate)
-    if isinstance(step, FiniteStep):
+    if step.span is None:
         a = flagged.atoms
         order = np.argsort(a.loss, kind="stable")
-        atoms = Atoms(a.loss[order], a.log_p[order], a.only0, a.only1)
-        return FiniteStep(atoms, step.mirrored), "an upper bound: the adversary is told whether the record was drawn"
-    return flagged, "an upper bound: the adversary is told whether the record was drawn"
+        return FiniteStep(Atoms(a.loss[order], a.log_p[order], a.only0, a.only1), step.mirrored), Drawn.TOLD
+    return flagged, Drawn.TOLD
 
 
 def dpsgd(
@@ -141,30 +147,27 @@ def dpsgd(
     """
     said = _neighbours(neighbours)
     sigma, rate, steps = _unwrapped(sigma), _unwrapped(rate), _unwrapped(steps)
-    schedule = _schedule(sigma, rate, steps)
+    rows = [(s, q, k) for s, q, k in schedule(sigma, rate, steps) if k and q]
     counted: dict[Step, int] = {}
-    for s, q, k in schedule:
+    for s, q, k in rows:
         step = _step(1 / s, q, said)
-        if step is not None and k:
-            counted[step] = counted.get(step, 0) + k
-    told = {"sigma": _plain(sigma), "rate": _plain(rate), "steps": _counts(steps), "neighbours": said}
+        counted[step] = counted.get(step, 0) + k
+    told = {"sigma": _plain(sigma), "rate": _plain(rate), "steps": _counts(steps), "neighbours": str(said)}
+    asked = WIDTH if width is None else width_of(width)
     if width is not None:
-        told["width"] = _width(width)
+        told["width"] = asked
     worlds = between(said)
-    if all(isinstance(step, NormalStep) for step in counted):
-        mu = math.sqrt(sum(k * step.mu**2 for step, k in counted.items() if isinstance(step, NormalStep)))
+    if all(q == 1 for _, q, _ in rows):
+        mu = math.sqrt(sum(k * step.shift**2 for step, k in counted.items()))
         return Experiment(Normal(np.asarray(mu)), "dpsgd", told, notes=("no sampling: exact",), worlds=worlds)
-    asked = _width(width)
     note = (
         f"composed numerically: each value is the safe end of a proven bracket, {asked:.3g} wide where that is reached"
     )
     return Experiment(Loss(list(counted.items()), asked), "dpsgd", told, notes=(note,), worlds=worlds)
 
 
-def _step(mu: float, rate: float, neighbours: str) -> Step | None:
-    if rate == 0:
-        return None
-    if neighbours == "replace":
+def _step(mu: float, rate: float, neighbours: Neighbours) -> Step:
+    if neighbours is Neighbours.REPLACE:
         return NormalStep(2 * mu) if rate == 1 else NormalReplaced(mu, rate)
     return NormalStep(mu) if rate == 1 else Sampled(NormalStep(mu), rate)
 
@@ -185,7 +188,7 @@ def _counts(steps: Any) -> Any:
     return [int(k) for k in steps] if isinstance(steps, list | tuple | np.ndarray) else int(steps)
 
 
-def _schedule(sigma: Any, rate: Any, steps: Any) -> list[tuple[float, float, int]]:
+def schedule(sigma: Any, rate: Any, steps: Any) -> list[tuple[float, float, int]]:
     """One (σ, q, steps) per entry."""
     columns = {"sigma": sigma, "rate": rate, "steps": steps}
     lists = {name: list(v) for name, v in columns.items() if isinstance(v, list | tuple | np.ndarray)}

@@ -272,7 +272,7 @@ def _called(mechanism: Callable[..., Experiment], arguments: Mapping[str, Any]) 
             f"{_title(mechanism)} returns a {type(made).__name__}: give one that returns an experiment",
             parameter="mechanism",
         )
-    if made._arrays:
+    if made.many:
         raise InputError(f"{_title(mechanism)} holds arrays here: give single numbers in given", parameter="given")
     return made
 

@@ -16,7 +16,7 @@ import numpy as np
 from ..errors import InputError
 from ..experiment import Experiment
 from ..laws.closed.normal import Normal
-from ..laws.loss.law import Loss
+from ..readings.law import Known
 
 __all__ = ["calibrate"]
 
@@ -37,17 +37,11 @@ class _Side:
 
 
 def _widened(e: Experiment, width: float) -> Experiment:
-    law = e.law
-    return replace(e, law=law.with_width(width)) if isinstance(law, Loss) and law.width < width else e
-
-
-def _asked_of(e: Experiment) -> float:
-    return e.law.width if isinstance(e.law, Loss) else 0.0
+    return replace(e, law=e.law.with_width(width)) if 0 < e.law.width < width else e
 
 
 def _from_below(e: Experiment) -> Experiment:
-    law = e.law
-    return replace(e, law=law.other_side()) if isinstance(law, Loss) and not law.loose else e
+    return replace(e, law=e.law.other_side()) if e.law.known is Known.BRACKET else e
 
 
 def _normal_size(e: Experiment) -> float:
@@ -74,7 +68,7 @@ def calibrate(
     ``start`` is a value that can be built. Where every value up to ``strong`` satisfies the limit, ``strong`` is
     returned.
     """
-    width = _asked_of(build(start)) or 1e-3
+    width = build(start).law.width or 1e-3
     least, most = sorted((math.log(weak), math.log(strong)))
     risk = 1.0 if strong > weak else -1.0  # the sign of d risk/d parameter
 
@@ -125,7 +119,7 @@ def calibrate(
         close = close and not (fine and whole and x < _EXACT)
         met = safe is not None and unsafe is not None and abs(safe.x - unsafe.x) < _resolution(x, whole)
         if fine and (close or met):
-            if safe is None or safe.experiment is None or _asked_of(safe.experiment) <= width:
+            if safe is None or safe.experiment is None or safe.experiment.law.width <= width:
                 break
             x = safe.x  # once more, as narrow as asked for
             continue

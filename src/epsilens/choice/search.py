@@ -10,7 +10,6 @@ from ..catalogue.parameters import PARAMETERS, Search
 from ..catalogue.readings import Reading
 from ..errors import InputError, NoSolutionError
 from ..experiment import Experiment
-from ..laws.loss.law import Loss
 from ..numerics.roots import last_safe
 from .composed import calibrate
 
@@ -79,7 +78,7 @@ def reach_of(
         made = [(v, e) for v, e in made if v.is_integer()]
         low, high = float(math.ceil(low)), float(math.floor(high))
     weak, strong = (low, high) if weak < strong else (high, low)
-    start = next((v for v, e in made if isinstance(e.law, Loss)), None)
+    start = next((v for v, e in made if e.law.width), None)
     composed = start is not None
     if start is None:
         start = next((v for v, e in made if math.isfinite(read(e))), made[0][0])
@@ -133,7 +132,7 @@ def _falls(
     if len(made) < 2:
         return False
     less, more = made[0][1], made[-1][1]
-    sizes = [float(e.kl()) if isinstance(e.law, Loss) else math.inf for e in (less, more)]  # needs no transform
+    sizes = [float(e.kl()) if e.law.width else math.inf for e in (less, more)]  # needs no transform
     if not all(map(math.isfinite, sizes)):
         sizes = [read(less), read(more)]
     return sizes[1] < sizes[0]

@@ -7,74 +7,144 @@ test of H0, 1 − f(α) its recall. Arguments are float64 arrays, already checke
 
 from __future__ import annotations
 
-from typing import Protocol
+from abc import ABC, abstractmethod
+from dataclasses import replace
+from enum import StrEnum
+from typing import Any, Self
+
+import numpy as np
 
 from ..checks import Array
+from ..numerics.frozen import Valued
 
-__all__ = ["Law"]
+__all__ = ["Known", "Law"]
 
 
-class Law(Protocol):
-    """A pair of laws of one observation."""
+class Known(StrEnum):
+    """How well a law's readings are known: what a caller may conclude from one."""
 
-    @property
-    def symmetric(self) -> bool:
-        """Whether T(H0, H1) = T(H1, H0), so that one order serves both."""
-        ...
+    EXACT = "exact"  # closed form
+    ROUNDED = "rounded"  # exact but for a stated rounding, which goes against the defender
+    BRACKET = "bracket"  # between two proven ends: the riskier is the reading, ``other_side`` has the other
+    BOUND = "bound"  # from above only: what it stands for may be anything down to no risk at all
+
+
+class Law(Valued, ABC):
+    """A pair of laws of one observation. Equal laws have equal content; every law hashes and pickles."""
+
+    __slots__ = ()
+
+    known: Known
 
     @property
     def direction(self) -> str:
-        """``exact`` for closed forms; ``upper`` where a stated error is rounded against the defender."""
-        ...
+        """``exact`` for closed forms; ``upper`` where what is not exact is rounded against the defender."""
+        return "exact" if self.known is Known.EXACT else "upper"
 
+    def as_bound(self) -> Self:
+        """The same pair where it only stands for something no riskier."""
+        it: Any = self
+        return self if self.known is Known.BOUND else replace(it, known=Known.BOUND)
+
+    # -- brackets: closed forms have one end ----------------------------------------------------------------------
+
+    def other_side(self) -> Law:
+        """The same law from the other end of its bracket."""
+        return self
+
+    @property
+    def width(self) -> float:
+        """The relative width asked of a bracket, at which each reading is a computation of its own; 0 for none."""
+        return 0.0
+
+    def with_width(self, width: float) -> Law:
+        """The same law, to be read to another relative width."""
+        return self
+
+    @property
+    def reached(self) -> bool:
+        """Whether every answer so far is as narrow as asked for."""
+        return True
+
+    # -- the pair -------------------------------------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def symmetric(self) -> bool:
+        """Whether T(H0, H1) = T(H1, H0), so that one order serves both."""
+
+    @property
+    def only1(self) -> float:
+        """The H1-mass of what H0 never shows, where it is known apart."""
+        return 0.0
+
+    @abstractmethod
     def reverse(self) -> Law:
         """The same pair in the other order."""
-        ...
 
+    @abstractmethod
     def tradeoff(self, alpha: Array) -> Array:
         """f(α), the least type-II error at type-I error α."""
-        ...
 
+    @abstractmethod
     def roc(self, alpha: Array) -> Array:
         """1 − f(α), with relative precision where it is small."""
-        ...
 
+    @abstractmethod
     def inverse_roc(self, recall: Array) -> Array:
         """The least α at which the recall is reached."""
-        ...
 
+    @abstractmethod
     def at(self, log_threshold: Array) -> tuple[Array, Array]:
         """(α, recall) of the test that rejects H0 where llr > log_threshold."""
-        ...
 
+    @abstractmethod
     def profile(self, log_threshold: Array) -> Array:
         """h(t) = ∫(dH1 − t·dH0)₊ at t = exp(log_threshold); δ(ε) in this order is h(e^ε)."""
-        ...
 
+    @abstractmethod
     def profile_inverse(self, delta: Array) -> Array:
         """The least ε ≥ 0 with h(e^ε) ≤ δ; infinite where there is none."""
-        ...
 
+    @abstractmethod
     def max_llr(self) -> Array:
         """The supremum of llr; infinite where H1 can show what H0 never does."""
-        ...
 
+    @abstractmethod
     def log_moment(self, a: Array) -> Array:
         """log ∫ dH1^a dH0^{1−a}, for any real a; +∞ where it diverges."""
-        ...
 
+    @abstractmethod
     def kl(self) -> Array:
         """D(H0‖H1) in nats."""
-        ...
 
+    @abstractmethod
     def auc(self) -> Array:
         """Area under the optimal ROC curve."""
-        ...
 
+    @abstractmethod
     def psi(self) -> Array:
         """The least μ such that f ≥ G_μ, the trade-off of N(0,1) against N(μ,1)."""
-        ...
 
+    @abstractmethod
     def fbeta(self, beta: Array, odds: Array) -> Array:
         """The largest Fβ over all tests, with odds = P(H0)/P(H1)."""
-        ...
+
+    # -- both orders, which differential privacy quantifies over --------------------------------------------------
+
+    def worse_delta(self, epsilon: Array) -> Array:
+        """h(e^ε) in the worse order."""
+        forward = self.profile(epsilon)
+        return forward if self.symmetric else np.maximum(forward, self.reverse().profile(epsilon))
+
+    def worse_epsilon(self, delta: Array) -> Array:
+        """The least ε that holds in both orders. It rounds up: δ read again at it is never above the δ asked for."""
+        forward = self.profile_inverse(delta)
+        value = forward if self.symmetric else np.maximum(forward, self.reverse().profile_inverse(delta))
+        for k in range(48):  # by ulps, doubling; where δ hardly depends on ε it takes larger steps
+            finite = np.isfinite(value)
+            over = finite & (self.worse_delta(np.where(finite, value, 0.0)) > delta)
+            if not over.any():
+                break
+            value = np.where(over, value * (1 + 2.0 ** (k - 52)) + (2.0 ** (k - 80) if k > 15 else 0.0), value)
+        return np.asarray(value)

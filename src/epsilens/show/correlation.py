@@ -8,7 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ..data.words import listed
-from .assessment_marks import Drawing
+from .charts import Chart
+from .charts.known import known_curve
 from .document import (
     Document,
     Fact,
@@ -25,7 +26,6 @@ from .document import (
     plain_table,
     said,
 )
-from .known_chart import known_curve
 from .report import to_know
 from .sentenced import belief
 from .words import frequencies, number, rounded_down, rounded_up
@@ -37,7 +37,6 @@ __all__ = ["curve", "present", "sentence"]
 
 #: A table: its title, its head and its rows.
 Rows = tuple[str, list[str], list[list[str]]]
-_DESK, _PHONE = 808, 350
 _MOST = 12
 #: e to this power is about a million: beyond, a factor says no more than "certain".
 _HUGE = math.log(1e6)
@@ -257,7 +256,7 @@ def _curve(c: Correlation) -> Section:
     if not _shows_group(c):
         note += f" Group privacy, {c.group:.3g}, is beyond the chart."
     known = _known(c)
-    figure = Figure(partial(curve, c), (_DESK, _PHONE))
+    figure = Figure(partial(curve, c))
     return Section(known[0], (figure, Paragraph(said(note), Tone.NOTE, Forms.PAGE), _table(known)))
 
 
@@ -271,7 +270,7 @@ def _shows_group(c: Correlation) -> bool:
     return c.group <= 1.6 * _top(c)
 
 
-def curve(c: Correlation) -> Drawing:
+def curve(c: Correlation) -> Chart:
     """The largest leakage for each number of known records, between independence and group privacy."""
     return known_curve(
         [w.leakage for w in c.by_known],

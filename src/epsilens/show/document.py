@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum, Flag, auto
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
+from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 __all__ = [
     "Block", "Cell", "Chart", "Code", "Column", "Combination", "Combinations", "Document", "Fact", "Facts", "Figure",
@@ -260,25 +260,28 @@ class Combinations:
 
 
 class Chart(Protocol):
-    """A chart before it has a size: what it says to those who cannot see it, and its definition at a width."""
+    """A chart that can be drawn at the widths it is made for; it tells its numbers to those who cannot see it."""
 
     @property
-    def aria(self) -> str:
-        """The numbers of the picture in a sentence."""
+    def desk(self) -> int:
+        """Its width on a desk, in pixels."""
         ...
 
     @property
-    def spec(self) -> Callable[[int], Any]:
-        """The Vega-Lite definition at a width in pixels."""
+    def phone(self) -> int:
+        """Its width on a phone."""
+        ...
+
+    def svg(self, palette: str = "light", width: int | None = None) -> str:
+        """The chart, drawn; ``page`` takes its colours from the page."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A chart, made only where it is seen; ``widths`` in pixels on a desk and on a phone, one if they are the same."""
+    """A chart, made only where it is seen; None where there is nothing to draw."""
 
     chart: Callable[[], Chart | None]
-    widths: tuple[int, ...]
     caption: str = ""
     forms: Forms = Forms.PAGE
 

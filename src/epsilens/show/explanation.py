@@ -10,13 +10,12 @@ from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from .. import __version__, checks
 from ..catalogue.mechanisms import MECHANISMS
 from ..catalogue.parameters import PARAMETERS, Panel, flag
 from ..errors import InputError
-from . import charts, icons
+from . import charts
+from .charts import icons
 from .document import (
     Cell,
     Code,
@@ -133,7 +132,7 @@ class Explanation(Presented):
             exact = "All values are exact to the digits shown."
         else:
             exact = "Values are upper bounds on the risk: what is not exact is rounded against the defender."
-        if not getattr(self.experiment.law, "reached", True):
+        if not self.experiment.law.reached:
             exact += " Some brackets are wider than was asked for, which costs accuracy but not safety."
         return (*(f"{note[:1].upper()}{note[1:]}." for note in notes), exact)
 
@@ -182,7 +181,7 @@ def explain(
     50 of 100.
     ...
     """
-    if _many(experiment):
+    if experiment.many:
         raise InputError("this experiment holds arrays: give single numbers, or read the values it returns")
     given = {
         "prior": float(checks.probability("prior", checks.scalar("prior", prior))),
@@ -258,7 +257,7 @@ def _reproduce(e: Experiment, given: Mapping[str, float]) -> str:
 
 def of_experiment(e: Experiment) -> Document:
     """An experiment at the usual prior; many at once are only listed."""
-    if _many(e):
+    if e.many:
         return Document(title(e), "Many experiments", (Code(repr(e), command=False, forms=Forms.ALL),))
     return explain(e).document
 
@@ -273,10 +272,6 @@ def of_informed(informed: Informed) -> Document:
 def of_choice(choice: Choice) -> Document:
     """What to set, what that achieves, and every reading at the chosen value."""
     return chosen(choice).document
-
-
-def _many(e: Experiment) -> bool:
-    return any(isinstance(v, np.ndarray) for v in e.parameters.values())
 
 
 def told(about: Explanation) -> Lead:
@@ -317,7 +312,6 @@ def pictures(about: Explanation) -> Icons:
 
 def _curves(about: Explanation) -> Section:
     e, prior, fpr = about.experiment, about.arguments["prior"], about.arguments["fpr"]
-    widths = (charts.SIDE_BY_SIDE, charts.PHONE)
     both = (partial(charts.roc, e, prior, fpr), partial(charts.precision_recall, e, prior, fpr))
     note = (
         "The adversary can trade false alarms for people found. Filled dot: the best guess. Hollow dot: at "
@@ -325,7 +319,7 @@ def _curves(about: Explanation) -> Section:
     )
     return Section(
         "How the guess can be tuned",
-        (Figures(tuple(Figure(chart, widths) for chart in both)), Paragraph(said(note), Tone.NOTE)),
+        (Figures(tuple(Figure(chart) for chart in both)), Paragraph(said(note), Tone.NOTE)),
         forms=Forms.PAGE,
     )
 

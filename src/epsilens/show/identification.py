@@ -6,8 +6,8 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING
 
+from .charts.certainty import certainty_chart, legend
 from .document import Cell, Column, Document, Figure, Forms, Group, Kind, Lead, Paragraph, Section, Table, Tone, said
-from .identify_chart import DESK, PHONE, certainty_chart, legend
 from .report import Report, to_know
 from .words import grouped, number, rounded_down, rounded_up
 
@@ -63,7 +63,7 @@ def present(found: Identification) -> Document:
         Section(
             "How it grows with ε",
             (
-                Figure(partial(certainty_chart, found), (DESK, PHONE)),
+                Figure(partial(certainty_chart, found)),
                 Paragraph(said(legend(found)), Tone.NOTE, Forms.PAGE),
             ),
             forms=Forms.PAGE,

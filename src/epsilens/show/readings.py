@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..catalogue.readings import find
-from ..laws.loss.law import Loss
-from ..laws.loss.replaced import NormalReplaced
-from ..laws.loss.sampled import Sampled
-from ..laws.loss.step import NormalStep, Swapped
+from ..experiment import factor_of
+from ..laws.loss.step import NoiseKind
+from ..laws.product import steps_of
 from ..readings.bayes import log_odds
 from ..readings.precision_recall import odds
 from ..worlds import Kind
@@ -166,12 +165,10 @@ def _psi(value: float, sampled: bool) -> str:
 
 def _samples_normal(e: Experiment) -> bool:
     """Whether this is a composition with sampled steps of normal noise, whose extremes look unsampled."""
-    if not isinstance(e.law, Loss):
+    if not e.law.width:
         return False
-    bare = [step.base if isinstance(step, Swapped) else step for step, _ in e.law.steps]
-    return any(
-        isinstance(s, NormalReplaced) or (isinstance(s, Sampled) and isinstance(s.base, NormalStep)) for s in bare
-    )
+    noises = (step.noise for step, _ in steps_of(factor_of(e)))
+    return any(n is not None and n.kind is NoiseKind.NORMAL and n.rate is not None for n in noises)
 
 
 def _chernoff(value: float) -> str:

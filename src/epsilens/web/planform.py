@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from ..catalogue.readings import READINGS
-from ..data.tables.bundled import PREFIX, bundled, names
+from ..data.tables.bundled import bundled, names
+from ..data.tables.source import Bundled, source_of
 from ..errors import InputError
 from ..show.words import small
 
@@ -89,7 +90,7 @@ def columns_of(table: str) -> list[tuple[str, str]]:
 def permitted(plan: Release, upload: str | None) -> None:
     """Refuse tables other than the bundled ones and the upload: a form must not open files of the server."""
     table = plan.data.table
-    if table.startswith(PREFIX):
+    if isinstance(source_of(table), Bundled):
         bundled(table)
     elif upload is None or table not in (UPLOAD, upload):
         own = f"{UPLOAD!r} for the file uploaded with it" if upload else f"{UPLOAD!r} with an uploaded file"

@@ -16,14 +16,17 @@ import mpmath as mp
 import numpy as np
 import pytest
 
+from epsilens.laws.closed.laplace import LaplaceStep
+from epsilens.laws.closed.normal import NormalStep
+from epsilens.laws.finite.law import FiniteStep
 from epsilens.laws.loss.inversion import Inverted
 from epsilens.laws.loss.law import Loss
 from epsilens.laws.loss.order import Order, Product
 from epsilens.laws.loss.plan import Ask
 from epsilens.laws.loss.replaced import LaplaceReplaced, NormalReplaced
-from epsilens.laws.loss.rest import rest_of
-from epsilens.laws.loss.sampled import Flagged, Sampled
-from epsilens.laws.loss.step import Atoms, FiniteStep, LaplaceStep, NormalStep, Step, Swapped
+from epsilens.laws.loss.sampled import Flagged, Sampled, Swapped
+from epsilens.laws.loss.series import rest_of
+from epsilens.laws.loss.step import Atoms, Step
 from epsilens.laws.loss.tilted import tilted
 
 A, M = np.asarray, mp.mpf

@@ -56,10 +56,11 @@ class Rule(Valued, Told):
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready; an infinite end is null, and ``alarm`` says in words what that means."""
         told = {k: _json(getattr(self, k)) for k in ("threshold", "below", "above", "size", "power")}
-        return {"test": self.test, **told} | ({} if self._arrays else {"alarm": self.alarm})
+        return {"test": self.test, **told} | ({} if self.many else {"alarm": self.alarm})
 
     @property
-    def _arrays(self) -> bool:
+    def many(self) -> bool:
+        """Whether these are many rules at once."""
         return any(np.ndim(v) for v in (self.below, self.above, self.size, self.power))
 
     @property
@@ -169,7 +170,7 @@ class Tampering(Experiment):
         >>> round(tampering(epsilon=1.0, bias=1.0, stretch=1.5).chernoff_coefficient(0.4), 12)
         0.083663276929
         """
-        tilt = self._fit(checks.within("a", a, -1e6, 1e6))
+        tilt = self.fit(checks.within("a", a, -1e6, 1e6))
         # ∫ f0^a f1^{1−a}: small powers by the order in which they are not rounded
         low = self.law.reverse().log_moment(np.minimum(tilt, 0.5))
         high = self.law.log_moment(1 - np.maximum(tilt, 0.5))
@@ -179,7 +180,7 @@ class Tampering(Experiment):
         p = self.parameters
         unit = np.asarray(p["sigma" if p["noise"] == "gaussian" else "scale"])
         m = np.abs(np.asarray(p["bias"])) / unit
-        return self._fit(checks.probability("alpha", alpha)), p["noise"], m, p["stretch"], unit
+        return self.fit(checks.probability("alpha", alpha)), p["noise"], m, p["stretch"], unit
 
 
 def _rule(test: str, threshold: Any, below: Any, above: Any, alpha: Array, power: Array) -> Rule:

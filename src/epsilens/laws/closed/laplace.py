@@ -1,38 +1,49 @@
-"""Lap(0, 1) against Lap(m, 1): the shift of a Laplace, m = ε·|shift|/sensitivity. All closed form.
+"""Lap(0, 1) against Lap(m, 1): the shift of a Laplace, m = ε·|shift|/sensitivity, as a law and as a step.
+
+All of the law is closed form:
 
 f(α) = 1 − e^m·α on [0, e^{−m}/2];  e^{−m}/(4α) on [e^{−m}/2, ½];  e^{−m}(1−α) on [½, 1].
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
+from scipy.special import ndtri_exp
 
 from ...checks import Array
 from ...numerics.special import expm1mx, half_normal_quantile, log1pmx, sinhcm1
+from ...readings.law import Known
 from ...readings.precision_recall import fbeta_floor
+from ..loss.moments import Integrated
+from ..loss.step import Atoms, Composable, Counted, Family, Noise, NoiseKind
 
-__all__ = ["Laplace"]
+__all__ = ["Laplace", "LaplaceStep"]
 
-_LOG2 = np.log(2.0)
+_U = 2.0**-53
+_LOG2 = math.log(2.0)
 
 
-@dataclass(frozen=True, slots=True)
-class Laplace:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Laplace(Composable):
     """Lap(0,1) under H0, Lap(m,1) under H1, m ≥ 0 (a number or an array of them)."""
 
+    family: ClassVar[Family] = Family.LAPLACE
+
     m: Array
+    known: Known = field(default=Known.EXACT, kw_only=True)
+
+    def steps(self) -> tuple[Counted, ...]:
+        """One, unless there is no shift."""
+        return ((LaplaceStep(float(self.m)), 1),) if float(self.m) > 0 else ()
 
     @property
     def symmetric(self) -> bool:
         """T(H0,H1) = T(H1,H0)."""
         return True
-
-    @property
-    def direction(self) -> str:
-        """Closed form."""
-        return "exact"
 
     def reverse(self) -> Laplace:
         """Mirror image: the same curve."""
@@ -128,8 +139,6 @@ class Laplace:
         """2Φ⁻¹(1 − ½e^{−m/2}): Φ⁻¹(1−α) − Φ⁻¹(f(α)) is concave in log α on the middle piece and monotone on the
         others, and f is symmetric, so the supremum is at the fixed point α = f(α) = ½e^{−m/2}.
         """
-        from scipy.special import ndtri_exp
-
         m = np.asarray(self.m, dtype=float)
         near = 2 * half_normal_quantile(-np.expm1(-np.minimum(m, 2.0) / 2))
         return np.asarray(np.where(m < 2, near, -2 * ndtri_exp(-_LOG2 - m / 2)))
@@ -147,3 +156,101 @@ class Laplace:
             value = 1 / (w + (1 + r) ** 2 * ((1 - w) + w * np.exp(np.log(odds) - m) / 4))
             turned = m >= np.log1p(b2 / odds)
         return np.asarray(np.where(turned & (odds > 0) & np.isfinite(odds), value, fbeta_floor(beta, odds)))
+
+
+@dataclass(frozen=True)
+class LaplaceStep(Integrated):
+    """Lap(0, 1) against Lap(m, 1): L = 2x − m on [0, m], atoms at both ends."""
+
+    family: ClassVar[Family] = Family.LAPLACE
+
+    m: float
+
+    @property
+    def mirrored(self) -> bool:
+        """Mirror images."""
+        return True
+
+    @property
+    def atoms(self) -> Atoms:
+        """½e^{−m} at −m and ½ at m."""
+        return Atoms(np.array([-self.m, self.m]), np.array([-self.m - _LOG2, -_LOG2]))
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """Between the two locations."""
+        return (0.0, self.m)
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """±m."""
+        return (-self.m, self.m)
+
+    def loss(self, x: Array) -> Array:
+        """2x − m."""
+        return np.asarray(2 * x - self.m)
+
+    def slope(self, x: Array) -> Array:
+        """2."""
+        return np.full(np.shape(x), 2.0)
+
+    def place(self, loss: Array) -> Array:
+        """(L + m)/2."""
+        return np.asarray(np.clip((loss + self.m) / 2, 0.0, self.m))
+
+    def log_p0(self, x: Array) -> Array:
+        """½e^{−x}."""
+        return np.asarray(-x - _LOG2)
+
+    def bend(self, x: Array) -> Array:
+        """Exponentials of slope 1; the loss has slope 2."""
+        return np.full(np.shape(x), 2.0)
+
+    def error(self, x: Array) -> Array:
+        """Of 2x − m."""
+        return np.full(np.shape(x), 8 * _U * self.m)
+
+    def above(self, x: float) -> tuple[float, float]:
+        """∫_x^m of each density."""
+        rest = max(self.m - x, 0.0)
+        gone = math.log(-math.expm1(-rest)) if rest > 0 else -math.inf
+        return gone - _LOG2, gone - x - _LOG2
+
+    def below(self, x: float) -> tuple[float, float]:
+        """∫_0^x of each density."""
+        gone = math.log(-math.expm1(-x)) if x > 0 else -math.inf
+        return gone - _LOG2 - max(self.m - x, 0.0), gone - _LOG2
+
+    def reach(self, log_top: float, log_bottom: float) -> tuple[float, float]:
+        """Everything: the loss is bounded."""
+        return self.span
+
+    def log_moment(self, power: float) -> float:
+        """In closed form."""
+        return float(self.as_law().log_moment(np.asarray(power))) if power not in (0.0, 1.0) else 0.0
+
+    def kl_bound(self) -> float:
+        """m − 1 + e^{−m}."""
+        return self.m + math.expm1(-self.m)
+
+    def psi(self) -> float:
+        """In closed form."""
+        return float(self.as_law().psi())
+
+    @property
+    def noise(self) -> Noise:
+        """Laplace."""
+        return Noise(NoiseKind.LAPLACE, self.m)
+
+    def as_law(self) -> Laplace:
+        """The shift itself."""
+        return Laplace(np.asarray(self.m))
+
+    @property
+    def moves(self) -> bool:
+        """Further."""
+        return True
+
+    def grouped(self, size: int) -> LaplaceStep:
+        """So many times as far."""
+        return LaplaceStep(self.m * size)

@@ -8,7 +8,7 @@ c" is optimal at every level; by symmetry the even-prior threshold is half the s
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import ClassVar
 
@@ -17,6 +17,7 @@ from scipy.special import lambertw
 
 from ...checks import Array
 from ...numerics.roots import integrate, root
+from ...readings.law import Known
 from ...readings.precision_recall import fbeta_by_thresholds
 from ...readings.tradeoff import psi_by_tangents
 from .mirrored import Mirrored
@@ -48,7 +49,7 @@ def log_tail(q: int, x: Array) -> Array:
     return np.asarray(np.log(np.polyval(_polynomials(q)[1], x)) - x)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LaplaceSumShift(Mirrored):
     """Sum of q standard Laplaces under H0, the same plus d ≥ 0 under H1 (d a number or an array)."""
 
@@ -56,6 +57,7 @@ class LaplaceSumShift(Mirrored):
 
     q: int
     d: Array
+    known: Known = field(default=Known.ROUNDED, kw_only=True)
 
     def _log_pdf(self, x: Array) -> Array:
         z = np.abs(x)

@@ -7,18 +7,19 @@ reaches.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from typing import ClassVar, Self
 
 import numpy as np
 
 from ...checks import Array
 from ...numerics.roots import root
+from ...readings.law import Law
 
 __all__ = ["Mirrored"]
 
 
-class Mirrored(ABC):
+class Mirrored(Law):
     """Readings of a law against the same law moved by d, from its tail."""
 
     __slots__ = ()
@@ -29,11 +30,6 @@ class Mirrored(ABC):
     def symmetric(self) -> bool:
         """T(H0,H1) = T(H1,H0)."""
         return True
-
-    @property
-    def direction(self) -> str:
-        """Exact distribution functions; what remains of rounding is added."""
-        return "upper"
 
     def reverse(self) -> Self:
         """Mirror image: the same curve."""
@@ -50,14 +46,6 @@ class Mirrored(ABC):
     @abstractmethod
     def _threshold(self, u: Array) -> Array:
         """The c at which llr(c) = u: half the shift for u = 0, mirrored for u < 0, infinite beyond the bound d."""
-
-    @abstractmethod
-    def profile(self, log_threshold: Array) -> Array:
-        """h(t)."""
-
-    @abstractmethod
-    def max_llr(self) -> Array:
-        """The shift d, approached far out."""
 
     def tradeoff(self, alpha: Array) -> Array:
         """1 − P(X > c − d), c the quantile: the mirrored tail keeps the digits."""

@@ -6,20 +6,21 @@ The optimal test rejects H0 outside an interval if H0 is the narrow law, and ins
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from abc import abstractmethod
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 import numpy as np
 
 from ...checks import Array
 from ...numerics.roots import root
+from ...readings.law import Known, Law
 
 __all__ = ["NarrowWide"]
 
 
-@dataclass(frozen=True, slots=True)
-class NarrowWide(ABC):
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class NarrowWide(Law):
     """The standard law under H0 and the same shifted by ``m`` and stretched by ``theta`` > 1 under H1; swapped when
     ``flipped``.
     """
@@ -27,16 +28,12 @@ class NarrowWide(ABC):
     m: float
     theta: float
     flipped: bool = False
+    known: Known = field(default=Known.EXACT, kw_only=True)
 
     @property
     def symmetric(self) -> bool:
         """The two orders differ."""
         return False
-
-    @property
-    def direction(self) -> str:
-        """Closed form, up to one monotone root."""
-        return "exact"
 
     def reverse(self) -> Self:
         """The other order."""
@@ -45,14 +42,6 @@ class NarrowWide(ABC):
     @abstractmethod
     def _curve(self, given: Array, *, wide: bool, inside: bool, want: str) -> Array:
         """Follow the curve: ``given`` is the wide/narrow mass inside/outside, ``want`` names the mass returned."""
-
-    @abstractmethod
-    def profile(self, log_threshold: Array) -> Array:
-        """h(t)."""
-
-    @abstractmethod
-    def max_llr(self) -> Array:
-        """Unbounded towards the wide law."""
 
     def tradeoff(self, alpha: Array) -> Array:
         """f(α) from the interval whose rejection region has H0-mass α."""

@@ -1,22 +1,30 @@
-"""N(0, 1) against N(μ, 1): the shift of a normal, paper 002's sensitivity index ψ = μ.
+"""N(0, 1) against N(μ, 1): the shift of a normal, paper 002's sensitivity index ψ = μ, as a law and as a step.
 
 f(α) = Φ(Φ⁻¹(1−α) − μ). Everything else is closed form except ε(δ) and Fβ*, which are one monotone root each.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import erf, log_ndtr, ndtr, ndtri
+from scipy.special import erf, log_ndtr, ndtr, ndtri, ndtri_exp
 
 from ...checks import Array
 from ...numerics.roots import root
 from ...numerics.special import half_normal_quantile, mills, mills_drop
+from ...readings.law import Known
 from ...readings.precision_recall import fbeta_by_thresholds
+from ..loss.moments import Integrated
+from ..loss.step import Composable, Counted, Family, Noise, NoiseKind, Step
 
-__all__ = ["Normal", "normal_delta", "psi_for_delta"]
+__all__ = ["Normal", "NormalStep", "TiltedNormal", "normal_delta", "psi_for_delta"]
 
+_U = 2.0**-53
+_HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 _SQRT_2PI = np.sqrt(2 * np.pi)
 _SQRT8 = np.sqrt(8.0)
 
@@ -83,21 +91,23 @@ def psi_for_delta(epsilon: float, delta: float) -> float:
     return psi
 
 
-@dataclass(frozen=True, slots=True)
-class Normal:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Normal(Composable):
     """N(0,1) under H0, N(μ,1) under H1, μ ≥ 0 (a number or an array of them)."""
 
+    family: ClassVar[Family] = Family.NORMAL
+
     mu: Array
+    known: Known = field(default=Known.EXACT, kw_only=True)
+
+    def steps(self) -> tuple[Counted, ...]:
+        """One, unless there is no shift."""
+        return ((NormalStep(float(self.mu)), 1),) if float(self.mu) > 0 else ()
 
     @property
     def symmetric(self) -> bool:
         """T(H0,H1) = T(H1,H0)."""
         return True
-
-    @property
-    def direction(self) -> str:
-        """Closed form."""
-        return "exact"
 
     def reverse(self) -> Normal:
         """Mirror image: the same curve."""
@@ -175,3 +185,170 @@ class Normal:
     def fbeta(self, beta: Array, odds: Array) -> Array:
         """No closed form: thresholds."""
         return fbeta_by_thresholds(self, beta, odds)
+
+
+@dataclass(frozen=True)
+class NormalStep(Integrated):
+    """N(0, 1) against N(μ, 1)."""
+
+    family: ClassVar[Family] = Family.NORMAL
+
+    mu: float
+
+    @property
+    def mirrored(self) -> bool:
+        """Mirror images."""
+        return True
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """The whole line."""
+        return (-math.inf, math.inf)
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Unbounded."""
+        return (-math.inf, math.inf)
+
+    def loss(self, x: Array) -> Array:
+        """μ(x − μ/2)."""
+        return np.asarray(self.mu * (x - self.mu / 2))
+
+    def slope(self, x: Array) -> Array:
+        """μ."""
+        return np.full(np.shape(x), self.mu)
+
+    def place(self, loss: Array) -> Array:
+        """L/μ + μ/2."""
+        return np.asarray(loss / self.mu + self.mu / 2)
+
+    def log_p0(self, x: Array) -> Array:
+        """Standard normal."""
+        return np.asarray(-0.5 * x * x - _HALF_LOG_2PI)
+
+    def bend(self, x: Array) -> Array:
+        """The log density falls with slope |x|, or |x − μ|."""
+        return np.asarray(np.abs(x) + self.mu)
+
+    def error(self, x: Array) -> Array:
+        """Of μ(x − μ/2)."""
+        return np.asarray(8 * _U * self.mu * (np.abs(x) + self.mu))
+
+    def above(self, x: float) -> tuple[float, float]:
+        """Φ(μ − x), Φ(−x)."""
+        return float(log_ndtr(self.mu - x)), float(log_ndtr(-x))
+
+    def below(self, x: float) -> tuple[float, float]:
+        """Φ(x − μ), Φ(x)."""
+        return float(log_ndtr(x - self.mu)), float(log_ndtr(x))
+
+    def reach(self, log_top: float, log_bottom: float) -> tuple[float, float]:
+        """Normal quantiles."""
+        return float(ndtri_exp(log_bottom)), self.mu - float(ndtri_exp(log_top))
+
+    def log_moment(self, power: float) -> float:
+        """a(a−1)μ²/2."""
+        return power * (power - 1) * self.mu**2 / 2 + 0.0  # not −0
+
+    def kl(self) -> float:
+        """μ²/2."""
+        return self.mu**2 / 2
+
+    kl_back = kl_bound = kl
+
+    def psi(self) -> float:
+        """μ."""
+        return self.mu
+
+    @property
+    def shift(self) -> float:
+        """μ."""
+        return self.mu
+
+    def tilted(self, tilt: float) -> TiltedNormal:
+        """Normal again."""
+        return TiltedNormal(self.mu, tilt)
+
+    @property
+    def noise(self) -> Noise:
+        """Normal."""
+        return Noise(NoiseKind.NORMAL, self.mu)
+
+    def as_law(self) -> Normal:
+        """The shift itself."""
+        return Normal(np.asarray(self.mu))
+
+    @property
+    def kin(self) -> type[Step]:
+        """Normal steps become one."""
+        return NormalStep
+
+    @classmethod
+    def joined(cls, counted: Sequence[Counted]) -> list[Counted]:
+        """μ² = Σkμ²."""
+        square = sum(k * step.shift**2 for step, k in counted)
+        return [(NormalStep(math.sqrt(square)), 1)] if square > 0 else []
+
+    @property
+    def moves(self) -> bool:
+        """Further."""
+        return True
+
+    def grouped(self, size: int) -> NormalStep:
+        """So many times as far."""
+        return NormalStep(self.mu * size)
+
+
+@dataclass(frozen=True)
+class TiltedNormal:
+    """N(μ²/2 + λμ², μ²): the loss of a normal shift, tilted."""
+
+    mu: float
+    tilt: float
+
+    @property
+    def nodes(self) -> int:
+        """What a frequency costs."""
+        return 1
+
+    @property
+    def uncut(self) -> bool:
+        """All of it."""
+        return True
+
+    @property
+    def mean(self) -> float:
+        """μ²(λ + ½)."""
+        return self.mu * self.mu * (self.tilt + 0.5)
+
+    @property
+    def variance(self) -> float:
+        """μ²."""
+        return self.mu * self.mu
+
+    @property
+    def log_scale(self) -> float:
+        """K(λ) = λ(λ+1)μ²/2."""
+        return self.tilt * (self.tilt + 1) * self.variance / 2
+
+    @property
+    def kappa(self) -> float:
+        """The error of a loss."""
+        return 4 * _U * self.mean
+
+    @property
+    def rho(self) -> float:
+        """The relative error of a mass."""
+        return 16 * _U * (1 + self.log_scale)
+
+    def log_moment(self, s: Array) -> Array:
+        """K(λ+s) − K(λ)."""
+        return np.asarray(s * self.mean + s * s * self.variance / 2)
+
+    def transform(self, h: float, count: int) -> Any:
+        """E e^{inh(L − mean)} for n < count."""
+        return np.exp(-0.5 * (h * self.mu * np.arange(count)) ** 2) + 0j
+
+    def decay(self, y: Array) -> Array:
+        """A bound on the size of the characteristic function that falls: itself."""
+        return np.exp(-0.5 * (self.mu * y) ** 2)

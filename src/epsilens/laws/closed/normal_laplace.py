@@ -9,7 +9,7 @@ e^{b²/2−x}·Φ(t−b)/φ(t), which cannot overflow.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -18,6 +18,7 @@ from scipy.special import expm1, log_ndtr
 from ...checks import Array
 from ...numerics.roots import root
 from ...numerics.special import expm1mx, mills, moment_less_one
+from ...readings.law import Known
 from ...readings.precision_recall import fbeta_by_thresholds
 from ...readings.tradeoff import psi_by_tangents
 from .mirrored import Mirrored
@@ -71,7 +72,7 @@ def _sf(x: Array, b: Array) -> Array:
     return np.where(np.isposinf(x), 0.0, np.where(np.isneginf(x), 1.0, inside))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class NormalLaplaceShift(Mirrored):
     """N(0, b²) + Lap(0, 1) under H0, the same plus d ≥ 0 under H1; b > 0 and d are numbers or arrays."""
 
@@ -79,6 +80,7 @@ class NormalLaplaceShift(Mirrored):
 
     b: Array
     d: Array
+    known: Known = field(default=Known.ROUNDED, kw_only=True)
 
     def _sf(self, x: Array) -> Array:
         return _sf(x, self.b)

@@ -26,7 +26,7 @@ from .narrow_wide import NarrowWide
 __all__ = ["StretchedLaplace"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class StretchedLaplace(NarrowWide):
     """H0 = Lap(0,1) and H1 = Lap(m,θ), θ > 1; swapped when ``flipped``."""
 

@@ -60,7 +60,7 @@ def _gap(y: Array, x: Array, width: Array) -> Array:
     return np.asarray(np.where(small, np.sign(width) * drop, mills(y) - mills(x)))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class StretchedNormal(NarrowWide):
     """H0 = N(0,1) and H1 = N(μ,θ²), θ > 1, μ ≥ 0; swapped when ``flipped``."""
 

@@ -1,27 +1,67 @@
-"""The worst pair of laws that several (ε, δ) claims allow together.
-
-A release that is (ε_i, δ_i)-DP for every i has a trade-off curve above each of the lines 1 − δ_i − e^{ε_i}·α and its
-mirror image e^{−ε_i}(1 − δ_i − α) (Wasserman & Zhou 2010; Dong, Roth & Su 2022, eq. 5). The largest of these lines is
-convex, so it is a trade-off curve itself: the polygon belongs to a pair of laws that satisfies every claim, and no
-release that satisfies them all is riskier in any reading.
-"""
+"""The worst pair of laws that several claims allow together: the polygon of (ε, δ), and what is said of moments."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
+from scipy.special import digamma
 
 from ...checks import Array
+from ...numerics.frozen import Valued
 from ...numerics.special import moment_less_one
+from ...readings.law import Known
 from .law import Finite
+from .polygon import polygon
 
-__all__ = ["Envelope", "envelope"]
+__all__ = ["Concentrated", "Envelope", "MomentClaim", "RenyiCurve", "envelope"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+class MomentClaim(Protocol):
+    """A bound on m·D_{1+m} in both orders of the pair; infinite where nothing is claimed."""
+
+    def __call__(self, m: Array) -> Array:
+        """The bound at some m > 0."""
+        ...
+
+
+@dataclass(frozen=True)
+class Concentrated:
+    """(ξ, ρ)-zCDP: D_a ≤ ξ + ρ·a at every order a."""
+
+    rho: float
+    xi: float = 0.0
+
+    def __call__(self, m: Array) -> Array:
+        """m·(ξ + ρ(1 + m))."""
+        return m * (self.xi + self.rho * (1 + m))
+
+    def grouped(self, size: int) -> tuple[float, float]:
+        """(ρ, ξ) of a group of k people: (ξ·k·(1 + 1/2 + … + 1/k), k²ρ)-zCDP (Bun & Steinke 2016)."""
+        harmonic = float(digamma(size + 1) - digamma(1))
+        return size * size * self.rho * (1 + 1e-15), self.xi * size * harmonic * (1 + 1e-12)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RenyiCurve(Valued):
+    """D_{1+m} ≤ ρ at orders 1 + m: m·D_{1+m} is convex and 0 at 0, so between these it lies below its chords."""
+
+    m: Array
+    rho: Array
+
+    @property
+    def highest(self) -> float:
+        """The largest m of which something is said."""
+        return float(self.m[-1]) if self.m.size else 0.0
+
+    def __call__(self, m: Array) -> Array:
+        """The chord; infinite beyond."""
+        chord = np.interp(m, np.append(0.0, self.m), np.append(0.0, self.m * self.rho))
+        return np.where(m <= self.highest, chord, np.inf)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Envelope(Finite):
     """A finite pair that is at least as risky as what it stands for.
 
@@ -30,23 +70,9 @@ class Envelope(Finite):
     over thousands of masses; it too goes against the defender.
     """
 
-    moment: Callable[[Array], Array] | None = None
-    rounding: float = 0.0
-
-    @property
-    def direction(self) -> str:
-        """A bound, never an understatement."""
-        return "upper"
-
-    @property
-    def loose(self) -> bool:
-        """What it stands for may be less risky: there is no bound from below."""
-        return True
-
-    def reverse(self) -> Envelope:
-        """Swap the two laws; what the claim says of the moments holds in both orders."""
-        swapped = self.log_p0 + self.llr, -self.llr, self.only1, self.only0, self.mirrored, self.unbounded
-        return Envelope(*swapped, self.moment, self.rounding)
+    moment: MomentClaim | None = field(default=None, kw_only=True)
+    rounding: float = field(default=0.0, kw_only=True)
+    known: Known = field(default=Known.BOUND, kw_only=True)
 
     def tradeoff(self, alpha: Array) -> Array:
         """The polygon, rounded down; near α = 1 from the far corner, where thousands of masses keep their digits."""
@@ -91,113 +117,9 @@ def envelope(
     delta: Array,
     reverse: tuple[Array, Array] | None = None,
     *,
-    moment: Callable[[Array], Array] | None = None,
+    moment: MomentClaim | None = None,
     rounding: float = 0.0,
 ) -> Envelope:
-    """The polygon of the claims H1(S) ≤ e^{ε_i}·H0(S) + δ_i, ε_i ≥ 0 finite, and of the same in the other order.
-
-    ``reverse`` holds (ε_j, δ_j) with H0(S) ≤ e^{ε_j}·H1(S) + δ_j; without it the claims hold in both orders. Line i is
-    the largest one on an interval of α, whose length is the H0-mass of an atom with log-likelihood ratio ε_i; the lines
-    of the other order do the same from the far corner, with the axes exchanged. The two halves meet in one point.
-    """
-    one = _Half.of(epsilon, delta)
-    other = one if reverse is None else _Half.of(*reverse)
-    extra = reverse is None, False, moment, rounding
-    if not (one.eps.size or other.eps.size):  # nothing is promised
-        return Envelope(np.zeros(0), np.zeros(0), 1.0, 1.0, *extra)
-    if one.eps.size and other.eps.size:
-        one, other = one.with_zero(other), other.with_zero(one)
-    for half, far in ((one, other), (other, one)):
-        if half.eps.size and (rest := -math.expm1(half.cut[0])) <= (far.d[-1] if far.eps.size else 1.0):
-            # this order's claims imply all of the other's
-            u, log_q = half.atoms(0, half.cut[0])
-            alone = Envelope(log_q, u, rest, float(half.d[-1]), *extra)
-            return alone if half is one else alone.reverse()
-    i, j = one.last(other), other.last(one)
-    alpha, beta = _meeting(one, other, i, j)
-    (u, log_q), (v, log_r) = one.atoms(i, alpha), other.atoms(j, beta)
-    log_p0, llr = np.concatenate((log_q, log_r + v)), np.concatenate((u, -v))
-    return Envelope(log_p0, llr, float(other.d[-1]), float(one.d[-1]), *extra)
-
-
-@dataclass(frozen=True, slots=True)
-class _Half:
-    """The lines β = 1 − d − e^ε·α that are the largest somewhere, by rising ε; ``cut`` is log α where each stops."""
-
-    eps: Array
-    d: Array
-    cut: Array
-
-    @classmethod
-    def of(cls, epsilon: Array, delta: Array) -> _Half:
-        order = np.lexsort((delta, epsilon))
-        eps, d = epsilon[order], delta[order]
-        useful = d < np.minimum.accumulate(np.concatenate(([1.0], d)))[:-1]  # a larger ε must buy a smaller δ
-        eps, d = eps[useful], d[useful]
-        if not eps.size:
-            return cls(eps, d, eps)
-        end = np.log1p(-d) - eps  # where each line reaches β = 0
-        first = int(np.argmax(end))
-        eps, d, end = eps[first:], d[first:], end[first:]
-        active, cuts, slopes, heights = [0], [float(end[0])], eps.tolist(), d.tolist()
-        for i in range(1, eps.size):
-            cut = _crossing(slopes, heights, active[-1], i)
-            while cut >= cuts[-1] and len(active) > 1:
-                active.pop()
-                cuts.pop()
-                cut = _crossing(slopes, heights, active[-1], i)
-            if cut >= cuts[-1]:  # the new line is above the only one left
-                active, cuts = [i], [float(end[i])]
-            else:
-                active.append(i)
-                cuts.append(cut)
-        return cls(eps[active], d[active], np.asarray(cuts))
-
-    def with_zero(self, other: _Half) -> _Half:
-        """At ε = 0 the two orders are one claim: the smaller δ holds for both."""
-        if other.eps[0] > 0 or (self.eps[0] == 0 and self.d[0] <= other.d[0]):
-            return self
-        return _Half.of(np.append(0.0, self.eps), np.append(other.d[0], self.d))
-
-    def last(self, other: _Half) -> int:
-        """The line on which the two halves meet: the first along which this half is above the other at its start."""
-        start = np.exp(np.append(self.cut[1:], -np.inf))  # α where line i begins
-        height = 1 - self.d - np.exp(np.minimum(self.eps + np.append(self.cut[1:], -np.inf), 0.0))
-        low, high = 0, self.eps.size - 1
-        while low < high:
-            middle = (low + high) // 2
-            # at equality (a line of slope −1 that both share) they meet on this one
-            above = height[middle] >= np.max(np.exp(-other.eps) * (1 - other.d - start[middle])) - 1e-15
-            low, high = (low, middle) if above else (middle + 1, high)
-        return low
-
-    def atoms(self, i: int, log_end: float) -> tuple[Array, Array]:
-        """ε and log mass of the lines from i on, when line i stops at exp(log_end)."""
-        top = np.minimum(np.append(log_end, self.cut[i + 1 :]), log_end)
-        below = np.minimum(np.append(self.cut[i + 1 :], -np.inf), top)
-        with np.errstate(divide="ignore"):
-            log_q = top + np.log(-np.expm1(below - top))
-        live = log_q > -np.inf
-        return self.eps[i:][live], log_q[live]
-
-
-def _meeting(one: _Half, other: _Half, i: int, j: int) -> tuple[float, float]:
-    """log α and log β where β = 1 − d − e^ε·α of one half meets α = 1 − D − e^E·β of the other."""
-    eps, d, far, gone = float(one.eps[i]), float(one.d[i]), float(other.eps[j]), float(other.d[j])
-    if eps + far == 0:  # one line, slope −1, shared by both: they may part anywhere on it
-        least = math.exp(one.cut[i + 1]) if i + 1 < one.cut.size else 0.0
-        most = 1 - d - (math.exp(other.cut[j + 1]) if j + 1 < other.cut.size else 0.0)
-        alpha = (least + most) / 2
-        return math.log(alpha), math.log(1 - d - alpha)
-    if one is other and i == j:
-        return (math.log1p(-d) - float(np.logaddexp(0.0, eps)),) * 2
-    scale = -math.expm1(-eps - far)
-    alpha = (-math.expm1(-far) - d + gone * math.exp(-far)) / scale
-    beta = (-math.expm1(-eps) - gone + d * math.exp(-eps)) / scale
-    return math.log(alpha) - eps, math.log(beta) - far
-
-
-def _crossing(eps: list[float], d: list[float], i: int, j: int) -> float:
-    """log of the α at which lines i and j meet: (δ_i − δ_j)/(e^{ε_j} − e^{ε_i}), ε_i < ε_j."""
-    gap = eps[j] - eps[i]
-    return math.log(d[i] - d[j]) - eps[i] - gap - math.log(-math.expm1(-gap))
+    """The worst pair that the claims of :func:`.polygon.polygon` allow."""
+    masses = polygon(epsilon, delta, reverse)
+    return Envelope(*masses, mirrored=reverse is None, moment=moment, rounding=rounding)

@@ -7,16 +7,24 @@ reading is a sum or a search over vertices. Masses are kept as logarithms beside
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import math
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Self
 
 import numpy as np
 from scipy.special import logsumexp, ndtri_exp
 
 from ...checks import Array
+from ...errors import InputError
 from ...numerics.special import expm1mx, moment_less_one, probit_gap
+from ...readings.law import Known
 from ...readings.precision_recall import fbeta_floor
+from ..loss.step import Atoms, Composable, Counted, Family, Step, no_group
+from .polygon import polygon
 
-__all__ = ["Finite"]
+__all__ = ["MOST_LOSS", "Finite", "FiniteStep"]
+
+MOST_LOSS = 1e4  # a claim beyond promises nothing
 
 
 def _log_cumulative(x: Array) -> Array:
@@ -29,12 +37,14 @@ def _share(part: Array, whole: Array) -> Array:
         return np.asarray(np.clip(part / np.maximum(whole, 1e-323), 0.0, 1.0))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Finite:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Finite(Composable):
     """Atoms with H0-mass exp(log_p0) and H1-mass exp(log_p0 + llr).
 
     ``only1`` is the H1-mass that H0 never shows, ``only0`` the reverse. Use :meth:`of` for two lists.
     """
+
+    family: ClassVar[Family] = Family.FINITE
 
     log_p0: Array
     llr: Array
@@ -42,17 +52,18 @@ class Finite:
     only1: float = 0.0
     mirrored: bool = False  # the builder knows that both orders have the same trade-off
     unbounded: bool = False  # the list stops where doubles do, but the ratio goes on growing
+    known: Known = field(default=Known.EXACT, kw_only=True)
     # derived, over the distinct likelihood ratios in falling order
-    _u: Array = field(init=False, repr=False)
-    _log_m0: Array = field(init=False, repr=False)
-    _p0: Array = field(init=False, repr=False)
-    _p1: Array = field(init=False, repr=False)
-    _log_c0: Array = field(init=False, repr=False)
-    _alpha: Array = field(init=False, repr=False)  # vertices, from the top: 0 first
-    _recall: Array = field(init=False, repr=False)
-    _rest0: Array = field(init=False, repr=False)  # 1 − α, summed from the bottom
-    _rest1: Array = field(init=False, repr=False)  # 1 − recall, summed from the bottom
-    _kinks: Array = field(init=False, repr=False)  # h at each kink
+    _u: Array = field(init=False, repr=False, compare=False)
+    _log_m0: Array = field(init=False, repr=False, compare=False)
+    _p0: Array = field(init=False, repr=False, compare=False)
+    _p1: Array = field(init=False, repr=False, compare=False)
+    _log_c0: Array = field(init=False, repr=False, compare=False)
+    _alpha: Array = field(init=False, repr=False, compare=False)  # vertices, from the top: 0 first
+    _recall: Array = field(init=False, repr=False, compare=False)
+    _rest0: Array = field(init=False, repr=False, compare=False)  # 1 − α, summed from the bottom
+    _rest1: Array = field(init=False, repr=False, compare=False)  # 1 − recall, summed from the bottom
+    _kinks: Array = field(init=False, repr=False, compare=False)  # h at each kink
 
     def __post_init__(self) -> None:
         order = np.argsort(-self.llr, kind="stable")
@@ -93,19 +104,39 @@ class Finite:
             llr = np.where(np.abs(relative) < 0.5, np.log1p(np.clip(relative, -0.5, 0.5)), np.log(b) - np.log(a))
         return cls(np.log(a), llr, float(p0[p1 == 0].sum()), float(p1[p0 == 0].sum()))
 
+    @classmethod
+    def claim(cls, epsilon: float, delta: float = 0.0) -> Finite:
+        """The riskiest pair that is (ε, δ)-DP: with probability δ all is given away, otherwise f = max(1−e^εα, …)₊."""
+        if delta == 1:
+            return cls(np.zeros(0), np.zeros(0), 1.0, 1.0, mirrored=True)
+        if epsilon == 0:
+            return cls(np.asarray([np.log1p(-delta)]), np.zeros(1), delta, delta, mirrored=True)
+        high = np.log1p(-delta) - np.log1p(np.exp(-epsilon))
+        masses = np.asarray([high, high - epsilon]), np.asarray([-epsilon, epsilon])
+        return cls(*masses, delta, delta, mirrored=True)
+
     @property
     def symmetric(self) -> bool:
         """As the builder says; otherwise both orders are computed."""
         return self.mirrored
 
-    @property
-    def direction(self) -> str:
-        """Sums of the given masses."""
-        return "exact"
-
-    def reverse(self) -> Finite:
+    def reverse(self) -> Self:
         """Swap the two laws."""
-        return Finite(self.log_p0 + self.llr, -self.llr, self.only1, self.only0, self.mirrored, self.unbounded)
+        return replace(self, log_p0=self.log_p0 + self.llr, llr=-self.llr, only0=self.only1, only1=self.only0)
+
+    def steps(self) -> tuple[Counted, ...]:
+        """One of atoms."""
+        return ((FiniteStep(self.atoms(), self.mirrored, self.unbounded), 1),)
+
+    def atoms(self) -> Atoms:
+        """The masses of H1 by rising loss, equal losses together."""
+        order = np.argsort(self.llr, kind="stable")
+        loss, log_p = self.llr[order], self.log_p0[order] + self.llr[order]
+        if loss.size:
+            first = np.flatnonzero(np.concatenate(([True], np.diff(loss) > 0)))
+            loss, log_p = loss[first], np.logaddexp.reduceat(log_p, first)
+        beyond = 1e-320 if self.unbounded else 0.0
+        return Atoms(loss, log_p, self.only0 + beyond, self.only1 + beyond)
 
     def tradeoff(self, alpha: Array) -> Array:
         """Linear between vertices; the miss is summed from the bottom to keep its digits."""
@@ -259,3 +290,95 @@ class Finite:
             value = (1 + b2) * self._recall / (self._recall + c * self._alpha + b2)
         best = np.max(np.where(np.isfinite(value), value, 0.0), axis=-1)
         return np.asarray(np.where(np.isinf(odds), 0.0, np.maximum(best, fbeta_floor(beta, odds))))
+
+
+@dataclass(frozen=True, slots=True)
+class FiniteStep(Step):
+    """Nothing but atoms."""
+
+    family: ClassVar[Family] = Family.FINITE
+
+    atoms: Atoms
+    mirrored: bool = False
+    unbounded: bool = False
+    rho: float = 0.0  # relative error of the masses, beyond that of their logarithms
+
+    @property
+    def span(self) -> None:
+        """No continuous part."""
+        return
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The outermost atoms."""
+        a = self.atoms
+        low, high = (float(a.loss.min()), float(a.loss.max())) if a.loss.size else (0.0, 0.0)
+        far = math.inf if self.unbounded else 0.0
+        return (-math.inf if a.only0 > 0 or far else low), (math.inf if a.only1 > 0 or far else high)
+
+    def log_p0(self, x: Array) -> Array:
+        """No density anywhere."""
+        return np.full(np.shape(x), -np.inf)
+
+    def loss(self, x: Array) -> Array:
+        """0: there is no continuous part whose loss this could be."""
+        return np.zeros(np.shape(x))
+
+    slope = bend = error = loss
+
+    def place(self, loss: Array) -> Array:
+        """Nowhere."""
+        return np.zeros(np.shape(loss))
+
+    def above(self, x: float) -> tuple[float, float]:
+        """No continuous part, no mass."""
+        return (-math.inf, -math.inf)
+
+    below = above
+
+    def reach(self, log_top: float, log_bottom: float) -> tuple[float, float]:
+        """No continuous part."""
+        return (0.0, 0.0)
+
+    def as_law(self) -> Finite:
+        """The pair itself."""
+        a = self.atoms
+        return Finite(a.log_p - a.loss, a.loss, a.only0, a.only1, self.mirrored)
+
+    def log_moment(self, power: float) -> float:
+        """A sum."""
+        if power in (0.0, 1.0) and not (self.atoms.only0 or self.atoms.only1):
+            return 0.0
+        return float(self.as_law().log_moment(np.asarray(power)))
+
+    def kl(self) -> float:
+        """A sum."""
+        return float(self.as_law().kl())
+
+    def kl_back(self) -> float:
+        """A sum."""
+        return float(self.as_law().reverse().kl())
+
+    def psi(self) -> float:
+        """From the vertices."""
+        return float(self.as_law().psi())
+
+    def grouped(self, size: int) -> FiniteStep:
+        """Every (ε, δ) that holds of the pair as (kε, δ(e^{kε}−1)/(e^ε−1)), all together."""
+        if self.unbounded:
+            raise no_group("such")
+        law = self.as_law()
+        if max(law.only0, law.only1) >= 1:
+            return self
+        eps = np.unique(np.abs(law.llr))
+        delta = np.maximum(law.profile(eps), law.reverse().profile(eps))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.where(eps > 0, (size - 1) * eps + np.log(np.expm1(-size * eps) / np.expm1(-eps)), math.log(size))
+            grown = np.where(delta > 0, np.exp(np.minimum(np.log(delta) + ratio, 0.0)) * (1 + 1e-12), 0.0)
+        kept = (grown < 1) & (size * eps <= MOST_LOSS)
+        if not kept.any():
+            raise InputError(
+                f"what is known of one person promises nothing about a group of {size}: ask of a smaller one"
+            )
+        made = Finite(*polygon(size * eps[kept], grown[kept]), mirrored=True)
+        return FiniteStep(made.atoms(), made.mirrored)

@@ -147,6 +147,18 @@ class _Score:
             return np.asarray(np.log(above[i] + self._panel(x, edges[i])))
 
 
+@dataclass(frozen=True)
+class _Ratio:
+    """llr = m(2Y − k)."""
+
+    k: int
+    m: float
+
+    def __call__(self, y: Array) -> Array:
+        """At a score."""
+        return np.asarray(self.m * (2 * np.asarray(y, dtype=float) - self.k))
+
+
 def laplace_product(m: float, k: int) -> Pieces:
     """The product of k equal Laplace pairs of shift m, exactly."""
-    return Pieces(_Score(k, m, -1), _Score(k, m, 1), ratio=lambda y: m * (2 * np.asarray(y, dtype=float) - k))
+    return Pieces(_Score(k, m, -1), _Score(k, m, 1), ratio=_Ratio(k, m))

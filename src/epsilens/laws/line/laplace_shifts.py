@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ...checks import Array
+from ...numerics.frozen import Valued
 from .line import Tail
 from .pieces import Pieces
 
@@ -35,8 +36,8 @@ def places(shifts: tuple[float, ...]) -> Array:
     return np.asarray((sums - sums[::-1]) / 2)  # symmetric to the last digit
 
 
-@dataclass(frozen=True)
-class _Polynomials:
+@dataclass(frozen=True, eq=False, repr=False)
+class _Polynomials(Valued):
     """A density that is a polynomial between knots, by its values at Chebyshev points."""
 
     knots: Array
@@ -204,7 +205,11 @@ class _Score:
             return np.asarray(np.log(above[i] + self._panel(x, edges[i], home[i - 1])))
 
 
+def _itself(score: Array) -> Array:
+    return np.asarray(score, dtype=float)
+
+
 def laplace_shifts(shifts: tuple[float, ...]) -> Pieces:
     """The product of Laplace pairs of these shifts (each above 0), exactly."""
     product = _Product(shifts)
-    return Pieces(_Score(product, -1), _Score(product, 1), ratio=lambda s: np.asarray(s, dtype=float))
+    return Pieces(_Score(product, -1), _Score(product, 1), ratio=_itself)

@@ -21,6 +21,7 @@ from ...checks import Array
 from ...errors import InputError
 from ...numerics.roots import integrate, root
 from ...numerics.special import moment_less_one
+from ...readings.law import Known, Law
 from ...readings.precision_recall import fbeta_by_thresholds
 from ...readings.tradeoff import psi_by_tangents
 from .line import Line, limit_of_ratio
@@ -41,7 +42,18 @@ def _mass(line: Line, left: Array, right: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class Pieces:
+class Negated:
+    """−f."""
+
+    f: Callable[[Array], Array]
+
+    def __call__(self, x: Array) -> Array:
+        """At x."""
+        return -self.f(x)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Pieces(Law):
     """``line0`` under H0 and ``line1`` under H1; ``breaks`` adds knots of the likelihood ratio that are not theirs,
     ``ratio`` gives its logarithm where that is known in closed form.
     """
@@ -50,6 +62,7 @@ class Pieces:
     line1: Line
     breaks: tuple[float, ...] = ()
     ratio: Callable[[Array], Array] | None = None
+    known: Known = field(default=Known.ROUNDED, kw_only=True)
     _span: tuple[float, float] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -137,16 +150,10 @@ class Pieces:
         """Both orders are computed."""
         return False
 
-    @property
-    def direction(self) -> str:
-        """Rounded against the defender."""
-        return "upper"
-
     def reverse(self) -> Pieces:
         """Swap the two laws."""
-        ratio = self.ratio
-        flipped = None if ratio is None else lambda x: -ratio(x)
-        return Pieces(self.line1, self.line0, self.breaks, flipped)
+        flipped = None if self.ratio is None else Negated(self.ratio)
+        return Pieces(self.line1, self.line0, self.breaks, flipped, known=self.known)
 
     def _split(self, u: Array, *, ties: bool = False) -> tuple[Array, Array, Array, Array]:
         """(α, recall, 1−α, 1−recall) of {llr > u}, or of {llr ≥ u} with ``ties``."""

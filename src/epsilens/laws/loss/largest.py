@@ -13,7 +13,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ...checks import Array
-from .step import Step, Swapped
+from .sampled import Swapped
+from .step import Step
 
 __all__ = ["Largest"]
 

@@ -1,7 +1,7 @@
 """Many releases observed together: the composed privacy loss, with a certified bracket.
 
 ``Loss`` holds the steps of a product and answers each question by a slice of its profile made for it, by the series of
-:mod:`.loss_series` or on a lattice. It returns the side that does not flatter us, an upper bound on risk;
+:mod:`.series` or on a lattice. It returns the side that does not flatter us, an upper bound on risk;
 ``other_side()`` is the same law seen from the other side, so that the two together are the bracket. What is left out,
 cut off or rounded is all inside.
 """
@@ -11,17 +11,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from ...checks import Array
+from ...numerics.frozen import brief
+from ...readings.law import Known
 from ...readings.precision_recall import fbeta_floor
-from . import moments as loss_moments
-from .order import ROUGH, Order, Product, Work
-from .psi import probit_gap
-from .replaced import NormalReplaced
-from .sampled import Flagged, Sampled
-from .step import NormalStep, Step, Swapped
+from .moments import ERROR
+from .order import ROUGH, Order, Product, Work, probit_gap
+from .sampled import Swapped
+from .step import Composable, Counted
 
 __all__ = ["WIDTH", "Loss"]
 
@@ -33,27 +34,56 @@ _ULPS = 2e-15
 _BESIDE = 1e-3  # of the width: how well a term must be known beside a larger one
 
 
-class Loss:
-    """A product of steps, each (step, count); ``width`` is the relative width asked of a bracket."""
+class Loss(Composable):
+    """A product of steps, each (step, count); ``width`` is the relative width asked of a bracket.
 
-    def __init__(self, steps: Sequence[tuple[Step, int]], width: float = WIDTH, *, loose: bool = False) -> None:
+    ``known`` is a bracket, or a bound where some step is only known to dominate what it stands for.
+    """
+
+    def __init__(self, steps: Sequence[Counted], width: float = WIDTH, *, bound: bool = False) -> None:
         product = Product(steps)
-        self.loose = loose  # some step is only known to dominate: there is no bound from below
+        bound = bound or any(step.known is Known.BOUND for step, _ in steps)
+        self.known = Known.BOUND if bound else Known.BRACKET
         self._set(Order(product, False, width), Order(product, True, width), True)
 
     def _set(self, forward: Order, backward: Order, upper: bool) -> Loss:
         self._forward, self._backward, self._upper = forward, backward, upper
         return self
 
+    def _facts(self) -> tuple[Any, ...]:
+        """What makes it this law, whatever it has been asked so far."""
+        return (self._counted, self.width, self.known, self._upper, self.flipped)
+
+    def __eq__(self, other: object) -> bool:
+        return self._facts() == other._facts() if isinstance(other, Loss) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((Loss, self._facts()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_restored, self._facts())
+
+    def __repr__(self) -> str:
+        return f"Loss({brief(self.steps())}, width={self.width:g}, {self.known})"
+
     @property
-    def steps(self) -> tuple[tuple[Step, int], ...]:
+    def _counted(self) -> tuple[Counted, ...]:
         """The steps with their counts, in the order in which they were given."""
         return self._forward.product.steps
+
+    def steps(self) -> tuple[Counted, ...]:
+        """The steps with their counts, exchanged where H0 and H1 are."""
+        return tuple((Swapped(step), k) for step, k in self._counted) if self.flipped else self._counted
 
     @property
     def flipped(self) -> bool:
         """Whether H0 and H1 are exchanged."""
         return self._forward.flipped
+
+    @property
+    def only1(self) -> float:
+        """The H1-mass of losses at +∞."""
+        return self._at_top
 
     @property
     def width(self) -> float:
@@ -68,7 +98,7 @@ class Loss:
     @property
     def symmetric(self) -> bool:
         """If every step is."""
-        return all(step.mirrored for step, _ in self.steps)
+        return all(step.mirrored for step, _ in self._counted)
 
     @property
     def direction(self) -> str:
@@ -87,8 +117,14 @@ class Loss:
 
     def _like(self, forward: Order, backward: Order, upper: bool) -> Loss:
         made = Loss.__new__(Loss)
-        made.loose = self.loose
+        made.known = self.known
         return made._set(forward, backward, upper)
+
+    def as_bound(self) -> Loss:
+        """The same where it only stands for something no riskier."""
+        made = self._like(self._forward, self._backward, self._upper)
+        made.known = Known.BOUND
+        return made
 
     def with_width(self, width: float) -> Loss:
         """The same product, to be read to another relative width."""
@@ -198,28 +234,28 @@ class Loss:
     @cached_property
     def _pinsker(self) -> float:
         """√(KL/2), a δ at which ε = 0 surely holds."""
-        return math.sqrt(math.fsum(k * loss_moments.kl_bound(step) for step, k in self.steps) / 2) * (1 + 1e-9)
+        return math.sqrt(math.fsum(k * step.kl_bound() for step, k in self._counted) / 2) * (1 + 1e-9)
 
     def worse_delta(self, epsilon: Array) -> Array:
         """h(e^ε) in the worse order."""
-        return self._worse(np.asarray(epsilon, dtype=float), "profile")
+        return self._worse(np.asarray(epsilon, dtype=float), inverse=False)
 
     def worse_epsilon(self, delta: Array) -> Array:
         """The least ε that holds in both orders."""
-        return self._worse(np.asarray(delta, dtype=float), "profile_inverse")
+        return self._worse(np.asarray(delta, dtype=float), inverse=True)
 
-    def _worse(self, values: Array, reading: str) -> Array:
+    def _worse(self, values: Array, *, inverse: bool) -> Array:
         """The larger of both orders; one that rough brackets already put below the other is left at that."""
 
         def read(law: Loss, at: Array) -> Array:
-            return np.asarray(getattr(law, reading)(at))
+            return law.profile_inverse(at) if inverse else law.profile(at)
 
         if self.symmetric:
             return read(self, values)
         back = self.reverse()
         if self.width >= ROUGH / 10:
             return np.maximum(read(self, values), read(back, values))
-        if reading == "profile_inverse":  # one order may be bounded by less than the other surely reaches
+        if inverse:  # one order may be bounded by less than the other surely reaches
             for law, other in ((self, back), (back, self)):
                 below = law if not law._upper else law.other_side()
                 if math.isfinite(other._ends[1]) and (read(below, values) >= other._ends[1]).all():
@@ -340,19 +376,19 @@ class Loss:
         out = np.empty(a.size)
         for i, power in enumerate(a.ravel()):
             p = 1 - power if self.flipped else power
-            out[i] = math.fsum(k * loss_moments.log_moment(step, float(p)) for step, k in self.steps)
+            out[i] = math.fsum(k * step.log_moment(float(p)) for step, k in self._counted)
         return np.asarray((out * self._rounded).reshape(a.shape))
 
     @property
     def _rounded(self) -> float:
-        return 1 + loss_moments.ERROR if self._upper else 1 - loss_moments.ERROR
+        return 1 + ERROR if self._upper else 1 - ERROR
 
     def kl(self) -> Array:
         """Divergences add up."""
         if not self.flipped:
-            total = math.fsum(k * loss_moments.kl(step) for step, k in self.steps)
+            total = math.fsum(k * step.kl() for step, k in self._counted)
         else:  # D(H1‖H0) = E_{H1} L: the slope of the log moment at 1, by the same positive sum with the laws exchanged
-            total = math.fsum(k * loss_moments.kl_back(step) for step, k in self.steps)
+            total = math.fsum(k * step.kl_back() for step, k in self._counted)
         return np.asarray(total * self._rounded)
 
     def psi(self) -> Array:
@@ -360,7 +396,7 @@ class Loss:
 
         Of normal noise, sampled or not, ψ is reached in the limit α → 0, whatever else is observed beside it.
         """
-        squares = [(k * loss_moments.psi(step) ** 2, _normal_tail(step)) for step, k in self.steps]
+        squares = [(k * step.psi() ** 2, step.shift > 0) for step, k in self._counted]
         bound = math.sqrt(math.fsum(square for square, _ in squares))
         least = math.sqrt(math.fsum(square for square, normal in squares if normal))
         if least >= bound * (1 - self.width):
@@ -420,8 +456,8 @@ def _slack(probability: Array) -> Array:
     return np.asarray(_ULPS - 1e-15 * np.log(np.clip(probability, 1e-300, 1.0)))
 
 
-def _normal_tail(step: Step) -> bool:
-    inner = step
-    while isinstance(inner, Sampled | Flagged | Swapped):
-        inner = inner.base
-    return isinstance(inner, NormalStep | NormalReplaced)
+def _restored(steps: tuple[Counted, ...], width: float, known: Known, upper: bool, flipped: bool) -> Loss:
+    """A law unpickled: what it had computed stays behind."""
+    made = Loss(steps, width, bound=known is Known.BOUND)
+    made = made._like(made._backward, made._forward, True) if flipped else made
+    return made if upper else made.other_side()

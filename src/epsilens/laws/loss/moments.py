@@ -1,28 +1,28 @@
-"""Moments of one step, from quadrature with relative precision however small the loss: they add up over a product.
+"""Quadrature of a step, and its moments from it, with relative precision however small the loss.
 
-Panels are halved until ten Gauss–Legendre nodes agree with twenty, only where the integrand matters: an order of 1e6
-takes about as long as one of 2.
+Panels are short enough for whatever is integrated; those of the moments are halved until ten Gauss–Legendre nodes agree
+with twenty, only where the integrand matters: an order of 1e6 takes about as long as one of 2.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from decimal import Context, Decimal, localcontext
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.special import logsumexp
 
 from ...checks import Array
 from ...numerics.special import expm1mx
-from ..closed.laplace import Laplace
-from ..finite.law import Finite
-from .quadrature import LEGENDRE
-from .replaced import LaplaceReplaced, NormalReplaced
-from .sampled import Flagged, Sampled, mix
-from .step import FiniteStep, LaplaceStep, NormalStep, Step, Swapped
+from .step import Step
 
-__all__ = ["ERROR", "kl", "kl_back", "kl_bound", "log_moment", "psi"]
+__all__ = ["ERROR", "LEGENDRE", "WIDE", "Integrated", "Nodes", "nodes", "panels", "quadrature", "resolved"]
+
+LEGENDRE = {n: np.polynomial.legendre.leggauss(n) for n in (2, 3, 5, 10)}
+WIDE = 4.0  # the change of a log density over a panel of ten nodes
+_BEND = 2.0  # the same where the exponent may be complex
 
 ERROR = 1e-11  # relative, of what quadrature gives; tested against mpmath
 _FAR = 39.0  # normal mass beyond is below 1e-330
@@ -32,10 +32,91 @@ _MOST_PANELS, _MOST_LEVELS = 20_000, 200
 _NODES, _WEIGHTS = LEGENDRE[10]
 _AT = np.concatenate(([0.0], (1 + _NODES) / 2, [1.0]))
 _LOG_WEIGHTS = np.log(_WEIGHTS / 2)
-
-_HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
-_DIGITS = Context(prec=50)
 _ULP = 2.0**-52
+
+
+@dataclass(frozen=True, eq=False)
+class Nodes:
+    """Quadrature of a step: losses and log H1-masses, and what lies at ±∞."""
+
+    loss: Array
+    log_p: Array
+    only0: float
+    only1: float
+
+
+def panels(step: Step, edges: Array) -> tuple[Array, Array, Any]:
+    """Cut [edges[i], edges[i+1]] into panels short enough for 10 nodes: left ends, widths, interval numbers."""
+    inside = [k for k in step.knots if edges[0] < k < edges[-1]]
+    cuts = np.sort(np.concatenate((edges, inside))) if inside else edges
+    width = np.diff(cuts)
+    owner = np.clip(np.searchsorted(edges, cuts[:-1] + width / 2, side="right") - 1, 0, edges.size - 2)
+    live = width > 0
+    left, width, owner = cuts[:-1][live], width[live], owner[live]
+    if not left.size:
+        return left, width, owner
+    spread = width * np.maximum(step.bend(left), step.bend(left + width))
+    pieces = np.maximum(np.ceil(spread / WIDE), 1).astype(int)
+    if (pieces > 1).any():
+        first = np.repeat(np.cumsum(pieces) - pieces, pieces)
+        rank = np.arange(pieces.sum()) - first
+        width = np.repeat(width / pieces, pieces)
+        left, owner = np.repeat(left, pieces) + rank * width, np.repeat(owner, pieces)
+    return left, width, owner
+
+
+def quadrature(step: Step, low: float, high: float, steepness: float = 1.0) -> tuple[Array, Array]:
+    """Places and log weights for integrals over [low, high] of what changes ``steepness`` times as fast as the step."""
+    first, wide, _ = panels(step, np.linspace(low, high, 9))
+    times = max(math.ceil(steepness), 1)
+    left = (first[:, None] + wide[:, None] * np.arange(times) / times).ravel()
+    width = np.repeat(wide / times, times)
+    x, w = LEGENDRE[10]
+    at = (left[:, None] + width[:, None] * (1 + x) / 2).ravel()
+    return at, np.log((width[:, None] / 2 * w).ravel())
+
+
+def nodes(step: Step, low: float, high: float) -> Nodes:
+    """The step between two places as a few hundred nodes, for the choice of tilt and window."""
+    atoms = step.atoms
+    loss, log_p, only0, only1 = atoms.loss, atoms.log_p, atoms.only0, atoms.only1
+    if step.span is not None and high > low:
+        at, log_w = quadrature(step, low, high)
+        here = step.loss(at)
+        loss = np.concatenate((loss, here))
+        log_p = np.concatenate((log_p, step.log_p0(at) + here + log_w))
+        only1 += math.exp(step.above(high)[0])
+        only0 += math.exp(step.below(low)[1])
+    return Nodes(loss, log_p, only0, only1)
+
+
+def resolved(step: Step, low: float, high: float, steepness: float, most: int) -> tuple[Array, Array] | None:
+    """Places and log weights for ∫ density·e^{zL} with |z| up to ``steepness``; None if more than ``most`` are needed.
+
+    On each panel the log densities change by at most 2, so that the logarithm in the loss of a sampled step is analytic
+    far enough beyond it, and all exponents together, real and imaginary, by at most 4, where ten nodes leave 1e-15.
+    """
+    cuts = np.concatenate((np.linspace(low, high, 17), [k for k in step.knots if low < k < high]))
+    cuts.sort()
+    for _ in range(12):
+        bend, loss = step.bend(cuts), step.loss(cuts)
+        plain = np.diff(cuts) * np.maximum(bend[1:], bend[:-1])
+        change = np.maximum(plain / _BEND, (plain + steepness * np.diff(loss)) / WIDE)
+        if not float(change.sum()) < most / 10:
+            return None
+        pieces = np.maximum(np.ceil(change), 1).astype(int)
+        if int(pieces.max()) == 1:
+            break
+        rank = np.arange(pieces.sum()) - np.repeat(np.cumsum(pieces) - pieces, pieces)
+        cuts = np.append(np.repeat(cuts[:-1], pieces) + rank * np.repeat(np.diff(cuts) / pieces, pieces), high)
+    else:
+        return None
+    width = np.diff(cuts)
+    x, w = LEGENDRE[10]
+    at = (cuts[:-1, None] + width[:, None] * ((1 + x) / 2)).ravel()
+    with np.errstate(divide="ignore"):
+        return at, np.log((width[:, None] / 2 * w).ravel())
+
 
 #: (loss, log H0-density q, log q·e^{aL}) → the logarithm of what is integrated, positive.
 Integrand = Callable[[Array, Array, Array], Array]
@@ -49,7 +130,7 @@ def _log_integral(step: Step, f: Integrand, power: float) -> float:
         log_q = atoms.log_p - atoms.loss
         known.append(f(atoms.loss, log_q, log_q + power * atoms.loss))
     if step.span is not None:
-        known.append(_panels(step, f, power, _cuts(step, power), _total(known)))
+        known.append(_refined(step, f, power, _cuts(step, power), _total(known)))
     return _total(known)
 
 
@@ -58,10 +139,9 @@ def _total(logs: list[Array]) -> float:
     return float(logsumexp(whole)) if whole.size else -math.inf
 
 
-def _panels(step: Step, f: Integrand, power: float, cuts: Array, atoms: float) -> Array:
+def _refined(step: Step, f: Integrand, power: float, cuts: Array, atoms: float) -> Array:
     """Logarithms of the integrals over panels that are fine enough."""
-
-    grown = _exponent(step, power)
+    grown = step.exponent(power)
 
     def on(left: Array, width: Array) -> tuple[Array, Array, Array]:
         """Of each panel: log integral, log of a bound on it, rounding error of the integrand."""
@@ -108,122 +188,22 @@ def _panels(step: Step, f: Integrand, power: float, cuts: Array, atoms: float) -
     return np.concatenate(done)
 
 
-#: (x, loss, log q) → log q·e^{aL}, and the size of what was rounded on the way.
-Exponent = Callable[[Array, Array, Array], tuple[Array, Array]]
-
-
-def _exponent(step: Step, power: float) -> Exponent:
-    """log q·e^{aL} to as many digits as it has itself: far out it may be a small difference of large numbers."""
-
-    def plain(x: Array, loss: Array, log_q: Array) -> tuple[Array, Array]:
-        steep = power * loss
-        return log_q + steep, np.abs(log_q) + np.abs(steep)
-
-    if isinstance(step, Swapped):
-        base = _exponent(step.base, 1 - power)
-        return lambda x, loss, log_q: base(-x, -loss, log_q + loss)
-    if isinstance(step, NormalReplaced) and power < 0:
-        other = _exponent(step, 1 - power)
-        return lambda x, loss, log_q: other(-x, -loss, log_q + loss)
-    replaced = isinstance(step, NormalReplaced)
-    if power <= 1 or not (replaced or (isinstance(step, Sampled) and isinstance(step.base, NormalStep))):
-        return plain
-    # beyond the turn L = μx − μ²/2 + log q + a small rest, and the parabola is written around its peak at aμ
-    mu, rate, turn = _slope(step), step.rate, _turns(step)[0]  # type: ignore[attr-defined]
-    with localcontext(_DIGITS):
-        a, shift = Decimal(power), Decimal(mu)
-        middle = float(a * shift)
-        rest = float(a * shift - Decimal(middle))
-        height = float(a * (a - 1) * shift * shift / 2 + a * Decimal(rate).ln())
-
-    def far(x: Array, loss: Array, log_q: Array) -> tuple[Array, Array]:
-        value, size = plain(x, loss, log_q)
-        out = x > turn
-        if out.any():
-            at = x[out]
-            off = (at - middle) - rest
-            small = power * np.log1p(np.exp(mu * (turn - at)))  # e^{μ·turn − μx} = (1−q)/q·e^{−(μx − μ²/2)}
-            if replaced:
-                small = small + (1 - power) * mix(-mu * at - mu * mu / 2, rate)
-            value[out] = (height - off * off / 2 - _HALF_LOG_2PI) + small
-            size[out] = abs(height) + off * off / 2 + np.abs(small)
-        return value, size
-
-    return far
-
-
 def _cuts(step: Step, power: float) -> Array:
     """Where to begin: closer together around every place at which the integrand may turn."""
     assert step.span is not None
     low, high = step.span
-    mu = _slope(step)
+    mu = step.shift
     reach = max(_FAR + 2 * mu * (abs(power) + 2), *(abs(v) for v in (low, high) if math.isfinite(v)), 0.0)
     low, high = max(low, -reach), min(high, reach)
     shifts = [0.0, mu, power * mu, (1 - power) * mu, (2 * power - 1) * mu] if mu else [low, high]
     places = [(s, 1.0) for shift in shifts for s in (shift, -shift)]
-    places += [(turn, 1 / mu if mu else 0.5) for turn in _turns(step)]
+    places += [(turn, 1 / mu if mu else 0.5) for turn in step.turns]
     cuts = [low, high, *step.knots]
     for place, scale in places:
         grown = scale * 4.0 ** np.arange(max(math.ceil(math.log(2 * reach / scale, 4)), 1))
         cuts += [place, *(place + grown), *(place - grown)]
     every = np.asarray(cuts)
     return np.unique(every[(every >= low) & (every <= high)])
-
-
-def _turns(step: Step) -> list[float]:
-    """Where the part of a mixture that was drawn outgrows the rest."""
-    if isinstance(step, NormalReplaced):
-        turn = step.mu / 2 + _logit(step.rate) / step.mu
-        return [turn, -turn]
-    if isinstance(step, LaplaceReplaced):
-        turn = (_logit(step.rate) + step.m) / 2
-        return [turn, -turn]
-    if isinstance(step, Swapped):
-        return [-turn for turn in _turns(step.base)]
-    if isinstance(step, Flagged):
-        return _turns(step.base)
-    if isinstance(step, Sampled):
-        turn = float(step.base.place(np.asarray(_logit(step.rate))))
-        return [*_turns(step.base), *([turn] if math.isfinite(turn) else [])]
-    return []
-
-
-def _logit(rate: float) -> float:
-    """log((1−q)/q)."""
-    return math.log1p(-rate) - math.log(rate) if rate < 1 else -700.0
-
-
-def _slope(step: Step) -> float:
-    inner = step
-    while isinstance(inner, Sampled | Flagged | Swapped):
-        inner = inner.base
-    return inner.mu if isinstance(inner, NormalStep | NormalReplaced) else 0.0
-
-
-def log_moment(step: Step, power: float) -> float:
-    """log ∫dH1^a dH0^{1−a}."""
-    if power in (0.0, 1.0) and not (step.atoms.only0 or step.atoms.only1):
-        return 0.0
-    if isinstance(step, NormalStep):
-        return power * (power - 1) * step.mu**2 / 2
-    if isinstance(step, LaplaceStep):
-        return float(Laplace(np.asarray(step.m)).log_moment(np.asarray(power)))
-    atoms = step.atoms
-    if isinstance(step, FiniteStep):
-        return float(_finite(step).log_moment(np.asarray(power)))
-    if (power > 1 and atoms.only1 > 0) or (power < 0 and atoms.only0 > 0):
-        return math.inf
-    whole = _log_integral(step, lambda loss, log_q, exponent: exponent, power)
-    if not math.log(0.5) < whole < math.log(2):
-        return whole
-    # ∫dH0·(e^{aL} − 1 − a(e^L − 1)) has one sign, and so has what only one of the laws shows
-    beyond = (1 - power) * atoms.only0 + power * atoms.only1
-
-    def bend(loss: Array, log_q: Array, exponent: Array) -> Array:
-        return _log_bend(loss, log_q, exponent, power)
-
-    less_one = math.exp(_log_integral(step, bend, power))
-    return math.log1p(-less_one - beyond if 0 <= power <= 1 else less_one - beyond)
 
 
 def _log_bend(loss: Array, log_q: Array, exponent: Array, power: float) -> Array:
@@ -251,63 +231,44 @@ def _log_slack(loss: Array, log_q: Array, _: Array) -> Array:
     return np.asarray(log_q + np.where(loss < 30, near, far))
 
 
-def kl(step: Step) -> float:
-    """D(H0‖H1)."""
-    if step.atoms.only0 > 0:
-        return math.inf
-    if isinstance(step, NormalStep):
-        return step.mu**2 / 2
-    if isinstance(step, FiniteStep):
-        return float(_finite(step).kl())
-    return math.exp(_log_integral(step, _log_slack, 0.0)) + step.atoms.only1
+class Integrated(Step):
+    """A step whose moments come by quadrature, unless it knows better."""
 
+    __slots__ = ()
 
-def kl_bound(step: Step) -> float:
-    """A bound on the divergence, in one order or the other, without any quadrature: infinite where none is known.
+    def log_moment(self, power: float) -> float:
+        """log ∫dH1^a dH0^{1−a}."""
+        atoms = self.atoms
+        if power in (0.0, 1.0) and not (atoms.only0 or atoms.only1):
+            return 0.0
+        if (power > 1 and atoms.only1 > 0) or (power < 0 and atoms.only0 > 0):
+            return math.inf
+        whole = _log_integral(self, lambda loss, log_q, exponent: exponent, power)
+        if not math.log(0.5) < whole < math.log(2):
+            return whole
+        # ∫dH0·(e^{aL} − 1 − a(e^L − 1)) has one sign, and so has what only one of the laws shows
+        beyond = (1 - power) * atoms.only0 + power * atoms.only1
 
-    Of a sampled step KL ≤ log(1 + χ²) = log(1 + q²·χ²) of what was sampled.
-    """
-    if isinstance(step, Swapped):
-        return kl_bound(step.base)
-    if isinstance(step, NormalStep):
-        return step.mu**2 / 2
-    if isinstance(step, LaplaceStep):
-        return step.m + math.expm1(-step.m)
-    if isinstance(step, Sampled) and isinstance(step.base, NormalStep) and step.base.mu < 25:
-        return math.log1p(step.rate**2 * math.expm1(step.base.mu**2))
-    return math.inf
+        def bend(loss: Array, log_q: Array, exponent: Array) -> Array:
+            return _log_bend(loss, log_q, exponent, power)
 
+        less_one = math.exp(_log_integral(self, bend, power))
+        return math.log1p(-less_one - beyond if 0 <= power <= 1 else less_one - beyond)
 
-def psi(step: Step) -> float:
-    """An upper bound on the least μ with f ≥ G_μ; sampling does not raise it."""
-    if isinstance(step, NormalStep):
-        return step.mu
-    if isinstance(step, NormalReplaced):
-        return 2 * step.mu
-    if isinstance(step, LaplaceStep):
-        return float(Laplace(np.asarray(step.m)).psi())
-    if isinstance(step, LaplaceReplaced):
-        return float(Laplace(np.asarray(2 * step.m)).psi())
-    if isinstance(step, Sampled | Flagged | Swapped):
-        return psi(step.base)
-    return float(_finite(step).psi())
+    def kl(self) -> float:
+        """D(H0‖H1)."""
+        atoms = self.atoms
+        if atoms.only0 > 0:
+            return math.inf
+        return math.exp(_log_integral(self, _log_slack, 0.0)) + atoms.only1
 
+    def kl_back(self) -> float:
+        """D(H1‖H0): the same with the laws exchanged, p·(e^{−L} − 1 + L)."""
+        atoms = self.atoms
+        if atoms.only1 > 0:
+            return math.inf
 
-def _finite(step: Step) -> Finite:
-    a = step.atoms
-    return Finite(a.log_p - a.loss, a.loss, a.only0, a.only1)
+        def slack(loss: Array, log_q: Array, same: Array) -> Array:
+            return _log_slack(-loss, log_q + loss, same)
 
-
-def kl_back(step: Step) -> float:
-    """D(H1‖H0)."""
-    if step.atoms.only1 > 0:
-        return math.inf
-    if isinstance(step, NormalStep):
-        return step.mu**2 / 2
-    if isinstance(step, FiniteStep):
-        return float(_finite(step).reverse().kl())
-    # the same with the laws exchanged: p·(e^{−L} − 1 + L)
-    return (
-        math.exp(_log_integral(step, lambda loss, log_q, same: _log_slack(-loss, log_q + loss, same), 1.0))
-        + step.atoms.only0
-    )
+        return math.exp(_log_integral(self, slack, 1.0)) + atoms.only0

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import ndtr, ndtri_exp
 
 from ...checks import Array
 from .inversion import Inverted, invert
@@ -18,7 +19,7 @@ from .slice import Slice, slice_of
 from .step import Step
 from .transform import MOST_POINTS, Part, log_moment, power, window
 
-__all__ = ["MOST_WORK", "ROUGH", "Order", "Product", "Work"]
+__all__ = ["MOST_WORK", "ROUGH", "Order", "Product", "Work", "probit_gap"]
 
 _TRIES = 4
 _MOST_SLICES = 48  # kept
@@ -142,6 +143,7 @@ class _Made(NamedTuple):
     view: Slice | Inverted
     cost: int
     coarse: bool  # as fine as memory and time allow
+    series: bool = False
 
 
 class Order:
@@ -187,7 +189,7 @@ class Order:
         for width in (self._series_width, ROUGH):
             view = invert(steps, self.flipped, aim(steps, self.flipped, ask, width), width)
             if view is not None:
-                return _Made(view, view.work, True)
+                return _Made(view, view.work, True, True)
         return None
 
     def _by_lattice(self, ask: Ask, width: float) -> _Made:
@@ -316,7 +318,7 @@ class Order:
             low, high = np.maximum(low, a), np.minimum(high, b)
             if not self._wide(kind, low[[target]], high[[target]], allowed[[target]])[0]:
                 return low, high
-            if isinstance(made.view, Inverted):  # as good as it gets
+            if made.series:  # as good as it gets
                 continue
             gap, wanted = float(high[target] - low[target]), self.width
             if kind == "epsilon":
@@ -352,3 +354,33 @@ class Order:
         known = [one.test(loss) for one in (*work.slices, self._largest)]
         alpha, recall, _ = min((k for k in known if k[1] > 0), key=lambda k: k[2], default=(0.0, 0.0, 0.0))
         return float(alpha), float(recall)
+
+
+def probit_gap(forward: Order, back: Order, most: float) -> tuple[float, float]:
+    """(low, high) of sup over α ≤ ½ of Φ⁻¹(TPR(α)) − Φ⁻¹(α), where no loss exceeds ``most``."""
+    z = np.linspace(0.0, 37.0, 75)
+    low, ahead, behind = 0.0, Work(), Work()
+    for _ in range(12):
+        log_alpha = np.log(np.maximum(ndtr(-z), 1e-300))
+        a, b = forward.ask("roc", log_alpha, work=ahead)
+        up, down = (ndtri_exp(np.minimum(v, 0.0)) for v in (b, a))
+        near = b > -1e-6  # recalls so near 1 are told apart by what is missed
+        if near.any():
+            missed = back.ask("recall", np.log1p(-np.exp(log_alpha[near])), work=behind)
+            up[near], down[near] = -ndtri_exp(missed[0]), -ndtri_exp(missed[1])
+        low = max(low, float(np.max(down + z)))
+        # between two places TPR grows with α: at most the right TPR against the left α
+        cells = up[:-1] + z[1:]
+        wide = cells > low * (1 + forward.width) + 1e-12
+        if not wide.any() or z.size > 4000 or ahead.spent + behind.spent > MOST_WORK:
+            break
+        z = np.unique(
+            np.concatenate((z, *(np.linspace(p, q, 5) for p, q in zip(z[:-1][wide], z[1:][wide], strict=True))))
+        )
+    high = float(np.max(cells))
+    if math.isfinite(most):  # beyond the last place TPR ≤ e^L·α, whose gap falls as α does
+        far = float(log_alpha[-1]) + most
+        high = max(high, float(ndtri_exp(far)) + 37.0 if far < HALF else math.inf)
+    else:
+        high = math.inf
+    return low, high

@@ -13,10 +13,11 @@ from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import logsumexp
 
 from ...checks import Array
-from .quadrature import Nodes, nodes
-from .step import Step, total_mass
+from .moments import Nodes, nodes
+from .step import Atoms, Step
 
 __all__ = [
     "HALF",
@@ -207,7 +208,7 @@ def decided(steps: Sequence[tuple[Step, int]], flipped: bool, at: Aim) -> float:
 def aim(steps: Sequence[tuple[Step, int]], flipped: bool, ask: Ask, width: float, most: float | None = None) -> Aim:
     """Where one question aims, with losses above ``most`` left out."""
     count = sum(k for _, k in steps)
-    moving = sum(k * max(1 - total_mass(step.atoms), 1e-6) for step, k in steps if step.span is not None)
+    moving = sum(k * max(1 - _total_mass(step.atoms), 1e-6) for step, k in steps if step.span is not None)
     guess = ask.value if ask.kind != "delta" else -30.0
     most = largest_loss(steps, flipped, ask, width) if most is None else most
     for _ in range(4):
@@ -294,3 +295,8 @@ def common_unit(differences: Sequence[float], finest: float) -> float | None:
         if first / denominator < finest:
             return None
     return first / denominator
+
+
+def _total_mass(atoms: Atoms) -> float:
+    """The H1-mass of all atoms."""
+    return float(np.exp(logsumexp(atoms.log_p))) if atoms.log_p.size else 0.0

@@ -6,16 +6,20 @@ Both laws are mixtures with what is released when the record is not drawn.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import log_ndtr
 
 from ...checks import Array
-from .sampled import Sampled, mix, unmix
-from .step import Atoms, NormalStep
+from ...worlds import Neighbours
+from ..closed.laplace import Laplace
+from ..closed.normal import NormalStep
+from .moments import Integrated
+from .sampled import Sampled, drawn_beyond, exchanged, log_odds_against, mix, unmix
+from .step import Atoms, Exponent, Noise, NoiseKind, Step, no_group
 
-__all__ = ["LaplaceReplaced", "NormalReplaced"]
+__all__ = ["LaplaceReplaced", "NormalReplaced", "replaced"]
 
 _U = 2.0**-53
 _LOG2 = math.log(2.0)
@@ -23,7 +27,7 @@ _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 
 
 @dataclass(frozen=True)
-class NormalReplaced:
+class NormalReplaced(Integrated):
     """Poisson sampling, replace: (1−q)N(0) + qN(−μ) against (1−q)N(0) + qN(μ).
 
     This pair dominates every pair of records of norm at most μ, in any dimension. For t ≥ 1,
@@ -34,11 +38,16 @@ class NormalReplaced:
 
     mu: float
     rate: float
-    rho: float = field(default=0.0, repr=False, compare=False)
-    atoms: Atoms = field(default_factory=Atoms.none, repr=False, compare=False)
-    span: tuple[float, float] = field(default=(-math.inf, math.inf), repr=False)
-    knots: tuple[float, ...] = field(default=(), repr=False)
-    mirrored: bool = field(default=True, repr=False)
+
+    @property
+    def mirrored(self) -> bool:
+        """One value mirrors the other."""
+        return True
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """The whole line."""
+        return (-math.inf, math.inf)
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -109,9 +118,41 @@ class NormalReplaced:
         one_sided = Sampled(NormalStep(self.mu), self.rate) if self.rate < 1 else NormalStep(self.mu)
         return -one_sided.reach(log_bottom, log_bottom)[1], one_sided.reach(log_top, log_top)[1]
 
+    def psi(self) -> float:
+        """That of all records drawn, 2μ apart."""
+        return 2 * self.mu
+
+    @property
+    def shift(self) -> float:
+        """μ."""
+        return self.mu
+
+    @property
+    def turns(self) -> tuple[float, ...]:
+        """Where the part that was drawn outgrows the rest, on either side."""
+        turn = self.mu / 2 + log_odds_against(self.rate) / self.mu
+        return (turn, -turn)
+
+    def exponent(self, power: float) -> Exponent:
+        """Beyond the turn a parabola; the laws mirror each other."""
+        if power < 0:
+            return exchanged(self, power)
+        if power <= 1:
+            return super().exponent(power)
+        return drawn_beyond(super().exponent(power), power, self.mu, self.rate, self.turns[0], both=True)
+
+    @property
+    def noise(self) -> Noise:
+        """Normal noise, drawn, one record for another."""
+        return Noise(NoiseKind.NORMAL, self.mu, self.rate, Neighbours.REPLACE)
+
+    def grouped(self, size: int) -> Step:
+        """Nothing is known."""
+        raise no_group("replace")
+
 
 @dataclass(frozen=True)
-class LaplaceReplaced:
+class LaplaceReplaced(Integrated):
     """Poisson sampling, replace, of Laplace noise: (1−q)Lap(0) + qLap(−m) against (1−q)Lap(0) + qLap(m).
 
     The argument of :class:`NormalReplaced` holds: a larger shift dominates, and both ratios fall with x.
@@ -119,8 +160,11 @@ class LaplaceReplaced:
 
     m: float
     rate: float
-    rho: float = field(default=0.0, repr=False, compare=False)
-    mirrored: bool = field(default=True, repr=False)
+
+    @property
+    def mirrored(self) -> bool:
+        """One value mirrors the other."""
+        return True
 
     @property
     def span(self) -> tuple[float, float]:
@@ -190,3 +234,28 @@ class LaplaceReplaced:
     def reach(self, log_top: float, log_bottom: float) -> tuple[float, float]:
         """Everything: the loss is bounded."""
         return self.span
+
+    def psi(self) -> float:
+        """That of all records drawn, 2m apart."""
+        return float(Laplace(np.asarray(2 * self.m)).psi())
+
+    @property
+    def turns(self) -> tuple[float, ...]:
+        """Where the part that was drawn outgrows the rest, on either side."""
+        turn = (log_odds_against(self.rate) + self.m) / 2
+        return (turn, -turn)
+
+    @property
+    def noise(self) -> Noise:
+        """Laplace noise, drawn, one record for another."""
+        return Noise(NoiseKind.LAPLACE, self.m, self.rate, Neighbours.REPLACE)
+
+    def grouped(self, size: int) -> Step:
+        """Nothing is known."""
+        raise no_group("replace")
+
+
+def replaced(noise: Noise, rate: float) -> Step:
+    """A sample of noise where both records may pull in opposite directions, each as far as one can."""
+    made = {NoiseKind.NORMAL: NormalReplaced, NoiseKind.LAPLACE: LaplaceReplaced}
+    return made[noise.kind](noise.size, rate)

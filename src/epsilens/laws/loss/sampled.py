@@ -1,23 +1,38 @@
-"""Releases of a sample: one step of Poisson sampling, where a person is drawn with a probability, or not at all.
+"""Steps made of another: exchanged laws, and releases of a sample, where a person is drawn with a probability or not.
 
 Adding or removing a person mixes H1 with H0 (``Sampled``); ``Flagged`` tells whether the person was drawn. Where one
-record is exchanged for another, see :mod:`.loss_replaced`.
+record is exchanged for another, see :mod:`.replaced`.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
+from decimal import Context, Decimal, localcontext
 
 import numpy as np
 
 from ...checks import Array
-from .step import Atoms, Step
+from ...readings.law import Known
+from .moments import Integrated
+from .step import Atoms, Exponent, Noise, NoiseKind, Step, no_group
 
-__all__ = ["Flagged", "Sampled", "mix", "sampled_atoms", "unmix"]
+__all__ = [
+    "Flagged",
+    "Sampled",
+    "Swapped",
+    "drawn_beyond",
+    "exchanged",
+    "log_odds_against",
+    "mix",
+    "sampled_atoms",
+    "unmix",
+]
 
 _U = 2.0**-53
 _LOG2 = math.log(2.0)
+_HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
+_DIGITS = Context(prec=50)
 
 
 def mix(loss: Array, rate: float) -> Array:
@@ -51,21 +66,59 @@ def unmix(loss: Array, rate: float) -> Array:
     return np.asarray(np.where(loss < 30, near, far))
 
 
-@dataclass(frozen=True)
-class Sampled:
-    """Poisson sampling, add/remove: H0 against (1−q)·H0 + q·H1 (Zhu, Dong & Wang 2022, Theorem 11).
+def log_odds_against(rate: float) -> float:
+    """log((1−q)/q) of being drawn."""
+    return math.log1p(-rate) - math.log(rate) if rate < 1 else -700.0
 
-    The loss becomes log(1 − q + q·e^L), a growing function of the old one.
+
+def exchanged(step: Step, power: float) -> Exponent:
+    """The exponent of a step with the laws exchanged: q·e^{aL} is p·e^{(1−a)(−L)}."""
+    base = step.exponent(1 - power)
+    return lambda x, loss, log_q: base(-x, -loss, log_q + loss)
+
+
+def drawn_beyond(plain: Exponent, power: float, mu: float, rate: float, turn: float, both: bool = False) -> Exponent:
+    """The exponent of sampled normal noise for a > 1: beyond the turn L = μx − μ²/2 + log q + a small rest.
+
+    There the parabola is written around its peak at aμ, its height in fifty digits. ``both`` says that H0 is a mixture
+    too, with −μ.
     """
+    with localcontext(_DIGITS):
+        a, shift = Decimal(power), Decimal(mu)
+        middle = float(a * shift)
+        rest = float(a * shift - Decimal(middle))
+        height = float(a * (a - 1) * shift * shift / 2 + a * Decimal(rate).ln())
+
+    def far(x: Array, loss: Array, log_q: Array) -> tuple[Array, Array]:
+        value, size = plain(x, loss, log_q)
+        out = x > turn
+        if out.any():
+            at = x[out]
+            off = (at - middle) - rest
+            small = power * np.log1p(np.exp(mu * (turn - at)))  # e^{μ·turn − μx} = (1−q)/q·e^{−(μx − μ²/2)}
+            if both:
+                small = small + (1 - power) * mix(-mu * at - mu * mu / 2, rate)
+            value[out] = (height - off * off / 2 - _HALF_LOG_2PI) + small
+            size[out] = abs(height) + off * off / 2 + np.abs(small)
+        return value, size
+
+    return far
+
+
+class _Around(Integrated):
+    """A step made of another, whose continuous part it shares."""
 
     base: Step
-    rate: float
-    mirrored: bool = field(default=False, repr=False)
 
     @property
     def rho(self) -> float:
         """As the base."""
         return self.base.rho
+
+    @property
+    def mirrored(self) -> bool:
+        """As the base."""
+        return self.base.mirrored
 
     @property
     def span(self) -> tuple[float, float] | None:
@@ -76,6 +129,166 @@ class Sampled:
     def knots(self) -> tuple[float, ...]:
         """As the base."""
         return self.base.knots
+
+    def loss(self, x: Array) -> Array:
+        """As the base."""
+        return self.base.loss(x)
+
+    def slope(self, x: Array) -> Array:
+        """As the base."""
+        return self.base.slope(x)
+
+    def place(self, loss: Array) -> Array:
+        """As the base."""
+        return self.base.place(loss)
+
+    def log_p0(self, x: Array) -> Array:
+        """As the base."""
+        return self.base.log_p0(x)
+
+    def bend(self, x: Array) -> Array:
+        """As the base: mixing only flattens."""
+        return self.base.bend(x)
+
+    def error(self, x: Array) -> Array:
+        """As the base."""
+        return self.base.error(x)
+
+    def reach(self, log_top: float, log_bottom: float) -> tuple[float, float]:
+        """As the base."""
+        return self.base.reach(log_top, log_bottom)
+
+    def psi(self) -> float:
+        """As the base: its most telling outcomes look unsampled."""
+        return self.base.psi()
+
+    @property
+    def shift(self) -> float:
+        """As the base."""
+        return self.base.shift
+
+    @property
+    def turns(self) -> tuple[float, ...]:
+        """As the base."""
+        return self.base.turns
+
+    @property
+    def known(self) -> Known:
+        """As the base."""
+        return self.base.known
+
+
+@dataclass(frozen=True)
+class Swapped(_Around):
+    """The two laws exchanged: x is mirrored so that the loss still grows."""
+
+    base: Step
+
+    @property
+    def span(self) -> tuple[float, float] | None:
+        """Mirrored."""
+        return None if self.base.span is None else (-self.base.span[1], -self.base.span[0])
+
+    @property
+    def knots(self) -> tuple[float, ...]:
+        """Mirrored."""
+        return tuple(-k for k in reversed(self.base.knots))
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Mirrored."""
+        low, high = self.base.ends
+        return -high, -low
+
+    @property
+    def atoms(self) -> Atoms:
+        """Losses change sign, H0-masses take the place of H1-masses."""
+        a = self.base.atoms
+        return Atoms(-a.loss, a.log_p - a.loss, a.only1, a.only0)
+
+    def loss(self, x: Array) -> Array:
+        """−L(−x)."""
+        return -self.base.loss(-np.asarray(x))
+
+    def slope(self, x: Array) -> Array:
+        """Mirrored."""
+        return self.base.slope(-np.asarray(x))
+
+    def place(self, loss: Array) -> Array:
+        """Mirrored."""
+        return -self.base.place(-np.asarray(loss))
+
+    def log_p0(self, x: Array) -> Array:
+        """The base's H1."""
+        y = -np.asarray(x)
+        return np.asarray(self.base.log_p0(y) + self.base.loss(y))
+
+    def bend(self, x: Array) -> Array:
+        """Mirrored."""
+        return self.base.bend(-np.asarray(x))
+
+    def error(self, x: Array) -> Array:
+        """Mirrored."""
+        return self.base.error(-np.asarray(x))
+
+    def above(self, x: float) -> tuple[float, float]:
+        """Mirrored."""
+        p, q = self.base.below(-x)
+        return q, p
+
+    def below(self, x: float) -> tuple[float, float]:
+        """Mirrored."""
+        p, q = self.base.above(-x)
+        return q, p
+
+    def reach(self, log_top: float, log_bottom: float) -> tuple[float, float]:
+        """Mirrored."""
+        low, high = self.base.reach(log_bottom, log_top)
+        return -high, -low
+
+    @property
+    def turns(self) -> tuple[float, ...]:
+        """Mirrored."""
+        return tuple(-turn for turn in self.base.turns)
+
+    def kl_bound(self) -> float:
+        """As the base: it holds in one order or the other."""
+        return self.base.kl_bound()
+
+    def exponent(self, power: float) -> Exponent:
+        """The base's, with the laws exchanged."""
+        return exchanged(self.base, power)
+
+    @property
+    def noise(self) -> Noise | None:
+        """The base's, exchanged."""
+        noise = self.base.noise
+        return None if noise is None else replace(noise, swapped=not noise.swapped)
+
+    @property
+    def moves(self) -> bool:
+        """As the base."""
+        return self.base.moves
+
+    def grouped(self, size: int) -> Step:
+        """The base's, exchanged."""
+        return Swapped(self.base.grouped(size))
+
+
+@dataclass(frozen=True)
+class Sampled(_Around):
+    """Poisson sampling, add/remove: H0 against (1−q)·H0 + q·H1 (Zhu, Dong & Wang 2022, Theorem 11).
+
+    The loss becomes log(1 − q + q·e^L), a growing function of the old one.
+    """
+
+    base: Step
+    rate: float
+
+    @property
+    def mirrored(self) -> bool:
+        """Only H1 is mixed."""
+        return False
 
     @property
     def atoms(self) -> Atoms:
@@ -107,14 +320,6 @@ class Sampled:
             x = self.base.place(inner)
         return np.asarray(np.where(np.isneginf(inner), low, np.where(np.isposinf(inner), high, x)))
 
-    def log_p0(self, x: Array) -> Array:
-        """As the base."""
-        return self.base.log_p0(x)
-
-    def bend(self, x: Array) -> Array:
-        """Mixing only flattens."""
-        return self.base.bend(x)
-
     def error(self, x: Array) -> Array:
         """The base's error, damped by dL'/dL = q·e^{L−L'}, and that of the mixing and its inverse."""
         inner, outer = self.base.loss(x), self.loss(x)
@@ -144,6 +349,48 @@ class Sampled:
             _, high = self.base.reach(log_top, log_bottom)
         return low, high
 
+    @property
+    def turns(self) -> tuple[float, ...]:
+        """Where q·e^L outgrows 1 − q."""
+        turn = float(self.base.place(np.asarray(log_odds_against(self.rate))))
+        return (*self.base.turns, *((turn,) if math.isfinite(turn) else ()))
+
+    def kl_bound(self) -> float:
+        """KL ≤ log(1 + χ²) = log(1 + q²·χ²) of what was sampled."""
+        mu = self._normal
+        return math.log1p(self.rate**2 * math.expm1(mu**2)) if 0 < mu < 25 else math.inf
+
+    @property
+    def _normal(self) -> float:
+        """μ where normal noise was sampled, otherwise 0."""
+        noise = self.noise
+        return noise.size if noise is not None and noise.kind is NoiseKind.NORMAL else 0.0
+
+    def exponent(self, power: float) -> Exponent:
+        """Of normal noise beyond the turn: a parabola."""
+        if power <= 1 or not self._normal:
+            return super().exponent(power)
+        return drawn_beyond(super().exponent(power), power, self._normal, self.rate, self.turns[0])
+
+    @property
+    def sampled(self) -> bool:
+        """It is."""
+        return True
+
+    @property
+    def noise(self) -> Noise | None:
+        """The base's, drawn; none where that is a sample itself."""
+        noise = self.base.noise
+        if noise is None or noise.rate is not None or noise.swapped:
+            return None
+        return replace(noise, rate=self.rate)
+
+    def grouped(self, size: int) -> Step:
+        """At least one of the group is drawn with probability 1 − (1−q)^k, and then all are taken to be."""
+        if not self.base.moves:
+            raise no_group("such")
+        return Sampled(self.base.grouped(size), -math.expm1(size * math.log1p(-self.rate)))
+
 
 def sampled_atoms(atoms: Atoms, rate: float) -> Atoms:
     """Atoms after Poisson sampling: what only H0 shows keeps the loss log(1 − q)."""
@@ -157,7 +404,7 @@ def sampled_atoms(atoms: Atoms, rate: float) -> Atoms:
 
 
 @dataclass(frozen=True)
-class Flagged:
+class Flagged(_Around):
     """The base with probability q, nothing at all otherwise, and the adversary is told which.
 
     Bounds Poisson sampling when a record is replaced, whatever the mechanism: telling whether the record was drawn can
@@ -166,26 +413,6 @@ class Flagged:
 
     base: Step
     rate: float
-
-    @property
-    def rho(self) -> float:
-        """As the base."""
-        return self.base.rho
-
-    @property
-    def mirrored(self) -> bool:
-        """As the base."""
-        return self.base.mirrored
-
-    @property
-    def span(self) -> tuple[float, float] | None:
-        """As the base."""
-        return self.base.span
-
-    @property
-    def knots(self) -> tuple[float, ...]:
-        """As the base."""
-        return self.base.knots
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -202,29 +429,9 @@ class Flagged:
             np.append(a.loss, 0.0), np.append(a.log_p + log_q, nothing), self.rate * a.only0, self.rate * a.only1
         )
 
-    def loss(self, x: Array) -> Array:
-        """As the base."""
-        return self.base.loss(x)
-
-    def slope(self, x: Array) -> Array:
-        """As the base."""
-        return self.base.slope(x)
-
-    def place(self, loss: Array) -> Array:
-        """As the base."""
-        return self.base.place(loss)
-
     def log_p0(self, x: Array) -> Array:
         """Rarer."""
         return np.asarray(self.base.log_p0(x) + math.log(self.rate))
-
-    def bend(self, x: Array) -> Array:
-        """As the base."""
-        return self.base.bend(x)
-
-    def error(self, x: Array) -> Array:
-        """As the base."""
-        return self.base.error(x)
 
     def above(self, x: float) -> tuple[float, float]:
         """Rarer."""
@@ -236,6 +443,16 @@ class Flagged:
         p, q = self.base.below(x)
         return p + math.log(self.rate), q + math.log(self.rate)
 
-    def reach(self, log_top: float, log_bottom: float) -> tuple[float, float]:
-        """As the base."""
-        return self.base.reach(log_top, log_bottom)
+    @property
+    def known(self) -> Known:
+        """The adversary is told what they would not see."""
+        return Known.BOUND
+
+    @property
+    def sampled(self) -> bool:
+        """It is."""
+        return True
+
+    def grouped(self, size: int) -> Step:
+        """Nothing is known."""
+        raise no_group("replace")

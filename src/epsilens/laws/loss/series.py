@@ -3,7 +3,13 @@
 For λ > 0 and M(z) = E e^{zS} over what is finite, δ(ε) = (1/2π)∫ M(z)·e^{−zε}/(z(z+1)) dy on z = λ + iy. The trapezoid
 rule of step h = 2π/W is, by Poisson's summation, Σ_m δ(ε + mW)·e^{λmW}: all terms are positive, so that it is an upper
 bound as it stands, and a lower one less the terms m ≠ 0, which Chernoff's bound holds. Nothing is discretised: what is
-left are the frequencies left out (:mod:`.loss_decay`), quadrature, rounding, and the mass cut off far out.
+left are the frequencies left out (:mod:`.tilted`), quadrature, rounding, and the mass cut off far out.
+
+What is cut off are outcomes in which some step shows a loss at +∞, or one where it was cut. A step is cut off below
+some loss, and above b. With F the outcomes in which some step lies above and none below,
+P(F) − t·Q(F) ≤ ∫_F(dP − t·dQ)₊ ≤ P(F) − t·Q(F) + t·Q(F, S < log t). For S to stay below log t in spite of a loss above
+b, the other steps must make up for it, which Chernoff's bound makes unlikely once b exceeds log t by some standard
+deviations. So a step with rare large losses may be cut off where they are still likely.
 """
 
 from __future__ import annotations
@@ -17,13 +23,11 @@ import numpy as np
 from scipy.fft import irfft
 
 from ...checks import Array
-from .decay import frequency
 from .plan import Aim
-from .rest import Rest, rest_of
-from .step import Step
-from .tilted import Tilted, TiltedNormal, tilted
+from .step import Step, Tilting
+from .tilted import frequency, tilted
 
-__all__ = ["Series", "series"]
+__all__ = ["Rest", "Series", "rest_of", "series"]
 
 _U = 2.0**-53
 _CHEAP, _MOST_WORK = 2**19, 2**27  # frequencies times nodes: not worth another tilt, and too many
@@ -33,6 +37,8 @@ _MOST_LOST = 14.0  # how far below what the tilt resolves an answer may lie, as 
 _FOR_SLOPES = 3.0
 _UP, _DOWN = np.geomspace(0.2, 30.0, 14), np.append(np.geomspace(0.02, 0.95, 14), 1.0)  # for Chernoff's bounds
 _SPAN = 2.0  # how far to either side of the answer the other periods stay away, in standard deviations
+_AWAY = np.geomspace(0.3, 60.0, 16)  # for the same where a loss was cut off
+_SLACK = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +144,7 @@ class _Frame:
 
     tilt: float
     spread: float
-    laws: list[tuple[Tilted | TiltedNormal, int]]
+    laws: list[tuple[Tilting, int]]
     tail: float
     period: float
     count: int
@@ -221,7 +227,7 @@ def _laws(
     tilt: float,
     reaches: Sequence[tuple[float, float]],
     steepness: float,
-) -> list[tuple[Tilted | TiltedNormal, int]] | None:
+) -> list[tuple[Tilting, int]] | None:
     laws = []
     for (step, k), reach in zip(steps, reaches, strict=True):
         law = tilted(step, flipped, tilt, reach, steepness)
@@ -243,7 +249,7 @@ def _alias(s: Array, k_of: Array, period: float, rho: float) -> tuple[Array, Arr
     return s, np.asarray(k_of - s * period - np.log(-np.expm1(-s * period)) + 2 * rho + 1e-9)
 
 
-def _terms(live: Sequence[tuple[Tilted | TiltedNormal, int]], y: Array, tilt: float, far: float) -> tuple[Any, float]:
+def _terms(live: Sequence[tuple[Tilting, int]], y: Array, tilt: float, far: float) -> tuple[Any, float]:
     """a_n, and the sum of their errors: with |φ̂ − φ| ≤ e, |φ̂^k − φ^k| ≤ (|φ̂|+e)^k − |φ̂|^k, plus phase and exponent."""
     log_size, angle, excess, turns = np.zeros(y.size), np.zeros(y.size), np.zeros(y.size), np.zeros(y.size)
     for law, k in live:
@@ -271,3 +277,90 @@ def _terms(live: Sequence[tuple[Tilted | TiltedNormal, int]], y: Array, tilt: fl
     # two sizes are never further apart than their sum
     lost = np.where(np.isfinite(log_size), np.minimum(grown, 1 + size) + turned, 1.0)
     return terms, float((scale * lost / np.abs(bottom)).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Rest:
+    """P at +∞, and beside it P below the cuts and P, Q above them; ``s``, ``k``: S < log t has Q-mass e^{k−s(b−log t)}.
+
+    With ``flipped`` laws what lies above the cuts has large negative losses and counts for next to nothing.
+    """
+
+    top: float
+    below: float
+    p: float
+    q: float
+    b: float
+    s: Array
+    k: Array
+    flipped: bool
+
+    def bounds(self, loss: Array) -> tuple[Array, Array]:
+        """(low, high) of the part of h(e^l) in these outcomes."""
+        loss = np.asarray(loss, dtype=float)
+        if self.p == 0 and self.q == 0:
+            return np.full(loss.shape, self.top), np.full(loss.shape, self.top + self.below)
+        apart = self.b + loss if self.flipped else self.b - loss
+        unlikely = np.exp(np.minimum(np.min(self.k - np.multiply.outer(apart, self.s), axis=-1), 0.0))
+        if self.flipped:
+            return np.full(loss.shape, self.top), self.top + self.below + self.p * unlikely
+        with np.errstate(over="ignore"):
+            against = np.minimum(np.exp(np.minimum(loss, 700.0)) * self.q, 1e300)
+        low = np.maximum(self.p * (1 - _SLACK) - against * (1 + _SLACK), 0.0)
+        high = np.maximum(self.p * (1 + _SLACK) - against * (1 - _SLACK) * (1 - unlikely), 0.0)
+        return self.top + low, self.top + self.below + np.minimum(high, self.p * (1 + _SLACK))
+
+    def slope(self, loss: Array) -> Array:
+        """About −dh/dl of the same."""
+        if self.flipped or self.q == 0:
+            return np.zeros(np.shape(loss))
+        return np.asarray(np.exp(np.minimum(loss, 700.0)) * self.q)
+
+
+def rest_of(
+    steps: Sequence[tuple[Step, int]],
+    flipped: bool,
+    reaches: Sequence[tuple[float, float]],
+    laws: Sequence[tuple[Tilting, int]],
+    tilt: float,
+    spread: float,
+) -> Rest:
+    """The rest of a product cut off at ``reaches``, whose kept parts, tilted, are ``laws``."""
+    s = _AWAY / spread
+    # E e^{−sL} given what is kept, under the law whose mass is to be shown unlikely: H0, whatever the order
+    shift, k_of = s - tilt if flipped else -1 - s - tilt, np.zeros(s.size)
+    # logarithms of the mass that no step shows: at infinity; nor below its cut; nor above it
+    p_sure = p_cut = p_kept = q_cut = q_kept = 0.0
+    b = math.inf
+    for (step, k), (low, high), (law, _) in zip(steps, reaches, laws, strict=True):
+        atoms = step.atoms
+        over, under = (-math.inf, -math.inf), (-math.inf, -math.inf)
+        if step.span is not None and not law.uncut:
+            over, under = step.above(high), step.below(low)
+            if math.isfinite(over[0]):
+                b = min(b, float(step.loss(np.asarray(high))))
+        sides = [(atoms.only1, _mass(over[0]), _mass(under[0])), (atoms.only0, _mass(over[1]), _mass(under[1]))]
+        (p_top, p_over, p_under), (q_top, q_over, q_under) = reversed(sides) if flipped else sides
+        p_sure += _none(k, p_top)
+        p_cut += _none(k, p_top + p_under)
+        p_kept += _none(k, p_top + p_under + p_over)
+        q_cut += _none(k, q_top + q_under)
+        q_kept += _none(k, q_top + q_under + q_over)
+        kept = _none(1, p_top + p_under + p_over if flipped else q_top + q_under + q_over)
+        k_of += k * np.maximum(law.log_moment(shift) + law.log_scale - kept + 2 * law.rho, 0.0)
+    above = -math.exp(p_cut) * math.expm1(p_kept - p_cut) if p_kept < p_cut else 0.0
+    above_q = -math.exp(q_cut) * math.expm1(q_kept - q_cut) if q_kept < q_cut else 0.0
+    below = -math.exp(p_sure) * math.expm1(p_cut - p_sure) * (1 + _SLACK) if p_cut < p_sure else 0.0
+    if not 0 < b < math.inf:
+        s, k_of = np.zeros(1), np.zeros(1)
+    return Rest(-math.expm1(p_sure) + 0.0, below, above, above_q, b, s, k_of, flipped)
+
+
+def _mass(log_mass: float) -> float:
+    """Not 0 where there is any."""
+    return max(math.exp(log_mass), 5e-324) if math.isfinite(log_mass) else 0.0
+
+
+def _none(k: int, mass: float) -> float:
+    """log (1 − m)^k."""
+    return k * math.log1p(-mass) if mass < 1 else -math.inf

@@ -2,77 +2,98 @@
 
 The finite part of the loss has the law dP·e^{λL}/E e^{λL}. Normal steps stay normal; all others are a few hundred
 quadrature nodes and their atoms, good for every e^{zL} up to a steepness given.
+
+How fast a characteristic function falls is a bound on |E e^{iyL}| that holds for every y beyond a given one. Where the
+loss has a density of at least κ on an interval of length w, it is with probability ω = κw uniform there, and a uniform
+law has |φ(y)| = |sin θ/θ|, θ = yw/2. So |φ(y)| ≤ 1 − Σω(1 − |sin θ/θ|) over slabs that fit under the density. Atoms and
+whatever lies above the slabs count as not falling at all. With |sin θ/θ| replaced by its largest value at and beyond θ,
+the bound itself falls, so that it may be summed or integrated to infinity.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ...checks import Array
-from .decay import Slabs, slabs
-from .quadrature import resolved
-from .step import NormalStep, Step
+from .moments import resolved
+from .step import Step, Tilting
 
-__all__ = ["MOST_NODES", "Tilted", "TiltedNormal", "tilted"]
+__all__ = ["MOST_NODES", "Slabs", "Tilted", "frequency", "slabs", "tilted"]
 
 _U = 2.0**-53
 _RHO = 2e-14  # relative error of the quadrature, of a mass and of a characteristic function
 _UNSEEN = 1e-25  # relative mass of nodes whose rounding is of no account
 MOST_NODES = 2**16
+_LEVELS = 0.75 ** np.arange(32)
+_PEAKS = 3
+_SECOND = 0.21724  # the height of the second lobe of |sin θ/θ|, rounded up
+_GRID = 1.12 ** np.arange(-12, 180)
 
 
-@dataclass(frozen=True)
-class TiltedNormal:
-    """N(μ²/2 + λμ², μ²): the loss of a normal shift, tilted."""
+@dataclass(frozen=True, eq=False)
+class Slabs:
+    """Uniform parts of a law: their masses and their lengths."""
 
-    mu: float
-    tilt: float
+    mass: Array
+    length: Array
 
-    @property
-    def nodes(self) -> int:
-        """What a frequency costs."""
-        return 1
+    def bound(self, y: Array) -> Array:
+        """1 − Σω(1 − sup_{θ' ≥ θ}|sin θ'/θ'|)."""
+        theta = np.multiply.outer(y, self.length / 2)
+        near = np.maximum(np.sinc(np.minimum(theta, math.pi) / math.pi), _SECOND)
+        with np.errstate(divide="ignore"):
+            lobe = np.where(theta < math.pi, near, np.minimum(_SECOND, 1 / theta))
+        return np.asarray(1 - (1 - 1e-9) * ((1 - lobe) @ self.mass))
 
-    @property
-    def mean(self) -> float:
-        """μ²(λ + ½)."""
-        return self.mu * self.mu * (self.tilt + 0.5)
 
-    @property
-    def variance(self) -> float:
-        """μ²."""
-        return self.mu * self.mu
+def slabs(loss: Array, log_density: Array, change: Array) -> Slabs:
+    """Slabs under a density of the loss, known at growing losses; between two, its logarithm changes by ``change``
+    at most in all."""
+    gap = np.diff(loss)
+    with np.errstate(over="ignore"):
+        least = np.exp(0.5 * (log_density[1:] + log_density[:-1] - change))  # |f'| ≤ c: above the lower of two cones
+    least = np.where(gap > 0, least, 0.0)
+    mass, length = [np.zeros(0)], [np.zeros(0)]
+    for _ in range(_PEAKS):
+        peak = int(np.argmax(least * gap)) if not np.isfinite(least).all() else int(np.argmax(least))
+        top = float(least[peak])
+        if not 0 < top < math.inf:
+            break
+        levels = top * _LEVELS
+        up = np.searchsorted(-np.minimum.accumulate(least[peak:]), -levels, side="right")
+        down = np.searchsorted(-np.minimum.accumulate(least[peak::-1]), -levels, side="right")
+        first, stop = peak - down + 1, peak + up
+        wide = loss[stop] - loss[first]
+        mass.append((levels - np.append(levels[1:], 0.0)) * wide)
+        length.append(wide)
+        least = least.copy()
+        least[first[-1] : stop[-1]] = 0.0
+    return Slabs(np.concatenate(mass), np.concatenate(length))
 
-    @property
-    def log_scale(self) -> float:
-        """K(λ) = λ(λ+1)μ²/2."""
-        return self.tilt * (self.tilt + 1) * self.variance / 2
 
-    @property
-    def kappa(self) -> float:
-        """The error of a loss."""
-        return 4 * _U * self.mean
+def frequency(
+    parts: Sequence[tuple[Callable[[Array], Array], int]], tilt: float, spread: float, wanted: float
+) -> tuple[float, float]:
+    """(Y, R): a frequency and a bound R ≤ wanted on (1/π)∫_Y^∞ Π|φ|^k/|z(z+1)| dy with z = λ + iy; Y infinite if none.
 
-    @property
-    def rho(self) -> float:
-        """The relative error of a mass."""
-        return 16 * _U * (1 + self.log_scale)
-
-    def log_moment(self, s: Array) -> Array:
-        """K(λ+s) − K(λ)."""
-        return np.asarray(s * self.mean + s * s * self.variance / 2)
-
-    def transform(self, h: float, count: int) -> Any:
-        """E e^{inh(L − mean)} for n < count."""
-        return np.exp(-0.5 * (h * self.mu * np.arange(count)) ** 2) + 0j
-
-    def decay(self, y: Array) -> Array:
-        """A bound on the size of the characteristic function that falls: itself."""
-        return np.exp(-0.5 * (self.mu * y) ** 2)
+    ``parts`` are falling bounds on |φ| with their counts, ``spread`` is the standard deviation of the product: Y is
+    sought on the scale of its inverse.
+    """
+    y = np.asarray(_GRID / spread)
+    log_bound = np.zeros(y.size)
+    with np.errstate(divide="ignore"):
+        for bound, count in parts:
+            log_bound += count * np.log(bound(y))
+    height = np.exp(log_bound - 0.5 * (np.log(tilt**2 + y**2) + np.log((tilt + 1) ** 2 + y**2))) / math.pi
+    pieces = np.append(height[:-1] * np.diff(y), math.exp(log_bound[-1]) / (math.pi * y[-1]))
+    rest = np.cumsum(pieces[::-1])[::-1] * (1 + 1e-9)
+    enough = np.flatnonzero(rest <= wanted)
+    return (float(y[enough[0]]), float(rest[enough[0]])) if enough.size else (math.inf, math.inf)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +113,11 @@ class Tilted:
     def nodes(self) -> int:
         """What a frequency costs."""
         return self.loss.size
+
+    @property
+    def uncut(self) -> bool:
+        """It ends where the step was cut off."""
+        return False
 
     @property
     def variance(self) -> float:
@@ -117,12 +143,11 @@ class Tilted:
         return self.slabs.bound(y)
 
 
-def tilted(
-    step: Step, flipped: bool, tilt: float, reach: tuple[float, float], steepness: float
-) -> Tilted | TiltedNormal | None:
+def tilted(step: Step, flipped: bool, tilt: float, reach: tuple[float, float], steepness: float) -> Tilting | None:
     """The step tilted by λ between two places; ``flipped`` exchanges the laws. None if it takes too many nodes."""
-    if isinstance(step, NormalStep):
-        return TiltedNormal(step.mu, tilt)
+    closed = step.tilted(tilt)
+    if closed is not None:
+        return closed
     atoms = step.atoms
     loss, log_p, error = atoms.loss, atoms.log_p, 8 * _U * np.abs(atoms.loss)
     x = density = np.zeros(0)

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 from ...assessment.precedents import SOURCE
 from ...data.scan.scan import DISCLOSURE as SCAN_DISCLOSURE
-from .. import icons
-from ..assessment_curves import DESK, PHONE, accuracy_curve, risk_curve
-from ..assessment_strips import MOST_GROUPS, STRIP, precedent_strip, simulated, simulated_query
+from ..charts import icons
+from ..charts.assessment import accuracy_curve, risk_curve
+from ..charts.known import known_curve
+from ..charts.strips import MOST_GROUPS, precedent_strip, simulated, simulated_query
 from ..document import (
     Cell,
     Code,
@@ -42,7 +43,6 @@ from ..document import (
     plain_table,
     said,
 )
-from ..known_chart import known_curve
 from ..scan import alone
 from ..words import apart, frequencies, people_of_100
 from .data import release_values
@@ -165,7 +165,7 @@ def _curves(a: Assessment) -> Section:
     return Section(
         "Risk and accuracy as ε changes",
         (
-            Figures(tuple(Figure(panel, (DESK, PHONE)) for panel in panels), stacked=True),
+            Figures(tuple(Figure(panel) for panel in panels), stacked=True),
             *((Paragraph(said(told)),) if told else ()),
             Fold("The numbers behind these curves", (plain_table(head, rows),)),
         ),
@@ -191,7 +191,7 @@ def _accuracy(a: Assessment) -> Section:
 
 def _releases(a: Assessment, q: QueryAccuracy) -> Part:
     shown = [("Planned", a.epsilon), *([] if (at := second(a)) is None else [(second_name(a), at)])]
-    figures = tuple(Figure(partial(simulated, a, q, e), (STRIP,), f"{name}, ε = {planned(e)}") for name, e in shown)
+    figures = tuple(Figure(partial(simulated, a, q, e), f"{name}, ε = {planned(e)}") for name, e in shown)
     note = (
         "Each dot is one simulated answer; the upright line is the true answer, and the band holds 95 of 100 answers."
     )
@@ -260,7 +260,7 @@ def _related(a: Assessment) -> Section | None:
     table = relatives_table(alike)
     numbers = Table(table.columns, table.groups, table.name, Forms.RUNNING)
     curve = partial(known_curve, alike.by_known, independent=1.0, title="How many times as much one answer tells")
-    picture = (Figure(curve, (DESK, PHONE)), Fold(_NUMBERS, (table,))) if len(alike.by_known) > 1 else ()
+    picture = (Figure(curve), Fold(_NUMBERS, (table,))) if len(alike.by_known) > 1 else ()
     return Section(
         "If related people resemble each other",
         (Paragraph(said(relatives_sentence(a))), numbers, *picture),
@@ -294,7 +294,7 @@ def _others(a: Assessment) -> Section:
     return Section(
         "What others have used",
         (
-            Figure(partial(precedent_strip, a), (DESK, PHONE)),
+            Figure(partial(precedent_strip, a)),
             Paragraph(said(source), Tone.NOTE),
             Fold("The deployments", (Table(columns, (Group(rows),)),)),
         ),

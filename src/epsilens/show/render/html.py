@@ -17,7 +17,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from ... import __version__
-from .. import charts, icons
+from ..charts import icons
 from ..document import Block, Document, Figure, Forms, IconArray, Kind, Lead, Said, Section, Table
 from .tables import grid, stated
 
@@ -176,7 +176,9 @@ def subscripts(text: str) -> Markup:
 def _drawings(figure: Figure) -> list[Markup]:
     """The chart at each of its widths; nothing where there is nothing to draw."""
     chart = figure.chart()
-    return [] if chart is None else [Markup(charts.render(chart, width)) for width in figure.widths]  # type: ignore[arg-type]
+    if chart is None:
+        return []
+    return [Markup(chart.svg("page", width)) for width in dict.fromkeys((chart.desk, chart.phone))]
 
 
 def _people(array: IconArray) -> Markup:

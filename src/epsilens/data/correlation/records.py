@@ -1,0 +1,346 @@
+"""How records depend on each other, estimated from a table in one pass of the engine that holds it.
+
+A *record* is one number of one person, a column here; a row is one observation of all of them: the members of a
+household, the same person at several times. From the rows come the three models of dependence:
+
+* :func:`moments`: the covariance, from counts, sums and products in one aggregate query;
+* :func:`cells`: how often each combination of values occurs, one GROUP BY;
+* :func:`steps`: how often a value is followed by another, for columns in the order of time, one GROUP BY.
+
+Sums of products lose digits when the mean is large beside the spread. Values are therefore moved by the mean m₀ of the
+first rows and divided by a power of two near their spread before anything is multiplied. The k rows that gave m₀ are
+among the N of the table, so (mean − m₀)² ≤ N/k · variance: at most a factor N/k of the digits is lost, whatever the
+data (k = 1000: three digits of sixteen at a million rows).
+
+Rows in which a value is empty, NaN or infinite are left out of all three and counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...checks import Array
+from ...errors import InputError
+from ..tables.columns import column_of
+from ..tables.engines import Engine, need_ibis, sentence
+from ..tables.open import OpenTable
+from ..words import listed
+
+__all__ = [
+    "Bounds",
+    "Moments",
+    "Records",
+    "Steps",
+    "cells",
+    "inflation",
+    "moments",
+    "number_of",
+    "reading",
+    "steps",
+    "wide",
+]
+
+#: Rows whose mean is a good enough centre.
+SAMPLE = 1000
+#: The most combinations of values a joint table may have, seen or not.
+MOST_CELLS = 1 << 20
+#: The most different values a chain's records may take.
+MOST_STATES = 64
+#: The most records.
+MOST_RECORDS = 200
+
+#: The lowest and highest value a record may have; values beyond are moved to them, as the release does.
+Bounds: TypeAlias = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Records:
+    """Rows of numbers ready to be counted: columns x0, x1, … of the Ibis table ``base``, NULL where unusable.
+
+    ``bounds`` are those of the records that have some, ``unit`` is what a row stands for.
+    """
+
+    base: Any
+    engine: Engine
+    names: tuple[str, ...]
+    bounds: Mapping[str, Bounds] = field(default_factory=dict)
+    unit: str = "rows"
+
+    @property
+    def columns(self) -> list[Any]:
+        """The records' columns."""
+        return [self.base[f"x{i}"] for i in range(len(self.names))]
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Means and sample covariance (divisor N−1) of the complete rows, and their extremes."""
+
+    names: tuple[str, ...]
+    rows: int
+    missing: int
+    mean: Array
+    cov: Array
+    low: Array
+    high: Array
+
+
+@dataclass(frozen=True)
+class Steps:
+    """First values and steps from one value to the next, counted; ``rows`` sequences, ``missing`` steps left out."""
+
+    values: Array
+    first: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    rows: int
+    missing: int
+
+
+@contextmanager
+def reading(opened: OpenTable) -> Iterator[None]:
+    """Whatever an engine says when it cannot read the table, in one sentence."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        raise InputError(
+            f"table is {opened.name!r}: the engine {opened.engine.kind} could not read it ({sentence(error)}); "
+            "check the file and the column types",
+            parameter="table",
+        ) from error
+
+
+def number_of(column: Any, role: str, bounds: Bounds | None = None) -> Any:
+    """The column as a float64, NULL where it is NaN or infinite, moved into the bounds."""
+    ibis = need_ibis()
+    kind, name = column.type(), column.get_name()
+    if kind.is_boolean():
+        column = column.cast("int8")
+    elif not (kind.is_integer() or kind.is_floating() or kind.is_decimal()):
+        raise InputError(
+            f"{role} has {name!r} of type {kind}: give columns of numbers, or derive numbers from it first"
+        )
+    value = column.cast("float64")
+    if kind.is_floating():
+        unusable = value.isnan() if bounds else value.isnan() | value.isinf()
+        value = ibis.ifelse(unusable, ibis.null("float64"), value)
+    if bounds is not None:
+        low, high = (ibis.literal(float(b), "float64") for b in bounds)
+        # not least and greatest, which skip NULL on some engines
+        value = ibis.ifelse(value < low, low, ibis.ifelse(value > high, high, value))
+    return value + 0.0  # minus zero is zero
+
+
+def wide(
+    table: Any,
+    engine: Engine,
+    columns: Sequence[str],
+    bounds: Mapping[str, Bounds] | None = None,
+    role: str = "columns",
+) -> Records:
+    """The records of a table with one column for each."""
+    names = tuple(columns)
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise InputError(f"{role} has {twice[0]!r} twice: give each column once")
+    if len(names) > MOST_RECORDS:
+        raise InputError(f"{role} has {len(names)} names: give at most {MOST_RECORDS}")
+    limits = bounds or {}
+    made = {f"x{i}": number_of(column_of(table, name, role), role, limits.get(name)) for i, name in enumerate(names)}
+    return Records(table.select(**made), engine, names, limits)
+
+
+def _complete(records: Records) -> Any:
+    """Whether a row has every value."""
+    ok = records.columns[0].notnull()
+    for column in records.columns[1:]:
+        ok = ok & column.notnull()
+    return ok
+
+
+def _centre(records: Records) -> tuple[Array, Array]:
+    """A centre and a spread for each column, from the first complete rows; the spread is a power of two."""
+    first = records.engine.fetch(records.base.filter(_complete(records)).limit(SAMPLE))
+    sample = np.column_stack([first[f"x{i}"].to_numpy() for i in range(len(records.names))])
+    if not len(sample):
+        raise InputError(
+            f"no row of the table has a usable number in each of {listed(records.names[:6])}: "
+            "leave out the columns that are empty"
+        )
+    with np.errstate(over="ignore"):
+        centre = np.clip(sample.mean(axis=0), sample.min(axis=0), sample.max(axis=0))
+        away = np.abs(sample - centre).max(axis=0)
+    away = np.where((away > 0) & np.isfinite(away), away, np.maximum(np.abs(centre), 1.0))
+    return centre, np.exp2(np.clip(np.round(np.log2(away)), -1000, 1000))
+
+
+def moments(records: Records) -> Moments:
+    """Means and covariance of the complete rows, from one aggregate query.
+
+    >>> from epsilens.data.tables.open import open_table
+    >>> opened = open_table({"a": [1.0, 2.0, 4.0, None], "b": [2.0, 4.0, 9.0, 1.0]})
+    >>> found = moments(wide(opened.table, opened.engine, ["a", "b"]))
+    >>> found.cov.round(6).tolist(), found.rows, found.missing
+    ([[2.333333, 5.5], [5.5, 13.0]], 3, 1)
+    >>> opened.close()
+    """
+    ibis = need_ibis()
+    n = len(records.names)
+    centre, spread = _centre(records)
+    ok, none = _complete(records), ibis.null("float64")
+    moved = {
+        f"y{i}": ibis.ifelse(ok, (column - float(centre[i])) / float(spread[i]), none)
+        for i, column in enumerate(records.columns)
+    }
+    base = records.base.select(**moved)
+    y = [base[f"y{i}"] for i in range(n)]
+    asked = {"total": base.count(), "rows": y[0].count()}
+    for i in range(n):
+        asked |= {f"s{i}": y[i].sum(), f"l{i}": y[i].min(), f"h{i}": y[i].max()}
+        asked |= {f"p{i}_{j}": (y[i] * y[j]).sum() for j in range(i, n)}
+    got = records.engine.fetch(base.aggregate(**asked)).to_pylist()[0]
+    rows = int(got["rows"])
+    mean = np.array([got[f"s{i}"] for i in range(n)]) / rows
+    product = np.array([[got[f"p{min(i, j)}_{max(i, j)}"] for j in range(n)] for i in range(n)])
+    with np.errstate(over="ignore", invalid="ignore"):
+        centred = (product - rows * np.outer(mean, mean)) / max(rows - 1, 1)
+        cov = centred * spread[:, None] * spread
+    if not np.isfinite(cov).all():
+        raise InputError(
+            f"columns has values too large to multiply in {listed(records.names[:6])}: give bounds, or divide them",
+            parameter="columns",
+        )
+    low, high = (np.array([got[f"{end}{i}"] for i in range(n)]) * spread + centre for end in "lh")
+    return Moments(records.names, rows, int(got["total"]) - rows, centre + spread * mean, cov, low, high)
+
+
+def inflation(records: Records, found: Moments, answer: Array, part: Array) -> float:
+    """How much wider the error of a regression coefficient is than normal data would have it; at least 1.
+
+    ``answer`` and ``part`` are weights over the records: e, what the adversary's regression leaves of the query, and z,
+    what knowing the other records leaves of the target. The variance of the coefficient is Σz²e²/(Σz²)² for any data
+    (the sandwich estimate) and (Σe²/N)/Σz² for normal data; the answer is the root of their ratio.
+    """
+    place = [(column - float(m)) for column, m in zip(records.columns, found.mean, strict=True)]
+
+    def combined(weights: Array) -> Any:
+        size = np.sqrt(float(weights @ found.cov @ weights)) or 1.0
+        terms = [column * float(w / size) for column, w in zip(place, weights, strict=True) if w]
+        total = terms[0]
+        for term in terms[1:]:
+            total = total + term
+        return total
+
+    if not answer.any() or not part.any() or answer @ found.cov @ answer <= 0:
+        return 1.0
+    rows = records.base.filter(_complete(records)).select(e=combined(answer), z=combined(part))
+    both, own, left = (rows["e"] * rows["z"]) ** 2, rows["z"] ** 2, rows["e"] ** 2
+    got = records.engine.fetch(rows.aggregate(both=both.mean(), own=own.mean(), left=left.mean())).to_pylist()[0]
+    usual = got["own"] * got["left"]
+    return max(float(np.sqrt(got["both"] / usual)), 1.0) if usual > 0 else 1.0
+
+
+def cells(records: Records) -> tuple[NDArray[np.int64], list[Array], int]:
+    """How often each combination of values occurs: an array with an axis for each record, its values, rows left out.
+
+    >>> from epsilens.data.tables.open import open_table
+    >>> opened = open_table({"a": [0, 0, 1, 1], "b": [0, 3, 3, None]})
+    >>> counts, values, missing = cells(wide(opened.table, opened.engine, ["a", "b"]))
+    >>> counts.tolist(), [v.tolist() for v in values], missing
+    ([[1, 1], [0, 1]], [[0.0, 1.0], [0.0, 3.0]], 1)
+    >>> opened.close()
+    """
+    n = len(records.names)
+    keys = [f"x{i}" for i in range(n)]
+    grouped = records.base.group_by(keys).agg(n_=records.base.count())
+    got = records.engine.fetch(grouped.limit(MOST_CELLS + 1))
+    if len(got) > MOST_CELLS:
+        raise _too_many(f"more than {MOST_CELLS:,}")
+    found = {key: got[key].to_numpy(zero_copy_only=False).astype(np.float64) for key in keys}
+    count = got["n_"].to_numpy(zero_copy_only=False).astype(np.int64)
+    ok = np.ones(len(count), dtype=bool)
+    for key in keys:
+        ok &= ~np.isnan(found[key])
+    if not ok.any():
+        raise InputError(
+            f"no row of the table has a usable number in each of {listed(records.names[:6])}: "
+            "leave out the columns that are empty"
+        )
+    values, place = [], []
+    for key in keys:
+        levels, where = np.unique(found[key][ok], return_inverse=True)
+        values.append(levels)
+        place.append(where)
+    size = int(np.prod([float(len(v)) for v in values]))
+    if size > MOST_CELLS:
+        raise _too_many(f"{size:,}")
+    counts = np.zeros([len(v) for v in values], dtype=np.int64)
+    np.add.at(counts, tuple(place), count[ok])
+    return counts, values, int(count[~ok].sum())
+
+
+def _too_many(how_many: str) -> InputError:
+    return InputError(
+        f"columns take {how_many} combinations of values, and a joint table may have {MOST_CELLS:,}: "
+        "give fewer columns, bounds that merge rare values, or model='normal'"
+    )
+
+
+def steps(records: Records) -> Steps:
+    """First values and steps of columns in the order of time, from one grouped query.
+
+    A step is left out where either of its ends is empty.
+
+    >>> from epsilens.data.tables.open import open_table
+    >>> opened = open_table({"t1": [0, 0, 1], "t2": [0, 1, 1], "t3": [1, 1, 0]})
+    >>> found = steps(wide(opened.table, opened.engine, ["t1", "t2", "t3"]))
+    >>> found.first.tolist(), found.counts.tolist()
+    ([2, 1], [[1, 2], [1, 2]])
+    >>> opened.close()
+    """
+    ibis = need_ibis()
+    columns = records.columns
+    pairs = [ibis.struct({"k": ibis.literal(0, "int64"), "a": columns[0], "b": columns[0]})]
+    pairs += [ibis.struct({"k": ibis.literal(1, "int64"), "a": a, "b": b}) for a, b in pairwise(columns)]
+    each = records.base.select(step=ibis.array(pairs).unnest())
+    flat = each.select(k=each["step"]["k"], a=each["step"]["a"], b=each["step"]["b"])
+    return counted_steps(records.engine.fetch(flat.group_by(["k", "a", "b"]).agg(n_=flat.count())))
+
+
+def counted_steps(got: Any) -> Steps:
+    """Steps from grouped rows: k is 0 for a first value, 1 for a step from a to b, else what is left out."""
+    kind, count = (got[c].to_numpy(zero_copy_only=False).astype(np.int64) for c in ("k", "n_"))
+    a, b = (got[c].to_numpy(zero_copy_only=False).astype(np.float64) for c in "ab")
+    first = (kind == 0) & ~np.isnan(b)
+    step = (kind == 1) & ~np.isnan(a) & ~np.isnan(b)
+    values = np.unique(np.concatenate((b[first], a[step], b[step])))
+    if not step.any():
+        raise InputError(
+            "the table has no value that is followed by another: give the columns in the order of time, "
+            "or a person with several times"
+        )
+    if len(values) > MOST_STATES:
+        raise InputError(
+            f"columns take {len(values):,} different values, and a chain may have {MOST_STATES}: "
+            "give bounds that merge rare values, or round them first"
+        )
+    starts = np.zeros(len(values), dtype=np.int64)
+    counts = np.zeros((len(values), len(values)), dtype=np.int64)
+    np.add.at(starts, np.searchsorted(values, b[first]), count[first])
+    np.add.at(counts, (np.searchsorted(values, a[step]), np.searchsorted(values, b[step])), count[step])
+    silent = np.flatnonzero(counts.sum(axis=1) == 0)
+    if silent.size:
+        raise InputError(
+            f"the value {values[silent[0]]:g} is never followed by another, so nothing is known about what follows it: "
+            "give bounds that merge rare values"
+        )
+    lost = int(count[(kind != 0) & ~step].sum())
+    return Steps(values, starts, counts, int(count[kind == 0].sum()), lost)

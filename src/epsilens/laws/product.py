@@ -1,0 +1,212 @@
+"""Several answers observed together: the product of their laws.
+
+Exact where a closed form exists (normals, a few equal Laplaces, small finite pairs); otherwise the composed privacy
+loss with a certified bracket (:mod:`.loss.law`), whose readings are the safe end of it. What is only known by a bound,
+a claim say, makes all that contains it a bound: nothing is then known from below.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+import numpy as np
+
+from .. import checks
+from ..errors import InputError
+from ..readings.law import Known, Law
+from .closed.laplace import Laplace
+from .closed.normal import Normal
+from .finite.law import MOST_LOSS, Finite, FiniteStep
+from .finite.product import finite_product
+from .line.laplace_product import laplace_product, resolved
+from .loss.law import WIDTH, Loss
+from .loss.order import Product
+from .loss.step import Composable, Counted, Family, Step
+
+__all__ = ["Composed", "Factor", "How", "certified", "named", "product", "steps_of", "width_of"]
+
+_MOST_EXACT = 8  # equal Laplaces; beyond, the exact product takes seconds
+_MOST_ATOMS, _MOST_BLURRED = 2048, 200_000  # of a product of finite pairs that is written out
+
+
+class Factor(NamedTuple):
+    """A law, how often it is observed, what readers call it, and whether it is one law, not an array of them."""
+
+    law: Law
+    times: int = 1
+    name: str = "it"
+    single: bool = True
+
+
+class How(StrEnum):
+    """By what a product was found."""
+
+    NOTHING = "nothing"  # no factor depends on the person
+    NORMAL = "normal"
+    LAPLACE = "laplace"
+    FINITE = "finite"
+    NUMERIC = "numeric"
+
+
+_CLOSED_WORDS = {
+    How.NOTHING: "nothing here depends on the person",
+    How.NORMAL: "normal noise composes to normal noise",
+    How.LAPLACE: "{total} equal Laplace answers compose in closed form",
+    How.FINITE: "finite pairs compose to a finite pair",
+}
+
+
+@dataclass(frozen=True)
+class Composed:
+    """A product and the facts about it: ``loose`` names factors known by a bound only, ``worst`` those that enter by
+    the worst case of their ε.
+    """
+
+    law: Law
+    how: How
+    total: int
+    loose: tuple[str, ...] = ()
+    worst: tuple[str, ...] = ()
+
+    @property
+    def note(self) -> str:
+        """How it was computed, in words."""
+        only = named([*self.worst, *self.loose])
+        above = f"an upper bound, as {only} is only known by one, and nothing is known from below"
+        if self.how is not How.NUMERIC:
+            exact = self.how is How.NOTHING or not self.loose
+            return f"{_CLOSED_WORDS[self.how].format(total=self.total)}: {'exact' if exact else above}"
+        if not (self.loose or self.worst):
+            told = f"the safe end of a proven bracket, {self.law.width:.3g} wide where that is reached"
+            return f"composed numerically: each value is {told}"
+        more = f"; {named(self.worst)} enters as the worst case of its ε" if self.worst else ""
+        return f"composed numerically: {above}{more}"
+
+
+def named(names: Iterable[str]) -> str:
+    """Names in a sentence, each once."""
+    return " and ".join(sorted(set(names)))
+
+
+def width_of(width: float) -> float:
+    """A relative width of brackets, checked."""
+    return float(checks.within("width", checks.scalar("width", width), 1e-9, 0.5))
+
+
+def product(factors: Sequence[Factor], width: float | None = None) -> Composed:
+    """All factors observed together; with a ``width`` always by a bracket so wide."""
+    loose = tuple(f.name for f in factors if f.law.known is Known.BOUND)
+    total = sum(f.times for f in factors)
+    if width is None and (found := _closed(factors)) is not None:
+        law, how = found
+        return Composed(law.as_bound() if loose else law, how, total, loose)
+    steps = [one for f in factors for one in steps_of(f)]
+    worst = tuple(f.name for f in factors if not isinstance(f.law, Composable))
+    return certified(steps, width or WIDTH, loose=loose, worst=worst, total=total)
+
+
+def steps_of(factor: Factor) -> list[Counted]:
+    """The steps of a factor, each with its count; a sentence where there are none."""
+    if not factor.single:
+        raise InputError("a composition needs single numbers: build each experiment from numbers, not arrays")
+    law = factor.law
+    if not isinstance(law, Composable):
+        worst = float(law.worse_epsilon(np.asarray(0.0)))
+        if not math.isfinite(worst):
+            raise InputError(
+                f"{factor.name} does not compose: its loss has no closed form and no finite epsilon bounds it, "
+                "so compose what it was built from"
+            )
+        if not worst > 0:
+            return []
+        law = Finite.claim(float(checks.within("epsilon", np.asarray(worst), 1e-15, MOST_LOSS)))
+    return [(step, k * factor.times) for step, k in law.steps()]
+
+
+def certified(
+    steps: Sequence[Counted],
+    width: float = WIDTH,
+    *,
+    loose: tuple[str, ...] = (),
+    worst: tuple[str, ...] = (),
+    total: int = 1,
+) -> Composed:
+    """The product of steps, with a bracket; ``loose`` and ``worst`` name mere bounds among what they come from."""
+    live = _written_out(_gathered(steps))
+    if not live:
+        return Composed(Finite(np.zeros(1), np.zeros(1), mirrored=True), How.NOTHING, total, loose, worst)
+    return Composed(Loss(live, width, bound=bool(loose or worst)), How.NUMERIC, total, loose, worst)
+
+
+def _gathered(steps: Sequence[Counted]) -> list[Counted]:
+    """Equal steps together; those of one kin, normal ones, become one.
+
+    Lists of atoms stay apart: to compare thousands of them costs more than it saves.
+    """
+    equal: dict[Step | int, Counted] = {}
+    kin: dict[type[Step], list[Counted]] = {}
+    for step, k in steps:
+        if step.kin is None:
+            key = id(step) if step.span is None else step
+            equal[key] = (step, equal[key][1] + k if key in equal else k)
+        else:
+            kin.setdefault(step.kin, []).append((step, k))
+    return [*equal.values(), *(one for kind, alike in kin.items() for one in kind.joined(alike))]
+
+
+def _written_out(steps: list[Counted]) -> list[Counted]:
+    """Finite steps whose atoms share no lattice with the rest as one step, where their product is not too large."""
+    rest = [(step, k) for step, k in steps if step.family is not Family.FINITE]
+    if len(rest) == len(steps) or Product(steps).unit(0.0) is not None:
+        return steps
+    finite = [(law, k) for step, k in steps if isinstance(law := step.as_law(), Finite)]
+    written = finite_product(finite, _MOST_BLURRED // 4)
+    if written is None:
+        return steps
+    return [*rest, (FiniteStep(written.atoms(), written.mirrored, rho=1e-12), 1)]
+
+
+# -- closed forms of laws that are alike ------------------------------------------------------------------------------
+
+
+def _closed(factors: Sequence[Factor]) -> tuple[Law, How] | None:
+    families = {f.law.family if isinstance(f.law, Composable) else Family.NONE for f in factors}
+    return _CLOSED[families.pop()](factors) if len(families) == 1 else None
+
+
+def _normals(factors: Sequence[Factor]) -> tuple[Law, How] | None:
+    mu = np.sqrt(sum(f.times * np.asarray(f.law.mu) ** 2 for f in factors if isinstance(f.law, Normal)))
+    return Normal(np.asarray(mu)), How.NORMAL
+
+
+def _laplaces(factors: Sequence[Factor]) -> tuple[Law, How] | None:
+    total = sum(f.times for f in factors)
+    shifts = [float(f.law.m) for f in factors if isinstance(f.law, Laplace) and np.ndim(f.law.m) == 0]
+    alike = len(shifts) == len(factors) and len(set(shifts)) == 1
+    if not (alike and total <= _MOST_EXACT and resolved(shifts[0] * total)):
+        return None
+    return laplace_product(shifts[0], total), How.LAPLACE
+
+
+def _finites(factors: Sequence[Factor]) -> tuple[Law, How] | None:
+    share = Product([one for f in factors for one in steps_of(f)]).unit(0.0)
+    # on a common lattice the transform is exact too, and faster; elsewhere it would blur
+    finite = [(f.law, f.times) for f in factors if isinstance(f.law, Finite)]
+    written = finite_product(finite, _MOST_ATOMS if share else _MOST_BLURRED)
+    return None if written is None else (written, How.FINITE)
+
+
+def _none(factors: Sequence[Factor]) -> tuple[Law, How] | None:
+    return None
+
+
+_CLOSED: Mapping[Family, Callable[[Sequence[Factor]], tuple[Law, How] | None]] = {
+    Family.NORMAL: _normals,
+    Family.LAPLACE: _laplaces,
+    Family.FINITE: _finites,
+    Family.NONE: _none,
+}
