@@ -46,7 +46,7 @@ demo: $(LIGHT) ## assess a planned release of a bundled real table and write a r
 	@$(BIN)/python -m epsilens.cli.demo demo
 
 quick: $(READY) ## run the fast tests, for a change in hand
-	@$(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not slow and not spark"
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not slow and not spark"
 
 test: $(READY) ## run the tests
 	@$(BIN)/python -m pytest -q -n 2 --dist loadfile

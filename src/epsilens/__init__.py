@@ -12,6 +12,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from . import shown
+
 __version__ = "0.1.0"
 
 # Names are loaded on first use, so that `epsilens --help` needs neither numpy nor scipy.
@@ -167,6 +169,13 @@ __all__ = [
     "watch",
     "worst_pair",
 ]
+
+
+def _charter() -> Any:
+    return import_module(".show.charts.charter", __name__)
+
+
+shown.chart_with(_charter)
 
 
 def __getattr__(name: str) -> Any:

@@ -18,6 +18,7 @@ from .laws.product import Factor, product, width_of
 from .numerics.frozen import Frozen, Valued, brief
 from .readings import bayes, divergences, precision_recall, profile
 from .readings.law import Known, Law
+from .shown import Picture, charter
 from .worlds import MEMBERSHIP, Worlds
 
 __all__ = ["Experiment", "factor_of", "together"]
@@ -118,22 +119,22 @@ class Experiment(Valued):
 
     def tradeoff(self, alpha: ArrayLike) -> Number:
         """f(α): the least share of H1 missed by a test that flags a share α of H0."""
-        return plain(self.law.tradeoff(self._fit(checks.probability("alpha", alpha))))
+        return plain(self.law.tradeoff(self.fit(checks.probability("alpha", alpha))))
 
     def roc(self, fpr: ArrayLike) -> Number:
         """The largest true-positive rate at a false-positive rate: 1 − f(fpr)."""
-        return plain(self.law.roc(self._fit(checks.probability("fpr", fpr))))
+        return plain(self.law.roc(self.fit(checks.probability("fpr", fpr))))
 
     def recall(self, alpha: ArrayLike) -> Number:
         """The same as :meth:`roc`, in the words of paper 000."""
-        return plain(self.law.roc(self._fit(checks.probability("alpha", alpha))))
+        return plain(self.law.roc(self.fit(checks.probability("alpha", alpha))))
 
     def attack_success(self, baseline: ArrayLike) -> Number:
         """The most any attack can reach whose success without the release is ``baseline``: roc(baseline).
 
         Holds for re-identification, attribute inference and reconstruction alike.
         """
-        return plain(self.law.roc(self._fit(checks.probability("baseline", baseline))))
+        return plain(self.law.roc(self.fit(checks.probability("baseline", baseline))))
 
     def auc(self) -> Number:
         """Area under the ROC curve: how often someone in the data scores above someone who is not."""
@@ -147,7 +148,7 @@ class Experiment(Valued):
 
     def success(self, prior: ArrayLike = 0.5) -> Number:
         """How often the best guess is right when H1 has this prior probability."""
-        return plain(bayes.success(self.law, self._fit(checks.probability("prior", prior))))
+        return plain(bayes.success(self.law, self.fit(checks.probability("prior", prior))))
 
     def advantage(self) -> Number:
         """The largest true-positive rate minus false-positive rate: total variation, δ(0)."""
@@ -155,7 +156,7 @@ class Experiment(Valued):
 
     def posterior(self, prior: ArrayLike = 0.5) -> Number:
         """The most certain the adversary can ever become of H1."""
-        return plain(bayes.posterior(self.law, self._fit(checks.probability("prior", prior))))
+        return plain(bayes.posterior(self.law, self.fit(checks.probability("prior", prior))))
 
     def precision(
         self, alpha: ArrayLike | None = None, prior: ArrayLike = 0.5, *, recall: ArrayLike | None = None
@@ -166,32 +167,32 @@ class Experiment(Valued):
             raise InputError("precision needs either alpha or recall: give one of them")
         if recall is not None:
             r = checks.probability("recall", recall)
-            self._fit(r, p)
+            self.fit(r, p)
             return plain(precision_recall.precision_at_recall(self.law, r, p))
         assert alpha is not None
         a = checks.probability("alpha", alpha)
-        self._fit(a, p)
+        self.fit(a, p)
         return plain(precision_recall.precision(self.law, a, p))
 
     def fbeta(self, beta: ArrayLike = 1.0, prior: ArrayLike = 0.5) -> Number:
         """The largest Fβ score over all adversaries (paper 000)."""
         b, p = checks.within("beta", beta, 1e-300, 1e150), checks.probability("prior", prior)
-        self._fit(b, p)
+        self.fit(b, p)
         return plain(precision_recall.fbeta(self.law, b, p))
 
     # -- the guarantee ------------------------------------------------------------------------------------------
 
     def delta(self, epsilon: ArrayLike) -> Number:
         """The smallest δ for which (ε, δ)-DP holds between the two laws, in both orders."""
-        return plain(profile.delta(self.law, self._fit(checks.at_least("epsilon", epsilon, 0.0))))
+        return plain(profile.delta(self.law, self.fit(checks.at_least("epsilon", epsilon, 0.0))))
 
     def epsilon(self, delta: ArrayLike = 0.0) -> Number:
         """The smallest ε for which (ε, δ)-DP holds between the two laws, in both orders; infinite if none."""
-        return plain(profile.epsilon(self.law, self._fit(checks.probability("delta", delta))))
+        return plain(profile.epsilon(self.law, self.fit(checks.probability("delta", delta))))
 
     def renyi(self, order: ArrayLike) -> Number:
         """The Rényi divergence D_order(H0‖H1) in nats."""
-        return plain(divergences.renyi(self.law, self._fit(checks.at_least("order", order, 0.0, infinite=True))))
+        return plain(divergences.renyi(self.law, self.fit(checks.at_least("order", order, 0.0, infinite=True))))
 
     def kl(self) -> Number:
         """The Kullback–Leibler divergence D(H0‖H1) in nats."""
@@ -201,9 +202,9 @@ class Experiment(Valued):
         """The Chernoff information: the exponent of the error over many repetitions."""
         return plain(divergences.chernoff(self.law))
 
-    def _fit(self, *arrays: Array) -> Array:
+    def fit(self, *arrays: Array) -> Array:
         """The first of the arguments, once all fit each other and the experiment's own arrays."""
-        if self._arrays or len(arrays) > 1:
+        if self.many or len(arrays) > 1:
             own = [v for v in self.parameters.values() if isinstance(v, np.ndarray)]
             try:
                 np.broadcast_shapes(*(a.shape for a in (*arrays, *own)))
@@ -213,7 +214,7 @@ class Experiment(Valued):
         return arrays[0]
 
     @property
-    def _arrays(self) -> bool:
+    def many(self) -> bool:
         """Whether this is many experiments at once, which no sentence can explain."""
         return any(isinstance(v, np.ndarray) for v in self.parameters.values())
 
@@ -235,6 +236,25 @@ class Experiment(Valued):
             "notes": list(self.notes),
         }
 
+    def chart(self, name: str = "roc", *, prior: float = 0.5, fpr: float = 0.1) -> Picture:
+        """A chart that shows itself in a notebook: ``roc``, ``precision_recall`` or ``tradeoff``.
+
+        It marks the best guess at ``prior`` and what is found at the false-alarm rate ``fpr``.
+        ``.save("x.svg")`` (or ``.png``, ``.html``) writes it, ``.plot(ax)`` draws it with matplotlib, ``.data`` holds
+        its points and ``.spec`` its Vega-Lite definition.
+        """
+        at = float(checks.probability("prior", checks.scalar("prior", prior)))
+        return charter().chart(self, name, at, float(checks.probability("fpr", checks.scalar("fpr", fpr))))
+
+    def frame(self, **arguments: float) -> Any:
+        """Every reading as a pandas DataFrame, a row each; the arguments are those of ``explain``: prior, fpr, …
+
+        >>> import epsilens as el
+        >>> f'{el.laplace(epsilon=1.0).frame().loc["success", "value"]:.6f}'
+        '0.696735'
+        """
+        return charter().frame(self, arguments)
+
     def __repr__(self) -> str:
         if self.parts:
             return _composed(self.parts)
@@ -243,19 +263,19 @@ class Experiment(Valued):
     def __str__(self) -> str:
         from .show.explain import explain
 
-        return explain(self).to_text() if not self._arrays else repr(self)
+        return explain(self).to_text() if not self.many else repr(self)
 
     def _repr_html_(self) -> str:
         from .show.explain import explain
 
-        if self._arrays:
+        if self.many:
             return f"<code>{json.dumps(repr(self))}</code>"
         return explain(self).to_html_fragment()
 
 
 def factor_of(experiment: Experiment, count: int = 1) -> Factor:
     """Its law as a factor of a product."""
-    return Factor(experiment.law, count, experiment.name, not experiment._arrays)
+    return Factor(experiment.law, count, experiment.name, not experiment.many)
 
 
 def together(counted: Sequence[tuple[Experiment, int]], width: float | None = None) -> Experiment:

@@ -358,11 +358,9 @@ def test_a_new_adversary_is_one_entry(people: pd.DataFrame, monkeypatch: pytest.
     from dataclasses import replace
 
     import epsilens.assessment.adversaries
-    import epsilens.assessment.assessment
 
     extra = replace(ADVERSARIES[0], key="new", name="A new one", question=lambda s: "What else?")
     monkeypatch.setattr(epsilens.assessment.adversaries, "ADVERSARIES", (*ADVERSARIES, extra))
-    monkeypatch.setattr(epsilens.assessment.assessment, "ADVERSARIES", (*ADVERSARIES, extra))
     a = small(people)
     for shown in (str(a), a.to_markdown(), a._repr_html_()):
         assert "A new one" in shown
@@ -409,9 +407,33 @@ def test_missing_columns_are_named(people: pd.DataFrame, changes: dict[str, Any]
     assert len(str(caught.value)) < 400
 
 
+@pytest.mark.parametrize(
+    ("changes", "place"),
+    [
+        ({"data": {"table": "t", "person": "nobody", "quasi_identifiers": ["site"]}}, "data.person"),
+        ({"data": {"table": "t", "quasi_identifiers": ["sight"]}}, "data.quasi_identifiers"),
+        ({"data": {"table": "t", "quasi_identifiers": ["age", "age"]}}, "data.quasi_identifiers"),
+        ({"data": {"table": "t", "secret": "ages > 3"}}, "data.secret"),
+        ({"data": {"table": "t", "related": "house"}, "adversary": {"correlation": "from data"}}, "data.related"),
+        ({"adversary": {"correlation": "from data"}}, "data.related"),
+        ({"queries": [{"count": True}, {"count": "ages > 3"}]}, "queries.2"),
+        ({"queries": [{"sum": "sex", "bounds": [0, 1]}]}, "queries.1"),
+        ({"queries": [{"sum": "visits", "bounds": [5, 1]}]}, "queries.1"),
+        ({"limits": "{roc: 0.05}"}, "limits.roc"),
+        ({"limits": "{roc: {at_most: 0.05, fpr: 2}}"}, "limits.roc.fpr"),
+        ({"limits": "{error: 0}"}, "limits.error"),
+    ],
+)
+def test_an_error_carries_the_place_in_the_plan(people: pd.DataFrame, changes: dict[str, Any], place: str) -> None:
+    with pytest.raises(InputError) as caught:
+        small(people, **changes)
+    assert caught.value.parameter == place
+
+
 def test_a_table_that_is_not_there() -> None:
-    with pytest.raises(InputError, match=r"nothere\.csv"):
+    with pytest.raises(InputError, match=r"nothere\.csv") as caught:
         assess("data: {table: nothere.csv}\nqueries: [{count: true}]\nmechanism: {epsilon: 1}\n")
+    assert caught.value.parameter == "data.table"
 
 
 def test_empty_columns_and_tables(people: pd.DataFrame) -> None:

@@ -12,7 +12,7 @@ from scipy.stats import norm
 from epsilens.assessment.assessment import Assessment, Risk, assess
 from epsilens.errors import InputError
 from epsilens.laws.closed.normal import psi_for_delta
-from epsilens.plan.plan import read_release
+from epsilens.plan.file import read_release
 
 
 def plan(

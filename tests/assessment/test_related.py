@@ -14,7 +14,7 @@ from epsilens.assessment.accuracy import noise_at
 from epsilens.assessment.assessment import Assessment, Risk, assess
 from epsilens.errors import InputError
 from epsilens.laws.closed.normal import psi_for_delta
-from epsilens.plan.plan import read_release
+from epsilens.plan.file import read_release
 
 FOUR = [[1, 0.5, -0.3, 0.2], [0.5, 1, 0.1, 0.4], [-0.3, 0.1, 1, -0.2], [0.2, 0.4, -0.2, 1]]
 

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from epsilens.data.queries import Query, parse_queries, parse_query
+from epsilens.data.queries import Query, QueryKind, parse_queries, parse_query
 from epsilens.data.tables.conditions import condition
 from epsilens.data.tables.open import open_table
 from epsilens.errors import InputError
@@ -27,22 +27,25 @@ TABLE = pa.table(
 @pytest.mark.parametrize(
     ("text", "query"),
     [
-        ("count", Query("count")),
-        ("COUNT WHERE age > 30", Query("count", where="age > 30")),
-        ("count where mental_visits > 0 by site", Query("count", where="mental_visits > 0", by=("site",))),
-        ("count by site, year", Query("count", by=("site", "year"))),
-        ("sum visits bounds 0 77 where age > 30 by site", Query("sum", "visits", "age > 30", ("site",), (0, 77))),
-        ("average income bounds -1e3, 30000", Query("average", "income", bounds=(-1000, 30000))),
-        ("avg income bounds 0 1", Query("average", "income", bounds=(0, 1))),
-        ("histogram site", Query("histogram", "site")),
-        ("count where site = 'sold by us' by age", Query("count", where="site = 'sold by us'", by=("age",))),
-        ('histogram "odd name"', Query("histogram", "odd name")),
-        ("SELECT COUNT(*) FROM t", Query("count")),
+        ("count", Query(QueryKind.COUNT)),
+        ("COUNT WHERE age > 30", Query(QueryKind.COUNT, where="age > 30")),
+        ("count where mental_visits > 0 by site", Query(QueryKind.COUNT, where="mental_visits > 0", by=("site",))),
+        ("count by site, year", Query(QueryKind.COUNT, by=("site", "year"))),
+        (
+            "sum visits bounds 0 77 where age > 30 by site",
+            Query(QueryKind.SUM, "visits", "age > 30", ("site",), (0, 77)),
+        ),
+        ("average income bounds -1e3, 30000", Query(QueryKind.AVERAGE, "income", bounds=(-1000, 30000))),
+        ("avg income bounds 0 1", Query(QueryKind.AVERAGE, "income", bounds=(0, 1))),
+        ("histogram site", Query(QueryKind.HISTOGRAM, "site")),
+        ("count where site = 'sold by us' by age", Query(QueryKind.COUNT, where="site = 'sold by us'", by=("age",))),
+        ('histogram "odd name"', Query(QueryKind.HISTOGRAM, "odd name")),
+        ("SELECT COUNT(*) FROM t", Query(QueryKind.COUNT)),
         (
             "select site, count(*) as n from t where age > 30 group by site",
-            Query("count", where="age > 30", by=("site",)),
+            Query(QueryKind.COUNT, where="age > 30", by=("site",)),
         ),
-        ("SELECT SUM(LEAST(GREATEST(visits, 0), 77)) FROM t", Query("sum", "visits", bounds=(0, 77))),
+        ("SELECT SUM(LEAST(GREATEST(visits, 0), 77)) FROM t", Query(QueryKind.SUM, "visits", bounds=(0, 77))),
     ],
 )
 def test_reads(text: str, query: Query) -> None:
@@ -196,4 +199,4 @@ def test_sensitivity_is_of_one_person() -> None:
 
 
 def test_one_query_may_stand_alone() -> None:
-    assert parse_queries("count") == parse_queries(["count"]) == parse_queries(Query("count"))
+    assert parse_queries("count") == parse_queries(["count"]) == parse_queries(Query(QueryKind.COUNT))

@@ -276,8 +276,6 @@ def client() -> Iterator[Any]:
         yield made
 
 
-# The page finds its field by error.parameter once web/ and the catalogue do (branch surface): expected to pass then.
-@pytest.mark.xfail(strict=False, reason="web/ still reads sentences for some fields")
 @pytest.mark.parametrize("url", ASKED)
 def test_form_fields_do_not_depend_on_words(client: Any, url: str) -> None:
     def ask() -> tuple[int, Any, Any]:
@@ -352,8 +350,6 @@ def reads_words(tree: ast.AST) -> list[int]:
     return found
 
 
-# build/sampling.py has the last one, which goes with branch laws.
-@pytest.mark.xfail(strict=False, reason="until sampling says by a type that a step is a bound")
 def test_no_code_compares_or_searches_a_sentence() -> None:
     assert reads_words(ast.parse('if e.note.startswith("x") or notes == "x": pass')) == [1, 1]
     assert reads_words(ast.parse('if str(error).startswith("x"): pass')) == [1]

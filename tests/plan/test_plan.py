@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from epsilens.errors import InputError
-from epsilens.plan.plan import MOST_BYTES, json_schema, read_release
+from epsilens.plan.file import MOST_BYTES, read_release
+from epsilens.plan.plan import json_schema
 
 ROOT = Path(__file__).parents[2]
 GOOD = """\
@@ -94,6 +95,42 @@ def test_each_query_may_have_its_own_epsilon() -> None:
 def test_what_is_wrong_is_named(old: str, new: str, says: str) -> None:
     assert old in GOOD
     assert says in refused(GOOD.replace(old, new))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "place"),
+    [
+        ("    by: site", "    bye: site", "queries.1.bye"),
+        ("    by: site", "    by: [site, 7]", "queries.1.by"),
+        ("mechanism:", "mechanisms:", "mechanism"),
+        ("epsilon: 1.0", "epsilon: one", "mechanism.epsilon"),
+        ("max_rows: 3", "max_rows: 0", "data.max_rows"),
+        ("  person: who\n", "", "data.max_rows"),
+        ("bounds: [0, 77]", "bounds: [0]", "queries.2.bounds.2"),
+        ("bounds: [0, 77]", "bounds: [0, x]", "queries.2.bounds.2"),
+        ("    bounds: [0, 77]\n", "", "queries.2.bounds"),
+        ("- sum: visits", "- sum: visits\n    count: true", "queries.2"),
+        ("noise: laplace", "noise: uniform", "mechanism.noise"),
+        ("noise: laplace", "noise: gaussian", "mechanism.delta"),
+        ("success: 0.55", "sucess: 0.55", "limits.sucess"),
+        ("success: 0.55", "success: 55", "limits.success"),
+        ("success: 0.55", "success: high", "limits.success"),
+        ("success: 0.55", "roc: {fpr: 0.1}", "limits.roc"),
+        ("prior: 0.5", "prior: 0", "adversary.prior"),
+        ("prior: 0.5", "correlation: sometimes", "adversary.correlation"),
+        ("prior: 0.5", "correlation: [[1, 2], [2, 1]]", "adversary.correlation"),
+        ("prior: 0.5", "knowledge: {foo: 1}", "adversary.knowledge.foo"),
+        ("prior: 0.5", "knowledge: {table: {a: [1]}, known: a}", "adversary.knowledge.table"),
+        ("noise: laplace, epsilon: 1.0", "noise: laplace", "mechanism.epsilon"),
+        ("    by: site", "    by: site\n    epsilon: 0.5", "queries"),
+        ("title: Visits", "title: A\ntitle: B", "title"),
+    ],
+)
+def test_an_error_carries_the_place_in_the_file(old: str, new: str, place: str) -> None:
+    assert old in GOOD
+    with pytest.raises(InputError) as caught:
+        read_release(GOOD.replace(old, new))
+    assert caught.value.parameter == place
 
 
 def test_the_line_is_the_one_that_is_wrong() -> None:

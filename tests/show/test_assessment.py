@@ -16,7 +16,7 @@ import yaml
 from epsilens.assessment.assessment import Assessment, assess
 from epsilens.show.assessment_page import sections, style, to_html
 from epsilens.show.assessment_parts import accuracy
-from epsilens.show.assessment_words import failed, headline, sentence, status, verdict
+from epsilens.show.assessment_words import failed, headline, sentence, status
 
 BAD = "<img src=x onerror=alert(1)>"
 
@@ -75,9 +75,9 @@ def over(people: pd.DataFrame) -> Assessment:
 )
 def test_the_instruction(people: pd.DataFrame, changes: dict[str, Any], said: str, first: str) -> None:
     a = plan(people, **changes)
-    assert verdict(a) == said
+    assert a.verdict.standing == said
     assert headline(a).startswith(first)
-    assert failed(a) == (said not in ("within", "open"))
+    assert failed(a) == a.exceeded == (said not in ("within", "open"))
     for text in (a.to_text(), a.to_text(45), a.to_markdown(), a.to_terminal(100), a._repr_html_()):
         assert headline(a) in text
         assert "nan" not in text.lower().replace("finance", "")

@@ -17,7 +17,7 @@ from epsilens.cli.common import run
 from epsilens.cli.demo import RELEASE, main
 from epsilens.cli.init import init as init_command
 from epsilens.errors import InputError
-from epsilens.plan.plan import read_release
+from epsilens.plan.file import read_release
 from epsilens.plan.start import starting_release
 
 ROOT = Path(__file__).parents[2]

@@ -69,6 +69,30 @@ def test_the_report_is_the_library_s(client: Any, bundled: Any, text_of: Any) ->
         assert _rounded(ours[key]) == _rounded(expected[key]), key
 
 
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        (("epsilens:rand-hie", "/etc/passwd"), "table"),
+        (("person: person", "person: [1]"), "person"),
+        (("max_rows: 5", "max_rows: none"), "max_rows"),
+        (("[site, age", "[place, age"), "quasi"),
+        (("mental_visits > 0\nqueries", "(SELECT 1)\nqueries"), "secret"),
+        (("epsilon: 1.0", "epsilon: -1"), "epsilon"),
+        (("prior: 0.5", "prior: 2"), "prior"),
+        (("{success: 0.55}", "{success: 7}"), "at_most"),
+        (("bounds: [0, 77]", "bounds: x"), "q1"),
+        (("queries:", "questions:"), "queries"),
+        (("title: ", "title: ["), ""),
+    ],
+)
+def test_an_error_stands_by_its_field(client: Any, change: tuple[str, str], field: str) -> None:
+    text = EXAMPLES["epsilens:rand-hie"].replace(*change)
+    page = client.get("/assess", params={"yaml": text})
+    assert page.status_code == 422
+    told = re.findall(r'<p class="error" id="error-([a-z0-9_]*)"><span', page.text)
+    assert told == ([field] if field else [])
+
+
 def test_files_of_a_report(client: Any, bundled: Any) -> None:
     for kind in ("html", "json"):
         file = client.get(f"/assess.{kind}", params={"yaml": EXAMPLES["epsilens:rand-hie"]})
@@ -78,7 +102,7 @@ def test_files_of_a_report(client: Any, bundled: Any) -> None:
 
 
 def test_the_example_of_each_table_is_a_release(text_of: Any) -> None:
-    from epsilens.plan.plan import read_release
+    from epsilens.plan.file import read_release
 
     for table, text in EXAMPLES.items():
         release = read_release(text)

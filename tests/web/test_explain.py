@@ -131,3 +131,28 @@ def test_the_command_and_the_api_link_say_the_same(client: Any) -> None:
     assert json.loads(client.get("/api/explain?mechanism=laplace&epsilon=2&prior=0.3").text)["readings"]["success"] == (
         el.laplace(epsilon=2.0).success(0.3)
     )
+
+
+@pytest.mark.parametrize(
+    ("error", "field"),
+    [
+        (el.InputError("x", parameter="epsilon"), "epsilon"),
+        (el.InputError("x", parameter="epsilon_for_delta"), "for_epsilon"),
+        (el.InputError("x", parameter="reading"), "reading"),
+        (el.InputError("x", parameter="mechanism"), "mechanism"),
+        (el.InputError("x", parameter="colour"), ""),
+        (el.InputError("epsilon is -1: give a number above 0"), ""),
+    ],
+)
+def test_a_field_is_found_by_the_parameter_never_by_the_words(error: el.InputError, field: str) -> None:
+    from epsilens.web.questions import problem_of
+
+    assert problem_of(error).field == field
+
+
+def test_the_symbol_stands_for_the_parameter() -> None:
+    from epsilens.web.questions import problem_of
+
+    assert problem_of(el.InputError("epsilon is -1: no", parameter="epsilon")).sentence == "ε is -1: no."
+    assert problem_of(el.InputError("shift is 2: no", parameter="shift")).sentence == "Shift is 2: no."
+    assert problem_of(el.InputError("dpsgd needs steps: no", parameter="steps")).sentence == "Dpsgd needs steps: no."

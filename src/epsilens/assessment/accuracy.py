@@ -5,21 +5,22 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..build.mechanisms import calibrated_psi
 from ..build.tampering.hiding import hidden_bias
+from ..data.queries import Noise as Kind
+from ..data.queries import Query, QueryKind
 from ..errors import InputError
 from ..numerics.roots import last_safe
+from ..plan.answers import Answer
+from ..plan.plan import ERROR, Release
 
-if TYPE_CHECKING:
-    from ..data.queries import Query
-    from ..plan.answers import Answer
-    from ..plan.plan import Release
+__all__ = ["MOST_EPSILON", "Noise", "QueryAccuracy", "accuracy_of", "error_epsilon", "noise_at", "simulate"]
 
-__all__ = ["Noise", "QueryAccuracy", "accuracy_of", "error_epsilon", "noise_at", "simulate"]
+#: The largest ε anything is read at: a limit that holds there is never broken.
+MOST_EPSILON = 700.0
 
 _LOG20 = math.log(20.0)  # P(|Lap(b)| > b·log 20) = 5%
 _Z = 1.959963984540054  # P(|N(0,1)| > z) = 5%
@@ -48,7 +49,7 @@ class QueryAccuracy:
     """
 
     name: str
-    kind: str
+    kind: QueryKind
     sensitivity: float
     share: float
     answers: tuple[Answer, ...]
@@ -60,28 +61,33 @@ class QueryAccuracy:
 
     def spread(self, answer: Answer) -> float:
         """The noise of one answer over the typical one's: an average of few rows is noisier."""
-        return self.divisor / answer.rows if self.kind == "average" and answer.rows else 1.0
+        return self.divisor / answer.rows if self.kind is QueryKind.AVERAGE and answer.rows else 1.0
 
     def relative(self, epsilon: float, release: Release) -> float:
         """The 95% error as a share of the typical answer; infinite where that is 0."""
         error = noise_at(self.sensitivity, self.share, self.divisor, epsilon, release).error
         return error / self.typical if self.typical else math.inf
 
+    def too_noisy(self, epsilon: float, release: Release) -> bool:
+        """Whether the error at this ε is over the limit; an answer of 0 has no error to compare with."""
+        allowed = release.error_limit
+        return allowed is not None and bool(self.typical) and self.relative(epsilon, release) > allowed
+
 
 def noise_at(sensitivity: float, share: float, divisor: float, epsilon: float, release: Release) -> Noise:
     """The noise of a query with this sensitivity and share of ε."""
-    if release.mechanism.noise == "gaussian":
+    if release.mechanism.noise is Kind.GAUSSIAN:
         psi = calibrated_psi(epsilon * share, (release.mechanism.delta or 0.0) * share, "analytic")
         sigma = sensitivity / psi / divisor
-        return Noise(sigma, _Z * sigma, _hidden("gaussian") * sigma)
+        return Noise(sigma, _Z * sigma, _hidden(Kind.GAUSSIAN) * sigma)
     scale = sensitivity / (epsilon * share) / divisor
-    return Noise(scale, _LOG20 * scale, _hidden("laplace") * scale)
+    return Noise(scale, _LOG20 * scale, _hidden(Kind.LAPLACE) * scale)
 
 
 @cache
-def _hidden(noise: str) -> float:
+def _hidden(noise: Kind) -> float:
     """The false record that half of the tests miss, in units of the noise (paper 003, corrected)."""
-    if noise == "gaussian":
+    if noise is Kind.GAUSSIAN:
         return float(hidden_bias(sigma=1.0, alpha=FALSE_ALARMS, power=0.5))
     return float(hidden_bias(scale=1.0, alpha=FALSE_ALARMS, power=0.5))
 
@@ -94,7 +100,7 @@ def accuracy_of(
     sizes = [abs(a.value) for a in answers]
     typical = float(np.median(sizes)) if sizes else 0.0
     rows = [a.rows for a in answers if a.rows]
-    divisor = float(np.median(rows)) if query.kind == "average" and rows else 1.0
+    divisor = float(np.median(rows)) if query.kind is QueryKind.AVERAGE and rows else 1.0
     planned = noise_at(sensitivity, share, divisor, release.epsilon, release)
     better = noise_at(sensitivity, share, divisor, recommended, release) if recommended else None
     return QueryAccuracy(str(query), query.kind, sensitivity, share, answers, typical, divisor, planned, better)
@@ -103,16 +109,16 @@ def accuracy_of(
 def error_epsilon(query: QueryAccuracy, release: Release, limit: float) -> float | None:
     """The smallest total ε that keeps the relative error at or under the limit; None where the typical answer is 0."""
     if not limit > 0:
-        raise InputError(f"limits.error is {limit:g}: give a share above 0, 0.15 for 15%", parameter="limits.error")
+        raise InputError(f"limits.error is {limit:g}: give a share above 0, 0.15 for 15%", parameter=f"limits.{ERROR}")
     if not query.typical:
         return None
 
     def excess(epsilon: float) -> float:
         return query.relative(epsilon, release) - limit
 
-    if excess(700.0) > 0:
+    if excess(MOST_EPSILON) > 0:
         return math.inf
-    return 1e-9 if excess(1e-9) <= 0 else last_safe(excess, 700.0, 1e-9)
+    return 1e-9 if excess(1e-9) <= 0 else last_safe(excess, MOST_EPSILON, 1e-9)
 
 
 def simulate(query: QueryAccuracy, noise: Noise, gaussian: bool, releases: int = 20) -> np.ndarray:

@@ -1,23 +1,52 @@
 """Who could learn what from a planned release: one entry an adversary, in one place.
 
-An adversary is a question, the experiment it faces at a total ε, and the reading that answers it. A new one is a new
-entry in ``ADVERSARIES``; the command, the report and the page show it by themselves.
+An adversary is a question about two worlds, the experiment it faces at a total ε, and the reading that answers it. A
+new one is a new entry in ``ADVERSARIES``; the command, the report and the page show it by themselves. What an entry
+says in words (``name`` and ``question``) is for readers: no code acts on it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import Any
 
+from .. import worlds
 from ..build.composition import compose
 from ..build.differencing import differencing
 from ..build.mechanisms import calibrated_psi, gaussian, laplace
+from ..catalogue.readings import find
+from ..data.queries import Noise
 from ..experiment import Experiment
-from ..plan.plan import Limit, Release
+from ..plan.plan import Knows, Release
 from ..plan.relatives import Relation, worst_relation
 
-__all__ = ["ADVERSARIES", "Adversary", "Setting"]
+__all__ = ["ADVERSARIES", "Adversary", "Asks", "Setting", "met"]
+
+
+class Asks(StrEnum):
+    """What an adversary is after."""
+
+    MEMBERSHIP = "membership"  # is this person in the table?
+    SECRET = "secret"  # does this person have the secret?
+    RECORD = "record"  # which record is this person's?
+    MISSING = "missing"  # which of several people is missing?
+    RELATIVES = "relatives"  # which value has a record whose relatives resemble it?
+
+    @property
+    def worlds(self) -> worlds.Kind:
+        """The kind of the two worlds the question compares."""
+        return _WORLDS[self]
+
+
+_WORLDS = {
+    Asks.MEMBERSHIP: worlds.Kind.MEMBERSHIP,
+    Asks.SECRET: worlds.Kind.SECRET,
+    Asks.RECORD: worlds.Kind.MEMBERSHIP,  # any attack is bounded by what the release adds to a membership test
+    Asks.MISSING: worlds.Kind.RECORD,
+    Asks.RELATIVES: worlds.Kind.CORRELATED,
+}
 
 
 @dataclass(frozen=True)
@@ -33,6 +62,11 @@ class Setting:
     about_secret: tuple[int, ...]
     related: tuple[Relation, ...] = ()
 
+    @property
+    def laplace(self) -> bool:
+        """Whether the noise is Laplace's, which bounds every belief; Gaussian noise bounds none."""
+        return self.release.mechanism.noise is Noise.LAPLACE
+
     def share(self, i: int) -> float:
         """The share of ε that query i gets."""
         return self.release.shares[i]
@@ -40,7 +74,7 @@ class Setting:
     def answer(self, epsilon: float, i: int, swing: float = 1.0) -> Experiment:
         """Query i's answer at a total ε, moved by ``swing`` times its sensitivity: by all of it in the worst case."""
         part = self.share(i)
-        if self.release.mechanism.noise == "gaussian":
+        if not self.laplace:
             psi = calibrated_psi(epsilon * part, (self.release.mechanism.delta or 0.0) * part, "analytic")
             return gaussian(psi=psi * swing)
         return laplace(epsilon=epsilon * part * swing)
@@ -51,6 +85,7 @@ class Adversary:
     """One adversary: ``applies`` says whether this release meets them, ``reading`` how they are measured."""
 
     key: str
+    asks: Asks
     name: str
     question: Callable[[Setting], str]
     reading: str
@@ -78,7 +113,7 @@ def _isolating(setting: Setting, epsilon: float, known: bool) -> Experiment:
         "epsilon": epsilon * part,
         "gap": setting.exposure[i],
         "known": known,
-        "noise": mechanism.noise,
+        "noise": mechanism.noise.value,
     }
     if mechanism.delta is not None:
         given["delta"] = mechanism.delta * part
@@ -145,10 +180,6 @@ def _relatives(setting: Setting) -> str:
     )
 
 
-def _laplace(setting: Setting) -> bool:
-    return setting.release.mechanism.noise == "laplace"
-
-
 def _wanted(setting: Setting) -> str:
     secret = setting.release.data.secret
     return f"Is “{secret}” true of this person?" if secret else "Does this person have the secret?"
@@ -157,6 +188,7 @@ def _wanted(setting: Setting) -> str:
 ADVERSARIES: tuple[Adversary, ...] = (
     Adversary(
         "membership",
+        Asks.MEMBERSHIP,
         "Membership test",
         lambda s: "Is this person in the table? Knows every other record, reads all answers.",
         "success",
@@ -165,15 +197,17 @@ ADVERSARIES: tuple[Adversary, ...] = (
     ),
     Adversary(
         "differencing-known",
+        Asks.SECRET,
         "Differencing, one answer known",
         lambda s: f"{_wanted(s)} Knows the exact answer without them.",
         "success",
         lambda s: {"prior": 0.5},
         lambda s, epsilon: _isolating(s, epsilon, known=True),
-        lambda s: s.release.adversary.knows == "one answer" and _can_isolate(s),
+        lambda s: s.release.adversary.knows is Knows.ONE_ANSWER and _can_isolate(s),
     ),
     Adversary(
         "differencing-noisy",
+        Asks.SECRET,
         "Differencing, both answers noisy",
         lambda s: f"{_wanted(s)} Has two noisy answers that differ only by them.",
         "success",
@@ -183,15 +217,17 @@ ADVERSARIES: tuple[Adversary, ...] = (
     ),
     Adversary(
         "belief",
+        Asks.SECRET,
         "Informed belief",
         lambda s: f"How sure can they become? {_wanted(s)}",
         "posterior",
         lambda s: {"prior": s.release.adversary.belief or s.release.adversary.prior},
         _secret_only,
-        lambda s: bool(s.about_secret) and s.release.mechanism.noise != "gaussian",
+        lambda s: bool(s.about_secret) and s.laplace,
     ),
     Adversary(
         "reidentification",
+        Asks.RECORD,
         "Re-identification",
         lambda s: "Which record is this person’s? Any attack with this success without the release.",
         "attack_success",
@@ -200,42 +236,47 @@ ADVERSARIES: tuple[Adversary, ...] = (
     ),
     Adversary(
         "informed",
+        Asks.SECRET,
         "Informed belief, from what is known",
         lambda s: f"How sure can they become? {_wanted(s)} {_known(s)}",
         "posterior",
         _informed,
         _secret_only,
-        lambda s: s.release.adversary.knowledge is not None and bool(s.about_secret) and _laplace(s),
+        lambda s: s.release.adversary.knowledge is not None and bool(s.about_secret) and s.laplace,
     ),
     Adversary(
         "informed-guess",
+        Asks.SECRET,
         "Informed guess, from what is known",
         lambda s: f"{_wanted(s)} {_known(s)}",
         "success",
         _informed,
         _secret_only,
-        lambda s: s.release.adversary.knowledge is not None and bool(s.about_secret) and not _laplace(s),
+        lambda s: s.release.adversary.knowledge is not None and bool(s.about_secret) and not s.laplace,
     ),
     Adversary(
         "identification",
+        Asks.MISSING,
         "Identification",
         _among,
         "posterior",
         lambda s: {"prior": _one_of(s)},
         _told_apart,
-        lambda s: s.release.adversary.among is not None and _laplace(s),
+        lambda s: s.release.adversary.among is not None and s.laplace,
     ),
     Adversary(
         "identification-guess",
+        Asks.MISSING,
         "Identification",
         _among,
         "attack_success",
         lambda s: {"baseline": _one_of(s)},
         _told_apart,
-        lambda s: s.release.adversary.among is not None and not _laplace(s),
+        lambda s: s.release.adversary.among is not None and not s.laplace,
     ),
     Adversary(
         "correlated",
+        Asks.RELATIVES,
         "Correlated records",
         _relatives,
         "success",
@@ -246,12 +287,21 @@ ADVERSARIES: tuple[Adversary, ...] = (
 )
 
 
-def limits_of(release: Release) -> dict[str, tuple[float, dict[str, float]]]:
-    """Each limited reading with its limit and its own arguments."""
-    made: dict[str, tuple[float, dict[str, float]]] = {}
-    for name, limit in release.limits.items():
-        if isinstance(limit, Limit):
-            made[name] = limit.at_most, dict(limit.model_extra or {})
-        else:
-            made[name] = float(limit), {}
-    return made
+def met(setting: Setting) -> tuple[Adversary, ...]:
+    """The adversaries this release meets, and the membership test again for each further reading that is limited."""
+    made = [a for a in ADVERSARIES if a.applies(setting)]
+    test = next(a for a in ADVERSARIES if a.asks is Asks.MEMBERSHIP)
+    for name in setting.release.risk_limits:
+        if all(a.reading != name for a in made):
+            reading = find(name)
+            arguments = test.arguments if "prior" in reading.optional else lambda _: {}
+            made.append(
+                replace(
+                    test,
+                    key=f"{test.key}-{name}",
+                    name=f"{test.name}, {reading.label}",
+                    reading=name,
+                    arguments=arguments,
+                )
+            )
+    return tuple(made)

@@ -1,87 +1,49 @@
 """Assess a planned release: what each adversary could learn, the largest ε within the limits, the accuracy it buys.
 
-No mathematics of its own: the adversaries' experiments come from :mod:`.adversaries`, the people who can be isolated
-from the scan, the answers from the table, and the largest ε from ``choose``.
+No mathematics of its own: the adversaries' experiments come from :mod:`.adversaries` and are read in :mod:`.risks`, the
+people who can be isolated come from the scan, the answers from the table, and :mod:`.verdict` decides.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..catalogue.readings import find
-from ..choice.choice import choose
 from ..data.queries import Query
 from ..data.scan.result import Scan
 from ..data.scan.scan import DISCLOSURE, scan
+from ..data.tables.columns import column_of
 from ..data.tables.conditions import condition, parse, syntax
-from ..data.tables.open import column_of, open_table
-from ..errors import NoSolutionError
-from ..plan.answers import true_answers
-from ..plan.plan import Release, read_release
+from ..data.tables.open import OpenTable, open_table
+from ..numerics.frozen import Frozen, Valued
+from ..plan.answers import Answer, true_answers
+from ..plan.file import about, dotted, read_release
+from ..plan.plan import Release, Resemblance
 from ..plan.relatives import Relation, relations
 from .accuracy import QueryAccuracy, accuracy_of, error_epsilon
-from .adversaries import ADVERSARIES, Adversary, Setting, limits_of
+from .adversaries import Setting
 from .precedents import Precedent, precedents
 from .provenance import assumptions, record
+from .risks import Curve, Risk, curve_of, read_again, risks_of
+from .verdict import Verdict, allowed_by, judge, needed_by
 
 __all__ = ["Assessment", "Curve", "Risk", "assess"]
 
 SCHEMA = 1
-_CURVE_POINTS = 25
-_MOST_DRAWN = 100.0  # an ε beyond says "anything goes": it is told, not drawn
 
 
-@dataclass(frozen=True)
-class Risk:
-    """One adversary against this release.
-
-    ``largest`` is the largest total ε within the limit (None without a limit, 0 where no ε meets it); ``recommended``
-    is the risk at the recommended ε, ``needed`` the risk at the smallest ε that keeps the error tolerated.
-    """
-
-    key: str
-    name: str
-    question: str
-    reading: str
-    arguments: Mapping[str, float]
-    baseline: float
-    planned: float
-    limit: float | None
-    largest: float | None
-    recommended: float | None
-    how: str
-    needed: float | None = None
-
-    @property
-    def over(self) -> bool:
-        """Whether the planned ε breaks the limit."""
-        return self.limit is not None and self.planned > self.limit
-
-
-@dataclass(frozen=True)
-class Curve:
-    """Risk and relative error against ε."""
-
-    epsilon: tuple[float, ...]
-    risks: Mapping[str, tuple[float, ...]]
-    errors: tuple[tuple[float, ...], ...]
-
-
-@dataclass(frozen=True)
-class Assessment:
-    """What a planned release gives away, and what ε to choose instead."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Assessment(Valued):
+    """What a planned release gives away, and what ε to choose instead; ``verdict`` says where it stands."""
 
     release: Release
     epsilon: float
     risks: tuple[Risk, ...]
-    recommended: float | None
-    binding: str | None
+    verdict: Verdict
     queries: tuple[QueryAccuracy, ...]
     curve: Curve
     scan: Scan | None
@@ -92,21 +54,51 @@ class Assessment:
     reproduce: Mapping[str, str]
     relations: tuple[Relation, ...] = ()
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "reproduce", Frozen(self.reproduce))
+
     @property
     def exceeded(self) -> bool:
-        """Whether any limit on risk is broken at the planned ε."""
-        return any(r.over for r in self.risks)
+        """Whether the planned release breaks a limit, on risk or on error."""
+        return self.verdict.exceeded
+
+    @property
+    def recommended(self) -> float | None:
+        """The ε to choose: the largest within the limits on risk, None without one, 0 where none keeps them."""
+        return self.verdict.recommended
+
+    @property
+    def binding(self) -> str | None:
+        """The adversary who allows the least ε, by key."""
+        return self.verdict.binding
 
     @property
     def possible(self) -> bool:
         """Whether some ε meets every limit on risk."""
-        return self.recommended is None or self.recommended > 0
+        return self.verdict.possible
 
     @property
     def at_least(self) -> float | None:
         """The smallest ε that keeps every query within the limit on error, if there is one."""
-        needed = [q.smallest_epsilon for q in self.queries if q.smallest_epsilon is not None]
-        return max(needed, default=None)
+        return self.verdict.at_least
+
+    @property
+    def leading(self) -> Risk:
+        """The risk a report speaks of first: the one that sets the recommendation, or else the membership test."""
+        return next(r for r in self.risks if r.key == self.verdict.leading)
+
+    @property
+    def hardest(self) -> QueryAccuracy:
+        """The query with the largest error for its size."""
+        return self.queries[self.verdict.hardest]
+
+    def __repr__(self) -> str:
+        title = self.release.title if len(self.release.title) <= 60 else self.release.title[:59] + "…"
+        return (
+            f"Assessment(title={title!r}, verdict={self.verdict.standing.value!r}, epsilon={self.epsilon:g}, "
+            f"recommended={self.recommended}, adversaries={len(self.risks)}, queries={len(self.queries)}, "
+            f"people={self.people})"
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values, with a schema version."""
@@ -165,77 +157,97 @@ def assess(
     """Assess a release given as a YAML file, YAML text, a mapping or a :class:`~epsilens.plan.plan.Release`.
 
     ``table`` replaces the release's own table by a frame or anything else that can be opened; ``engine="spark"``
-    reads it with Spark.
+    reads it with Spark. An error about an entry of the release carries its path as ``parameter``: ``data.secret``.
     """
     plan = read_release(release)
-    queries = tuple(q.planned() for q in plan.queries)
-    tell = progress or (lambda done, total, what: None)
-    steps = len(queries) + 3
-    opened = open_table(plan.data.table if table is None else table, engine)
-    try:
-        for query in queries:
-            query.check(opened.table)
-        about = _about_secret(opened.table, plan, queries)
-        answers = []
-        for i, query in enumerate(queries):
-            tell(i, steps, f"answering {query}")
-            answers.append(true_answers(opened, query, plan.data.person, plan.data.max_rows))
-        if plan.adversary.correlation != "none":
-            tell(len(queries), steps, "comparing related people")
-        alike = relations(plan, opened, queries)
-    except BaseException:
-        opened.close()
-        raise
-    found = _scanned(opened, plan, queries, tell, steps)
-    exposure = tuple(r.ratio["worst"] for r in found.queries) if found else tuple(0.0 for _ in queries)
-    setting = Setting(plan, exposure, about, alike)
-    tell(steps - 2, steps, "reading the adversaries")
-    risks, notes = _risks(setting)
-    bounded = [r for r in risks if r.largest is not None]
-    first = min(bounded, key=lambda r: r.largest or 0.0, default=None)
-    recommended = _rounded(first.largest or 0.0, ROUND_FLOOR) if first else None
-    if recommended is not None and not any(r.over for r in risks):
-        recommended = max(recommended, plan.epsilon)  # rounding must not talk down an ε that is within the limits
+    queries = []
+    for i, query in enumerate(plan.queries):
+        with about(dotted(("queries", i))):
+            queries.append(query.planned())
+    tell = _Steps(len(queries) + 3, progress)
+    with about("data.table", engine="engine"):
+        opened = open_table(plan.data.table if table is None else table, engine)
+    with opened:
+        seen = _look(opened, plan, tuple(queries), tell)
+    kind = opened.engine.kind
+    setting = Setting(plan, seen.exposure, seen.about_secret, seen.related)
+    tell(tell.steps - 2, "reading the adversaries")
+    risks, notes = risks_of(setting)
+    allowed = allowed_by(risks, plan.epsilon)
     accuracy = tuple(
-        accuracy_of(query, part, found_answers, plan, recommended)
-        for query, part, found_answers in zip(queries, plan.shares, answers, strict=True)
+        accuracy_of(query, part, answers, plan, allowed.recommended)
+        for query, part, answers in zip(queries, plan.shares, seen.answers, strict=True)
     )
-    limit = limits_of(plan).get("error")
-    if limit is not None:
-        accuracy = tuple(replace(q, smallest_epsilon=error_epsilon(q, plan, limit[0])) for q in accuracy)
-    tell(steps - 1, steps, "drawing the curve")
-    needed = _rounded(max((q.smallest_epsilon for q in accuracy if q.smallest_epsilon), default=0.0), ROUND_CEILING)
-    risks = tuple(
-        replace(r, recommended=_read(setting, r, recommended), needed=_read(setting, r, needed)) for r in risks
-    )
-    result = Assessment(
+    if plan.error_limit is not None:
+        accuracy = tuple(replace(q, smallest_epsilon=error_epsilon(q, plan, plan.error_limit)) for q in accuracy)
+    tell(tell.steps - 1, "drawing the curve")
+    risks = read_again(setting, risks, allowed.recommended, needed_by(accuracy))
+    found = seen.scan
+    made = Assessment(
         release=plan,
         epsilon=plan.epsilon,
         risks=tuple(sorted(risks, key=lambda r: np.inf if r.largest is None else r.largest)),
-        recommended=recommended,
-        binding=first.key if first else None,
+        verdict=judge(plan, risks, accuracy, allowed),
         queries=accuracy,
-        curve=_curve(setting, risks, accuracy, recommended),
+        curve=curve_of(setting, risks, accuracy, allowed.recommended),
         scan=found,
         people=found.people if found else None,
         precedents=precedents(),
-        assumptions=assumptions(plan, queries, setting),
+        assumptions=assumptions(plan, tuple(queries), setting),
         notes=(*notes, *(found.notes if found else ()), *(() if found else (DISCLOSURE,))),
-        reproduce=record(plan, opened.engine.kind, table),
-        relations=alike,
+        reproduce=record(plan, kind, table),
+        relations=seen.related,
     )
-    tell(steps, steps, "done")
-    return result
+    tell(tell.steps, "done")
+    return made
 
 
-def _rounded(epsilon: float, rounding: str) -> float:
-    """A number people can type, to the safe side: two digits below 1 and three above.
+@dataclass(frozen=True)
+class _Steps:
+    """How far the work is, for a progress callback, if there is one."""
 
-    What is recommended is what is then read, so that the report's numbers are those of the ε it names.
-    """
-    if not 0 < epsilon < np.inf:
-        return epsilon
-    return float(Context(prec=2 if epsilon < 1 else 3, rounding=rounding).create_decimal(Decimal(epsilon)))
+    steps: int
+    callback: Callable[[int, int, str], None] | None
+
+    def __call__(self, done: int, what: str) -> None:
+        if self.callback is not None:
+            self.callback(done, self.steps, what)
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """All that is taken from the table."""
+
+    about_secret: tuple[int, ...]
+    answers: tuple[tuple[Answer, ...], ...]
+    related: tuple[Relation, ...]
+    scan: Scan | None
+
+    @property
+    def exposure(self) -> tuple[float, ...]:
+        """Each query's worst gap over sensitivity among the people who can be isolated, 0 for nobody."""
+        if self.scan is None:
+            return tuple(0.0 for _ in self.answers)
+        return tuple(r.ratio["worst"] for r in self.scan.queries)
+
+
+def _look(opened: OpenTable, plan: Release, queries: tuple[Query, ...], tell: _Steps) -> _Seen:
+    """Everything an assessment takes from the table."""
+    for i, query in enumerate(queries):
+        with about(dotted(("queries", i))):
+            query.check(opened.table)
+    with about("data.secret"):
+        secret = _about_secret(opened.table, plan, queries)
+    answers = []
+    for i, query in enumerate(queries):
+        tell(i, f"answering {query}")
+        with about(dotted(("queries", i)), person="data.person"):
+            answers.append(true_answers(opened, query, plan.data.person, plan.data.max_rows))
+    if plan.adversary.correlation is not Resemblance.NONE:
+        tell(len(queries), "comparing related people")
+    with about("data.related", person="data.person"):
+        alike = relations(plan, opened, queries)
+    return _Seen(secret, tuple(answers), alike, _scanned(opened, plan, queries, tell))
 
 
 def _about_secret(table: Any, plan: Release, queries: tuple[Query, ...]) -> tuple[int, ...]:
@@ -257,104 +269,18 @@ def _columns(text: str) -> set[str]:
     return {node.name for node in parse(text, "condition").find_all(syntax().Column)}
 
 
-def _scanned(opened: Any, plan: Release, queries: tuple[Query, ...], tell: Any, steps: int) -> Scan | None:
-    try:
-        for name in plan.data.quasi_identifiers:
+def _scanned(opened: OpenTable, plan: Release, queries: tuple[Query, ...], tell: _Steps) -> Scan | None:
+    data = plan.data
+    with about("data.quasi_identifiers", person="data.person", max_rows="data.max_rows", table="data.table"):
+        for name in data.quasi_identifiers:
             column_of(opened.table, name, "quasi_identifiers")
-        if not plan.data.quasi_identifiers:
+        if not data.quasi_identifiers:
             return None
         return scan(
             opened,
-            list(plan.data.quasi_identifiers),
-            person=plan.data.person,
-            max_rows=plan.data.max_rows if plan.data.person else None,
+            list(data.quasi_identifiers),
+            person=data.person,
+            max_rows=data.max_rows if data.person else None,
             queries=queries,
-            progress=lambda done, of, what: tell(len(queries), steps, f"scanning, {what}"),
+            progress=lambda done, of, what: tell(len(queries), f"scanning, {what}"),
         )
-    finally:
-        opened.close()
-
-
-def _risks(setting: Setting) -> tuple[tuple[Risk, ...], list[str]]:
-    limits = limits_of(setting.release)
-    made, notes = [], []
-    for adversary in _met(setting, limits):
-        limit, extra = limits.get(adversary.reading, (None, {}))
-        args = find(adversary.reading).arguments({**adversary.arguments(setting), **extra})
-        experiment = adversary.experiment(setting, setting.release.epsilon)
-        planned = float(getattr(experiment, adversary.reading)(**args))
-        largest: float | None = None
-        if limit is not None:
-            try:
-                largest = choose(
-                    lambda epsilon, a=adversary: a.experiment(setting, epsilon),
-                    "epsilon",
-                    at_most=limit,
-                    reading=adversary.reading,
-                    **args,
-                ).value
-            except NoSolutionError as error:
-                largest = 0.0
-                notes.append(f"{adversary.name}: {error}.")
-        floor = float(find(adversary.reading).floor(**args))
-        how = experiment.notes[0] if experiment.notes else ""
-        made.append(
-            Risk(
-                adversary.key,
-                adversary.name,
-                adversary.question(setting),
-                adversary.reading,
-                args,
-                floor,
-                planned,
-                limit,
-                largest,
-                None,
-                how,
-            )
-        )
-    return tuple(made), notes
-
-
-def _met(setting: Setting, limits: Mapping[str, Any]) -> Iterable[Adversary]:
-    """The adversaries this release meets, and the membership test again for each further reading that is limited."""
-    met = [a for a in ADVERSARIES if a.applies(setting)]
-    membership = ADVERSARIES[0]
-    for name in limits:
-        if name != "error" and all(a.reading != name for a in met):
-            label = find(name).label
-            arguments = membership.arguments if "prior" in find(name).optional else _no_arguments
-            met.append(
-                replace(
-                    membership,
-                    key=f"membership-{name}",
-                    name=f"Membership test, {label}",
-                    reading=name,
-                    arguments=arguments,
-                )
-            )
-    return met
-
-
-def _no_arguments(setting: Setting) -> Mapping[str, float]:
-    return {}
-
-
-def _read(setting: Setting, risk: Risk, epsilon: float | None) -> float | None:
-    if not epsilon or not np.isfinite(epsilon):
-        return None
-    adversary = next(a for a in _met(setting, limits_of(setting.release)) if a.key == risk.key)
-    return float(getattr(adversary.experiment(setting, epsilon), risk.reading)(**risk.arguments))
-
-
-def _curve(
-    setting: Setting, risks: tuple[Risk, ...], queries: tuple[QueryAccuracy, ...], recommended: float | None
-) -> Curve:
-    planned = setting.release.epsilon
-    marks = [planned] + ([recommended] if recommended and recommended < _MOST_DRAWN else [])
-    low, high = min(0.05, *(m / 3 for m in marks)), min(max(10.0, *(3 * m for m in marks)), 700.0)
-    grid = np.unique(np.concatenate((np.geomspace(low, high, _CURVE_POINTS), marks)))
-    drawn = [r for r in risks if r.reading == "success"]
-    lines = {r.key: tuple(float(_read(setting, r, float(e)) or 0.0) for e in grid) for r in drawn}
-    errors = tuple(tuple(q.relative(float(e), setting.release) for e in grid) for q in queries)
-    return Curve(tuple(float(e) for e in grid), lines, errors)

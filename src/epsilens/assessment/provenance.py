@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import platform
-import re
 import sys
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from .. import __version__
-from ..data.queries import Query
-from ..data.tables.bundled import PREFIX, bundled
+from ..data.queries import Query, QueryKind
+from ..data.tables.source import Bundled, Url, source_of
 from ..plan.plan import Release
 from .accuracy import SEED
 from .adversaries import Setting
@@ -37,7 +36,7 @@ def assumptions(plan: Release, queries: tuple[Query, ...], setting: Setting) -> 
         )
     else:
         made.append("One row is one person; values beyond the bounds are cut off.")
-    if any(q.kind == "average" for q in queries):
+    if any(q.kind is QueryKind.AVERAGE for q in queries):
         made.append("The number of rows behind an average is public.")
     made.append(f"The {len(queries)} answers are read together." if len(queries) > 1 else "There is one answer.")
     if setting.related:
@@ -74,10 +73,11 @@ def record(plan: Release, engine: str, table: Any) -> dict[str, str]:
 
 
 def _data_hash(table: str) -> str:
-    if table.startswith(PREFIX):
-        return f"{table}, SHA-256 {bundled(table).sha256}"
-    if "://" in table:
-        return re.sub(r"//[^/@#]*@", "//…@", table)  # a database's password is no part of the record
+    source = source_of(table)
+    if isinstance(source, Bundled):
+        return f"{source.name}, SHA-256 {source.dataset.sha256}"
+    if isinstance(source, Url):
+        return source.masked  # a database's password is no part of the record
     path = Path(table)
     if not path.is_file():
         return path.name

@@ -112,7 +112,7 @@ def mistaken(
         truth, belief, factor = np.broadcast_arrays(truth, belief, factor)
     except ValueError:
         raise InputError("prior, believed_prior and believed_noise do not fit: give shapes that broadcast") from None
-    experiment._fit(truth)
+    experiment.fit(truth)
     with np.errstate(invalid="ignore"):
         fpr, recall = experiment.law.at(factor * bayes.log_odds(belief))
         best_fpr, best_recall = experiment.law.at(bayes.log_odds(truth))

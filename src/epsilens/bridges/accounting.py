@@ -93,7 +93,7 @@ def to_pld(experiment: Experiment, *, interval: float = 1e-4) -> Any:
     dp-accounting: the distribution of each part, composed by its own transform.
     """
     package = need("dp_accounting.pld.privacy_loss_distribution", "writing a privacy-loss distribution")
-    if not isinstance(experiment, Experiment) or experiment._arrays:
+    if not isinstance(experiment, Experiment) or experiment.many:
         raise InputError("experiment must be one experiment: give what laplace, gaussian and the like return")
     dt = float(checks.within("interval", checks.scalar("interval", interval), 1e-9, 1.0))
     if experiment.parts:
@@ -279,7 +279,7 @@ def _sampled(event: Any, events: Any, neighbours: str) -> Experiment | None:
 def to_event(experiment: Experiment) -> Any:
     """The ``DpEvent`` that says the same, for dp-accounting's own accountants under the same relation of neighbours."""
     events = need("dp_accounting.dp_event", "writing an event")
-    if not isinstance(experiment, Experiment) or experiment._arrays:
+    if not isinstance(experiment, Experiment) or experiment.many:
         raise InputError("experiment must be one experiment: give what laplace, gaussian and the like return")
     if experiment.parts:
         made = [(to_event(one), count) for one, count in experiment.parts]

@@ -141,7 +141,7 @@ def to_measurement(chosen: Choice | Experiment) -> dict[str, Any]:
     {'make': 'make_laplace', 'scale': 14.23683..., 'd_in': 3.0}
     """
     experiment = chosen.experiment if isinstance(chosen, Choice) else chosen
-    if not isinstance(experiment, Experiment) or experiment._arrays:
+    if not isinstance(experiment, Experiment) or experiment.many:
         raise InputError("give a choice, or one experiment: what choose, laplace, gaussian and the like return")
     p = experiment.parameters
     makes = {

@@ -171,7 +171,7 @@ def _no_experiment(value: Any) -> InputError:
 def _one(experiment: Any) -> None:
     if not isinstance(experiment, Experiment):
         raise _no_experiment(experiment)
-    if experiment._arrays:
+    if experiment.many:
         raise InputError("this is many experiments at once: give one")
 
 

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from .. import checks
-from ..catalogue.parameters import PARAMETERS, Allowed, Kind
+from ..catalogue.parameter import Allowed, Kind
+from ..catalogue.parameters import PARAMETERS
 from ..catalogue.readings import Reading, find, parameter_of
 from ..errors import InputError
 from ..experiment import Experiment
@@ -279,7 +280,7 @@ def _called(mechanism: Callable[..., Experiment], arguments: Mapping[str, Any]) 
             f"{_title(mechanism)} returns a {type(made).__name__}: give one that returns an experiment",
             parameter="mechanism",
         )
-    if made._arrays:
+    if made.many:
         raise InputError(f"{_title(mechanism)} holds arrays here: give single numbers in given", parameter="given")
     return made
 

@@ -45,7 +45,6 @@ def assess(
     from pathlib import Path
 
     from ..assessment.assessment import assess as assessed
-    from ..show.assessment_words import failed
 
     with progress_bar() as told:
         found = assessed(Path(release), engine=engine, progress=told)
@@ -55,5 +54,5 @@ def assess(
         emit(found.to_registry(), output)
     else:
         show(found, Format(format.value), output)
-    if failed(found):
+    if found.exceeded:
         raise typer.Exit(Exit.NO_SOLUTION)

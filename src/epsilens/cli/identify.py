@@ -65,6 +65,6 @@ def _people(said: Said) -> dict[str, Any]:
         raise InputError("a table is given with --n or --range: its column says both, so leave them out")
     if column is None:
         raise InputError("--column is missing: name the column with the values", parameter="column")
-    from ..data.tables.column import numbers_of
+    from ..data.tables.columns import numbers_of
 
     return {"values": numbers_of(table, column, person=person)}

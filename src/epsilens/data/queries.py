@@ -12,21 +12,51 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from ..errors import InputError
+from .tables.columns import column_of
 from .tables.conditions import condition, parse, render, syntax
-from .tables.open import column_of
+from .tables.engines import need_ibis
 
-__all__ = ["Query", "parse_queries", "parse_query"]
+__all__ = ["Noise", "Query", "QueryKind", "parse_queries", "parse_query"]
 
-KINDS = ("count", "sum", "average", "histogram")
 _FORM = (
     "'count where age > 30 by site', 'sum visits bounds 0 77', "
     "'average income bounds 0 30000 by site' or 'histogram site'"
 )
+
+
+class _Word(StrEnum):
+    """A word that is also what people write: shown as that word."""
+
+    def __repr__(self) -> str:
+        return repr(self.value)
+
+
+class QueryKind(_Word):
+    """What a query asks."""
+
+    COUNT = "count"
+    SUM = "sum"
+    AVERAGE = "average"
+    HISTOGRAM = "histogram"
+
+    @property
+    def bounded(self) -> bool:
+        """Whether values are clamped to bounds and added up; the others count people."""
+        return self in (QueryKind.SUM, QueryKind.AVERAGE)
+
+
+class Noise(_Word):
+    """The noise on a query's answers."""
+
+    LAPLACE = "laplace"
+    GAUSSIAN = "gaussian"
+    GEOMETRIC = "geometric"  # for whole numbers
 
 
 @dataclass(frozen=True)
@@ -37,7 +67,7 @@ class Query:
     no meaning without them. ``where`` is a condition in SQL's words; ``by`` are column names.
     """
 
-    kind: str
+    kind: QueryKind
     column: str | None = None
     where: str | None = None
     by: tuple[str, ...] = ()
@@ -45,16 +75,19 @@ class Query:
     name: str = ""
 
     def __post_init__(self) -> None:
-        if self.kind not in KINDS:
+        try:
+            kind = QueryKind(self.kind)
+        except ValueError:
             raise InputError(
-                f"query kind is {self.kind!r}: give one of {', '.join(map(repr, KINDS))}", parameter="query"
-            )
+                f"query kind is {self.kind!r}: give one of {', '.join(map(repr, QueryKind))}", parameter="query"
+            ) from None
+        object.__setattr__(self, "kind", kind)
         object.__setattr__(self, "by", (self.by,) if isinstance(self.by, str) else tuple(self.by))
-        if self.kind == "count" and self.column is not None:
+        if kind is QueryKind.COUNT and self.column is not None:
             raise InputError(f"a count has the column {self.column!r}: count takes none, it counts people's rows")
-        if self.kind != "count" and not self.column:
+        if kind is not QueryKind.COUNT and not self.column:
             raise InputError(f"a {self.kind} needs a column: write it as in {_FORM}")
-        if self.kind in ("sum", "average"):
+        if kind.bounded:
             self._check_bounds()
         elif self.bounds is not None:
             raise InputError(f"a {self.kind} has bounds {self.bounds}: only sum and average take them")
@@ -87,24 +120,23 @@ class Query:
     @property
     def groups(self) -> tuple[str, ...]:
         """The columns the answers are split by; a histogram is a count split by its column."""
-        return (*self.by, self.column) if self.kind == "histogram" and self.column else self.by
+        return (*self.by, self.column) if self.kind is QueryKind.HISTOGRAM and self.column else self.by
 
     def rows(self, table: Any) -> Any:
         """The Ibis condition that says which rows of ``table`` this query covers."""
-        from .tables.engines import need_ibis
-
         return condition(table, self.where, "where") if self.where else need_ibis().literal(True)
 
     def check(self, table: Any) -> None:
         """Refuse columns the table does not have, and sums of what is not a number."""
         for name in self.groups:
-            column_of(table, name, f"query {str(self)!r}")
-        if self.kind in ("sum", "average"):
-            column = column_of(table, self.column, f"query {str(self)!r}")
+            column_of(table, name, f"query {str(self)!r}", "query")
+        if self.bounds is not None:
+            column = column_of(table, self.column, f"query {str(self)!r}", "query")
             if not column.type().is_numeric():
                 raise InputError(
                     f"query {str(self)!r} takes the {self.kind} of {self.column!r}, which is {column.type()}: "
-                    "give a column of numbers"
+                    "give a column of numbers",
+                    parameter="query",
                 )
         self.rows(table)
 
@@ -118,7 +150,7 @@ class Query:
         if self.bounds is None:
             return 1.0
         low, high = self.bounds
-        return max_rows * (high - low if self.kind == "average" else max(abs(low), abs(high)))
+        return max_rows * (high - low if self.kind is QueryKind.AVERAGE else max(abs(low), abs(high)))
 
     @property
     def swing(self) -> float:
@@ -126,7 +158,7 @@ class Query:
 
         1 where values reach from 0 to a bound; up to 2 for a sum of values of both signs.
         """
-        if self.bounds is None or self.kind == "average":
+        if self.bounds is None or self.kind is QueryKind.AVERAGE:
             return 1.0
         low, high = self.bounds
         return (max(high, 0.0) - min(low, 0.0)) / max(abs(low), abs(high))
@@ -134,7 +166,7 @@ class Query:
     def to_dict(self) -> dict[str, Any]:
         """The query as plain values."""
         return {
-            "kind": self.kind,
+            "kind": self.kind.value,
             "column": self.column,
             "where": self.where,
             "by": list(self.by),
@@ -143,7 +175,8 @@ class Query:
         }
 
 
-_HEAD = re.compile(r"^\s*(count|sum|average|avg|mean|histogram)\b(.*)$", re.I | re.S)
+_WORDS = {**{kind.value: kind for kind in QueryKind}, "avg": QueryKind.AVERAGE, "mean": QueryKind.AVERAGE}
+_HEAD = re.compile(rf"^\s*({'|'.join(_WORDS)})\b(.*)$", re.I | re.S)
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 
 
@@ -165,8 +198,7 @@ def parse_query(text: str | Query) -> Query:
     head = _HEAD.match(text)
     if not head:
         raise InputError(f"query is {text!r}: write it as in {_FORM}", parameter="query")
-    kind = head[1].lower()
-    kind = "average" if kind in ("avg", "mean") else kind
+    kind = _WORDS[head[1].lower()]
     rest, by = _split(head[2], "by")
     rest, where = _split(rest, "where")
     rest, bounds = _split(rest, "bounds")
@@ -256,12 +288,14 @@ def _from_sql(text: str) -> Query:
     return Query(kind, column, render(where.this) if where else None, by, bounds)
 
 
-def _aggregate(node: Any, exp: Any, no: Any) -> tuple[str, str | None, tuple[float, float] | None]:
-    kinds = {exp.Count: "count", exp.Sum: "sum", exp.Avg: "average"}
+def _aggregate(
+    node: Any, exp: Any, no: Callable[[str], InputError]
+) -> tuple[QueryKind, str | None, tuple[float, float] | None]:
+    kinds = {exp.Count: QueryKind.COUNT, exp.Sum: QueryKind.SUM, exp.Avg: QueryKind.AVERAGE}
     kind = kinds.get(type(node))
     if kind is None:
         raise no(f"{render(node)!r} is not allowed")
-    if kind == "count":
+    if kind is QueryKind.COUNT:
         if type(node.this) is not exp.Star or node.expressions:
             raise no(f"{render(node)!r} is not COUNT(*)")
         return kind, None, None

@@ -27,8 +27,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..build.correlated.joint_table import table
 from ..build.correlated.tables import Table as Records
-from ..build.correlated.tables import table
 from ..build.correlated.trees import tree
 from ..checks import Array
 from ..errors import InputError

@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..data.queries import Query
+from ..data.queries import Query, QueryKind
+from ..data.tables.columns import at_most, column_of, value_of
 from ..data.tables.engines import need_ibis
-from ..data.tables.open import OpenTable, column_of, value_of
-from ..data.tables.people import at_most
+from ..data.tables.open import OpenTable
 from ..errors import InputError
 
 __all__ = ["Answer", "true_answers"]
@@ -54,14 +54,16 @@ def true_answers(opened: OpenTable, query: Query, person: str | None, max_rows: 
         grouped = grouped.order_by([part for key in keys for part in (grouped[key].isnull(), grouped[key])])
     got = opened.engine.fetch(grouped.limit(MOST_GROUPS + 1)).to_pylist()
     if len(got) > MOST_GROUPS:
-        raise InputError(f"query {str(query)!r} has more than {MOST_GROUPS:,} groups: split it by fewer columns")
+        raise InputError(
+            f"query {str(query)!r} has more than {MOST_GROUPS:,} groups: split it by fewer columns", parameter="query"
+        )
     return tuple(_answer(row, keys, query) for row in got)
 
 
 def _answer(row: dict[str, Any], keys: list[str], query: Query) -> Answer:
     count, total, valued = int(row["n"] or 0), float(row["total"] or 0.0), int(row["valued"] or 0)
-    if query.kind == "average":
+    if query.kind is QueryKind.AVERAGE:
         value = total / valued if valued else 0.0
     else:
-        value = total if query.kind == "sum" else float(count)
+        value = total if query.kind is QueryKind.SUM else float(count)
     return Answer(tuple("(empty)" if row[k] is None else str(row[k]) for k in keys), value, count)

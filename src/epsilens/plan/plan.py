@@ -1,42 +1,86 @@
-"""A planned release as a YAML file: the data, the queries, the noise, the adversary and the limits.
+"""The planned release: the data, the queries, the noise, the adversary and the limits.
 
-Every complaint names the line and what is allowed. Only plain YAML is read: no tags, no aliases (a small file can
-otherwise unfold into gigabytes), one document, at most a megabyte.
+The model says what is allowed; :mod:`.file` reads it from YAML and says in which line it is not.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Annotated, Any, Literal
+from enum import StrEnum
+from typing import Annotated, Any, Literal, NamedTuple
 
-from ..errors import InputError, MissingExtra
+from ..build.correlated import normal
+from ..build.knowledge.knowledge import Knowledge as Odds
+from ..catalogue.readings import READINGS
+from ..data.queries import Noise, Query, QueryKind
+from ..errors import MissingExtra
 
 try:
-    import yaml
-    from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+    from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 except ImportError as error:  # pragma: no cover - exercised in an environment without the extra
     raise MissingExtra(error.name or "pydantic", extra="data", purpose="describing a release") from error
 
 __all__ = [
+    "ERROR",
     "Adversary",
     "Data",
     "Knowledge",
+    "Knows",
     "Limit",
+    "Limited",
     "Mechanism",
+    "Misplaced",
     "Release",
     "ReleaseQuery",
+    "Resemblance",
     "json_schema",
-    "read_release",
 ]
 
-MOST_BYTES = 1_000_000
-_MOST_DEPTH = 20
+#: What limits the noise rather than the risk: the error tolerated, as a share of the answer.
+ERROR = "error"
+
+
+class Misplaced(ValueError):  # noqa: N818 - a signal to the reader of the file, never seen outside
+    """A complaint of a part about one of its entries: ``place`` is the path to it from the part that is checked."""
+
+    def __init__(self, message: str, *place: str | int) -> None:
+        super().__init__(message)
+        self.place = place
+
+
+class _Word(StrEnum):
+    """A word of a plan, shown as it is written."""
+
+    def __repr__(self) -> str:
+        return repr(self.value)
+
+
+class Knows(_Word):
+    """What an attacker who isolates a person knows about the answers beforehand."""
+
+    NOTHING = "nothing"
+    ONE_ANSWER = "one answer"
+
+
+class Resemblance(_Word):
+    """How the values of related people go together, where no matrix is given."""
+
+    NONE = "none"
+    FROM_DATA = "from data"
+
+
+class Limited(NamedTuple):
+    """The most a reading may be, and the reading's own arguments."""
+
+    at_most: float
+    arguments: dict[str, float]
 
 
 class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, str_strip_whitespace=True)
+
+    def __hash__(self) -> int:  # some parts hold mappings, which pydantic's own hash refuses
+        return hash((type(self).__name__, self.model_dump_json()))
 
 
 class Data(_Part):
@@ -52,7 +96,7 @@ class Data(_Part):
     @model_validator(mode="after")
     def _rows(self) -> Data:
         if self.person is None and self.max_rows != 1:
-            raise ValueError("max_rows needs person: without it every row is a person")
+            raise Misplaced("max_rows needs person: without it every row is a person", "max_rows")
         return self
 
 
@@ -71,40 +115,50 @@ class ReleaseQuery(_Part):
 
     @model_validator(mode="after")
     def _one(self) -> ReleaseQuery:
-        kinds = [k for k in ("count", "sum", "average", "histogram") if getattr(self, k) not in (None, False)]
+        kinds = [kind for kind, asked in self._asked.items() if asked not in (None, False)]
         if len(kinds) != 1:
             found = " and ".join(kinds) or "none of them"
             raise ValueError(f"a query is one of count, sum, average or histogram: it has {found}")
-        if kinds[0] in ("sum", "average") and self.bounds is None:
-            raise ValueError(f"{kinds[0]} needs bounds: [least, largest]")
-        if kinds[0] == "count" and isinstance(self.count, str) and self.where:
-            raise ValueError("count has its condition already: leave out where")
+        if kinds[0].bounded and self.bounds is None:
+            raise Misplaced(f"{kinds[0]} needs bounds: [least, largest]", "bounds")
+        if kinds[0] is QueryKind.COUNT and isinstance(self.count, str) and self.where:
+            raise Misplaced("count has its condition already: leave out where", "where")
         return self
 
-    def planned(self) -> Any:
-        """The query as the data engine takes it."""
-        from ..data.queries import Query
+    @property
+    def _asked(self) -> dict[QueryKind, str | bool | None]:
+        return {
+            QueryKind.COUNT: self.count,
+            QueryKind.SUM: self.sum,
+            QueryKind.AVERAGE: self.average,
+            QueryKind.HISTOGRAM: self.histogram,
+        }
 
+    @property
+    def kind(self) -> QueryKind:
+        """What it asks."""
+        return next(kind for kind, asked in self._asked.items() if asked not in (None, False))
+
+    def planned(self) -> Query:
+        """The query as the data engine takes it."""
         by = (self.by,) if isinstance(self.by, str) else tuple(self.by)
-        name = self.name or ""
-        if self.count not in (None, False):
-            where = self.count if isinstance(self.count, str) else self.where
-            return Query("count", None, where, by, None, name)
-        kind = next(k for k in ("sum", "average", "histogram") if getattr(self, k))
-        return Query(kind, getattr(self, kind), self.where, by, self.bounds, name)
+        asked, kind = self._asked[self.kind], self.kind
+        if kind is QueryKind.COUNT:
+            return Query(kind, None, asked if isinstance(asked, str) else self.where, by, None, self.name or "")
+        return Query(kind, str(asked), self.where, by, self.bounds, self.name or "")
 
 
 class Mechanism(_Part):
     """The noise and its total budget."""
 
-    noise: Literal["laplace", "gaussian"] = "laplace"
+    noise: Literal[Noise.LAPLACE, Noise.GAUSSIAN] = Noise.LAPLACE
     epsilon: float | None = Field(None, gt=0, le=700, description="the total; the queries share it equally")
     delta: float | None = Field(None, gt=0, lt=1, description="gaussian only: the total")
 
     @model_validator(mode="after")
     def _delta(self) -> Mechanism:
-        if (self.noise == "gaussian") != (self.delta is not None):
-            raise ValueError("delta belongs to gaussian noise and is needed by it")
+        if (self.noise is Noise.GAUSSIAN) != (self.delta is not None):
+            raise Misplaced("delta belongs to gaussian noise and is needed by it", "delta")
         return self
 
 
@@ -122,24 +176,24 @@ class Knowledge(_Part):
 
     @model_validator(mode="after")
     def _consistent(self) -> Knowledge:
-        coefficients = [k for k in ("rho_p", "rho_c", "rho_t") if getattr(self, k) is not None]
-        if bool(coefficients) == (self.table is not None):
+        coefficients = (self.rho_p, self.rho_c, self.rho_t)
+        if any(rho is not None for rho in coefficients) == (self.table is not None):
             raise ValueError("give either the coefficients rho_p, rho_c, rho_t, or a table with what is known of it")
         if (self.table is None) != (self.known is None):
             raise ValueError("table and known belong together: known names the row of the table that holds")
         self.odds()
         return self
 
-    def odds(self) -> Any:
-        """The prior odds this knowledge amounts to, as :class:`epsilens.build.knowledge.knowledge.Knowledge`."""
-        from ..build.knowledge.knowledge import Knowledge as Known
-
+    def odds(self) -> Odds:
+        """The prior odds this knowledge amounts to."""
         if self.table is not None:
             if any(len(row) != 2 for row in self.table.values()):
-                raise ValueError("a row of table does not have two numbers: give [P(secret false), P(secret true)]")
-            return Known.from_table(self.table, self.known, ("false", "true"), pair=("false", "true"))
-        rho = {k: getattr(self, k) or 0.0 for k in ("rho_p", "rho_c", "rho_t")}
-        return Known.from_coefficients(**rho, positive=self.positive)
+                raise Misplaced(
+                    "a row of table does not have two numbers: give [P(secret false), P(secret true)]", "table"
+                )
+            return Odds.from_table(self.table, self.known, ("false", "true"), pair=("false", "true"))
+        rho = {"rho_p": self.rho_p or 0.0, "rho_c": self.rho_c or 0.0, "rho_t": self.rho_t or 0.0}
+        return Odds.from_coefficients(**rho, positive=self.positive)
 
 
 class Adversary(_Part):
@@ -147,21 +201,19 @@ class Adversary(_Part):
 
     prior: float = Field(0.5, gt=0, lt=1, description="how likely they think the person is in the data")
     belief: float | None = Field(None, gt=0, lt=1, description="how likely they think the secret; the prior if omitted")
-    knows: Literal["nothing", "one answer"] = "one answer"
+    knows: Literal[Knows.NOTHING, Knows.ONE_ANSWER] = Knows.ONE_ANSWER
     baseline: float = Field(0.01, gt=0, lt=1, description="how often re-identification succeeds without the release")
     knowledge: Knowledge | None = Field(None, description="what else they know about the secret")
     among: int | None = Field(None, ge=2, le=10**12, description="the people they cannot tell apart beforehand")
-    correlation: Literal["none", "from data"] | tuple[tuple[float, ...], ...] = Field(
-        "none", description="how the values of related people go together: none, from data, or a matrix"
+    correlation: Literal[Resemblance.NONE, Resemblance.FROM_DATA] | tuple[tuple[float, ...], ...] = Field(
+        Resemblance.NONE, description="how the values of related people go together: none, from data, or a matrix"
     )
 
     @field_validator("correlation", mode="before")
     @classmethod
     def _possible(cls, value: Any) -> Any:
-        from ..build.correlated import normal
-
         if isinstance(value, str):
-            if value not in ("none", "from data"):
+            if value not in tuple(Resemblance):
                 raise ValueError(f"it is {value[:40]!r}: give none, from data, or a matrix with a row for each person")
         elif isinstance(value, list | tuple):
             normal(value)
@@ -192,29 +244,33 @@ class Release(_Part):
     @field_validator("limits")
     @classmethod
     def _readings(cls, value: dict[str, float | Limit]) -> dict[str, float | Limit]:
-        from ..catalogue.readings import READINGS
-
         for name, limit in value.items():
-            if name not in (*READINGS, "error"):
-                raise ValueError(f"there is no reading {name!r}: limits take {', '.join(READINGS)} or error")
+            if name not in (*READINGS, ERROR):
+                raise Misplaced(f"there is no reading {name!r}: limits take {', '.join(READINGS)} or error", name)
             at = limit.at_most if isinstance(limit, Limit) else limit
-            if name != "error" and not 0 <= at <= READINGS[name].ceiling:
+            if name != ERROR and not 0 <= at <= READINGS[name].ceiling:
                 most = (
                     "0 or more" if READINGS[name].ceiling > 1 else "a share between 0 and 1, such as 0.55 for 55 of 100"
                 )
-                raise ValueError(f"{name} is {at:g}: give {most}")
+                raise Misplaced(f"{name} is {at:g}: give {most}", name)
         return value
 
     @model_validator(mode="after")
     def _budget(self) -> Release:
         own = [q.epsilon for q in self.queries]
         if self.mechanism.epsilon is None and any(e is None for e in own):
-            raise ValueError("mechanism needs epsilon, or every query its own")
+            raise Misplaced("mechanism needs epsilon, or every query its own", "mechanism", "epsilon")
         if self.mechanism.epsilon is not None and any(e is not None for e in own):
             if any(e is None for e in own):
-                raise ValueError("either every query has its own epsilon or none: the total is shared otherwise")
+                raise Misplaced(
+                    "either every query has its own epsilon or none: the total is shared otherwise", "queries"
+                )
             if abs(sum(e for e in own if e) - self.mechanism.epsilon) > 1e-9 * self.mechanism.epsilon:
-                raise ValueError("the queries' epsilons do not add up to mechanism.epsilon: leave one of them out")
+                raise Misplaced(
+                    "the queries' epsilons do not add up to mechanism.epsilon: leave one of them out",
+                    "mechanism",
+                    "epsilon",
+                )
         return self
 
     @property
@@ -231,130 +287,27 @@ class Release(_Part):
             return tuple(1 / len(self.queries) for _ in self.queries)
         return tuple((q.epsilon or 0.0) / self.epsilon for q in self.queries)
 
+    @property
+    def risk_limits(self) -> dict[str, Limited]:
+        """Each limited reading with its limit and its own arguments; the limit on error is no reading."""
+        return {name: _limited(limit) for name, limit in self.limits.items() if name != ERROR}
+
+    @property
+    def error_limit(self) -> float | None:
+        """The error tolerated, as a share of the answer."""
+        return _limited(self.limits[ERROR]).at_most if ERROR in self.limits else None
+
     def digest(self) -> str:
         """A hash of what was asked, for the record."""
         return hashlib.sha256(self.model_dump_json().encode()).hexdigest()
 
 
+def _limited(limit: float | Limit) -> Limited:
+    if isinstance(limit, Limit):
+        return Limited(limit.at_most, dict(limit.model_extra or {}))
+    return Limited(float(limit), {})
+
+
 def json_schema() -> dict[str, Any]:
     """The JSON Schema of a release file, for editors."""
     return Release.model_json_schema()
-
-
-def read_release(source: str | Path | Mapping[str, Any] | Release) -> Release:
-    """Read a release from a file, from YAML text (anything with a line break) or from a mapping."""
-    if isinstance(source, Release):
-        return source
-    if isinstance(source, Mapping):
-        return _validated(dict(source), {}, "release")
-    text, name = (
-        (source, "release") if isinstance(source, str) and "\n" in source else (_text(Path(source)), str(source))
-    )
-    return _validated(*_parsed(text, name), name)
-
-
-def _text(path: Path) -> str:
-    try:
-        if path.stat().st_size > MOST_BYTES:
-            raise InputError(
-                f"release is {str(path)!r}, larger than a megabyte: give a YAML file that describes a release",
-                parameter="release",
-            )
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else "it is not UTF-8 text"
-        raise InputError(
-            f"release is {str(path)!r}: {reason}; give a readable YAML file", parameter="release"
-        ) from None
-
-
-def _parsed(text: str, name: str) -> tuple[Any, dict[tuple[Any, ...], int]]:
-    if len(text) > MOST_BYTES:
-        raise InputError("release is larger than a megabyte: give YAML that describes a release", parameter="release")
-    lines: dict[tuple[Any, ...], int] = {}
-    try:
-        depth = 0
-        for event in yaml.parse(text, Loader=yaml.SafeLoader):
-            where = f"line {event.start_mark.line + 1} of {name}"
-            if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-                raise InputError(f"{where} uses an anchor or alias: write the value out")
-            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-            if depth > _MOST_DEPTH:
-                raise InputError(f"{where} is nested more than {_MOST_DEPTH} deep: a release needs three")
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
-        _lines(node, (), lines, name)
-        value = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f"line {mark.line + 1} of {name}" if mark else name
-        problem = getattr(error, "problem", None) or "it is not YAML"
-        raise InputError(f"{where} cannot be read: {problem}") from None
-    if not isinstance(value, dict):
-        raise InputError(
-            f"{name} is not a mapping: start with title:, data:, queries:, mechanism: and limits:", parameter=name
-        )
-    return value, lines
-
-
-def _lines(node: Any, path: tuple[Any, ...], lines: dict[tuple[Any, ...], int], name: str) -> None:
-    """Remember where each part stands; refuse a key given twice, which YAML silently lets the last one win."""
-    if node is None:
-        return
-    lines.setdefault(path, node.start_mark.line + 1)
-    if isinstance(node, yaml.MappingNode):
-        seen: set[str] = set()
-        for key, value in node.value:
-            if key.value in seen:
-                raise InputError(f"line {key.start_mark.line + 1} of {name} gives {key.value!r} again: give it once")
-            seen.add(key.value)
-            lines[(*path, key.value)] = key.start_mark.line + 1
-            _lines(value, (*path, key.value), lines, name)
-    elif isinstance(node, yaml.SequenceNode):
-        for i, value in enumerate(node.value):
-            _lines(value, (*path, i), lines, name)
-
-
-def _validated(value: Any, lines: Mapping[tuple[Any, ...], int], name: str) -> Release:
-    try:
-        return Release.model_validate(value)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        path = _path(first)
-        raise InputError(_sentence(first, path, lines, name), parameter=_told(path)) from None
-
-
-def _path(problem: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Where in the release a problem lies, without pydantic's own words."""
-    path = tuple(p for p in problem["loc"] if not (isinstance(p, str) and p in ("float", "Limit", "str", "bool")))
-    return tuple(p for p in path if not (isinstance(p, str) and p.startswith(("tuple[", "function-", "literal["))))
-
-
-def _told(path: tuple[Any, ...]) -> str:
-    """A place as sentences name it, counted from one."""
-    return ".".join(str(p + 1) if isinstance(p, int) else p for p in path)
-
-
-def _sentence(
-    problem: Mapping[str, Any], path: tuple[Any, ...], lines: Mapping[tuple[Any, ...], int], name: str
-) -> str:
-    place = path
-    while place and place not in lines:
-        place = place[:-1]
-    where = f"line {lines[place]} of {name}" if place in lines else name
-    told = _told(path) or "the release"
-    kind, message = problem["type"], problem["msg"].removeprefix("Value error, ")
-    if kind == "missing":
-        return f"{where}: {told} is missing"
-    if kind == "extra_forbidden":
-        model: dict[str, type[BaseModel]] = {
-            "data": Data,
-            "mechanism": Mechanism,
-            "adversary": Knowledge if len(path) > 2 else Adversary,
-            "queries": ReleaseQuery,
-        }
-        part = model.get(str(path[0]), Release) if len(path) > 1 else Release
-        return f"{where}: there is no {told}; allowed here are {', '.join(part.model_fields)}"
-    if kind == "value_error":
-        return f"{where}: {told}: {message}"
-    shown = repr(problem.get("input"))
-    return f"{where}: {told} is {shown if len(shown) < 60 else shown[:57] + '...'}: {message[0].lower() + message[1:]}"

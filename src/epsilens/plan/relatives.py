@@ -11,12 +11,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ..build.correlated import normal
 from ..data.correlation.related import related
 from ..data.queries import Query
+from ..data.tables.columns import column_of, value_of
 from ..data.tables.engines import need_ibis
-from ..data.tables.open import OpenTable, column_of, value_of
+from ..data.tables.open import OpenTable
 from ..errors import InputError
-from .plan import Release
+from .plan import Release, Resemblance
 
 __all__ = ["Relation", "relations", "worst_relation"]
 
@@ -50,20 +52,18 @@ class Relation:
 def relations(plan: Release, opened: OpenTable, queries: tuple[Query, ...]) -> tuple[Relation, ...]:
     """What the release says about related people, a relation for each query it applies to."""
     stated = plan.adversary.correlation
-    if stated == "none":
+    if stated is Resemblance.NONE:
         return ()
-    if stated == "from data":
+    if stated is Resemblance.FROM_DATA:
         by = plan.data.related or plan.data.person
         if by is None:
             raise InputError(
                 "adversary.correlation is 'from data' without data.related: name the column that says which people "
                 "belong together, or give a matrix",
-                parameter="adversary.correlation",
+                parameter="data.related",
             )
         found = (_from_data(plan, opened, query, i, by) for i, query in enumerate(queries))
         return tuple(relation for relation in found if relation is not None)
-    from ..build.correlated import normal
-
     model = normal(stated)
     worst = model.worst(scale=1.0, time_limit=_SECONDS)
     curve = tuple(level.upper for level in model.by_known(scale=1.0, time_limit=_SECONDS))

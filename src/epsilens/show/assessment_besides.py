@@ -6,10 +6,10 @@ import html
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from .assessment_parts import _figure, _numbers, _section
+from .assessment_parts import _numbers, _section
 from .assessment_relatives import relation, relatives_sentence, relatives_table
 from .assessment_tampering import hidden_sentence, hidden_table
-from .known_chart import known_curve
+from .charts.known import known_curve
 
 if TYPE_CHECKING:
     from ..assessment.assessment import Assessment
@@ -27,8 +27,8 @@ def related(a: Assessment) -> str:
     alike = relation(a)
     if alike is not None and len(alike.by_known) > 1:
         head, *rows = relatives_table(a)
-        drawing = known_curve(alike.by_known, independent=1.0, title="How many times as much one answer tells")
-        body += _figure(drawing) + _numbers("The numbers behind this picture", head, rows)
+        chart = known_curve(alike.by_known, independent=1.0, title="How many times as much one answer tells")
+        body += chart.figure() + _numbers("The numbers behind this picture", head, rows)
     return _section("If related people resemble each other", note, body)
 
 

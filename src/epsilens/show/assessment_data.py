@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-import re
 from typing import TYPE_CHECKING, Any
 
 from ..assessment.assessment import SCHEMA
 from ..assessment.precedents import SOURCE
+from ..data.tables.source import masked
 from .assessment_queries import title
 from .assessment_relatives import relatives_data
-from .assessment_words import error_limit, failed, headline, sentence, status, verdict
+from .assessment_words import headline, sentence, status
 
 if TYPE_CHECKING:
     from ..assessment.accuracy import Noise, QueryAccuracy
@@ -25,17 +25,17 @@ def as_dict(a: Assessment) -> dict[str, Any]:
     plain: dict[str, Any] = {
         "schema": SCHEMA,
         "title": a.release.title,
-        "verdict": verdict(a),
-        "exceeded": failed(a),
+        "verdict": a.verdict.standing.value,
+        "exceeded": a.verdict.exceeded,
         "headline": headline(a),
         "status": status(a),
         "sentence": sentence(a),
-        "planned": {"epsilon": a.epsilon, "delta": a.release.mechanism.delta, "noise": a.release.mechanism.noise},
+        "planned": {"epsilon": a.epsilon, "delta": a.release.mechanism.delta, "noise": a.release.mechanism.noise.value},
         "recommended": {"epsilon": a.recommended or None, "at_least": a.at_least, "possible": a.possible},
         "binding": a.binding,
         "risks": [_risk(r) for r in a.risks],
         "queries": [_query(a, q) for q in a.queries],
-        "error_limit": error_limit(a),
+        "error_limit": a.release.error_limit,
         "curve": {
             "epsilon": list(a.curve.epsilon),
             "risks": {key: list(line) for key, line in a.curve.risks.items()},
@@ -56,12 +56,13 @@ def as_dict(a: Assessment) -> dict[str, Any]:
 def release_values(a: Assessment) -> dict[str, Any]:
     """The release as it was given, without what was left to its default, and without a database's password."""
     made = a.release.model_dump(mode="json", exclude_defaults=True)
-    made["data"]["table"] = re.sub(r"//[^/@#]*@", "//…@", made["data"]["table"])
+    made["data"]["table"] = masked(made["data"]["table"])
     return made
 
 
 def _risk(r: Risk) -> dict[str, Any]:
-    return {**vars(r), "arguments": dict(r.arguments), "over": r.over}
+    kept = {name: value for name, value in vars(r).items() if name not in ("asks", "conclusive")}
+    return {**kept, "arguments": dict(r.arguments), "over": r.over}
 
 
 def _query(a: Assessment, q: QueryAccuracy) -> dict[str, Any]:
@@ -69,7 +70,7 @@ def _query(a: Assessment, q: QueryAccuracy) -> dict[str, Any]:
     return {
         "name": q.name,
         "title": title(a, q),
-        "kind": q.kind,
+        "kind": q.kind.value,
         "sensitivity": q.sensitivity,
         "share": q.share,
         "answers": [{"group": list(answer.group), "value": answer.value} for answer in q.answers],

@@ -15,7 +15,7 @@ from string import Template
 from typing import TYPE_CHECKING
 
 from .. import __version__
-from . import icons, page
+from . import page
 from .assessment_besides import related, tampering
 from .assessment_numbers import FREQUENCIES, planned
 from .assessment_parts import accuracy, disclosure, isolation, others, reproduce, risk_and_accuracy, who
@@ -33,6 +33,7 @@ from .assessment_words import (
     share_of_people,
     status,
 )
+from .charts import icons
 from .words import apart, frequencies
 
 if TYPE_CHECKING:

@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING
 
 from ..assessment.precedents import SOURCE
 from ..data.words import people_of_100
-from .assessment_curves import DESK, PHONE, accuracy_curve, risk_curve
 from .assessment_data import release_values
-from .assessment_marks import Drawing, draw
 from .assessment_numbers import error, percent, planned, risk, share, value
 from .assessment_queries import group_name, title
 from .assessment_rows import accuracy_rows, combinations, risk_note, risk_rows
-from .assessment_strips import MOST_GROUPS, STRIP, precedent_strip, simulated, simulated_query
 from .assessment_text import command, reproduce_lines
 from .assessment_words import DISCLOSURE, contradiction, error_at, error_limit, second, second_name
+from .charts.assessment import accuracy_curve, risk_curve
+from .charts.strips import MOST_GROUPS, precedent_strip, simulated, simulated_query
 
 if TYPE_CHECKING:
     from ..assessment.accuracy import QueryAccuracy
@@ -113,16 +112,10 @@ def _bar(part: float | None, over: bool, limit: str) -> str:
 # -- risk and accuracy against ε ----------------------------------------------------------------------------------
 
 
-def _figure(drawing: Drawing) -> str:
-    return (
-        f'<figure><div class="desk">{draw(drawing, DESK)}</div><div class="phone">{draw(drawing, PHONE)}</div></figure>'
-    )
-
-
 def risk_and_accuracy(a: Assessment) -> str:
     """The two stacked panels, the sentence on both limits, and their numbers."""
     panels = [risk_curve(a), accuracy_curve(a)]
-    figures = "".join(_figure(panel) for panel in panels if panel is not None)
+    figures = "".join(panel.figure() for panel in panels if panel is not None)
     told = contradiction(a)
     after = f'<p class="after">{html.escape(told)}</p>' if told else ""
     shown = [r for r in a.risks if r.key in a.curve.risks]
@@ -230,7 +223,7 @@ def accuracy(a: Assessment) -> str:
 def _releases(a: Assessment, q: QueryAccuracy) -> str:
     shown = [("Planned", a.epsilon), *([] if (at := second(a)) is None else [(second_name(a), at)])]
     figures = "".join(
-        f"<figure><figcaption>{name}, ε = {planned(e)}</figcaption>{draw(simulated(a, q, e), STRIP)}</figure>"
+        f"<figure><figcaption>{name}, ε = {planned(e)}</figcaption>{simulated(a, q, e).svg('page')}</figure>"
         for name, e in shown
     )
     note = (
@@ -268,7 +261,7 @@ def others(a: Assessment) -> str:
         [f"{p.curator}: {p.deployment}", str(p.year), f"{p.epsilon:g}", p.unit or "–", p.model] for p in a.precedents
     ]
     table = _numbers("The deployments", ["Deployment", "Year", "ε", "Unit", "Model"], rows, words=(3, 4))
-    body = f'{_figure(precedent_strip(a))}<p class="note">{html.escape(source)}</p>{table}'
+    body = f'{precedent_strip(a).figure()}<p class="note">{html.escape(source)}</p>{table}'
     return _section("What others have used", note, body)
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from ..assessment.adversaries import limits_of
 from ..catalogue.readings import find
-from ..data.tables.bundled import PREFIX, bundled
+from ..data.tables.source import Bundled, Url, source_of
 from ..errors import InputError
 from .assessment_numbers import FREQUENCIES, limit, percent, planned, value
 from .words import small
@@ -113,21 +112,22 @@ def facts(a: Assessment) -> list[tuple[str, str]]:
     noise = r.mechanism.noise.capitalize()
     made.append(("Noise", noise if r.mechanism.delta is None else f"{noise}, δ = {small(r.mechanism.delta)}"))
     made.append(("Planned", f"ε = {planned(a.epsilon)}"))
-    limits = limits_of(r)
-    told = [_limit(name, at, first=i == 0) for i, (name, (at, _)) in enumerate(limits.items()) if name != "error"]
+    first = next(iter(r.limits), None)
+    told = [_limit(name, limited.at_most, first=name == first) for name, limited in r.risk_limits.items()]
     made.append(("Limits on risk", "; ".join(told) if told else "none"))
-    if "error" in limits:
-        made.append(("Limit on error", percent(limits["error"][0])))
+    if r.error_limit is not None:
+        made.append(("Limit on error", percent(r.error_limit)))
     return made
 
 
 def _table(a: Assessment) -> str:
     name = a.release.data.table
-    if name.startswith(PREFIX):
+    source = source_of(name)
+    if isinstance(source, Bundled):
         with suppress(InputError):  # a table passed in may carry any name
-            name = bundled(name).title
-    elif "://" in name:
-        name = name.rsplit("#", 1)[-1] if "#" in name else name.split("://", 1)[0] + " database"
+            name = source.dataset.title
+    elif isinstance(source, Url):
+        name = source.table or f"{source.scheme} database"
     if a.scan is None:
         return name
     people, rows = f"{a.scan.people:,} people", f"{a.scan.rows:,} rows"

@@ -1,13 +1,17 @@
-"""What an assessment says before it shows a number: the verdict, the instruction, and the sentences of the lead."""
+"""What an assessment says before it shows a number: the verdict in words, the instruction, the sentences of the lead.
+
+Nothing is decided here: :mod:`epsilens.assessment.verdict` decides, and this room puts it into words.
+"""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 from ..assessment.accuracy import noise_at
-from ..assessment.adversaries import limits_of
+from ..assessment.verdict import Standing
 from ..catalogue.readings import find
+from ..data.queries import Noise
 from .assessment_numbers import FREQUENCIES, MOST, epsilon_down, epsilon_up, error, limit, percent, planned, risk, share
 from .assessment_queries import subject
 from .sentences import Span, false_alarms, flat
@@ -18,14 +22,9 @@ if TYPE_CHECKING:
     from ..assessment.assessment import Assessment, Risk
 
 __all__ = [
-    "DISCLOSURE", "Verdict", "contradiction", "error_at", "error_limit", "failed", "hardest", "headline",
-    "largest_epsilon", "lead", "leading", "reached", "second", "second_name", "sentence", "share_of_people", "status",
-    "verdict",
+    "DISCLOSURE", "contradiction", "error_at", "error_limit", "failed", "hardest", "headline", "lead", "leading",
+    "reached", "second", "second_name", "sentence", "share_of_people", "status",
 ]  # fmt: skip
-
-#: within: every limit holds; over: a risk is; impossible: no ε keeps a risk; inaccurate: only the error is too large;
-#: contradictory: the error needs more ε than the risks allow; open: nothing is limited.
-Verdict: TypeAlias = Literal["within", "over", "impossible", "inaccurate", "contradictory", "open"]
 
 DISCLOSURE = (
     "This ε was chosen by looking at the confidential data.",
@@ -34,54 +33,34 @@ DISCLOSURE = (
 )
 
 
-def verdict(a: Assessment) -> Verdict:
-    """Where the planned release stands."""
-    if not a.possible:
-        return "impossible"
-    if a.exceeded:
-        return "over"
-    allowed = error_limit(a)
-    if allowed is not None and any(q.typical and q.relative(a.epsilon, a.release) > allowed for q in a.queries):
-        return "contradictory" if _apart(a) else "inaccurate"
-    return "within" if a.release.limits else "open"
-
-
 def failed(a: Assessment) -> bool:
-    """Whether the planned release breaks a limit: the command then exits with 3."""
-    return verdict(a) not in ("within", "open")
+    """Whether the planned release breaks a limit."""
+    return a.verdict.exceeded
 
 
 def error_limit(a: Assessment) -> float | None:
     """The error tolerated, as a share of the answer."""
-    given = limits_of(a.release).get("error")
-    return None if given is None else given[0]
-
-
-def largest_epsilon(a: Assessment) -> float | None:
-    """The largest ε within every limit on risk, before rounding; None without such a limit."""
-    return min((r.largest for r in a.risks if r.largest is not None), default=None)
+    return a.release.error_limit
 
 
 def second(a: Assessment) -> float | None:
-    """The ε shown beside the planned one: the recommended, if there is one and it says more than "anything goes"."""
-    shown = a.recommended is not None and 0 < a.recommended < MOST and a.recommended != a.epsilon
-    return a.recommended if shown else None
+    """The ε shown beside the planned one."""
+    return a.verdict.alternative
 
 
 def second_name(a: Assessment) -> str:
     """What the second ε is to the planned one."""
-    return "Recommended" if a.exceeded else "Largest allowed"
+    return "Recommended" if a.verdict.over_risk else "Largest allowed"
 
 
 def leading(a: Assessment) -> Risk:
-    """The risk the report speaks of first: the one that sets the recommendation, or else the membership test."""
-    return next((r for r in a.risks if r.key == a.binding), None) or next(r for r in a.risks if r.key == "membership")
+    """The risk the report speaks of first."""
+    return a.leading
 
 
 def hardest(a: Assessment) -> QueryAccuracy:
-    """The query with the largest error for its size, which limits how small ε can be."""
-    rated = [q for q in a.queries if q.typical]
-    return max(rated, key=lambda q: q.relative(a.epsilon, a.release), default=a.queries[0])
+    """The query with the largest error for its size."""
+    return a.hardest
 
 
 def error_at(a: Assessment, q: QueryAccuracy, epsilon: float) -> float:
@@ -89,38 +68,34 @@ def error_at(a: Assessment, q: QueryAccuracy, epsilon: float) -> float:
     return noise_at(q.sensitivity, q.share, q.divisor, epsilon, a.release).error
 
 
-def _apart(a: Assessment) -> bool:
-    """Whether the error tolerated needs more ε than the limits on risk allow."""
-    most, least = largest_epsilon(a), a.at_least
-    return least is not None and least > (MOST if most is None else most)
-
-
 def headline(a: Assessment) -> str:
     """The instruction."""
-    now = planned(a.epsilon)
-    if (said := verdict(a)) == "impossible":
-        return "No ε meets this limit"
-    if said == "over":
-        return f"Lower ε from {now} to {epsilon_down(a.recommended or 0.0)}"
-    if said == "contradictory":
-        return "No ε meets both limits" if a.binding else "No ε meets this limit"
-    if said == "inaccurate":
-        return f"Raise ε from {now} to {epsilon_up(a.at_least or 0.0, largest_epsilon(a))}"
-    if said == "open":
-        return "Set a limit to choose ε"
-    return f"ε = {now} is within your limit{'s' if len(a.release.limits) > 1 else ''}"
+    now, decided = planned(a.epsilon), a.verdict
+    match decided.standing:
+        case Standing.IMPOSSIBLE:
+            return "No ε meets this limit"
+        case Standing.OVER:
+            return f"Lower ε from {now} to {epsilon_down(decided.recommended or 0.0)}"
+        case Standing.CONTRADICTORY:
+            return "No ε meets both limits" if decided.binding else "No ε meets this limit"
+        case Standing.INACCURATE:
+            return f"Raise ε from {now} to {epsilon_up(decided.at_least or 0.0, decided.largest)}"
+        case Standing.OPEN:
+            return "Set a limit to choose ε"
+        case Standing.WITHIN:
+            return f"ε = {now} is within your limit{'s' if len(a.release.limits) > 1 else ''}"
 
 
 def status(a: Assessment) -> str:
     """One line beneath the headline; what breaks a limit is marked by the caller, see :func:`failed`."""
     return {
-        "within": "Within every limit as planned",
-        "over": "Over the risk limit as planned",
-        "impossible": "Over the risk limit at any ε",
-        "inaccurate": "Over the error limit as planned",
-        "contradictory": "Over the error limit as planned",
-        "open": "No limit was given",
-    }[verdict(a)]
+        Standing.WITHIN: "Within every limit as planned",
+        Standing.OVER: "Over the risk limit as planned",
+        Standing.IMPOSSIBLE: "Over the risk limit at any ε",
+        Standing.INACCURATE: "Over the error limit as planned",
+        Standing.CONTRADICTORY: "Over the error limit as planned",
+        Standing.OPEN: "No limit was given",
+    }[a.verdict.standing]
 
 
 def sentence(a: Assessment) -> str:
@@ -138,8 +113,7 @@ def lead(a: Assessment) -> tuple[tuple[Span, ...], ...]:
 
 def reached(a: Assessment, r: Risk, value: float) -> float:
     """The risk as it is told: what double precision rounds to certainty is not, except a belief under normal noise."""
-    certain = r.reading in ("posterior", "precision") and a.release.mechanism.noise == "gaussian"
-    return math.nextafter(1, 0) if value == 1 and r.reading in FREQUENCIES and not certain else value
+    return math.nextafter(1, 0) if value == 1 and r.reading in FREQUENCIES and not r.conclusive else value
 
 
 def _consequence(a: Assessment, r: Risk) -> tuple[Span, ...]:
@@ -236,9 +210,9 @@ def _phrase(a: Assessment, r: Risk) -> tuple[str, str, str]:
 
 
 def _advice(a: Assessment) -> tuple[Span, ...]:
-    said, now, r = verdict(a), planned(a.epsilon), leading(a)
-    if said == "impossible":
-        if r.reading == "posterior" and a.release.mechanism.noise == "gaussian":
+    said, now, r = a.verdict.standing, planned(a.epsilon), leading(a)
+    if said is Standing.IMPOSSIBLE:
+        if r.reading == "posterior" and a.release.mechanism.noise is Noise.GAUSSIAN:
             return (Span("Gaussian noise bounds no belief: some rare answers are conclusive. Limit success instead, "),
                     Span("or use Laplace noise."))  # fmt: skip
         if r.limit is not None and r.limit >= r.baseline:
@@ -247,19 +221,19 @@ def _advice(a: Assessment) -> tuple[Span, ...]:
             Span("Noise cannot take an adversary below what they know without the release. Give a limit above that, "),
             Span("or state an adversary who knows less beforehand."),
         )
-    if said == "over":
+    if said is Standing.OVER:
         at = a.recommended or 0.0
         return (Span(f"ε = {epsilon_down(at)} {_keeps(r)}. {_price(a, at)}"),)
-    if said == "inaccurate":
-        enough = epsilon_up(a.at_least or 0.0, largest_epsilon(a))
+    if said is Standing.INACCURATE:
+        enough = epsilon_up(a.at_least or 0.0, a.verdict.largest)
         then = "" if r.needed is None else f", where the risk is {_told(r, r.needed)}"
         within = ", still within your limit" if r.limit is not None else ""
         return (Span(f"The noise is too strong: {_within(a, a.epsilon)}. ε = {enough} is enough{then}{within}."),)
-    if said == "contradictory":
+    if said is Standing.CONTRADICTORY:
         return (Span(f"The noise is too strong: {_within(a, a.epsilon)}. {contradiction(a)}"),)
-    if said == "open":
+    if said is Standing.OPEN:
         return (Span(f"At ε = {now}, {_within(a, a.epsilon)}."),)
-    most = largest_epsilon(a)
+    most = a.verdict.largest
     room = ""
     if most is not None and most > a.epsilon:
         shown = epsilon_down(most)
@@ -306,16 +280,16 @@ def _within(a: Assessment, at: float) -> str:
 
 def contradiction(a: Assessment) -> str:
     """Why risk and error cannot both be kept; what the error tolerated costs in risk; nothing without such a limit."""
-    tolerated, r = error_limit(a), leading(a)
-    if tolerated is None or a.at_least is None:
+    tolerated, r, decided = error_limit(a), leading(a), a.verdict
+    if tolerated is None or decided.at_least is None or decided.neediest is None:
         return ""
-    hard = max((q for q in a.queries if q.smallest_epsilon is not None), key=lambda q: q.smallest_epsilon or 0.0)
-    least = epsilon_up(a.at_least, None if _apart(a) else largest_epsilon(a))
+    hard = a.queries[decided.neediest]
+    least = epsilon_up(decided.at_least, None if decided.apart else decided.largest)
     if least == "none":
         return f"No ε up to {MOST:g} keeps {subject(a, hard)} within {percent(tolerated)}."
-    then = "" if r.needed is None else f", where the risk is {'still ' if _apart(a) else ''}{_told(r, r.needed)}"
+    then = "" if r.needed is None else f", where the risk is {'still ' if decided.apart else ''}{_told(r, r.needed)}"
     needs = f"Keeping {subject(a, hard)} within {percent(tolerated)} needs ε of at least {least}{then}."
-    return f"No ε meets both limits. {needs}" if _apart(a) and a.possible else needs
+    return f"No ε meets both limits. {needs}" if decided.apart and decided.possible else needs
 
 
 def share_of_people(p: float) -> str:

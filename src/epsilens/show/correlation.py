@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..data.words import listed
-from .assessment_marks import Drawing, draw
-from .known_chart import known_curve
+from .charts import Chart
+from .charts.known import known_curve
 from .page import document
 from .scan import _aligned, _table
 from .text import escape
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 __all__ = ["curve", "fragment", "sentence", "to_html", "to_markdown", "to_text"]
 
 Table = tuple[str, list[str], list[list[str]]]
-_DESK, _PHONE = 808, 350
 _MOST = 12
 #: e to this power is about a million: beyond, a factor says no more than "certain".
 _HUGE = math.log(1e6)
@@ -248,10 +247,6 @@ def to_html(c: Correlation) -> str:
 
 
 def _curve_section(c: Correlation) -> str:
-    drawing = curve(c)
-    both = "".join(
-        f'<div class="{name}">{draw(drawing, width)}</div>' for name, width in (("desk", _DESK), ("phone", _PHONE))
-    )
     note = "Each dot is the adversary who gains most among all who know that many records."
     if 0.04 * _top(c) < c.interval.high - c.worst.leakage <= _top(c):  # long enough to be seen, and on the chart
         note += f" The thin line ends at the upper end of the {100 * c.interval.confidence:g}% interval."
@@ -259,7 +254,7 @@ def _curve_section(c: Correlation) -> str:
         note += f" Group privacy, {c.group:.3g}, is beyond the chart."
     title, head, rows = _known(c)
     return (
-        f"<section><h2>{html.escape(title)}</h2><div><figure>{both}</figure>"
+        f"<section><h2>{html.escape(title)}</h2><div>{curve(c).figure()}"
         f'<p class="note after">{html.escape(note)}</p><div class="after">{_wrapping(head, rows)}</div></div></section>'
     )
 
@@ -299,7 +294,7 @@ def _shows_group(c: Correlation) -> bool:
     return c.group <= 1.6 * _top(c)
 
 
-def curve(c: Correlation) -> Drawing:
+def curve(c: Correlation) -> Chart:
     """The largest leakage for each number of known records, between independence and group privacy."""
     return known_curve(
         [w.leakage for w in c.by_known],

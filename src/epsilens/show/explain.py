@@ -12,7 +12,8 @@ import numpy as np
 
 from .. import checks
 from ..catalogue.mechanisms import MECHANISMS
-from ..catalogue.parameters import PARAMETERS, Panel, flag
+from ..catalogue.parameter import Panel, flag
+from ..catalogue.parameters import PARAMETERS
 from ..errors import InputError
 from .readings import Row, rows
 from .sentences import Span, consequence, flat, instruction, lead, mechanism, question

@@ -8,7 +8,7 @@ import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..errors import MissingExtra
+from .charts.certainty import certainty_chart, legend
 from .page import document
 from .text import escape, tie, untie
 from .words import grouped, number, rounded_down, rounded_up
@@ -167,20 +167,12 @@ class IdentifyReport:
         return _table(("What", "In words", "Value"), [(what, told, value) for what, value, told in self._rows()])
 
     def _picture(self) -> list[str]:
-        """The curve, where there is one and the charts are installed."""
-        from .assessment_marks import draw
-        from .identify_chart import DESK, PHONE, certainty_chart, legend
-
-        drawing = certainty_chart(self.found)
-        if drawing is None:
+        """The curve, where there is one."""
+        chart = certainty_chart(self.found)
+        if chart is None:
             return []
-        try:
-            desk, phone = draw(drawing, DESK), draw(drawing, PHONE)
-        except MissingExtra:
-            return []
-        figure = f'<figure><div class="desk">{desk}</div><div class="phone">{phone}</div></figure>'
         note = f'<p class="note after">{html.escape(legend(self.found))}</p>'
-        return [f"<section><h2>How it grows with ε</h2><div>{figure}{note}</div></section>"]
+        return [f"<section><h2>How it grows with ε</h2><div>{chart.figure()}{note}</div></section>"]
 
     def to_html_fragment(self) -> str:
         """The sentence, the table and the notes for a notebook."""

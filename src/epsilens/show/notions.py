@@ -13,7 +13,7 @@ from ..errors import EpsilensError
 from ..notions.catalogue import NOTIONS, Notion, find
 from ..notions.conversion import Conversion, Missing, convert, promise, promises, sure
 from ..notions.implications import IMPLICATIONS, REFUTED
-from . import icons
+from .charts import icons
 from .page import document
 from .sentences import Span, flat
 from .text import escape, tie, untie

@@ -11,7 +11,7 @@ from string import Template
 from typing import TYPE_CHECKING
 
 from .. import __version__
-from . import charts, icons
+from .charts import icons, precision_recall, roc
 from .readings import Row
 from .sentences import Span, falls, false_alarms, question, title
 from .text import groups
@@ -20,7 +20,7 @@ from .words import apart, frequencies, frequency, rounded_down, rounded_up
 if TYPE_CHECKING:
     from .explain import Explanation
 
-__all__ = ["document", "fragment", "page"]
+__all__ = ["document", "fragment", "page", "pictures", "readings_section", "said"]
 
 _PAGE = Template("""<!DOCTYPE html>
 <html lang="en">
@@ -97,7 +97,7 @@ def _spans(spans: tuple[Span, ...]) -> str:
 
 def page(about: Explanation) -> str:
     """The whole page: sentence, picture, curves, table, and how it was computed. It fetches nothing."""
-    sections = [_opening(about), _curves(about), _readings(about), _reproduce(about)]
+    sections = [_opening(about), _curves(about), readings_section(about), _reproduce(about)]
     kind = "What to set" if about.headline else "What one release tells"
     return document(about.headline or title(about.experiment), kind, sections)
 
@@ -128,10 +128,10 @@ def _opening(about: Explanation) -> str:
     )
     side = f'<div class="side"><h2>{html.escape(title(e))}</h2><dl>{facts}</dl></div>'
     how = f'<p class="how">{html.escape(about.mechanism)}</p>' if about.mechanism else ""
-    return f"<section>{side}<div>{_said(about)}{how}{_pictures(about)}</div></section>"
+    return f"<section>{side}<div>{said(about)}{how}{pictures(about)}</div></section>"
 
 
-def _said(about: Explanation) -> str:
+def said(about: Explanation) -> str:
     """The headline and the lead; after a headline the lead starts a sentence of its own."""
     if not about.headline:
         return f'<p class="lead">{_spans(about.lead)}</p>'
@@ -149,7 +149,8 @@ def _shown(key: str, value: object) -> str:
     return rounded_up(value, 6) if falls(key) else rounded_down(value, 6)
 
 
-def _pictures(about: Explanation) -> str:
+def pictures(about: Explanation) -> str:
+    """The icon arrays: right guesses without the release and with it."""
     row, asked = about.row("success"), question(about.experiment)
     with_it, without = frequencies(*_success(row))
     before = icons.array(
@@ -174,11 +175,10 @@ def _curves(about: Explanation) -> str:
     given = about.arguments
     figures = []
     for chart in (
-        charts.roc(about.experiment, given["prior"], given["fpr"]),
-        charts.precision_recall(about.experiment, given["prior"], given["fpr"]),
+        roc(about.experiment, given["prior"], given["fpr"]),
+        precision_recall(about.experiment, given["prior"], given["fpr"]),
     ):
-        desk, phone = charts.render(chart, charts.SIDE_BY_SIDE), charts.render(chart, charts.PHONE)
-        figures.append(f'<figure><div class="desk">{desk}</div><div class="phone">{phone}</div></figure>')
+        figures.append(chart.figure())
     note = "The adversary can trade false alarms for people found. Filled dot: the best guess. Hollow dot: at "
     note += f"{false_alarms(given['fpr'])}."
     return (
@@ -187,7 +187,8 @@ def _curves(about: Explanation) -> str:
     )
 
 
-def _readings(about: Explanation) -> str:
+def readings_section(about: Explanation) -> str:
+    """Every reading, in its table."""
     body = []
     for group, rows in groups(about):
         body.append(f'<tr class="group"><th scope="rowgroup" colspan="5">{html.escape(group)}</th></tr>')

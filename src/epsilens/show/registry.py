@@ -22,7 +22,7 @@ Line = tuple[str, Any, str]
 def to_registry(a: Assessment) -> str:
     """The YAML record, as a draft: the ε is the planned one, because that is the release described."""
     r, person = a.release, a.release.data.person
-    noise = "Laplace" if r.mechanism.noise == "laplace" else "Gaussian"
+    noise = r.mechanism.noise.value.capitalize()
     variant = "Pure DP" if r.mechanism.delta is None else "Approximate DP"
     unit = "one person, all of whose rows" if person else "one row, which is one person"
     used = f"at most {r.data.max_rows} rows a person in sums and averages" if person else ""

@@ -8,10 +8,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from .charts import PHONE, SIDE_BY_SIDE, render
+from .charts import Chart
 from .page import document
 from .scan import _aligned, _section, _table
-from .tampering_chart import PowerChart
 from .text import escape
 from .words import frequencies
 
@@ -32,7 +31,7 @@ class Sheet:
     remarks: tuple[str, ...]
     payload: Mapping[str, Any]
     command: str = ""
-    chart: Callable[[], PowerChart | None] | None = field(default=None, repr=False)
+    chart: Callable[[], Chart | None] | None = field(default=None, repr=False)
 
     def with_command(self, command: str) -> Sheet:
         """The same, reproduced by a command."""
@@ -76,9 +75,7 @@ class Sheet:
         chart = self.chart() if self.chart else None  # drawn only where it is seen
         if chart is None:
             return []
-        desk, phone = (render(chart, w) for w in (SIDE_BY_SIDE, PHONE))  # type: ignore[arg-type]
-        figure = f'<figure><div class="desk">{desk}</div><div class="phone">{phone}</div></figure>'
-        return [f"<section><h2>The size of a false record</h2><div>{figure}</div></section>"]
+        return [f"<section><h2>The size of a false record</h2><div>{chart.figure()}</div></section>"]
 
     def to_html_fragment(self) -> str:
         """The sentence, the tables and the remarks for a notebook."""

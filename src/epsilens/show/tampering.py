@@ -7,13 +7,11 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ..build.tampering.hiding import boundary, epsilon_to_detect
-from ..build.tampering.tampering import TESTS, pair, power_of
+from ..build.tampering.tampering import TESTS
 from ..errors import NoSolutionError
+from .charts.tampering import power_chart
 from .sheet import Rows, Sheet, times
-from .tampering_chart import PowerChart
 from .words import number, rounded_down, rounded_up, small
 
 if TYPE_CHECKING:
@@ -89,7 +87,7 @@ def about(t: Tampering, alpha: float = 0.05, power: float = 0.9) -> Sheet:
         "sizes": sizes,
         "divergences": {k: _finite(float(v)) for k, v in divergences.items()},
     }
-    chart = partial(_chart, p["noise"], _unit(p), theta, alpha, abs(bias), float(rules[0].power))
+    chart = partial(power_chart, p["noise"], _unit(p), theta, alpha, abs(bias), float(rules[0].power))
     return Sheet("Tampering", sentence, tuple(tables), tuple(r for r in remarks if r), payload, chart=chart)
 
 
@@ -162,7 +160,7 @@ def limits(parameters: Mapping[str, Any], theta: float, alpha: float, power: flo
         "sizes": sizes,
     }
     remarks = (f"{_noise(p)} hides false records as it hides people.",)
-    chart = partial(_chart, noise, unit, theta, alpha, None, 0.0)
+    chart = partial(power_chart, noise, unit, theta, alpha, None, 0.0)
     return Sheet("Tampering", sentence, (_size_table(sizes, alpha),), remarks, payload, chart=chart)
 
 
@@ -177,32 +175,3 @@ def price(needed: float, bias: float, theta: float, alpha: float, power: float, 
     payload = {"epsilon": needed, "bias": bias, "stretch": theta, "alpha": alpha, "power": power, **said}
     remarks = ("A larger ε shows tampering and people alike: weigh it against what an adversary learns.",)
     return Sheet("Tampering", f"{sentence}; a false alarm is accepted {alarms}.", (), remarks, payload)
-
-
-def _chart(
-    noise: str, unit: float, theta: float, alpha: float, bias: float | None, reached: float
-) -> PowerChart | None:  # fmt: skip
-    """Noticed of 100 by the size of the bias; nothing to draw where no size is noticed."""
-    top = boundary("two-sided", noise, theta, alpha, max(0.99, alpha))
-    if not math.isfinite(top):
-        return None
-    most = max(top, 1e-9 if bias is None else 1.15 * bias / unit, 1e-3)
-    places = np.linspace(0.0, most, 121)
-    best = [100 * float(pair(noise, np.asarray(m), theta).roc(np.asarray(alpha))) for m in places]
-    two = 100 * power_of("two-sided", noise, places, theta, np.asarray(alpha))
-    span = tuple(float(m * unit) for m in places)
-    half = boundary("optimal", noise, theta, alpha, 0.5) * unit
-    aria = (
-        f"Noticed of 100 against the size of the false record, from {best[0]:.0f} at size 0 to {best[-1]:.0f} at "
-        f"{number(float(most * unit))}; half are noticed at {number(half)}."
-    )
-    return PowerChart(
-        "False records noticed, of 100",
-        f"with {100 * alpha:.3g} false alarms of 100",
-        aria,
-        tuple(zip(span, best, strict=True)),
-        tuple(zip(span, (float(v) for v in two), strict=True)),
-        100 * alpha,
-        float(most * unit),
-        None if bias is None else (bias, 100 * reached),
-    )

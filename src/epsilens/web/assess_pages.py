@@ -18,6 +18,7 @@ from starlette.datastructures import FormData, UploadFile
 
 from ..catalogue.readings import READINGS
 from ..data.tables.bundled import bundled, names
+from ..data.tables.source import Bundled, source_of
 from ..errors import EpsilensError, InputError
 from .pages import attachment, render
 from .parts import Kept
@@ -55,12 +56,12 @@ class Upload:
 
 def assessed(app: Any, text: str, folder: Path, upload: Upload | None = None) -> dict[str, Any]:
     """The answer of a worker to a release; for bundled tables it is kept, because it can only be the same again."""
-    from ..plan.plan import read_release
+    from ..plan.file import read_release
 
     check_size(text)
     plan = read_release(text + "\n")
     permitted(plan, upload.name if upload else None)
-    own = not plan.data.table.startswith("epsilens:")
+    own = not isinstance(source_of(plan.data.table), Bundled)
     if own and upload is not None:
         made = app.state.workers.run("assess", folder, yaml=text, table=str(upload.path), name=upload.name)
     else:
@@ -138,7 +139,7 @@ def _example(text: str, key: str) -> str:
 
 
 def _release(text: str) -> Any:
-    from ..plan.plan import read_release
+    from ..plan.file import read_release
 
     try:
         return read_release(text + "\n") if text.strip() else None

@@ -13,7 +13,8 @@ from fastapi.responses import Response
 from markupsafe import Markup
 
 from ..catalogue.conditions import CONDITIONS, conditions_given
-from ..catalogue.parameters import PARAMETERS, Place
+from ..catalogue.parameter import Place
+from ..catalogue.parameters import PARAMETERS
 from ..catalogue.said import number, plain
 from ..errors import EpsilensError, InputError
 from ..notions.catalogue import NOTIONS, Notion, find

@@ -18,7 +18,7 @@ from ..catalogue.mechanisms import MECHANISMS
 from ..catalogue.parameters import PARAMETERS, symbol
 from ..catalogue.readings import READINGS
 from ..catalogue.said import EXPLAINED
-from ..show import icons
+from ..show.charts import icons
 from ..show.words import frequencies
 from . import parts, questions
 from .fields import Field, field_of, shown_fields, to_of_100, ways_of
@@ -264,8 +264,7 @@ def compare_view(request: Request) -> Response:
 def _rocs(good: list[tuple[str, questions.Asked]]) -> Markup:
     """The chart at both widths; text never shrinks."""
     settings = [(letter, asked.about) for letter, asked in good if asked.about is not None]
-    desk, phone = parts.compared_roc(settings, 480), parts.compared_roc(settings, parts.WIDTH)
-    return Markup('<div class="desk">{}</div><div class="phone">{}</div>').format(desk, phone)
+    return parts.compared_roc(settings)
 
 
 def compare_query(shared: Mapping[str, str], settings: list[questions.Asked]) -> str:

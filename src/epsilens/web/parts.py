@@ -14,16 +14,11 @@ from markupsafe import Markup
 
 from ..show import charts, page
 from ..show.sentences import false_alarms, title
-from ..show.words import frequency
-from . import drawing
 
 if TYPE_CHECKING:
     from ..show.explain import Explanation
 
 __all__ = ["Kept", "compared_roc", "curves", "curves_note", "pictures", "readings", "said", "title"]
-
-#: One plot width serves both layouts: two charts side by side on a desk and one on a phone are equally wide.
-WIDTH = charts.PHONE
 
 
 class Kept:
@@ -53,17 +48,17 @@ _charts = Kept(512)
 
 def said(about: Explanation) -> Markup:
     """The headline, if something was chosen, and the sentence."""
-    return Markup(page._said(about))
+    return Markup(page.said(about))
 
 
 def pictures(about: Explanation) -> Markup:
     """The icon arrays with their note."""
-    return Markup(page._pictures(about))
+    return Markup(page.pictures(about))
 
 
 def readings(about: Explanation) -> Markup:
     """The section with every reading."""
-    return Markup(page._readings(about))
+    return Markup(page.readings_section(about))
 
 
 def curves(about: Explanation, key: Hashable) -> list[Markup]:
@@ -72,7 +67,7 @@ def curves(about: Explanation, key: Hashable) -> list[Markup]:
 
     def draw() -> list[Markup]:
         both = (charts.roc(about.experiment, prior, fpr), charts.precision_recall(about.experiment, prior, fpr))
-        return [Markup(drawing.svg(chart.spec(WIDTH), chart.aria)) for chart in both]
+        return [Markup(chart.svg("page", chart.phone)) for chart in both]  # two phones side by side fill a desk
 
     made: list[Markup] = _charts.get((key, prior, fpr), draw)
     return made
@@ -83,47 +78,9 @@ def curves_note(about: Explanation) -> str:
     return f"Filled dot: the guess that is right most often. Hollow dot: at {false_alarms(about.arguments['fpr'])}."
 
 
-# -- several settings in one chart --------------------------------------------------------------------------------
-
-#: Line, width and dashes of each setting: told apart without colour as well.
-_LINES: tuple[tuple[str, float, list[int] | None], ...] = (
-    ("var(--risk)", 3, None),
-    ("var(--accuracy)", 3, [9, 4]),
-    ("var(--ink)", 1.75, None),
-    ("var(--secondary)", 2.5, [2, 4]),
-)
-#: Which false-alarm rate each line carries its letter at, so that letters never meet.
-_LETTER_AT = (0.12, 0.3, 0.48, 0.66)
-
-
-def compared_roc(settings: Sequence[tuple[str, Explanation]], width: int) -> Markup:
-    """One ROC chart with a line, labelled by its letter, for each setting."""
-    first = charts.roc(settings[0][1].experiment)
-    spec = first.spec(width)
-    layers = [spec["layer"][0]]
-    letters: list[dict[str, Any]] = []
-    told = []
-    for (letter, about), (colour, stroke, dash), at in zip(settings, _LINES, _LETTER_AT, strict=False):
-        chart = charts.roc(about.experiment, about.arguments["prior"], about.arguments["fpr"])
-        layers.append(_line(chart.curve, colour, stroke, dash))
-        letters += _letter(letter.upper(), at, float(about.experiment.roc(at)), colour)
-        found = float(about.experiment.recall(about.arguments["fpr"]))
-        told.append(f"{letter.upper()} finds {frequency(found)}")
-    spec["layer"] = [*layers, *letters]
-    spec["title"] = {"text": "ROC curves", "subtitle": first.subtitle}
-    fpr = settings[0][1].arguments["fpr"]
-    return Markup(drawing.svg(spec, f"ROC curves: at {false_alarms(fpr)}, {', '.join(told)}."))
-
-
-def _line(points: Sequence[charts.Point], colour: str, width: float, dash: list[int] | None) -> dict[str, Any]:
-    mark: dict[str, Any] = {"type": "line", "color": colour, "strokeWidth": width, "strokeJoin": "round"}
-    if dash:
-        mark["strokeDash"] = dash
-    return {"data": {"values": [{"x": x, "y": y} for x, y in points]}, "mark": mark}
-
-
-def _letter(letter: str, x: float, y: float, colour: str) -> list[dict[str, Any]]:
-    data = {"values": [{"x": 100 * x, "y": 100 * y}]}
-    mark = {"type": "text", "text": letter, "align": "center", "baseline": "middle", "fontSize": 17, "fontWeight": 600}
-    halo = {**mark, "color": "var(--paper)", "stroke": "var(--paper)", "strokeWidth": 9, "strokeJoin": "round"}
-    return [{"data": data, "mark": halo}, {"data": data, "mark": {**mark, "color": colour}}]
+def compared_roc(settings: Sequence[tuple[str, Explanation]]) -> Markup:
+    """One ROC chart with a line, labelled by its letter, for each setting, at both widths."""
+    first = settings[0][1]
+    chart = charts.compared_roc([(letter, about.experiment) for letter, about in settings], first.arguments["fpr"])
+    desk, phone = (Markup(chart.svg("page", width)) for width in (chart.desk, chart.phone))
+    return Markup('<div class="desk">{}</div><div class="phone">{}</div>').format(desk, phone)

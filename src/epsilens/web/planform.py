@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from ..catalogue.readings import READINGS
-from ..data.tables.bundled import PREFIX, bundled, names
+from ..data.tables.bundled import bundled, names
+from ..data.tables.source import Bundled, source_of
 from ..errors import InputError
 from ..show.words import small
 
@@ -89,7 +90,7 @@ def columns_of(table: str) -> list[tuple[str, str]]:
 def permitted(plan: Release, upload: str | None) -> None:
     """Refuse tables other than the bundled ones and the upload: a form must not open files of the server."""
     table = plan.data.table
-    if table.startswith(PREFIX):
+    if isinstance(source_of(table), Bundled):
         bundled(table)
     elif upload is None or table not in (UPLOAD, upload):
         own = f"{UPLOAD!r} for the file uploaded with it" if upload else f"{UPLOAD!r} with an uploaded file"
@@ -181,11 +182,11 @@ def plan_of(release: Release | None, table: str) -> Plan:
         "max_rows": str(data.max_rows),
         "quasi": list(data.quasi_identifiers),
         "secret": data.secret or "",
-        "noise": mechanism.noise,
+        "noise": mechanism.noise.value,
         "epsilon": f"{release.epsilon:.12g}",
         "delta": small(mechanism.delta or 0.00001),
         "prior": f"{release.adversary.prior:.12g}",
-        "knows": release.adversary.knows,
+        "knows": release.adversary.knows.value,
         "among": str(release.adversary.among or ""),
         "related": (data.related or data.person or "") if release.adversary.correlation == "from data" else "",
         "reading": reading,

@@ -119,7 +119,7 @@ def _columns(request: dict[str, Any]) -> dict[str, Any]:
 
 def _assess(request: dict[str, Any]) -> dict[str, Any]:
     from ..assessment.assessment import assess
-    from ..plan.plan import read_release
+    from ..plan.file import read_release
     from ..show.assessment_data import as_dict
     from ..show.assessment_page import sections, to_html
 

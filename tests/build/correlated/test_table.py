@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from tests.build.correlated import brute
 
 from epsilens import correlated
-from epsilens.build.correlated import sums, ternary
+from epsilens.build.correlated import search, sums
 from epsilens.build.correlated.tables import Table
 from epsilens.errors import InputError, NoSolutionError
 
@@ -140,9 +140,9 @@ def test_both_ways_through_a_table_agree(monkeypatch: pytest.MonkeyPatch) -> Non
     model = correlated.table(rng.dirichlet(np.full(128, 0.3)).reshape((2,) * 7), weights=[1, 2, 1, 3, 1, 1, 2])
     grid = [w.leakage for w in model.by_known(scale=0.7)]
     for block in (1, 50, 1000):
-        monkeypatch.setattr(ternary, "_BLOCK", block)
+        monkeypatch.setattr(search, "_BLOCK", block)
         assert [w.leakage for w in model.by_known(scale=0.7)] == pytest.approx(grid, rel=1e-13)
-    monkeypatch.setattr(ternary, "work", lambda shape, parts: (1.0, False))
+    monkeypatch.setattr(search, "work", lambda shape, parts: (1.0, False))
     assert [w.leakage for w in model.by_known(scale=0.7)] == pytest.approx(grid, rel=1e-12)
 
 

@@ -190,7 +190,7 @@ def test_the_page_has_its_chart_with_words_for_those_who_cannot_see_it(frame: pd
     assert "http://" not in page.replace("http://www.w3.org", "")
     from epsilens.show.correlation import curve
 
-    spec: Any = curve(found).spec(808)
+    spec: Any = curve(found).definition(808)
     assert spec["title"]["text"] == "Worst leakage, in ε"
     assert spec["encoding"]["x"]["axis"]["title"] == "known records, of 3 others"
 

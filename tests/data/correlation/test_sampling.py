@@ -12,7 +12,7 @@ import pytest
 
 from epsilens.build import correlated
 from epsilens.data.correlation import sampling
-from epsilens.data.correlation.related import _POWERS, Related, _estimate, related
+from epsilens.data.correlation.related import POWERS, GroupSums, Related, estimated, related
 from epsilens.data.correlation.sampling import _adversaries, drawn_interval, normal_interval, regression
 from epsilens.errors import InputError
 
@@ -123,11 +123,11 @@ def without_engine(data: pd.DataFrame) -> Related:
     y = (data["income"] - 1e7) / 128
     each = pd.DataFrame({"a": 1.0, "b": y, "q": y**2}).groupby(data["household"]).sum()
     b, q = each["b"], each["q"]
-    powers = pd.DataFrame(dict(zip(_POWERS, (b, q, b**2, b**3, b**4, b * q, b**2 * q, q**2), strict=True)))
+    powers = pd.DataFrame(dict(zip(POWERS, (b, q, b**2, b**3, b**4, b * q, b**2 * q, q**2), strict=True)))
     sums, count = powers.groupby(each["a"]).sum(), each.groupby("a").size()
     a, c = count.index.to_numpy(float), count.to_numpy(float)
-    part = {name: sums[name].to_numpy() for name in _POWERS}
-    return _estimate(a, c, part, 1e7, 128.0, 0, "income", "household", 0.95)
+    part = {name: sums[name].to_numpy() for name in POWERS}
+    return estimated(GroupSums(a, c, part, 1e7, 128.0, 0), "income", "household", 0.95)
 
 
 def test_the_short_way_is_the_same() -> None:

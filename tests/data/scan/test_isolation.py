@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from typing import Any
+from unittest.mock import patch
 
 import pyarrow as pa
 import pytest
@@ -98,11 +99,8 @@ def test_the_same_on_every_engine(engine: str, who: str | None) -> None:
 def test_the_roll_up_in_the_engine_agrees(rows: list[dict[str, Any]], who: str | None, known: int) -> None:
     queries = ["count where b > 0 by a", "sum b bounds 0 2"]
     here = scan(frame(rows), COLUMNS, person=who, known_columns=known, queries=queries, epsilon=1.0)
-    limit, scan_module._find.__defaults__ = scan_module._find.__defaults__, (0,)
-    try:
+    with patch.object(scan_module, "LOCAL_CLASSES", 0):
         there = scan(frame(rows), COLUMNS, person=who, known_columns=known, queries=queries, epsilon=1.0)
-    finally:
-        scan_module._find.__defaults__ = limit
     assert here.to_dict() == there.to_dict()
 
 
@@ -110,8 +108,6 @@ def test_the_roll_up_in_the_engine_agrees(rows: list[dict[str, Any]], who: str |
 @given(rows=ROWS, who=st.sampled_from([None, "who"]))
 def test_wide_codes_agree(rows: list[dict[str, Any]], who: str | None) -> None:
     """Codes too wide for one 64-bit word take the slower way, to the same answer."""
-    from unittest.mock import patch
-
     wide = property(lambda self: tuple(2**30 for _ in self.values))
     here = scan(frame(rows), COLUMNS, person=who)
     with patch.object(classes_module.ClassTable, "cards", wide):
@@ -121,8 +117,6 @@ def test_wide_codes_agree(rows: list[dict[str, Any]], who: str | None) -> None:
 @settings(max_examples=15, deadline=None, derandomize=True)
 @given(rows=ROWS)
 def test_merging_rows_here_agrees_with_grouping_them_there(rows: list[dict[str, Any]]) -> None:
-    from unittest.mock import patch
-
     queries = ["count where b > 0 by a", "sum b bounds 0 2"]
     grouped = scan(frame(rows), COLUMNS, queries=queries, epsilon=1.0)
     with patch.object(scan_module, "crowded", lambda *_: True):

@@ -11,7 +11,7 @@ import numpy as np
 from ...checks import Array
 from ...errors import InputError
 from .adversary import Laws, leak
-from .joins import joined_leakages, laid_out
+from .knots import suprema
 from .sums import Contributions, convolve, shifted
 
 __all__ = ["Side", "Walks"]
@@ -19,6 +19,7 @@ __all__ = ["Side", "Walks"]
 _MOST_PLACES = 4096  # of one side without a common unit
 _AT_ONCE = 200_000  # numbers handled at once
 _MOST_PAIRS = 2**18  # of both sides together
+_LEAST = -340.0  # the product of two weights above e^{−340} is still a double
 _CROWDED = (
     f"the sums of the unknown records take more than {_MOST_PLACES:,} values: "
     "give values and weights with a common unit, or more known records"
@@ -189,14 +190,14 @@ class Walks:
             if len(chosen) < 8 or not self.parts.whole:
                 return one_by_one(chosen)
             if not grids:
-                grids.extend(laid_out([(s.places, s.logs[:, a]) for s, a in sides]) for sides in (lefts, rights))
+                grids.extend(_laid_out([(s.places, s.logs[:, a]) for s, a in sides]) for sides in (lefts, rights))
             left, right = grids
             if left is None or right is None or left.shape[0] * right.shape[0] > _MOST_PAIRS:
                 return one_by_one(chosen)
             columns = max(_AT_ONCE // (left.shape[1] * (left.shape[0] + right.shape[0])), 1)
             possible = np.isfinite(self.marginals[i])
             parts = [
-                joined_leakages(
+                _joined_leakages(
                     left[:, :, some // len(rights)],
                     right[:, :, some % len(rights)],
                     self.parts.amounts[i],
@@ -215,3 +216,38 @@ def _normalised(logs: Array) -> Array:
     """Each law along the last axis made to sum to one; an empty one stays empty."""
     total = np.logaddexp.reduce(logs, axis=-1, keepdims=True)
     return np.asarray(logs - np.where(np.isfinite(total), total, 0.0))
+
+
+# -- both sides joined for many adversaries at once, where sums are whole numbers ------------------------------------
+
+
+def _laid_out(laws: list[tuple[Array, Array]]) -> Array | None:
+    """Laws (places, logs (d, R)) as weights on one grid, (R, d, laws); None where doubles cannot hold them."""
+    if min(float(np.min(logs, where=np.isfinite(logs), initial=0.0)) for _, logs in laws) < _LEAST:
+        return None
+    length = 1 + max(int(places[-1]) for places, _ in laws)
+    out = np.zeros((length, laws[0][1].shape[0], len(laws)))
+    for k, (places, logs) in enumerate(laws):
+        out[places.astype(int), :, k] = np.exp(logs.T)
+    return out
+
+
+def _joined_leakages(left: Array, right: Array, own: Array, possible: Array, unit: float, scale: float) -> Array:
+    """The leakage of each column: the sums of both sides (R, d, columns) and of the target's own steps ``own``.
+
+    Sums of positive products, so that small weights keep their digits.
+    """
+    if left.shape[0] > right.shape[0]:
+        left, right = right, left
+    steps = own.astype(int)
+    length = left.shape[0] + right.shape[0] - 1
+    both = np.zeros((length, *left.shape[1:]))
+    for k in range(left.shape[0]):
+        if left[k].any():
+            both[k : k + right.shape[0]] += left[k] * right
+    weights = np.zeros((length + int(steps.max()), *left.shape[1:]))
+    for x, step in enumerate(steps):
+        if possible[x]:
+            weights[step : step + length, x] = both[:, x]
+    risks = suprema(np.arange(float(weights.shape[0])) * unit, weights, scale)
+    return np.asarray(np.maximum(risks.reshape(-1, risks.shape[2]).max(axis=0), 0.0))

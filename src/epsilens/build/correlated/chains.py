@@ -27,11 +27,11 @@ from ...errors import InputError
 from .adversary import Laws
 from .chain_sides import Side, Walks
 from .knots import suprema
-from .records import Outcome, Records, Risk, positive
-from .screen import screen, swing
+from .records import Records, positive
+from .risk import Outcome, Risk
+from .search import Found, screen, swing
 from .sums import Contributions, contributions
 from .tables import Table, check_probabilities
-from .ternary import Found
 from .worst import Progress, Worst, record_names
 
 __all__ = ["Chain", "chain"]
@@ -52,12 +52,14 @@ class Chain(Records):
 
     # -- one adversary -------------------------------------------------------------------------------------------
 
-    def _laws(self, target: int, known: Mapping[int, int]) -> Laws:
+    def laws(self, target: int, known: Mapping[int, int]) -> Laws:
+        """The adversary's laws."""
         if len(known) == self.n - 1:
-            return self._alone(target)
+            return self.alone(target)
         return self._walks.laws(target, known)
 
-    def _options(self, target: int, known: tuple[int, ...]) -> Iterator[dict[int, int]]:
+    def options(self, target: int, known: tuple[int, ...]) -> Iterator[dict[int, int]]:
+        """All values of the known records that matter."""
         if len(known) == self.n - 1:
             yield dict.fromkeys(known, 0)
             return
@@ -75,7 +77,8 @@ class Chain(Records):
 
     # -- all adversaries -----------------------------------------------------------------------------------------
 
-    def _search(self, risk: Risk, deadline: float, progress: Progress | None) -> Outcome:
+    def search(self, risk: Risk, deadline: float, progress: Progress | None) -> Outcome:
+        """The worst adversary."""
         if self.n > _MOST_RECORDS and deadline == math.inf:
             raise InputError(
                 f"the chain has {self.n} records: "
@@ -195,7 +198,7 @@ class Chain(Records):
     def _blurred(self, target: int, known: Mapping[int, int], risk: Risk) -> float:
         """The risk where records beyond the neighbours are unknown; 0 where their sums are too many to tell."""
         try:
-            return risk.read(self._laws(target, known))[0]
+            return risk.read(self.laws(target, known))[0]
         except InputError:
             return 0.0
 
@@ -286,13 +289,13 @@ class Chain(Records):
         )
         return Chain(initial / initial.sum(), tuple(steps), fewer, tuple(self.names[k] for k in keep))
 
-    def _without(self, record: int, risk: Risk, time_limit: float | None) -> Worst:
+    def worst_without(self, record: int, risk: Risk, time_limit: float | None) -> Worst:
         """An independent record only blurs the answer about the others: the chain of the others, or its own reach."""
         alone = Found(risk.shift(float(self.reach[record])), record, tuple([0] * self.n))
         own = self._told(risk, self._outcome(alone, alone.value, True, 1, risk))
         if self.n == 1:
             return own
-        rest = self.without(record)._worst(risk, time_limit, None)
+        rest = self.without(record).worst_by(risk, time_limit, None)
         if rest.leakage >= own.leakage:
             return rest
         return own if rest.complete else replace(own, upper=max(own.upper, rest.upper), complete=False)

@@ -6,18 +6,15 @@ import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ... import checks
 from ...catalogue.readings import find
 from ...choice.choice import Binding, Choice, argument
 from ...errors import InputError, NoSolutionError
 from ...numerics.roots import last_safe
-from .records import Outcome, Risk
+from .risk import Model, Outcome, Risk
 from .worst import Progress
-
-if TYPE_CHECKING:
-    from .records import Records
 
 __all__ = ["choose"]
 
@@ -25,7 +22,7 @@ _LATE = "the search ended at its time limit: the noise covers the proven bound a
 
 
 def choose(
-    model: Records,
+    model: Model,
     at_most: float,
     reading: str,
     noise: str,
@@ -59,7 +56,7 @@ def choose(
         return Risk(told, name, width, args)
 
     def search(width: float) -> Outcome:
-        return model._search(risk(width), deadline, progress)
+        return model.search(risk(width), deadline, progress)
 
     # everyone else known: the mechanism alone sets the least noise
     width = _least(lambda w: risk(w).shift(most), limit, most)
@@ -71,7 +68,7 @@ def choose(
             width, step = width * (1 + step), 2 * step
         else:
             numbers = {j: model.parts.number(j, v) for j, v in (found.values or {}).items()}
-            laws = model._alone(found.target) if found.values is None else model._laws(found.target, numbers)
+            laws = model.alone(found.target) if found.values is None else model.laws(found.target, numbers)
             width = max(_least(lambda w: risk(w).read(laws)[0], limit, width), width)  # noqa: B023 - used at once
         found = search(width)
     binding = Binding.LIMIT

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
@@ -15,11 +14,10 @@ from ... import checks
 from ...checks import Array
 from ...errors import InputError, MissingExtra
 from .sums import contributions
-from .tables import Table
 from .trees import Factor, Network
 from .worst import record_names
 
-__all__ = ["joint_of", "network"]
+__all__ = ["network"]
 
 
 def network(
@@ -76,18 +74,6 @@ def network(
         factors.append(Factor(tuple(sorted(place[v] for v in variables)), np.zeros(1), logs))
     parts = contributions(sizes, found if values is None else values, weights)
     return Network(tuple(factors), parts, record_names([str(v) for v in nodes] if names is None else names, len(nodes)))
-
-
-def joint_of(model: Any, values: Any, weights: ArrayLike | None, names: Sequence[str] | None) -> Table:
-    """The joint table of a network."""
-    whole = network(model, values, weights, names=names)
-    cells = math.prod(v.size for v in whole.parts.values)
-    if cells > 2**20:
-        raise InputError(
-            f"the network has {cells:.2g} combinations of values: use correlated.network for it instead",
-            parameter="model",
-        )
-    return whole.table()
 
 
 def _states(table: Any, size: int) -> Array:

@@ -1,7 +1,7 @@
 """What every model of discrete records answers: leakage, experiment, the worst adversary, the noise to choose.
 
-A model (table, chain, tree) says how to lay out one adversary (``_laws``), which values of known records to try
-(``_options``) and how to search all adversaries (``_search``); the questions are the same for all of them.
+A model (table, chain, tree) says how to lay out one adversary (``laws``), which values of known records to try
+(``options``) and how to search all adversaries (``search``); the questions are the same for all of them.
 """
 
 from __future__ import annotations
@@ -10,118 +10,28 @@ import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ... import checks
-from ...catalogue.readings import find
 from ...checks import Array
+from ...choice.choice import Choice
 from ...errors import InputError
 from ...experiment import Experiment
-from ...laws.closed.laplace import Laplace
-from ...laws.closed.normal import Normal
 from ...numerics.frozen import Valued
-from .adversary import Laws, displacement, experiment, leak, noise, psi
-from .knots import excess, suprema
+from .adversary import Laws, experiment, leak, noise
+from .choice import choose
+from .risk import Outcome, Risk
 from .sums import Contributions
 from .worst import Contribution, Progress, Worst
 
-if TYPE_CHECKING:
-    from ...choice.choice import Choice
-
-__all__ = ["Outcome", "Records", "Risk", "positive"]
+__all__ = ["Known", "Records", "positive"]
 
 _NARROWEST = 1e15  # the records' reach in noise widths that doubles can tell apart
 
 Record = int | str
 Known = Mapping[Any, Any] | Iterable[Record]
-
-
-@dataclass(frozen=True)
-class Risk:
-    """One way to measure what an adversary gains, with noise of one width: the "leakage" (Laplace noise), or a reading
-    of the experiment by name, with its arguments.
-    """
-
-    reading: str
-    noise: str
-    width: float
-    arguments: Mapping[str, float] = field(default_factory=dict)
-
-    @property
-    def at_once(self) -> bool:
-        """Whether many adversaries can be measured together."""
-        return self.noise == "scale" and self.reading in ("leakage", "success", "advantage", "delta")
-
-    @property
-    def floor(self) -> float:
-        """The reading of an adversary who learns nothing."""
-        return 0.0 if self.reading == "leakage" else float(find(self.reading).floor(**self.arguments))
-
-    def measure(self, places: Array, weights: Array, least: float | None = None) -> Array:
-        """The risk for every ordered pair of values and every column, −∞ where there is no such pair."""
-        if self.reading == "leakage":
-            return suprema(places, weights, self.width, least=least)
-        prior = self.arguments.get("prior", 0.5)
-        if self.reading == "success":
-            threshold, slope, start = (1 - prior) / prior, prior, 1 - prior
-        else:  # δ(ε); the advantage is δ(0)
-            threshold, slope, start = math.exp(min(self.arguments.get("epsilon", 0.0), 700.0)), 1.0, 0.0
-        live = weights.sum(axis=0) > 0
-        best = start + slope * excess(places, weights, self.width, threshold)
-        return np.where(live[:, None] & live[None], np.maximum(best, self.floor), -np.inf)
-
-    def shift(self, moved: float) -> float:
-        """The risk of the bare noise moved by this much: a bound for anything that moves the answer no further."""
-        m = moved / self.width
-        if self.reading == "leakage" or (self.reading == "psi" and self.noise == "sigma"):
-            return m
-        law = Laplace(np.asarray(m)) if self.noise == "scale" else Normal(np.asarray(m))
-        return float(getattr(Experiment(law), self.reading)(**self.arguments))
-
-    def read(self, laws: Laws, enough: float = 0.0) -> tuple[float, tuple[int, int]]:
-        """The risk of one adversary, and the pair it belongs to; what is at most ``enough`` need not be exact."""
-        if self.reading == "leakage":
-            return leak(laws, self.width)
-        if self.at_once:
-            with np.errstate(invalid="ignore"):
-                weights = np.nan_to_num(np.exp(laws.logs - laws.logs.max(axis=0)))
-            risk = self.measure(laws.places, weights[:, :, None])[..., 0]
-            place = int(np.argmax(risk))
-            return max(float(risk.flat[place]), self.floor), divmod(place, risk.shape[1])
-        best, pair = self.floor, (0, 0)
-        possible = laws.possible
-        for x in possible:
-            for y in possible:
-                if x == y or (x > y and self.reading == "psi"):  # ψ is the same in both orders
-                    continue
-                if self.reading == "psi" and self.noise == "sigma":
-                    value = psi(laws, x, y, self.width, max(best, enough))
-                elif self.shift(displacement(laws, x, y)) <= best:
-                    continue
-                else:
-                    told: dict[str, Any] = {"pair": (laws.values[x], laws.values[y]), self.noise: self.width}
-                    e = experiment(laws, target=0, title="", known={}, **told)
-                    value = float(getattr(e, self.reading)(**self.arguments))
-                if value > best:
-                    best, pair = value, (x, y)
-        return best, pair
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a search brought: the best found, a bound on what it did not see, and how it went."""
-
-    value: float
-    target: int
-    known: tuple[int, ...]
-    values: Mapping[int, float] | None
-    upper: float
-    complete: bool
-    examined: int
-    method: str
 
 
 class Records(Valued, ABC):
@@ -143,19 +53,19 @@ class Records(Valued, ABC):
     # -- what each model brings ----------------------------------------------------------------------------------
 
     @abstractmethod
-    def _laws(self, target: int, known: Mapping[int, int]) -> Laws:
+    def laws(self, target: int, known: Mapping[int, int]) -> Laws:
         """The adversary's laws; all columns are without mass where the known values have probability zero."""
 
     @abstractmethod
-    def _options(self, target: int, known: tuple[int, ...]) -> Iterator[dict[int, int]]:
+    def options(self, target: int, known: tuple[int, ...]) -> Iterator[dict[int, int]]:
         """All values of the known records that matter."""
 
     @abstractmethod
-    def _without(self, record: int, risk: Risk, time_limit: float | None) -> Worst:
+    def worst_without(self, record: int, risk: Risk, time_limit: float | None) -> Worst:
         """The worst adversary when one record is independent of the others."""
 
     @abstractmethod
-    def _search(self, risk: Risk, deadline: float, progress: Progress | None) -> Outcome:
+    def search(self, risk: Risk, deadline: float, progress: Progress | None) -> Outcome:
         """The worst adversary."""
 
     # -- questions -----------------------------------------------------------------------------------------------
@@ -170,7 +80,7 @@ class Records(Valued, ABC):
         i, given = self._adversary(target, known)
         if isinstance(given, dict):
             return leak(self._checked(i, given), width)[0]
-        return max((leak(self._laws(i, o), width)[0] for o in self._options(i, given)), default=0.0)
+        return max((leak(self.laws(i, o), width)[0] for o in self.options(i, given)), default=0.0)
 
     def experiment(
         self, target: Record, known: Known = (), *, scale: Any = None, sigma: Any = None, pair: Any = None
@@ -184,8 +94,8 @@ class Records(Valued, ABC):
         i, given = self._adversary(target, known)
         if not isinstance(given, dict):
             risk = Risk("leakage" if name == "scale" else "psi", name, width)
-            options = list(self._options(i, given))
-            best = options[0] if len(options) == 1 else max(options, key=lambda o: risk.read(self._laws(i, o))[0])
+            options = list(self.options(i, given))
+            best = options[0] if len(options) == 1 else max(options, key=lambda o: risk.read(self.laws(i, o))[0])
             given = best
         told = {j: float(self.parts.values[j][v]) for j, v in given.items()}
         return experiment(
@@ -205,11 +115,12 @@ class Records(Valued, ABC):
         Exact, or at the time limit (in seconds) the best found with a proven upper bound.
         """
         name, width = self._noise(scale, sigma)
-        return self._worst(Risk("leakage" if name == "scale" else "psi", name, width), time_limit, progress)
+        return self.worst_by(Risk("leakage" if name == "scale" else "psi", name, width), time_limit, progress)
 
-    def _worst(self, risk: Risk, time_limit: float | None, progress: Progress | None) -> Worst:
+    def worst_by(self, risk: Risk, time_limit: float | None, progress: Progress | None) -> Worst:
+        """The worst adversary by one measure of risk."""
         deadline = math.inf if time_limit is None else time.monotonic() + positive("time_limit", time_limit)
-        return self._told(risk, self._search(risk, deadline, progress))
+        return self._told(risk, self.search(risk, deadline, progress))
 
     def _told(self, risk: Risk, found: Outcome) -> Worst:
         return Worst(
@@ -245,7 +156,7 @@ class Records(Valued, ABC):
         for j in range(self.n):
             if progress is not None:
                 progress(j / self.n, f"without the correlations of {self.names[j]}")
-            found = self._without(j, Risk("leakage" if name == "scale" else "psi", name, width), share)
+            found = self.worst_without(j, Risk("leakage" if name == "scale" else "psi", name, width), share)
             complete = whole.complete and found.complete
             out.append(Contribution(j, self.names[j], whole.leakage, found.leakage, complete))
         return tuple(sorted(out, key=lambda c: -c.contribution))
@@ -272,8 +183,6 @@ class Records(Valued, ABC):
         >>> round(pair.choose(at_most=1.0).value, 6), round(pair.choose(reading="success", at_most=0.6).value, 6)
         (1.189395, 2.466303)
         """
-        from .choice import choose
-
         limit = None if time_limit is None else positive("time_limit", time_limit)
         return choose(self, at_most, reading, noise, limit, progress, arguments)
 
@@ -318,7 +227,7 @@ class Records(Valued, ABC):
             return i, {j: self.parts.number(j, known[k]) for j, k in zip(records, listed, strict=True)}
         return i, tuple(sorted(records))
 
-    def _alone(self, target: int) -> Laws:
+    def alone(self, target: int) -> Laws:
         """Every other record is known: the mechanism alone, also where the model says this cannot happen."""
         amounts = self.parts.amounts[target] * self.parts.unit
         order = np.argsort(amounts, kind="stable")
@@ -327,7 +236,7 @@ class Records(Valued, ABC):
         return Laws(amounts[order], logs, self.parts.values[target], single=True)
 
     def _checked(self, target: int, known: Mapping[int, int]) -> Laws:
-        laws = self._laws(target, known)
+        laws = self.laws(target, known)
         if not laws.possible:
             told = ", ".join(f"{self.names[j]} = {self.parts.values[j][v]:g}" for j, v in known.items())
             raise InputError(

@@ -4,34 +4,33 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from ... import checks
 from ...checks import Array
 from ...errors import InputError
 from .adversary import Laws
 from .knots import suprema
-from .records import Known, Outcome, Records, Risk, positive
-from .screen import screen
-from .sums import Contributions, contributions
-from .ternary import Found, Search, layout, work
-from .worst import Progress, Worst, record_names
+from .records import Known, Records, positive
+from .risk import Outcome, Risk
+from .search import Found, Search, layout, screen, work
+from .sums import Contributions
+from .worst import Progress, Worst
 
-__all__ = ["Table", "table"]
+__all__ = ["MOST_CELLS", "TOTAL", "Table", "check_probabilities"]
 
-_MOST_CELLS = 2**24
+MOST_CELLS = 2**24
 _MOST_WORK = 6e9  # about a minute
 _MOST_EXPERIMENTS = 2_000_000
-_TOTAL = 1e-9  # how far probabilities may sum from one
+TOTAL = 1e-9  # how far probabilities may sum from one
 
 
 class Table(Records):
-    """Records x with a joint distribution ``joint``, and a noisy answer Σ aⱼxⱼ. Built by :func:`table`."""
+    """Records x with a joint distribution ``joint``, and a noisy answer Σ aⱼxⱼ. Built by
+    :func:`~epsilens.build.correlated.joint_table.table`."""
 
     def __init__(self, joint: Array, parts: Contributions, names: tuple[str, ...]) -> None:
         self.joint, self.parts, self.names = joint, parts, names
@@ -40,9 +39,10 @@ class Table(Records):
     def __repr__(self) -> str:
         return f"correlated.table({self.n} records of {'×'.join(map(str, self.joint.shape))} values)"
 
-    def _laws(self, target: int, known: Mapping[int, int]) -> Laws:
+    def laws(self, target: int, known: Mapping[int, int]) -> Laws:
+        """The adversary's laws."""
         if len(known) == self.n - 1:
-            return self._alone(target)
+            return self.alone(target)
         index: tuple[Any, ...] = tuple(
             slice(known[j], known[j] + 1) if j in known else slice(None) for j in range(self.n)
         )
@@ -52,7 +52,8 @@ class Table(Records):
         with np.errstate(divide="ignore"):
             return Laws(places, np.log(weights[:, :, 0]), self.parts.values[target])
 
-    def _options(self, target: int, known: tuple[int, ...]) -> Iterator[dict[int, int]]:
+    def options(self, target: int, known: tuple[int, ...]) -> Iterator[dict[int, int]]:
+        """All values of the known records that matter."""
         if len(known) == self.n - 1:
             yield dict.fromkeys(known, 0)
             return
@@ -108,7 +109,7 @@ class Table(Records):
     def _strongest(self, risk: Risk) -> Found:
         """Everyone else known: the mechanism alone."""
         i = int(np.argmax(self.reach))
-        laws = self._alone(i)
+        laws = self.alone(i)
         ends = int(np.argmin(self.parts.amounts[i])), int(np.argmax(self.parts.amounts[i]))
         return Found(risk.shift(float(self.reach[i])), i, tuple([0] * self.n), ends if laws.values.size > 1 else (0, 0))
 
@@ -130,7 +131,8 @@ class Table(Records):
         search.by_known[-1] = self._strongest(risk)  # the mechanism alone, without rounding
         return search
 
-    def _search(self, risk: Risk, deadline: float, progress: Progress | None) -> Outcome:
+    def search(self, risk: Risk, deadline: float, progress: Progress | None) -> Outcome:
+        """The worst adversary."""
         if not risk.at_once:
             return self._by_experiments(risk, deadline, progress)
         search = self._scan(risk, deadline, progress, every=False)
@@ -213,51 +215,9 @@ class Table(Records):
         own = self.joint.sum(axis=tuple(k for k in range(self.n) if k != j), keepdims=True)
         return Table(rest * own, self.parts, self.names)
 
-    def _without(self, record: int, risk: Risk, time_limit: float | None) -> Worst:
-        return self.independent(record)._worst(risk, time_limit, None)
-
-
-def table(
-    joint: Any = None,
-    values: Any = None,
-    weights: ArrayLike | None = None,
-    *,
-    rows: Any = None,
-    names: Sequence[str] | None = None,
-) -> Table:
-    """Records with a joint distribution: ``joint[x₁, x₂, …]`` is the probability of these values together.
-
-    ``values`` are the numbers behind the indices (0, 1, 2, … unless given; one list for all records or a list per
-    record), ``weights`` those of the query Σ aⱼxⱼ. The distribution may also be counted from ``rows`` (a list of
-    tuples, one number per record, or a data frame), or come from a pgmpy network.
-
-    >>> from epsilens import correlated
-    >>> t = correlated.table([[0.5, 0.0], [0.25, 0.25]])
-    >>> worst = t.worst(scale=1.0)
-    >>> round(worst.leakage, 10), worst.target, worst.known
-    (1.7633825154, 1, ())
-    """
-    if hasattr(joint, "get_cpds"):
-        from .networks import joint_of
-
-        return joint_of(joint, values, weights, names)
-    if rows is None and (_frame(joint) or _tuples(joint)):
-        joint, rows = None, joint
-    if (joint is None) == (rows is None):
-        raise InputError("give either joint (probabilities) or rows (data to count)")
-    if rows is not None:
-        if values is not None:
-            raise InputError("values belong to joint: rows carry their own", parameter="values")
-        return _counted(rows, weights, names)
-    p = checks.real("joint", joint)
-    check_probabilities("joint", p)
-    if p.ndim == 0 or 0 in p.shape:
-        raise InputError(f"joint has shape {p.shape}: give an array with one axis per record", parameter="joint")
-    if p.size > _MOST_CELLS:
-        raise InputError(
-            f"joint has {p.size:,} cells: give at most {_MOST_CELLS:,}, or a chain or tree", parameter="joint"
-        )
-    return Table(p / p.sum(), contributions(p.shape, values, weights), record_names(names, p.ndim))
+    def worst_without(self, record: int, risk: Risk, time_limit: float | None) -> Worst:
+        """The worst adversary when one record is independent of the others."""
+        return self.independent(record).worst_by(risk, time_limit, None)
 
 
 def check_probabilities(name: str, p: Array, *, of: str = "") -> None:
@@ -268,49 +228,7 @@ def check_probabilities(name: str, p: Array, *, of: str = "") -> None:
             parameter=of or name,
         )
     total = float(p.sum())
-    if abs(total - 1) > _TOTAL:
+    if abs(total - 1) > TOTAL:
         raise InputError(
             f"the probabilities of {name} sum to {total:.12g}: give probabilities that sum to 1", parameter=of or name
         )
-
-
-def _frame(data: Any) -> bool:
-    return hasattr(data, "columns") and hasattr(data, "to_numpy")
-
-
-def _tuples(data: Any) -> bool:
-    """A list of tuples is rows, unless it can only be a two-way table of probabilities."""
-    if not (isinstance(data, (list, tuple)) and data and all(isinstance(row, tuple) for row in data)):
-        return False
-    flat = [v for row in data for v in row if isinstance(v, (int, float, np.number))]
-    fractions = any(float(v) != int(v) for v in flat if math.isfinite(v))
-    return not (fractions and all(v >= 0 for v in flat) and abs(sum(flat) - 1) <= _TOTAL)
-
-
-def _counted(rows: Any, weights: ArrayLike | None, names: Sequence[str] | None) -> Table:
-    """The empirical distribution of rows."""
-    if _frame(rows):
-        names = [str(c) for c in rows.columns] if names is None else names
-        rows = rows.to_numpy()
-    else:
-        try:
-            rows = np.asarray([tuple(row) for row in rows])
-        except (TypeError, ValueError):
-            raise InputError(
-                "rows have different lengths or are not rows: give tuples with one number each", parameter="rows"
-            ) from None
-    data = checks.real("rows", rows)
-    if data.ndim != 2 or 0 in data.shape:
-        raise InputError(f"rows has shape {data.shape}: give at least one row and one column", parameter="rows")
-    levels = [np.unique(column, return_inverse=True) for column in data.T]
-    shape = tuple(level.size for level, _ in levels)
-    if math.prod(shape) > _MOST_CELLS:
-        raise InputError(
-            f"the rows span {math.prod(shape):.2g} combinations of values: "
-            "give fewer columns, or values in coarser groups",
-            parameter="rows",
-        )
-    joint = np.zeros(shape)
-    np.add.at(joint, tuple(index for _, index in levels), 1 / data.shape[0])
-    parts = contributions(shape, [level for level, _ in levels], weights)
-    return Table(joint / joint.sum(), parts, record_names(names, len(shape)))

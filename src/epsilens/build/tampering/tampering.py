@@ -54,10 +54,11 @@ class Rule(Valued):
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready; an infinite end is null, and ``alarm`` says in words what that means."""
         told = {k: _json(getattr(self, k)) for k in ("threshold", "below", "above", "size", "power")}
-        return {"test": self.test, **told} | ({} if self._arrays else {"alarm": self.alarm})
+        return {"test": self.test, **told} | ({} if self.many else {"alarm": self.alarm})
 
     @property
-    def _arrays(self) -> bool:
+    def many(self) -> bool:
+        """Whether these are many rules at once."""
         return any(np.ndim(v) for v in (self.below, self.above, self.size, self.power))
 
     @property
@@ -70,7 +71,7 @@ class Rule(Valued):
         return " or ".join(ends) or "never"
 
     def __str__(self) -> str:
-        if self._arrays:
+        if self.many:
             return repr(self)
         told = f"{self.test} test, alarm {self.alarm} (published − expected)"
         return f"{told}: false alarms {self.size:.6g}, power {self.power:.6g}"
@@ -174,7 +175,7 @@ class Tampering(Experiment):
         >>> round(tampering(epsilon=1.0, bias=1.0, stretch=1.5).chernoff_coefficient(0.4), 12)
         0.083663276929
         """
-        tilt = self._fit(checks.within("a", a, -1e6, 1e6))
+        tilt = self.fit(checks.within("a", a, -1e6, 1e6))
         # ∫ f0^a f1^{1−a}: small powers by the order in which they are not rounded
         low = self.law.reverse().log_moment(np.minimum(tilt, 0.5))
         high = self.law.log_moment(1 - np.maximum(tilt, 0.5))
@@ -184,17 +185,17 @@ class Tampering(Experiment):
         p = self.parameters
         unit = np.asarray(p["sigma" if p["noise"] == "gaussian" else "scale"])
         m = np.abs(np.asarray(p["bias"])) / unit
-        return self._fit(checks.probability("alpha", alpha)), p["noise"], m, p["stretch"], unit
+        return self.fit(checks.probability("alpha", alpha)), p["noise"], m, p["stretch"], unit
 
     def __str__(self) -> str:
         from ...show.tampering import about
 
-        return about(self).to_text() if not self._arrays else repr(self)
+        return about(self).to_text() if not self.many else repr(self)
 
     def _repr_html_(self) -> str:
         from ...show.tampering import about
 
-        return about(self).to_html_fragment() if not self._arrays else super()._repr_html_()
+        return about(self).to_html_fragment() if not self.many else super()._repr_html_()
 
 
 def _rule(test: str, threshold: Any, below: Any, above: Any, alpha: Array, power: Array) -> Rule:

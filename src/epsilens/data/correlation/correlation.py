@@ -14,37 +14,32 @@ once more for how far from normal its rows are; what it leaves uncertain is carr
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from ... import checks
-from ...errors import InputError
-from ..tables.open import OpenTable, column_of, open_table
+from ...build.correlated import Contribution, Worst
+from ...numerics.frozen import Frozen, Valued
+from ..tables.columns import column_of
+from ..tables.open import OpenTable, open_table
 from . import estimates
-from .correlations import Bounds, reading, wide
-from .estimates import Estimate, Progress, Question
-from .longitudinal import over_time
+from .estimates import Estimate
+from .question import Model, Progress, Question
 from .related import Related
 from .sampling import PATIENCE, Interval
-
-if TYPE_CHECKING:
-    from ...build.correlated import Contribution, Worst
 
 __all__ = ["Correlation", "correlate"]
 
 SCHEMA = 1
-MODELS = ("normal", "table", "chain")
 DISCLOSURE = (
     "These numbers were found by looking at the confidential data, so they disclose something: keep them inside."
 )
 
 
-@dataclass(frozen=True)
-class Correlation:
+@dataclass(frozen=True, eq=False, repr=False)
+class Correlation(Valued):
     """What one noisy answer gives away about one record when records depend on each other.
 
     ``worst`` is the worst adversary with its certificate, ``by_known[k]`` the worst of those who know k
@@ -56,7 +51,7 @@ class Correlation:
 
     table: str
     engine: str
-    kind: str
+    kind: Model
     names: tuple[str, ...]
     rows: int
     missing: int
@@ -77,8 +72,16 @@ class Correlation:
     notes: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        for name in ("estimate", "contributions"):
-            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+        object.__setattr__(self, "estimate", Frozen(self.estimate))
+        object.__setattr__(self, "contributions", Frozen(self.contributions))
+
+    def __repr__(self) -> str:
+        table = self.table if len(self.table) <= 60 else self.table[:59] + "…"
+        return (
+            f"Correlation(table={table!r}, model={self.kind.value!r}, records={len(self.names)}, rows={self.rows}, "
+            f"{self.objective}={self.worst.leakage:.4g}, independent={self.independent:.4g}, "
+            f"high={self.interval.high:.4g})"
+        )
 
     @property
     def sentence(self) -> str:
@@ -94,7 +97,7 @@ class Correlation:
             "sentence": self.sentence,
             "table": self.table,
             "engine": self.engine,
-            "model": self.kind,
+            "model": self.kind.value,
             "records": list(self.names),
             "rows": self.rows,
             "missing": self.missing,
@@ -201,114 +204,16 @@ def correlate(
     progress
         Called with (steps done, steps in all, what is being done).
     """
-    if not isinstance(columns, Iterable) or not all(isinstance(c, str) for c in columns):
-        raise InputError(f"columns is {columns!r:.60}: give a list of column names", parameter="columns")
-    names = [c.strip() for c in columns.split(",")] if isinstance(columns, str) else list(columns)
-    checks.choice("model", model, MODELS)
-    given = [name for name, value in (("scale", scale), ("sigma", sigma), ("epsilon", epsilon)) if value is not None]
-    if len(given) > 1:
-        raise InputError(f"give one of {given[0]} and {given[1]}, not both: each says how much noise is added")
-    widths = {"scale": scale, "sigma": sigma, "epsilon": epsilon, "time_limit": time_limit}
-    numbers = {k: None if v is None else float(checks.positive(k, checks.scalar(k, v))) for k, v in widths.items()}
-    level = float(checks.probability("confidence", checks.scalar("confidence", confidence), closed=False))
-    asked = Question(query, reach, own_noise=own_noise, confidence=level, progress=progress, **numbers)
-    if sigma is not None and model != "normal":
-        raise InputError(
-            f"sigma is for model='normal': with model={model!r} give scale or epsilon (Laplace noise)",
-            parameter="sigma",
-        )
-    if sigma is None and not own_noise:
-        raise InputError("own_noise is for sigma (Gaussian noise): leave it out, or give sigma", parameter="own_noise")
-    _layout(names, model, by, size, person, time, reach)
+    asked = Question.of(
+        columns, model=model, query=query, bounds=bounds, reach=reach, scale=scale, sigma=sigma, epsilon=epsilon,
+        own_noise=own_noise, by=by, size=size, person=person, time=time, confidence=confidence, time_limit=time_limit,
+        progress=progress,
+    )  # fmt: skip
     asked.tell(0, "opening the table")
     with open_table(table, engine) as opened:
-        for name in names:
+        for name in asked.columns:
             column_of(opened.table, name, "columns")
-        limits = _bounds(bounds, names)
-        if by is not None:
-            found = estimates.grouped(opened, names[0], by, size, limits.get(names[0]), asked)
-        elif model == "chain":
-            found = estimates.chain(opened, names, person, time, limits, asked)
-        else:
-            if person is not None and time is not None:
-                value, what = names[0], "people"
-                with reading(opened):
-                    records = over_time(opened.table, opened.engine, value, person, time, limits.get(value))
-                limits = dict.fromkeys(records.names, limits[value]) if value in limits else {}
-            else:
-                records, what = wide(opened.table, opened.engine, names, limits), "rows"
-            estimate = estimates.normal if model == "normal" else estimates.table
-            found = estimate(opened, records, what, limits, asked)
-        return _finished(opened, found, asked)
-
-
-def _layout(
-    names: Sequence[str], model: str, by: str | None, size: Any, person: str | None, time: str | None, reach: Any
-) -> None:
-    """Which of the three layouts of a table is meant, or a sentence on what is missing."""
-    if not names:
-        raise InputError("columns is empty: give the columns that hold the records", parameter="columns")
-    if (person is None) != (time is None):
-        raise InputError("give person and time together: a person's records are their values over time")
-    if by is not None and person is not None:
-        raise InputError("give by (rows in groups) or person and time (a person over time), not both")
-    if by is None and size is not None:
-        raise InputError(
-            "size is for by, the column that puts rows into groups: leave it out or give by", parameter="size"
-        )
-    if by is not None and model != "normal":
-        raise InputError(
-            f"model is {model!r}: rows in groups (by) are related by model='normal' only", parameter="model"
-        )
-    if reach is not None and model != "normal":
-        raise InputError(
-            f"reach is for model='normal': with model={model!r} it follows from the values; give bounds",
-            parameter="reach",
-        )
-    long = "by" if by is not None else "person and time" if person is not None else ""
-    if long and len(names) != 1:
-        raise InputError(
-            f"columns has {len(names)} names: with {long} give the one column that holds the values",
-            parameter="columns",
-        )
-    if not long and len(names) == 1:
-        raise InputError(
-            f"columns has one name, {names[0]!r}: give at least two records; or by, where rows in a group are related; "
-            "or person and time, where a person has several rows",
-            parameter="columns",
-        )
-
-
-def _bounds(bounds: Any, names: Sequence[str]) -> dict[str, Bounds]:
-    """A pair for each column that has bounds."""
-    if bounds is None:
-        return {}
-    if isinstance(bounds, Mapping):
-        unknown = [name for name in bounds if name not in names]
-        if unknown:
-            raise InputError(
-                f"bounds has {unknown[0]!r}, which is not among the columns: give {names[0]!r} and the like",
-                parameter="bounds",
-            )
-        pairs = dict(bounds)
-    else:
-        numbers = checks.real("bounds", bounds)
-        if numbers.shape == (2,):
-            pairs = dict.fromkeys(names, numbers)
-        elif numbers.shape == (len(names), 2):
-            pairs = dict(zip(names, numbers, strict=True))
-        else:
-            raise InputError(
-                f"bounds is {bounds!r}: give (lowest, highest), or such a pair for each column", parameter="bounds"
-            )
-    made = {}
-    for name, pair in pairs.items():
-        ends = checks.real(f"bounds of {name!r}", pair)
-        if ends.shape != (2,) or not ends[0] < ends[1]:
-            shown = ", ".join(f"{v:g}" for v in ends.ravel())
-            raise InputError(f"bounds of {name!r} is ({shown}): give (lowest, highest), the first below the second")
-        made[name] = (float(ends[0]), float(ends[1]))
-    return made
+        return _finished(opened, estimates.estimate(opened, asked), asked)
 
 
 def _finished(opened: OpenTable, found: Estimate, asked: Question) -> Correlation:
@@ -326,7 +231,7 @@ def _finished(opened: OpenTable, found: Estimate, asked: Question) -> Correlatio
     elif not all(c.complete for c in each):
         notes.append("What each record adds is approximate: the search ended at its time limit.")
     interval = found.interval
-    if found.kind != "normal":  # values stay within their range, so group privacy holds whatever the sample says
+    if found.kind is not Model.NORMAL:  # values stay in their range, so group privacy holds whatever the sample says
         interval = replace(interval, high=min(interval.high, max(group, found.worst.upper)))
     asked.tell(1.0, "done")
     return Correlation(

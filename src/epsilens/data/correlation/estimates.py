@@ -7,76 +7,32 @@ from __future__ import annotations
 
 import math
 import time as clock
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from ... import checks
+from ...build import correlated
+from ...build.correlated import Worst
 from ...checks import Array
 from ...errors import InputError
 from ..tables.open import OpenTable
-from . import correlations
-from .correlations import Bounds, Moments, Records, reading
-from .longitudinal import steps_over_time
+from .longitudinal import over_time, steps_over_time
+from .question import Groups, Model, OverTime, Question
+from .records import MOST_RECORDS, Bounds, Moments, Records, cells, inflation, moments, reading, steps, wide
 from .related import Related, related_rows
 from .sampling import Interval, drawn_interval, normal_interval, regression
 
-if TYPE_CHECKING:
-    from ...build.correlated import Worst
-
-__all__ = ["Estimate", "Progress", "Question", "chain", "grouped", "normal", "table"]
-
-Progress: TypeAlias = Callable[[int, int, str], None]
-
-
-@dataclass(frozen=True)
-class Question:
-    """The release: its weights are a word or numbers, its noise one of three numbers."""
-
-    query: Any
-    reach: Any
-    scale: float | None
-    sigma: float | None
-    epsilon: float | None
-    own_noise: bool
-    confidence: float
-    time_limit: float | None
-    progress: Progress | None
-
-    def weights(self, n: int) -> Array:
-        """The weights of n records."""
-        if isinstance(self.query, str):
-            checks.choice("query", self.query, ("sum",))
-            return np.ones(n)
-        weights = checks.real("query", self.query)
-        if weights.shape != (n,):
-            many = f"{weights.size} weights" if weights.ndim else "one number"
-            raise InputError(
-                f"query has {many} for {n} records: give 'sum' or one weight for each record", parameter="query"
-            )
-        if not weights.any():
-            raise InputError("query has only weights of 0: give at least one that is not, or 'sum'", parameter="query")
-        return weights
-
-    def noise(self, most: float) -> dict[str, Any]:
-        """``scale=`` or ``sigma=``; an ε means Laplace noise for a record that moves the answer by ``most``."""
-        if self.sigma is not None:
-            return {"sigma": self.sigma} if self.own_noise else {"sigma": self.sigma, "own_noise": False}
-        return {"scale": most / (self.epsilon or 1.0) if self.scale is None else self.scale}
-
-    def tell(self, done: float, what: str) -> None:
-        """Report a share of the work done."""
-        if self.progress is not None:
-            self.progress(round(100 * done), 100, what)
+__all__ = ["Estimate", "estimate"]
 
 
 @dataclass(frozen=True)
 class Estimate:
     """A model of the records with its worst adversary; ``seconds`` is what one search takes (∞ if it did not end)."""
 
-    kind: str
+    kind: Model
     names: tuple[str, ...]
     rows: int
     missing: int
@@ -92,6 +48,30 @@ class Estimate:
     notes: list[str] = field(default_factory=list)
     related: Related | None = None
     by_known: Sequence[Worst] | None = None
+
+
+def estimate(opened: OpenTable, asked: Question) -> Estimate:
+    """The model that was asked for, of the table as it is laid out."""
+    if isinstance(asked.layout, Groups):
+        return _grouped(opened, asked, asked.layout)
+    if asked.model is Model.CHAIN:
+        return _chain(opened, asked)
+    estimator = _normal if asked.model is Model.NORMAL else _table
+    return estimator(opened, _records(opened, asked), asked)
+
+
+def _records(opened: OpenTable, asked: Question) -> Records:
+    """One row for each observation of all records."""
+    layout = asked.layout
+    if isinstance(layout, OverTime):
+        with reading(opened):
+            return over_time(opened.table, opened.engine, asked.columns[0], layout.person, layout.time, _only(asked))
+    return wide(opened.table, opened.engine, asked.columns, asked.bounds)
+
+
+def _only(asked: Question) -> Bounds | None:
+    """The bounds of the one column that holds the values."""
+    return asked.bounds.get(asked.columns[0])
 
 
 def _worst(model: Any, noise: Mapping[str, Any], asked: Question) -> tuple[Worst, float]:
@@ -132,16 +112,14 @@ def _missing(missing: int, what: str = "rows") -> list[str]:
     return [f"{missing:,} {one if missing == 1 else what} {why} {'was' if missing == 1 else 'were'} left out."]
 
 
-def normal(opened: OpenTable, records: Records, what: str, limits: Mapping[str, Bounds], asked: Question) -> Estimate:
+def _normal(opened: OpenTable, records: Records, asked: Question) -> Estimate:
     """Jointly normal records from a covariance."""
-    from ...build import correlated
-
-    names, n = records.names, len(records.names)
+    names, n, what = records.names, len(records.names), records.unit
     weights = asked.weights(n)
-    reach, notes = _reach(names, limits, asked)
+    reach, notes = _reach(names, records.bounds, asked)
     asked.tell(0.02, "covariance")
     with reading(opened):
-        found = correlations.moments(records)
+        found = moments(records)
     _usable(found)
     model = correlated.normal(found.cov, weights=weights, reach=reach, names=names)
     noise = asked.noise(float(np.max(np.abs(weights) * reach)))
@@ -149,7 +127,7 @@ def normal(opened: OpenTable, records: Records, what: str, limits: Mapping[str, 
     asked.tell(0.9, "sampling error")
     answer, part = regression(found.cov, weights, worst.target, worst.known)
     with reading(opened):
-        wider = correlations.inflation(records, found, answer, part)
+        wider = inflation(records, found, answer, part)
     interval = normal_interval(found.cov, weights, reach, found.rows, asked.confidence, worst, inflated=wider, **noise)
     sd = np.sqrt(np.diag(found.cov))
     facts = {
@@ -159,8 +137,8 @@ def normal(opened: OpenTable, records: Records, what: str, limits: Mapping[str, 
     }
     notes += _missing(found.missing, what)
     return Estimate(
-        "normal", names, found.rows, found.missing, what, weights, reach, noise, model, facts, worst, seconds, interval,
-        notes,
+        Model.NORMAL, names, found.rows, found.missing, what, weights, reach, noise, model, facts, worst, seconds,
+        interval, notes,
     )  # fmt: skip
 
 
@@ -194,15 +172,13 @@ def _usable(found: Moments) -> None:
         )
 
 
-def table(opened: OpenTable, records: Records, what: str, limits: Mapping[str, Bounds], asked: Question) -> Estimate:
+def _table(opened: OpenTable, records: Records, asked: Question) -> Estimate:
     """Records of a few values from a joint table."""
-    from ...build import correlated
-
-    names = records.names
+    names, what = records.names, records.unit
     weights = asked.weights(len(names))
     asked.tell(0.02, "joint table")
     with reading(opened):
-        counts, values, missing = correlations.cells(records)
+        counts, values, missing = cells(records)
     rows = int(counts.sum())
     for name, levels in zip(names, values, strict=True):
         if len(levels) < 2:
@@ -233,28 +209,21 @@ def table(opened: OpenTable, records: Records, what: str, limits: Mapping[str, B
             "the worst adversary may rest on them, so trust the upper end of the interval."
         )
     return Estimate(
-        "table", names, rows, missing, what, weights, reach, noise, model, facts, worst, seconds, interval, notes
+        Model.TABLE, names, rows, missing, what, weights, reach, noise, model, facts, worst, seconds, interval, notes
     )
 
 
-def chain(
-    opened: OpenTable,
-    names: Sequence[str],
-    person: str | None,
-    time: str | None,
-    limits: Mapping[str, Bounds],
-    asked: Question,
-) -> Estimate:
+def _chain(opened: OpenTable, asked: Question) -> Estimate:
     """Records in the order of time from first values and steps."""
-    from ...build import correlated
-
+    layout = asked.layout
     asked.tell(0.02, "transitions")
     with reading(opened):
-        if person is not None and time is not None:
-            found, shown = steps_over_time(opened.table, opened.engine, names[0], person, time, limits.get(names[0]))
+        if isinstance(layout, OverTime):
+            found, shown = steps_over_time(
+                opened.table, opened.engine, asked.columns[0], layout.person, layout.time, _only(asked)
+            )
         else:
-            found = correlations.steps(correlations.wide(opened.table, opened.engine, names, limits))
-            shown = tuple(names)
+            found, shown = steps(_records(opened, asked)), asked.columns
     length = len(shown)
     if len(found.values) < 2:
         raise InputError(
@@ -285,28 +254,25 @@ def chain(
             f"The value {found.values[scarce]:g} is followed by another only {int(totals[scarce, 0]):,} times: "
             "bounds that merge rare values make the estimate firmer."
         )
-    unit = "rows" if person is None else "people"
+    unit = "people" if isinstance(layout, OverTime) else "rows"
     return Estimate(
-        "chain", shown, found.rows, found.missing, unit, weights, reach, noise, model, facts, worst, seconds, interval,
-        notes,
+        Model.CHAIN, shown, found.rows, found.missing, unit, weights, reach, noise, model, facts, worst, seconds,
+        interval, notes,
     )  # fmt: skip
 
 
-def grouped(
-    opened: OpenTable, column: str, by: str, size: int | None, limit: Bounds | None, asked: Question
-) -> Estimate:
+def _grouped(opened: OpenTable, asked: Question, layout: Groups) -> Estimate:
     """The members of a group, alike, from the variance between and within groups."""
-    from ...build.correlated import Worst
-
+    by, size, limit = layout.by, layout.size, _only(asked)
     if not isinstance(asked.query, str):
         raise InputError("query has weights: members of a group are alike; give 'sum'", parameter="query")
     asked.tell(0.02, "groups")
-    found = related_rows(opened, column, by, limit, asked.confidence)
-    n = found.size if size is None else checks.whole("size", size, low=2, high=correlations.MOST_RECORDS)
-    if n > correlations.MOST_RECORDS:
+    found = related_rows(opened, asked.columns[0], by, limit, asked.confidence)
+    n = found.size if size is None else checks.whole("size", size, low=2, high=MOST_RECORDS)
+    if n > MOST_RECORDS:
         raise InputError(
             f"by is {by!r}: its largest group has {n:,} members; give size, the members that count, "
-            f"at most {correlations.MOST_RECORDS}",
+            f"at most {MOST_RECORDS}",
             parameter="by",
         )
     names = tuple(f"member {i + 1}" for i in range(n))
@@ -334,6 +300,6 @@ def grouped(
     notes += _missing(found.missing)
     facts = {"rho": found.rho, "rho_interval": list(found.interval), "variance": found.variance}
     return Estimate(
-        "normal", names, found.rows, found.missing, "rows", weights, reach, noise, found.model(size=n, reach=far),
+        Model.NORMAL, names, found.rows, found.missing, "rows", weights, reach, noise, found.model(size=n, reach=far),
         facts, worst, 0.0, interval, notes, found, curve,
     )  # fmt: skip

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 from ...errors import InputError
+from ..tables.columns import column_of, value_of
 from ..tables.engines import Engine, need_ibis
-from ..tables.open import column_of, value_of
-from .correlations import MOST_RECORDS, Bounds, Records, Steps, counted_steps, number_of
+from .records import MOST_RECORDS, Bounds, Records, Steps, counted_steps, number_of
 
 __all__ = ["over_time", "steps_over_time", "times_of"]
 
@@ -67,7 +67,8 @@ def over_time(table: Any, engine: Engine, value: str, person: str, time: str, bo
     rows = _rows(table, value, person, time, bounds)
     times = times_of(engine, rows, person, time)
     each = rows.group_by("p").agg(**{f"x{i}": rows["v"].max(where=rows["t"] == t) for i, t in enumerate(times)})
-    return Records(each.drop("p"), engine, _named(time, times))
+    names = _named(time, times)
+    return Records(each.drop("p"), engine, names, dict.fromkeys(names, bounds) if bounds else {}, "people")
 
 
 def steps_over_time(

@@ -18,29 +18,30 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from scipy.special import fdtri, ndtri
 
+from ...build.correlated import normal
+from ...build.correlated.joint_normal.records import NormalRecords
 from ...checks import Array, probability, scalar, whole
 from ...errors import InputError
+from ...numerics.frozen import Frozen, Valued
+from ..tables.columns import column_of, value_of
 from ..tables.engines import need_ibis
-from ..tables.open import OpenTable, column_of, open_table, value_of
-from .correlations import SAMPLE, Bounds, number_of, reading
+from ..tables.open import OpenTable, open_table
+from .records import SAMPLE, Bounds, number_of, reading
 
-if TYPE_CHECKING:
-    from ...build.correlated.joint_normal.records import NormalRecords
-
-__all__ = ["Related", "related", "related_rows"]
+__all__ = ["POWERS", "GroupSums", "Related", "estimated", "related", "related_rows"]
 
 #: The most different group sizes that are told apart.
 _MOST_SIZES = 100_000
-_POWERS = ("b", "q", "b2", "b3", "b4", "bq", "b2q", "q2")
+POWERS = ("b", "q", "b2", "b3", "b4", "bq", "b2q", "q2")
 
 
-@dataclass(frozen=True)
-class Related:
+@dataclass(frozen=True, eq=False, repr=False)
+class Related(Valued):
     """How alike the members of a group are: ``rho`` with its ``interval``, and how many members groups have.
 
     ``sizes`` maps a number of members to the number of groups that have it; ``size`` is the largest. ``missing`` rows
@@ -61,7 +62,7 @@ class Related:
     variance: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "sizes", MappingProxyType(dict(self.sizes)))
+        object.__setattr__(self, "sizes", Frozen(self.sizes))
 
     def model(self, rho: float | None = None, size: int | None = None, reach: float = 1.0) -> NormalRecords:
         """The group as correlated normal records, all weights 1; ``rho`` and ``size`` as estimated unless given.
@@ -69,8 +70,6 @@ class Related:
         A negative correlation is only possible down to −1/(size−1): anything at or below that is taken as 0, which
         leaks no less.
         """
-        from ...build.correlated import normal
-
         n = self.size if size is None else whole("size", size, low=1)
         r = _possible(self.rho if rho is None else scalar("rho", rho), n)
         cov = self.variance * (r + (1 - r) * np.eye(n))
@@ -109,6 +108,22 @@ class Related:
         plain["interval"] = list(self.interval)
         plain["sizes"] = {str(k): v for k, v in self.sizes.items()}
         return plain
+
+
+@dataclass(frozen=True, eq=False)
+class GroupSums:
+    """What the engine hands back: for each size of a group the number of such groups, and sums over them.
+
+    ``powers`` holds the sums of b, q, b², … (:data:`POWERS`), b and q being a group's sum and sum of squares of values
+    moved by ``centre`` and divided by ``spread``; ``missing`` rows had no usable value or no group.
+    """
+
+    sizes: Array
+    groups: Array
+    powers: Mapping[str, Array]
+    centre: float
+    spread: float
+    missing: int
 
 
 def _possible(rho: float, n: int) -> float:
@@ -164,23 +179,20 @@ def _related(engine: Any, rows: Any, column: str, by: str, level: float) -> Rela
     )
     each = moved.group_by(["g", "ok"]).agg(a=moved.count(), b=moved["y"].sum(), q=(moved["y"] * moved["y"]).sum())
     b, q = each["b"], each["q"]
-    powers = dict(zip(_POWERS, (b, q, b**2, b**3, b**4, b * q, b**2 * q, q**2), strict=True))
+    powers = dict(zip(POWERS, (b, q, b**2, b**3, b**4, b * q, b**2 * q, q**2), strict=True))
     sums = {name: value.sum() for name, value in powers.items()}
     by_size = each.group_by(["ok", "a"]).agg(groups=each.count(), **sums)
     got = engine.fetch(by_size.limit(_MOST_SIZES))
     ok = got["ok"].to_numpy(zero_copy_only=False).astype(bool)
     a_all, c_all = (got[c].to_numpy(zero_copy_only=False).astype(np.float64) for c in ("a", "groups"))
-    a, c = a_all[ok], c_all[ok]
-    part = {name: got[name].to_numpy(zero_copy_only=False).astype(np.float64)[ok] for name in _POWERS}
+    part = {name: got[name].to_numpy(zero_copy_only=False).astype(np.float64)[ok] for name in POWERS}
     missing = int(a_all[~ok] @ c_all[~ok])
-    return _estimate(a, c, part, centre, spread, missing, column, by, level)
+    return estimated(GroupSums(a_all[ok], c_all[ok], part, centre, spread, missing), column, by, level)
 
 
-def _estimate(
-    a: Any, c: Any, part: dict[str, Any], centre: float, spread: float, missing: int, column: str, by: str, level: float
-) -> Related:
-    from scipy.special import fdtri, ndtri
-
+def estimated(found: GroupSums, column: str, by: str, level: float) -> Related:
+    """The analysis of variance, and the interval of ρ at this level of confidence."""
+    a, c, part, spread = found.sizes, found.groups, found.powers, found.spread
     N, G = float(a @ c), float(c.sum())
     if G < 2 or N <= G:
         what = "one group" if G < 2 else "no group with two members"
@@ -206,7 +218,7 @@ def _estimate(
         f = msb / msw
         low, high = ((x - 1) / (x + n0 - 1) for x in (f / fdtri(G - 1, N - G, 1 - tail), f / fdtri(G - 1, N - G, tail)))
     if msw > 0 and G > 2:
-        width = float(ndtri(1 - tail)) * _error(a, c, part, mu, (msb, msw, n0, N, G))
+        width = float(ndtri(1 - tail)) * _error(found, mu, (msb, msw, n0, N, G))
         low, high = min(low, rho - width), max(high, rho + width)
     return Related(
         column=column,
@@ -218,22 +230,23 @@ def _estimate(
         sizes={int(n): int(m) for n, m in sorted(zip(a, c, strict=True))},
         groups=int(G),
         rows=int(N),
-        missing=missing,
-        mean=centre + spread * float(mu),
+        missing=found.missing,
+        mean=found.centre + spread * float(mu),
         variance=(msw + max((msb - msw) / n0, 0.0)) * spread**2,
     )
 
 
-def _error(a: Any, c: Any, part: dict[str, Any], mu: float, found: tuple[float, float, float, float, float]) -> float:
+def _error(sums: GroupSums, mu: float, found: tuple[float, float, float, float, float]) -> float:
     """The standard error of ρ from how much groups vary, whatever the law of the data.
 
     ρ is a function of Σ s²/a and Σ (q − s²/a); to first order each group moves it by u = ∂₁·s²/a + ∂₂·(q − s²/a), and
     the variance is the sum of (u − E u)², with E s²/a = aσ_b² + σ_w² and E(q − s²/a) = (a − 1)σ_w².
     """
     msb, msw, n0, N, G = found
+    a, c = sums.sizes, sums.groups
     bottom = (msb + (n0 - 1) * msw) ** 2
     to_between, to_within = n0 * msw / bottom / (G - 1), -n0 * msb / bottom / (N - G)
-    b, q, b2, b3, b4, bq, b2q, q2 = (part[name] for name in _POWERS)
+    b, q, b2, b3, b4, bq, b2q, q2 = (sums.powers[name] for name in POWERS)
     m = a * mu
     # sums over the groups of one size, about the mean: s = b − aμ, q − 2μb + aμ²
     s2 = b2 - 2 * m * b + c * m**2

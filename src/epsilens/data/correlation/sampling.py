@@ -10,7 +10,7 @@ normal rows Student's t with N−|K|−2 degrees of freedom, and the standard er
 * the lower end is the maximum over all adversaries of (estimate − t'·error), t' for the stated probability divided by
   the number of adversaries, because the largest of many estimates is likely to be too large.
 
-Rows that are not normal have other errors: they are multiplied by :func:`~.correlations.inflation`, found
+Rows that are not normal have other errors: they are multiplied by :func:`~.records.inflation`, found
 at the worst adversary. Up to :data:`MOST_ENUMERATED` records every adversary is visited; beyond, the largest error that
 any could have is added to the proven upper bound, which is safe and wide.
 
@@ -29,6 +29,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import chdtri, stdtrit
 
 from ...checks import Array
 
@@ -120,8 +121,6 @@ def normal_interval(
     inflated: float = 1.0,
 ) -> Interval:
     """The interval of the worst leakage (or ψ with ``sigma``) of normal records estimated from so many rows."""
-    from scipy.special import chdtri, stdtrit
-
     n = len(weights)
     tail = (1 - confidence) / 2
     count = n * 2.0 ** (n - 1)

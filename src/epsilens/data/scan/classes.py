@@ -22,6 +22,7 @@ __all__ = [
     "LOCAL_CLASSES",
     "MIXED",
     "ClassTable",
+    "Shape",
     "TooManyClasses",
     "class_expression",
     "crowded",
@@ -37,11 +38,29 @@ MIXED = -1
 _SAMPLE = 100_000
 
 Integers: TypeAlias = NDArray[np.int64]
-Progress: TypeAlias = Callable[[int, int, str], None]
 
 
 class TooManyClasses(Exception):  # noqa: N818 - a signal between two rooms, never seen outside
     """The class table outgrew ``LOCAL_CLASSES``."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The columns of a base table: ``q0…`` so many, ``p`` with a person, contributions ``c0…`` of so many queries."""
+
+    columns: int
+    person: bool
+    queries: int
+
+    @property
+    def keys(self) -> list[str]:
+        """The quasi-identifiers."""
+        return [f"q{j}" for j in range(self.columns)]
+
+    @property
+    def sums(self) -> list[str]:
+        """The contributions."""
+        return [f"c{i}" for i in range(self.queries)]
 
 
 @dataclass(frozen=True)
@@ -69,17 +88,16 @@ class ClassTable:
         return tuple(max(1, len(v)) for v in self.values)
 
 
-def class_expression(base: Any, columns: int, person: bool, queries: int) -> Any:
-    """The classes of ``base``, whose columns are ``q0…``, ``p`` (with ``person``) and contributions ``c0…``.
+def class_expression(base: Any, shape: Shape) -> Any:
+    """The classes of ``base``, a table of this shape.
 
     With a person column the grouping has two steps, (class, person) and then class, so that a person's rows count
     once: ``people`` is the number of persons of the class, ``o`` and ``h`` the least and largest of them.
     """
-    keys = [f"q{j}" for j in range(columns)]
-    sums = [f"c{i}" for i in range(queries)]
-    if not person:
+    keys, sums = shape.keys, shape.sums
+    if not shape.person:
         return base.group_by(keys).agg(people=base.count(), **{c: base[c].sum() for c in sums})
-    if not queries:
+    if not sums:
         pairs = base.select(*keys, "p").distinct()
     else:
         pairs = base.group_by([*keys, "p"]).agg(**{c: base[c].sum() for c in sums})
@@ -104,9 +122,7 @@ def owner_expression(ibis: Any, classes: Any, person: bool) -> Any:
 def fetch_classes(
     engine: Engine,
     expression: Any,
-    columns: int,
-    person: bool,
-    queries: int,
+    shape: Shape,
     limit: int = LOCAL_CLASSES,
     progress: Callable[[int], None] | None = None,
 ) -> ClassTable:
@@ -115,7 +131,7 @@ def fetch_classes(
     The engine's threads produce the next batch while a pool numbers the last one. Values themselves are kept
     once per column; per class only int32 codes stay.
     """
-    names = [f"q{j}" for j in range(columns)] + (["o"] if person else [])
+    names = shape.keys + (["o"] if shape.person else [])
     parts: list[dict[str, Any]] = []
     seen = 0
     with ThreadPoolExecutor(2) as pool:
@@ -124,14 +140,14 @@ def fetch_classes(
             seen += batch.num_rows
             if seen > limit:
                 raise TooManyClasses
-            waiting.append(pool.submit(_digest, batch, names, queries))
+            waiting.append(pool.submit(_digest, batch, names, shape.queries))
             if progress:
                 progress(seen)
         parts = [w.result() for w in waiting if w.result()["size"]]
     owned = _join([p.pop("alone") for p in parts], np.bool_)
     sizes = _histogram([p.pop("sizes") for p in parts])
     owner = np.full(len(owned), MIXED, np.int32)
-    if person:
+    if shape.person:
         codes, people_values = _unify([p.pop("o") for p in parts])
         owner[owned] = codes[owned]
         owners = len(people_values)
@@ -140,15 +156,14 @@ def fetch_classes(
         owners = int(np.count_nonzero(owned))
         owner[owned] = np.arange(owners, dtype=np.int32)
     with ThreadPoolExecutor(2) as pool:
-        quasi = [name for name in names if name != "o"]
-        coded = dict(zip(quasi, pool.map(lambda name: _unify([p.pop(name) for p in parts]), quasi), strict=True))
-    gaps = np.zeros((queries, owners))
-    for i in range(queries):
+        coded = list(pool.map(lambda name: _unify([p.pop(name) for p in parts]), shape.keys))
+    gaps = np.zeros((shape.queries, owners))
+    for i in range(shape.queries):
         weights = _join([p[f"c{i}"] for p in parts], np.float64)
         gaps[i] = np.bincount(owner[owned], weights[owned], minlength=owners)[:owners] if owners else 0.0
     return ClassTable(
-        codes=tuple(coded[f"q{j}"][0] for j in range(columns)),
-        values=tuple(coded[f"q{j}"][1] for j in range(columns)),
+        codes=tuple(codes for codes, _ in coded),
+        values=tuple(values for _, values in coded),
         sizes=sizes,
         owner=owner,
         owners=owners,
@@ -157,22 +172,21 @@ def fetch_classes(
     )
 
 
-def crowded(engine: Engine, base: Any, columns: int) -> bool:
+def crowded(engine: Engine, base: Any, shape: Shape) -> bool:
     """Whether nearly every row is a class of its own, judged by the first rows; only speed depends on it.
 
     Grouping such a table costs the engine its longest hash table and saves nothing; the rows are then merged here,
     by one sort (:func:`merge_rows`).
     """
-    keys = [f"q{j}" for j in range(columns)]
-    some = base.select(*keys).limit(_SAMPLE)
-    each = some.group_by(keys).agg(n=some.count())
+    some = base.select(*shape.keys).limit(_SAMPLE)
+    each = some.group_by(shape.keys).agg(n=some.count())
     got = engine.fetch(each.aggregate(classes=each.count(), rows=each["n"].sum())).to_pylist()[0]
     return bool(got["rows"] == _SAMPLE and got["classes"] > 0.8 * _SAMPLE)
 
 
-def row_expression(base: Any, columns: int, queries: int) -> Any:
+def row_expression(base: Any, shape: Shape) -> Any:
     """The rows themselves, in the form of classes of one."""
-    return base.select(*(f"q{j}" for j in range(columns)), *(f"c{i}" for i in range(queries)))
+    return base.select(*shape.keys, *shape.sums)
 
 
 def merge_rows(rows: ClassTable) -> ClassTable | None:

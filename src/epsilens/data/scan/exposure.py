@@ -14,18 +14,19 @@ remains is the person's contribution or nothing, under noise. The person's *gap*
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..queries import Query
+from ...numerics.frozen import Frozen, Valued
+from ..queries import Query, QueryKind
+from ..tables.columns import column_of, value_of
 from ..tables.conditions import known_part
 from ..tables.engines import Engine, need_ibis
-from ..tables.open import column_of, value_of
-from . import attack
+from .request import ScanRequest
 
 __all__ = ["GroupFacts", "QueryRisk", "base_table", "group_facts", "read_risk", "with_contributions"]
 
@@ -45,8 +46,8 @@ class GroupFacts:
     mean: float | None
 
 
-@dataclass(frozen=True)
-class QueryRisk:
+@dataclass(frozen=True, eq=False, repr=False)
+class QueryRisk(Valued):
     """What one planned query means for the people who can be isolated.
 
     ``gap``, ``ratio`` (gap over sensitivity) and ``success`` are read at the worst-placed person, at 99% and 90% of
@@ -59,28 +60,35 @@ class QueryRisk:
     groups: int
     lonely_groups: int
     people: int
-    gap: dict[str, float]
-    ratio: dict[str, float]
-    success: dict[str, float] | None
+    gap: Mapping[str, float]
+    ratio: Mapping[str, float]
+    success: Mapping[str, float] | None
     above: int | None
     largest_epsilon: float | None
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "gap", Frozen(self.gap))
+        object.__setattr__(self, "ratio", Frozen(self.ratio))
+        object.__setattr__(self, "success", None if self.success is None else Frozen(self.success))
+
     def to_dict(self) -> dict[str, Any]:
         """The risk as plain values."""
-        return {**vars(self), "query": self.query.to_dict()}
+        plain = {k: dict(v) if isinstance(v, Mapping) else v for k, v in vars(self).items()}
+        return {**plain, "query": self.query.to_dict()}
 
 
-def base_table(table: Any, quasi: Sequence[str], person: str | None, queries: Sequence[Query]) -> Any:
+def base_table(table: Any, request: ScanRequest) -> Any:
     """The columns a scan needs, under its own names, so that none can meet a column of the user's.
 
     ``q0…`` the quasi-identifiers, ``p`` the person; for query i: ``m{i}`` whether it covers the row, ``k{i}`` whether
     the attacker must reckon with it, ``x{i}`` the clamped value, ``g{i}_0…`` the groups.
     """
     ibis = need_ibis()
+    quasi = request.quasi_identifiers
     made = {f"q{j}": value_of(table[name], "quasi_identifiers") for j, name in enumerate(quasi)}
-    if person is not None:
-        made["p"] = value_of(column_of(table, person, "person"), "person")
-    for i, query in enumerate(queries):
+    if request.person is not None:
+        made["p"] = value_of(column_of(table, request.person, "person"), "person")
+    for i, query in enumerate(request.queries):
         query.check(table)
         made[f"m{i}"] = query.rows(table)
         made[f"k{i}"] = known_part(table, query.where, quasi) if query.where else ibis.literal(True)
@@ -121,11 +129,12 @@ def group_facts(engine: Engine, base: Any, i: int, query: Query, person: bool) -
     return GroupFacts(number["groups"], number["lonely"], groups, number["people"], number["rows"], got["mean"])
 
 
-def with_contributions(base: Any, queries: Sequence[Query], facts: Sequence[GroupFacts], min_query_size: int) -> Any:
+def with_contributions(base: Any, request: ScanRequest, facts: Sequence[GroupFacts]) -> Any:
     """``base`` with ``c{i}``: what each row can add to the gap of its owner under query i."""
     ibis = need_ibis()
-    for i, (query, fact) in enumerate(zip(queries, facts, strict=True)):
-        joined = bool(query.groups) and (query.kind == "average" or min_query_size > 1)
+    min_query_size = request.min_query_size
+    for i, (query, fact) in enumerate(zip(request.queries, facts, strict=True)):
+        joined = bool(query.groups) and (query.kind is QueryKind.AVERAGE or min_query_size > 1)
         if joined:
             keys = [f"g{i}_{j}" for j in range(len(query.groups))]
             right = fact.table.select(
@@ -140,9 +149,9 @@ def with_contributions(base: Any, queries: Sequence[Query], facts: Sequence[Grou
         else:
             people, count = ibis.literal(fact.people), ibis.literal(fact.rows)
             mean = ibis.literal(fact.mean, type="float64")
-        if query.kind == "sum":
+        if query.kind is QueryKind.SUM:
             amount = base[f"x{i}"].abs()
-        elif query.kind == "average":
+        elif query.kind is QueryKind.AVERAGE:
             n = count.cast("float64")
             amount = (base[f"x{i}"] - mean).abs() * (2 * n / (2 * n - 1))
         else:
@@ -157,19 +166,10 @@ def with_contributions(base: Any, queries: Sequence[Query], facts: Sequence[Grou
 
 
 def read_risk(
-    query: Query,
-    facts: GroupFacts,
-    gaps: tuple[Floats, NDArray[np.int64]],
-    *,
-    max_rows: int,
-    epsilon: float | None,
-    limit: float | None,
-    quantile: float | None,
-    known: bool,
-    noise: str,
-    delta: float | None,
+    query: Query, facts: GroupFacts, gaps: tuple[Floats, NDArray[np.int64]], max_rows: int, request: ScanRequest
 ) -> QueryRisk:
     """Read the risk of one query off the histogram ``(values, people)`` of its gaps."""
+    epsilon, limit, attack = request.epsilon, request.limit, request.attack
     sensitivity = query.sensitivity(max_rows)
     values, people = np.minimum(gaps[0], sensitivity), gaps[1]
     order = np.argsort(values, kind="stable")
@@ -177,16 +177,15 @@ def read_risk(
     total = int(people.sum())
     at = {name: _quantile(values, people, q) for name, q in _LEVELS.items()}
     ratio = {name: gap / sensitivity for name, gap in at.items()}
-    how: dict[str, Any] = {"known": known, "noise": noise, "delta": delta}
     success = above = largest = None
     if epsilon is not None:
-        odds = attack.success(epsilon, np.array(list(at.values())), sensitivity, **how)
+        odds = attack.success(epsilon, np.array(list(at.values())), sensitivity)
         success = dict(zip(at, (float(o) for o in odds), strict=True))
         if limit is not None:
-            each = attack.success(epsilon, values, sensitivity, **how) if total else values
+            each = attack.success(epsilon, values, sensitivity) if total else values
             above = int(people[each > limit * (1 + 1e-12)].sum())
     if limit is not None:
-        largest = attack.largest_epsilon(limit, _quantile(values, people, quantile or 1.0), sensitivity, **how)
+        largest = attack.largest_epsilon(limit, _quantile(values, people, request.quantile or 1.0), sensitivity)
     return QueryRisk(
         query=query,
         sensitivity=sensitivity,

@@ -19,8 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..queries import Query
+from ..tables.columns import counted_once
 from ..tables.engines import Engine, need_ibis
-from ..tables.people import counted_once
+from .request import ScanRequest
 
 __all__ = ["IsolatingPair", "isolating_pairs"]
 
@@ -75,10 +76,9 @@ class _Side:
         return str(self.query)
 
 
-def isolating_pairs(
-    engine: Engine, base: Any, queries: Sequence[Query], person: bool, min_query_size: int, show: bool
-) -> tuple[IsolatingPair, ...]:
+def isolating_pairs(engine: Engine, base: Any, request: ScanRequest) -> tuple[IsolatingPair, ...]:
     """Compare every two planned answers; return the pairs of queries that isolate someone."""
+    queries, person = request.queries, request.by_person
     sides = []
     for i, query in enumerate(queries):
         if query.groups:
@@ -105,7 +105,7 @@ def isolating_pairs(
         if joint is None:
             found.append(IsolatingPair(str(a), str(b), 0, 0, compared=False))
             continue
-        pair = _compare(joint, a, b, min_query_size, show)
+        pair = _compare(joint, a, b, request.min_query_size, request.show_people)
         if pair is not None:
             found.append(pair)
     return tuple(found)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ...numerics.frozen import Frozen, Valued
+from ..queries import Noise
 from ..words import listed, of_100, people_of_100
 from .exposure import QueryRisk
 from .pairs import IsolatingPair
@@ -39,8 +42,8 @@ class ColumnShare:
     shapley: float | None
 
 
-@dataclass(frozen=True)
-class Scan:
+@dataclass(frozen=True, eq=False, repr=False)
+class Scan(Valued):
     """Who can be isolated in a table, and what planned queries tell about them.
 
     ``isolated`` people have, among their rows, a combination of at most ``known_columns`` quasi-identifiers that no
@@ -58,9 +61,9 @@ class Scan:
     known_columns: int
     min_query_size: int
     isolated: int
-    class_sizes: dict[str, int]
+    class_sizes: Mapping[str, int]
     subsets: tuple[Isolation, ...]
-    fewest: dict[int, int]
+    fewest: Mapping[int, int]
     never: int
     columns: tuple[ColumnShare, ...]
     queries: tuple[QueryRisk, ...]
@@ -68,14 +71,28 @@ class Scan:
     epsilon: float | None
     limit: float | None
     quantile: float | None
-    noise: str
+    noise: Noise
     delta: float | None
     known: bool
     max_rows: int
     largest_epsilon: float | None
     exceeded: bool | None
-    shown: tuple[dict[str, Any], ...]
+    shown: tuple[Mapping[str, Any], ...]
     notes: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "class_sizes", Frozen(self.class_sizes))
+        object.__setattr__(self, "fewest", Frozen(self.fewest))
+        object.__setattr__(self, "shown", tuple(Frozen(values) for values in self.shown))
+
+    def __repr__(self) -> str:
+        table = self.table if len(self.table) <= 60 else self.table[:59] + "…"
+        epsilon = "" if self.epsilon is None else f", epsilon={self.epsilon:g}"
+        told = "" if self.exceeded is None else f", exceeded={self.exceeded}"
+        return (
+            f"Scan(table={table!r}, people={self.people}, isolated={self.isolated}, "
+            f"quasi_identifiers={len(self.quasi_identifiers)}, queries={len(self.queries)}{epsilon}{told})"
+        )
 
     @property
     def sentence(self) -> str:
@@ -100,6 +117,8 @@ class Scan:
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values, ready for JSON."""
         plain = dict(vars(self))
+        plain["class_sizes"] = dict(self.class_sizes)
+        plain["noise"] = self.noise.value
         plain["schema"] = SCHEMA
         plain["sentence"] = self.sentence
         plain["quasi_identifiers"] = list(self.quasi_identifiers)

@@ -10,8 +10,9 @@ If S isolates p then so does every larger subset: p's fewest columns is the smal
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import combinations
@@ -22,9 +23,11 @@ from numpy.typing import NDArray
 
 from ..tables.engines import Engine
 from .classes import MIXED, ClassTable
+from .result import ColumnShare
 
-__all__ = ["Isolated", "roll_up", "roll_up_in_engine", "subsets_of"]
+__all__ = ["Isolated", "Subset", "class_sizes", "column_shares", "roll_up", "roll_up_in_engine", "subsets_of"]
 
+_SIZES = ((1, 1), (2, 2), (3, 3), (4, 4), (5, 9), (10, 19), (20, 99), (100, None))
 Subset: TypeAlias = tuple[int, ...]
 Words: TypeAlias = NDArray[np.uint64]
 Owners: TypeAlias = NDArray[np.int64]
@@ -209,3 +212,39 @@ def roll_up_in_engine(
         everyone = union if everyone is None else everyone
         by_size[length] = engine.fetch(union.aggregate(k=union.count()))["k"][0].as_py()
     return Isolated(counts, groups, by_size, None, everyone)
+
+
+# -- summaries ---------------------------------------------------------------------------------------------------------
+
+
+def class_sizes(people: NDArray[Any], times: NDArray[Any]) -> dict[str, int]:
+    """How many combinations are shared by 1, 2, 3, 4, 5–9, … people."""
+    made = {}
+    for low, high in _SIZES:
+        inside = (people >= low) & (people <= (high or np.iinfo(np.int64).max))
+        name = f"{low}+" if high is None else str(low) if low == high else f"{low}-{high}"
+        made[name] = int(times[inside].sum())
+    return made
+
+
+def column_shares(quasi: tuple[str, ...], counts: Mapping[Subset, int]) -> tuple[ColumnShare, ...]:
+    r"""Each column's part in isolation: alone, what is lost without it, and its Shapley value.
+
+    :math:`\phi_c=\sum_{S\not\ni c}\frac{|S|!\,(m-|S|-1)!}{m!}\,(v(S\cup c)-v(S))` with v the people isolated.
+    """
+    m = len(quasi)
+    everything = tuple(range(m))
+    made = []
+    for c, name in enumerate(quasi):
+        lost = shapley = None
+        if everything in counts:
+            value = {(): 0, **counts}
+            lost = counts[everything] - value[tuple(j for j in everything if j != c)]
+            shapley = 0.0
+            for subset, people in value.items():
+                if c not in subset:
+                    joined = tuple(sorted((*subset, c)))
+                    weight = 1 / (m * math.comb(m - 1, len(subset)))
+                    shapley += weight * (value[joined] - people)
+        made.append(ColumnShare(name, counts[(c,)], lost, shapley))
+    return tuple(made)

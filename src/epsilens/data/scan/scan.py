@@ -27,15 +27,14 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ...checks import positive, probability, scalar, whole
 from ...errors import InputError
-from ..queries import Query, parse_queries
+from ..queries import Query
 from ..tables.engines import Engine, need_ibis, sentence
-from ..tables.open import column_of, open_table, value_of
-from .attack import check_noise
+from ..tables.open import OpenTable, open_table
 from .classes import (
     LOCAL_CLASSES,
     ClassTable,
+    Shape,
     TooManyClasses,
     class_expression,
     crowded,
@@ -44,11 +43,11 @@ from .classes import (
     owner_expression,
     row_expression,
 )
-from .exposure import QueryRisk, base_table, group_facts, read_risk, with_contributions
-from .isolation import class_sizes, column_shares
-from .pairs import isolating_pairs
+from .exposure import GroupFacts, QueryRisk, base_table, group_facts, read_risk, with_contributions
+from .pairs import IsolatingPair, isolating_pairs
+from .request import ScanRequest
 from .result import Isolation, Scan
-from .rollup import Isolated, Subset, roll_up, roll_up_in_engine, subsets_of
+from .rollup import Isolated, Subset, class_sizes, column_shares, roll_up, roll_up_in_engine, subsets_of
 
 __all__ = ["scan"]
 
@@ -71,6 +70,37 @@ class _Found:
     rows: int
     gaps: tuple[tuple[NDArray[np.float64], NDArray[np.int64]], ...]
     shown: tuple[dict[str, Any], ...]
+
+
+@dataclass(frozen=True)
+class _Work:
+    """A scan under way: its question, the engine that holds the table, the subsets to roll up, whom to tell."""
+
+    request: ScanRequest
+    engine: Engine
+    subsets: Sequence[Subset]
+    tell: _Teller
+
+    @property
+    def shape(self) -> Shape:
+        request = self.request
+        return Shape(len(request.quasi_identifiers), request.by_person, len(request.queries))
+
+    def rolled(self, done: int, of: int) -> None:
+        """One more subset is done."""
+        self.tell(f"combination {done} of {of}")
+
+
+@dataclass(frozen=True)
+class _Read:
+    """All that is taken from the table: ``people`` is None where every row is one."""
+
+    found: _Found
+    facts: Sequence[GroupFacts]
+    pairs: tuple[IsolatingPair, ...]
+    people: int | None
+    max_rows: int
+    notes: tuple[str, ...]
 
 
 def scan(
@@ -124,37 +154,24 @@ def scan(
     show_people
         Whether the result may carry the values of isolated people.
     """
-    at_most = _limit(limit)
-    if epsilon is not None:
-        epsilon = float(positive("epsilon", scalar("epsilon", epsilon)))
-    if quantile is not None:
-        quantile = float(probability("quantile", scalar("quantile", quantile), closed=False))
-    min_query_size = whole("min_query_size", min_query_size, low=1)
-    if max_rows is not None:
-        max_rows = whole("max_rows", max_rows, low=1)
-    planned = parse_queries(queries)
-    check_noise(noise, delta, planned)
+    request = ScanRequest.of(
+        quasi_identifiers, person=person, known_columns=known_columns, min_query_size=min_query_size, max_rows=max_rows,
+        queries=queries, epsilon=epsilon, limit=limit, quantile=quantile, noise=noise, delta=delta, known=known,
+        show_people=show_people,
+    )  # fmt: skip
     with open_table(table, engine) as opened:
-        quasi = _quasi(opened.table, quasi_identifiers, person)
-        most = len(quasi) if known_columns is None else whole("known_columns", known_columns, low=1, high=len(quasi))
-        subsets = subsets_of(len(quasi), most)
+        most = request.columns(opened.table)
+        subsets = subsets_of(len(request.quasi_identifiers), most)
         if len(subsets) > MOST_SUBSETS:
             raise InputError(
-                f"quasi_identifiers has {len(quasi)} columns, {len(subsets):,} combinations: "
+                f"quasi_identifiers has {len(request.quasi_identifiers)} columns, {len(subsets):,} combinations: "
                 f"set known_columns so that there are at most {MOST_SUBSETS:,}",
                 parameter="quasi_identifiers",
             )
-        tell = _Teller(progress, len(subsets) + len(planned) + 2)
+        tell = _Teller(progress, len(subsets) + len(request.queries) + 2)
+        work = _Work(request, opened.engine, subsets, tell)
         try:
-            base = base_table(opened.table, quasi, person, planned)
-            people, max_rows, notes = _population(opened.engine, base, person, max_rows, planned)
-            facts = []
-            for i, query in enumerate(planned):
-                tell(f"groups of {query}")
-                facts.append(group_facts(opened.engine, base, i, query, person is not None))
-            filled = with_contributions(base, planned, facts, min_query_size)
-            found = _find(opened.engine, filled, quasi, person, planned, subsets, tell, show_people)
-            pairs = isolating_pairs(opened.engine, base, planned, person is not None, min_query_size, show_people)
+            read = _read(work, opened)
         except InputError:
             raise
         except Exception as error:
@@ -163,35 +180,54 @@ def scan(
                 "check the file and the column types",
                 parameter="table",
             ) from error
-        kind = opened.engine.kind
-    people = found.rows if people is None else people
-    reach = min_query_size <= 1 or people - 1 >= min_query_size
+        made = _judged(request, read, subsets, most, (opened.name, opened.engine.kind))
+    tell("done", tell.total)
+    return made
+
+
+def _read(work: _Work, opened: OpenTable) -> _Read:
+    """Everything a scan takes from the table."""
+    request, engine = work.request, work.engine
+    base = base_table(opened.table, request)
+    people, max_rows, notes = _population(engine, base, request)
+    facts = []
+    for i, query in enumerate(request.queries):
+        work.tell(f"groups of {query}")
+        facts.append(group_facts(engine, base, i, query, request.by_person))
+    found = _find(work, with_contributions(base, request, facts))
+    pairs = isolating_pairs(engine, base, request)
+    return _Read(found, facts, pairs, people, max_rows, notes)
+
+
+def _judged(request: ScanRequest, read: _Read, subsets: Sequence[Subset], most: int, where: tuple[str, str]) -> Scan:
+    """The result: whom the minimum query size leaves exposed, what each query tells about them, what ε keeps it."""
+    found, notes = read.found, list(read.notes)
+    people = found.rows if read.people is None else read.people
+    fewest = request.min_query_size
+    reach = fewest <= 1 or people - 1 >= fewest
     counted = {s: (n if reach else 0) for s, n in found.isolated.counts.items()}
     by_size = {k: (n if reach else 0) for k, n in found.isolated.by_size.items()}
     isolated = by_size.get(most, 0)
     risks = tuple(
-        read_risk(
-            query, fact, gap if reach else _nobody(), max_rows=max_rows, epsilon=epsilon, limit=at_most,
-            quantile=quantile, known=known, noise=noise, delta=delta,
-        )
-        for query, fact, gap in zip(planned, facts, found.gaps, strict=True)
-    )  # fmt: skip
+        read_risk(query, fact, gap if reach else _nobody(), read.max_rows, request)
+        for query, fact, gap in zip(request.queries, read.facts, found.gaps, strict=True)
+    )
     largest = min((r.largest_epsilon for r in risks if r.largest_epsilon is not None), default=None)
-    if min_query_size > 1 and reach and isolated:
+    if fewest > 1 and reach and isolated:
         notes.append(
-            f"A minimum query size of {min_query_size:,} does not protect them: two questions, about everyone and "
+            f"A minimum query size of {fewest:,} does not protect them: two questions, about everyone and "
             "about everyone but them, each cover enough people."
         )
-    tell("done", tell.total)
+    quasi = request.quasi_identifiers
     return Scan(
-        table=opened.name,
-        engine=kind,
+        table=where[0],
+        engine=where[1],
         rows=found.rows,
         people=people,
-        person=person,
+        person=request.person,
         quasi_identifiers=quasi,
         known_columns=most,
-        min_query_size=min_query_size,
+        min_query_size=fewest,
         isolated=isolated,
         class_sizes=found.sizes,
         subsets=tuple(Isolation(tuple(quasi[j] for j in s), found.isolated.classes[s], counted[s]) for s in subsets),
@@ -199,16 +235,16 @@ def scan(
         never=people - isolated,
         columns=column_shares(quasi, counted),
         queries=risks,
-        pairs=pairs,
-        epsilon=epsilon,
-        limit=at_most,
-        quantile=quantile,
-        noise=noise,
-        delta=delta,
-        known=known,
-        max_rows=max_rows,
+        pairs=read.pairs,
+        epsilon=request.epsilon,
+        limit=request.limit,
+        quantile=request.quantile,
+        noise=request.attack.noise,
+        delta=request.attack.delta,
+        known=request.attack.known,
+        max_rows=read.max_rows,
         largest_epsilon=largest,
-        exceeded=_exceeded(risks, epsilon, at_most, quantile, largest),
+        exceeded=_exceeded(request, risks, largest),
         shown=found.shown if reach else (),
         notes=(*notes, DISCLOSURE),
     )
@@ -226,57 +262,16 @@ class _Teller:
             self.callback(self.done, self.total, what)
 
 
-def _limit(limit: float | Mapping[str, float] | None) -> float | None:
-    if isinstance(limit, Mapping):
-        if set(limit) != {"success"}:
-            raise InputError(
-                f"limit has {sorted(limit)}: a scan limits 'success', as in {{'success': 0.55}}", parameter="limit"
-            )
-        limit = limit["success"]
-    if limit is None:
-        return None
-    value = scalar("limit", limit)
-    if not 0.5 < value < 1:
-        raise InputError(
-            f"limit is {value:g}: without any release a guess is right for 50 of 100; give a success between 0.5 and 1",
-            parameter="limit",
-        )
-    return value
-
-
-def _quasi(table: Any, names: Sequence[str], person: str | None) -> tuple[str, ...]:
-    if isinstance(names, str):
-        names = [n.strip() for n in names.split(",")]
-    quasi = tuple(names)
-    if not quasi:
-        raise InputError(
-            "quasi_identifiers is empty: give at least one column an attacker may know", parameter="quasi_identifiers"
-        )
-    twice = [n for n in quasi if quasi.count(n) > 1]
-    if twice:
-        raise InputError(
-            f"quasi_identifiers has {twice[0]!r} twice: give each column once", parameter="quasi_identifiers"
-        )
-    for name in quasi:
-        value_of(column_of(table, name, "quasi_identifiers"), "quasi_identifiers")
-    if person is not None and person in quasi:
-        raise InputError(
-            f"person is {person!r}, which is also a quasi-identifier: leave it out of one of them", parameter="person"
-        )
-    return quasi
-
-
-def _population(
-    engine: Engine, base: Any, person: str | None, max_rows: int | None, queries: Sequence[Query]
-) -> tuple[int | None, int, list[str]]:
+def _population(engine: Engine, base: Any, request: ScanRequest) -> tuple[int | None, int, tuple[str, ...]]:
     """People, the rows a person may use, and what must be said about it. One small grouping, with a person only."""
+    person, max_rows = request.person, request.max_rows
     if person is None:
         if max_rows not in (None, 1):
             raise InputError(
                 f"max_rows is {max_rows}: without a person column every row is a person; leave it out",
                 parameter="max_rows",
             )
-        return None, 1, []
+        return None, 1, ()
     each = base.group_by("p").agg(n=base.count())
     got = engine.fetch(
         each.aggregate(people=each.count(), most=each["n"].max(), lost=each["p"].isnull().cast("int64").sum())
@@ -288,86 +283,64 @@ def _population(
             parameter="person",
         )
     most = int(got["most"] or 1)
-    notes = []
-    if max_rows is None and queries and most > 1:
-        notes.append(
+    notes: tuple[str, ...] = ()
+    if max_rows is None and request.queries and most > 1:
+        notes = (
             f"Sensitivities assume at most {most} rows a person, the most anyone has in this table; set max_rows to "
-            "a number chosen without the data."
+            "a number chosen without the data.",
         )
     return int(got["people"]), most if max_rows is None else max_rows, notes
 
 
-def _find(
-    engine: Engine,
-    base: Any,
-    quasi: tuple[str, ...],
-    person: str | None,
-    queries: Sequence[Query],
-    subsets: Sequence[Subset],
-    tell: _Teller,
-    show: bool,
-    limit: int = LOCAL_CLASSES,
-) -> _Found:
-    columns = len(quasi)
-    expression = class_expression(base, columns, person is not None, len(queries))
+def _find(work: _Work, base: Any) -> _Found:
+    """The people each subset isolates, with their gaps; in the engine where there are too many classes."""
+    engine, request, tell, shape = work.engine, work.request, work.tell, work.shape
+    expression = class_expression(base, shape)
     tell("classes", 0)
     try:
         classes = None
-        if person is None and engine.kind == "duckdb" and crowded(engine, base, columns):
-            classes = _merged(engine, base, columns, len(queries), limit, tell)
+        if not shape.person and engine.kind == "duckdb" and crowded(engine, base, shape):
+            classes = _merged(work, base)
         if classes is None:
-            classes = fetch_classes(
-                engine, expression, columns, person is not None, len(queries), limit,
-                lambda n: tell(f"classes: {n:,}", 0),
-            )  # fmt: skip
+            classes = fetch_classes(engine, expression, shape, LOCAL_CLASSES, lambda n: tell(f"classes: {n:,}", 0))
     except TooManyClasses:
-        return _find_in_engine(engine, base, expression, person is not None, queries, subsets, tell)
+        return _find_in_engine(work, base, expression)
     tell("classes")
-    isolated = roll_up(classes, subsets, lambda done, of: tell(f"combination {done} of {of}"))
+    isolated = roll_up(classes, work.subsets, work.rolled)
     assert isolated.fewest is not None
     alone = isolated.fewest > 0
     gaps = []
-    for i in range(len(queries)):
+    for i in range(shape.queries):
         values, people = np.unique(classes.gaps[i][alone], return_counts=True)
         gaps.append((values, people.astype(np.int64)))
-    rows = int(classes.sizes[0] @ classes.sizes[1]) if person is None else _rows(engine, base)
-    shown = _shown(classes, isolated, quasi, person) if show else ()
+    rows = _rows(engine, base) if shape.person else int(classes.sizes[0] @ classes.sizes[1])
+    shown = _shown(classes, isolated, request) if request.show_people else ()
     return _Found(isolated, class_sizes(*classes.sizes), rows, tuple(gaps), shown)
 
 
-def _merged(engine: Engine, base: Any, columns: int, queries: int, limit: int, tell: _Teller) -> ClassTable | None:
+def _merged(work: _Work, base: Any) -> ClassTable | None:
     """The classes of a table where nearly every row is one, or None if it is too long or too wide for that."""
+    expression = row_expression(base, work.shape)
     try:
-        rows = fetch_classes(
-            engine, row_expression(base, columns, queries), columns, False, queries, limit,
-            lambda n: tell(f"rows: {n:,}", 0),
-        )  # fmt: skip
+        rows = fetch_classes(work.engine, expression, work.shape, LOCAL_CLASSES, lambda n: work.tell(f"rows: {n:,}", 0))
     except TooManyClasses:
         return None
     return merge_rows(rows)
 
 
-def _find_in_engine(
-    engine: Engine,
-    base: Any,
-    expression: Any,
-    person: bool,
-    queries: Sequence[Query],
-    subsets: Sequence[Subset],
-    tell: _Teller,
-) -> _Found:
-    ibis = need_ibis()
-    classes = engine.cache(owner_expression(ibis, expression, person))
-    tell("classes")
-    isolated = roll_up_in_engine(engine, classes, subsets, lambda done, of: tell(f"combination {done} of {of}"))
+def _find_in_engine(work: _Work, base: Any, expression: Any) -> _Found:
+    engine, shape = work.engine, work.shape
+    classes = engine.cache(owner_expression(need_ibis(), expression, shape.person))
+    work.tell("classes")
+    isolated = roll_up_in_engine(engine, classes, work.subsets, work.rolled)
     counted = classes.group_by("people").agg(n=classes.count())
     sizes = engine.fetch(counted)
     by_size = class_sizes(sizes["people"].to_numpy(), sizes["n"].to_numpy())
     gaps = []
-    for i in range(len(queries)):
+    for name in shape.sums:
         owned = classes.filter(classes["lo"] == classes["hi"])
         owned = owned.semi_join(isolated.owners, "lo")
-        each = owned.group_by("lo").agg(gap=owned[f"c{i}"].sum())
+        each = owned.group_by("lo").agg(gap=owned[name].sum())
         got = engine.fetch(each.group_by("gap").agg(n=each.count()))
         gaps.append((got["gap"].to_numpy().astype(float), got["n"].to_numpy().astype(np.int64)))
     return _Found(isolated, by_size, _rows(engine, base), tuple(gaps), ())
@@ -377,32 +350,26 @@ def _rows(engine: Engine, base: Any) -> int:
     return int(engine.fetch(base.aggregate(n=base.count()))["n"][0].as_py())
 
 
-def _exceeded(
-    risks: Sequence[QueryRisk],
-    epsilon: float | None,
-    limit: float | None,
-    quantile: float | None,
-    largest: float | None,
-) -> bool | None:
-    if epsilon is None or limit is None or not risks:
+def _exceeded(request: ScanRequest, risks: Sequence[QueryRisk], largest: float | None) -> bool | None:
+    """Whether the limit is broken at the planned ε; None where there is nothing to break."""
+    if request.epsilon is None or request.limit is None or not risks:
         return None
-    if quantile is None:
+    if request.quantile is None:
         return any(bool(r.above) for r in risks)
-    return largest is not None and epsilon > largest
+    return largest is not None and request.epsilon > largest
 
 
-def _shown(
-    classes: ClassTable, isolated: Isolated, quasi: tuple[str, ...], person: str | None
-) -> tuple[dict[str, Any], ...]:
+def _shown(classes: ClassTable, isolated: Isolated, request: ScanRequest) -> tuple[dict[str, Any], ...]:
     """The values of isolated people, those isolated by the fewest columns first."""
     assert isolated.fewest is not None
+    quasi = request.quasi_identifiers
     owned = np.flatnonzero(classes.owner >= 0)
     fewest = isolated.fewest[classes.owner[owned]]
     owned, fewest = owned[fewest > 0], fewest[fewest > 0]
     made = []
     for row in owned[np.argsort(fewest, kind="stable")][:MOST_SHOWN]:
         values = {name: classes.values[j][int(classes.codes[j][row])].as_py() for j, name in enumerate(quasi)}
-        names = classes.people_values
+        names, person = classes.people_values, request.person
         who = {} if person is None or names is None else {person: names[int(classes.owner[row])].as_py()}
         made.append({**who, **values, "fewest_columns": int(isolated.fewest[classes.owner[row]])})
     return tuple(made)

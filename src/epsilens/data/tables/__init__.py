@@ -1,1 +1,1 @@
-"""Tables on any engine: opening them, conditions, columns, people."""
+"""Tables on any engine: where they come from, opening them, their columns, conditions on their rows."""

@@ -15,14 +15,14 @@ from typing import Any
 
 from ...errors import InputError
 
-__all__ = ["Bundled", "bundled", "names"]
+__all__ = ["PREFIX", "Dataset", "bundled", "names"]
 
 PREFIX = "epsilens:"
 FILES = Path(__file__).parents[1] / "files"
 
 
 @dataclass(frozen=True)
-class Bundled:
+class Dataset:
     """One bundled table: where it lies and what is known about it."""
 
     name: str
@@ -52,7 +52,7 @@ def names() -> list[str]:
     return sorted(PREFIX + path.stem for path in FILES.glob("*.json"))
 
 
-def bundled(name: str) -> Bundled:
+def bundled(name: str) -> Dataset:
     """The bundled table of that name.
 
     >>> bundled("epsilens:rand-hie").rows
@@ -69,4 +69,4 @@ def bundled(name: str) -> Bundled:
     path = FILES / f"{name.removeprefix(PREFIX)}.parquet"
     about = json.loads(path.with_suffix(".json").read_text("utf-8"))
     del about["built_by"]
-    return Bundled(path=path, **about)
+    return Dataset(path=path, **about)

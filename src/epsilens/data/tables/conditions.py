@@ -13,7 +13,8 @@ from datetime import date, datetime, time
 from typing import Any
 
 from ...errors import InputError, MissingExtra
-from .open import column_of, value_of
+from .columns import column_of, value_of
+from .engines import need_ibis, sentence
 
 __all__ = ["condition", "known_part", "parse", "render", "syntax"]
 
@@ -70,8 +71,6 @@ def condition(table: Any, text: str, what: str = "where") -> Any:
     Traceback (most recent call last):
     epsilens.errors.InputError: where is 'age > (SELECT 1)': '(SELECT 1)' is not allowed; give columns, literals, comparisons, AND, OR, NOT, IN (…), BETWEEN, IS NULL, LIKE and arithmetic
     """  # noqa: E501 - the message is one sentence, on one line
-    from .engines import need_ibis, sentence
-
     need_ibis()
     tree = parse(text, what)
     try:
@@ -200,8 +199,6 @@ class _Builder:
         return value_of(column_of(self.table, node.name, self.what), self.what)
 
     def literal(self, node: Any) -> Any:
-        from .engines import need_ibis
-
         ibis = need_ibis()
         if type(node) is self.exp.Null:
             return ibis.null()
@@ -270,8 +267,6 @@ class _Builder:
 
     def moment(self, value: Any, kind: Any, node: Any) -> Any:
         """A text literal as the date, time or timestamp it is compared with, read here and not by the engine."""
-        from .engines import need_ibis
-
         ibis = need_ibis()
         readers: dict[bool, Any] = {kind.is_date(): date, kind.is_timestamp(): datetime, kind.is_time(): time}
         try:

@@ -11,7 +11,7 @@ Rules that hold on every engine:
   in case is refused: a query on it could silently answer about the other column.
 * A CSV's types are inferred once, by DuckDB over the whole file, and the typed rows are what every engine sees:
   a postal code ``01234`` stays text everywhere.
-* NaN is NULL, and minus zero is zero: see :func:`value_of`.
+* NaN is NULL, and minus zero is zero: see :func:`~.columns.value_of`.
 """
 
 from __future__ import annotations
@@ -23,13 +23,11 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import InputError, MissingExtra
-from .bundled import PREFIX, bundled
 from .engines import Engine, connect, need_ibis, sentence
+from .source import CSV, PARQUET, Bundled, Frame, Source, Url, source_of
 
-__all__ = ["OpenTable", "column_of", "open_table", "value_of"]
+__all__ = ["OpenTable", "open_table"]
 
-_CSV = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz")
-_PARQUET = (".parquet", ".pq", ".parq")
 _FORMS = (
     "a CSV or Parquet path, an Arrow, pandas or polars frame, an Ibis table, "
     "a bundled name such as 'epsilens:rand-hie' or an Ibis URL 'postgres://…/database#table'"
@@ -72,11 +70,12 @@ def open_table(data: Any, engine: Any = None) -> OpenTable:
         return data
     if isinstance(data, ibis.expr.types.Table):
         return _from_ibis(data, engine)
-    if isinstance(data, str) and "://" in data and not data.lower().split("?")[0].endswith(_CSV + _PARQUET):
-        return _from_url(data, engine)
+    source = source_of(data)
+    if isinstance(source, Url) and not source.is_file:
+        return _from_url(source, engine)
     made = connect(engine)
     try:
-        table, name = _read(data, made, ibis)
+        table, name = _read(source, made, ibis)
         _check_names(list(table.columns), name)
         return OpenTable(table, made, name)
     except BaseException:
@@ -84,21 +83,22 @@ def open_table(data: Any, engine: Any = None) -> OpenTable:
         raise
 
 
-def _read(data: Any, engine: Engine, ibis: Any) -> tuple[Any, str]:
-    if isinstance(data, str) and data.startswith(PREFIX):
-        return _from_parquet(str(bundled(data).path), engine), data
-    if isinstance(data, str) and engine.kind != "pyspark" and data in _tables(engine):
-        return engine.connection.table(data), data
-    if isinstance(data, str | Path):
-        text = str(data)
-        if text.lower().endswith(_CSV):
-            return _from_csv(text, engine), Path(text).name
-        if text.lower().endswith(_PARQUET) or Path(text).is_dir() or glob.has_magic(text):
-            return _from_parquet(text, engine), Path(text).name
-        if isinstance(data, str) and engine.kind == "pyspark" and data in _tables(engine):
-            return engine.connection.table(data), data
-        raise InputError(f"table is {text!r}: give {_FORMS}", parameter="table")
-    return _from_frame(data, engine, ibis), type(data).__name__
+def _read(source: Source, engine: Engine, ibis: Any) -> tuple[Any, str]:
+    """The table and its name."""
+    if isinstance(source, Bundled):
+        return _from_parquet(str(source.dataset.path), engine), source.name
+    if isinstance(source, Frame):
+        return _from_frame(source.data, engine, ibis), type(source.data).__name__
+    text = source.text if isinstance(source, Url) else source.path
+    if engine.kind != "pyspark" and text in _tables(engine):
+        return engine.connection.table(text), text
+    if text.lower().endswith(CSV):
+        return _from_csv(text, engine), Path(text).name
+    if text.lower().endswith(PARQUET) or Path(text).is_dir() or glob.has_magic(text):
+        return _from_parquet(text, engine), Path(text).name
+    if engine.kind == "pyspark" and text in _tables(engine):
+        return engine.connection.table(text), text
+    raise InputError(f"table is {text!r}: give {_FORMS}", parameter="table")
 
 
 def _tables(engine: Engine) -> list[str]:
@@ -123,13 +123,13 @@ def _from_ibis(data: Any, engine: Any) -> OpenTable:
     return OpenTable(data, Engine(home), "Ibis table")
 
 
-def _from_url(data: str, engine: Any) -> OpenTable:
-    url, _, name = data.partition("#")
+def _from_url(url: Url, engine: Any) -> OpenTable:
+    name = url.table
     if engine is not None:
         raise InputError(
             f"engine is {engine!r}, but the table's URL already names one: leave engine out", parameter="engine"
         )
-    made = connect(url)
+    made = connect(url.database)
     try:
         tables = made.tables()
         if not name and len(tables) == 1:
@@ -303,53 +303,3 @@ def _check_names(names: list[str], where: str) -> None:
                 "case cannot tell apart: rename one of them"
             )
         seen[name.casefold()] = name
-
-
-def column_of(table: Any, name: Any, role: str) -> Any:
-    """The column of that exact name, or a sentence that suggests the closest.
-
-    >>> import ibis
-    >>> column_of(ibis.table({"education": "string"}, name="t"), "Education", "quasi_identifiers")
-    Traceback (most recent call last):
-    epsilens.errors.InputError: quasi_identifiers has 'Education', which is not a column of the table (did you mean 'education'?)
-    """  # noqa: E501 - the message is one sentence, on one line
-    columns = list(table.columns)
-    if isinstance(name, str) and name in columns:
-        return table[name]
-    same = [c for c in columns if c.casefold() == str(name).casefold()]
-    close = same or get_close_matches(str(name), columns, n=1, cutoff=0.5)
-    shown = ", ".join(map(repr, columns[:8])) + (", …" if len(columns) > 8 else "")
-    hint = f"did you mean {close[0]!r}?" if close else f"its columns are {shown}"
-    raise InputError(f"{role} has {name!r}, which is not a column of the table ({hint})", parameter=role)
-
-
-def value_of(column: Any, role: str) -> Any:
-    """The column as a value an attacker can know, the same on every engine.
-
-    NULL is a value of its own ("nothing recorded" is knowledge too). NaN becomes NULL and −0 becomes 0, because
-    engines disagree on whether they equal themselves. Lists, structs, maps and bytes are refused.
-    """
-    ibis = need_ibis()
-    kind = column.type()
-    if kind.is_floating():
-        return ibis.ifelse(column.isnan(), ibis.null(kind), column) + 0.0
-    if kind.is_null():
-        return ibis.null("string")
-    if kind.is_uuid() or kind.is_interval():
-        return column.cast("string")
-    simple = (
-        kind.is_string(),
-        kind.is_integer(),
-        kind.is_boolean(),
-        kind.is_decimal(),
-        kind.is_date(),
-        kind.is_timestamp(),
-        kind.is_time(),
-    )
-    if any(simple):
-        return column
-    raise InputError(
-        f"{role} has {column.get_name()!r} of type {kind}: give columns of text, numbers, booleans or dates, "
-        "or derive one from it first",
-        parameter=role,
-    )

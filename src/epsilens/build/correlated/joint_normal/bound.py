@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import heapq
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,9 +35,37 @@ _COMPILING = 15.0
 _NO_LINK = 1e-13
 
 
-def _fix(state: Any, mark: Any, j: int, to: int) -> None:
+class _Node(NamedTuple):
+    """Where the search stands: zeros where a record is not free.
+
+    The Schur complement of Λ after U₀ and the inverse on U₁; a and Λ_i after U₀, Ma and MΛ_i of U₁; (c, p, g) of both.
+    """
+
+    matrices: Any
+    vectors: Any
+    sums: Any
+
+
+class _Asked(NamedTuple):
+    """What is sought about one target: its weight ``own``, which records are linked to each other and to it (``first``)
+    where the links are ``sparse``, whether ψ or the shift, and how many records may be known.
+    """
+
+    own: float
+    links: Any
+    first: Any
+    sparse: bool
+    psi: bool
+    variance: float
+    trace: float
+    least: int
+    most: int
+    close: float
+
+
+def _fix(node: _Node, mark: Any, j: int, to: int) -> None:
     """Decide record j: into U₀ (unknown) or out of U₁ (known); then it is free no more."""
-    matrices, vectors, sums = state
+    matrices, vectors, sums = node
     k, sign = (0, 1.0) if to == UNKNOWN else (1, -1.0)
     matrix, u, v = matrices[k], vectors[2 * k], vectors[2 * k + 1]
     uj, vj, d = u[j], v[j], matrix[j, j]
@@ -53,21 +81,20 @@ def _fix(state: Any, mark: Any, j: int, to: int) -> None:
     mark[j] = to
 
 
-def _settle(
-    matrices: Any, vectors: Any, sums: Any, mark: Any, ai: float, links: Any, first: Any, sparse: bool, psi: bool,
-    variance: float, trace: float, least: int, most: int, best: float, winner: Any, close: float,
-) -> tuple[float, int, float, float]:  # fmt: skip
+def _settle(node: _Node, mark: Any, asked: _Asked, best: float, winner: Any) -> tuple[float, int, float, float]:
     """Fix every record that has only one way left, then name the one to branch on (−1: the node is closed).
 
     Returns the best value so far (``winner`` receives the marks of the adversary who improves it), the record, and the
     bounds of its two children, unknown and known.
     """
+    matrices, vectors, sums = node
+    ai, links, first, sparse, psi, variance, trace, least, most, close = asked
     dirty = True
     while True:
         if sparse and dirty:
             for j in np.flatnonzero((mark == FREE) & ~_reached(links, first, mark != KNOWN)):
                 vectors[3, j] = 0.0  # exactly: the known records cut it off from the target, so it cannot matter
-                _fix((matrices, vectors, sums), mark, int(j), KNOWN)
+                _fix(node, mark, int(j), KNOWN)
         free = np.flatnonzero(mark == FREE)
         f, k = free.size, int(np.count_nonzero(mark == KNOWN))
         if k > most or k + f < least:
@@ -109,7 +136,7 @@ def _settle(
         if worse[pick] <= cut:
             return best, -1, 0.0, 0.0
         dirty = bool(unknown[pick] <= cut)
-        _fix((matrices, vectors, sums), mark, int(free[pick]), KNOWN if dirty else UNKNOWN)
+        _fix(node, mark, int(free[pick]), KNOWN if dirty else UNKNOWN)
 
 
 def _reached(links: Any, first: Any, inside: Any) -> Any:
@@ -122,11 +149,10 @@ def _reached(links: Any, first: Any, inside: Any) -> Any:
         seen = grown
 
 
-def _settle_loops(
-    matrices: Any, vectors: Any, sums: Any, mark: Any, ai: Any, links: Any, first: Any, sparse: Any, psi: Any,
-    variance: Any, trace: Any, least: Any, most: Any, best: Any, winner: Any, close: Any,
-) -> Any:  # fmt: skip
+def _settle_loops(at: _Node, mark: Any, asked: _Asked, best: float, winner: Any) -> tuple[float, int, float, float]:
     """The same as :func:`_settle`, written in plain loops for the compiler."""
+    matrices, vectors, sums = at
+    ai, links, first, sparse, psi, variance, trace, least, most, close = asked
     m = mark.size
     seen, queue = np.zeros(m, dtype=np.bool_), np.zeros(m, dtype=np.int64)
     dirty, again = True, True
@@ -237,11 +263,8 @@ def _settle_loops(
     return best, -1, 0.0, 0.0
 
 
-def _node(prec: Any, a: Any, link: Any, status: Any) -> tuple[Any, Any, Any]:
-    """The state of a node from its definition, with zeros where a record is not free.
-
-    The Schur complement of Λ after U₀ and the inverse on U₁; a and Λ_i after U₀, Ma and MΛ_i of U₁; (c, p, g) of both.
-    """
+def _node(prec: Any, a: Any, link: Any, status: Any) -> _Node:
+    """A node from its definition."""
     m = a.size
     matrices, vectors, sums = np.zeros((2, m, m)), np.zeros((4, m)), np.zeros(6)
     unknown, inside, free = (np.flatnonzero(x) for x in (status == UNKNOWN, status != KNOWN, status == FREE))
@@ -257,7 +280,7 @@ def _node(prec: Any, a: Any, link: Any, status: Any) -> tuple[Any, Any, Any]:
     vectors[2:, free] = applied[at].T
     for k, gram in enumerate((both[unknown].T @ solved[:, free.size :], both[inside].T @ applied)):
         sums[3 * k : 3 * k + 3] = gram[0, 1], gram[0, 0], gram[1, 1]
-    return matrices, vectors, sums
+    return _Node(matrices, vectors, sums)
 
 
 def root_bounds(problem: Problem, sigma: float | None) -> Any:
@@ -323,25 +346,27 @@ def branch_and_bound(
         settle: Any = compiled(_settle_loops) if fast and ready else _settle
         others = np.flatnonzero(np.arange(n) != i)
         links = linked[np.ix_(others, others)], linked[others, i]
-        fixed: Any = (float(a[i]), *links, sparse, sigma is not None, variance, problem.trace, least, most)
+        asked = _Asked(
+            float(a[i]), *links, sparse, sigma is not None, variance, problem.trace, least, most, close=_CLOSE
+        )
         open_: list[Any] = [(-bound, mark, _node(prec[np.ix_(others, others)], a[others], prec[others, i], mark))]
         budget = max(10, min(_DIVE, 10**7 // n**2))  # every open node holds two n×n matrices
         while open_ and budget and (deadline is None or examined == 0 or time.monotonic() < deadline):
-            bound, mark, state = open_.pop()
+            bound, mark, node = open_.pop()
             if bound <= best.value * (1 + _CLOSE):
                 continue
             budget, examined = budget - 1, examined + 1
             winner = np.full(n - 1, -1, dtype=np.int64)
-            value, j, unknown, known = settle(*state, mark, *fixed, best.value, winner, _CLOSE)
+            value, j, unknown, known = settle(node, mark, asked, best.value, winner)
             if winner.size == 0 or winner[0] >= 0:
                 best = Found(float(value), i, tuple(int(r) for r in others[winner == KNOWN]), np.inf, 0)
             if j < 0:
                 continue
             copied = mark.copy()
-            copy = tuple(part.copy() for part in state)
-            _fix(state, mark, j, UNKNOWN)
+            copy = _Node(*(part.copy() for part in node))
+            _fix(node, mark, j, UNKNOWN)
             _fix(copy, copied, j, KNOWN)
-            children = [(min(unknown, bound), mark, state), (min(known, bound), copied, copy)]
+            children = [(min(unknown, bound), mark, node), (min(known, bound), copied, copy)]
             open_ += sorted(children, key=lambda c: c[0])  # the more promising one first
         for bound, mark, _ in open_:
             if bound > best.value * (1 + _CLOSE):

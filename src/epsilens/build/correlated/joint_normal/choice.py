@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -18,10 +18,8 @@ from ....laws.closed.normal import Normal
 from ....laws.closed.normal_laplace import NormalLaplaceShift
 from ..worst import Progress
 from . import enumeration
-from .problem import Adversary
-
-if TYPE_CHECKING:
-    from .records import NormalRecords
+from .problem import Adversary, Problem
+from .search import Result
 
 __all__ = ["choose"]
 
@@ -34,8 +32,32 @@ _NOT_COUNTED = (
 Candidate = tuple[int, tuple[int, ...], Adversary]
 
 
+class Model(Protocol):
+    """What choosing asks of jointly normal records."""
+
+    @property
+    def n(self) -> int:
+        """How many records."""
+        ...
+
+    @property
+    def problem(self) -> Problem:
+        """The same in units of each record's reach."""
+        ...
+
+    def largest_shift(self, time_limit: float | None, progress: Progress | None = None) -> Result:
+        """The adversary with the largest shift."""
+        ...
+
+    def seen_by(
+        self, i: int, known: tuple[int, ...], seen: Adversary, name: str, width: float, own_noise: bool
+    ) -> Experiment:
+        """The experiment of one adversary."""
+        ...
+
+
 def choose(
-    model: NormalRecords,
+    model: Model,
     at_most: float,
     reading: str,
     noise: str,
@@ -71,7 +93,7 @@ def choose(
         candidates = _candidates(model, time_limit, progress)
         remarks = () if candidates else (_NOT_COUNTED,)
     if candidates is None:
-        result = model._largest_shift(time_limit, progress)
+        result = model.largest_shift(time_limit, progress)
         found = result.found
         candidates = [(found.target, found.known, Adversary(found.upper, 0.0))]
         if not result.complete:
@@ -83,7 +105,7 @@ def choose(
     for _ in range(1000):
 
         def mechanism(*, sensitivity: float, who: Candidate = binding, **width: float) -> Experiment:
-            return model._experiment(*who, name, width[name], True)
+            return model.seen_by(*who, name, width[name], True)
 
         choice = pick(mechanism, name, at_most=at_most, reading=reading, given={"sensitivity": most}, **arguments)
         readings = _read(candidates, name, choice)
@@ -93,18 +115,18 @@ def choose(
         binding = candidates[top]
     if pure:
         target, known, seen = binding
-        own = model._problem.adversary(target, known).own if own_noise else 0.0
-        shown = model._experiment(target, known, Adversary(seen.shift, own), name, choice.value, own_noise)
+        own = model.problem.adversary(target, known).own if own_noise else 0.0
+        shown = model.seen_by(target, known, Adversary(seen.shift, own), name, choice.value, own_noise)
         choice = replace(choice, experiment=shown)
     return replace(choice, remarks=remarks)
 
 
-def _candidates(model: NormalRecords, time_limit: float | None, progress: Progress | None) -> list[Candidate] | None:
+def _candidates(model: Model, time_limit: float | None, progress: Progress | None) -> list[Candidate] | None:
     """The adversaries that no other beats in both shift and own randomness, where all can be enumerated in time."""
     allowed = _ENUMERATE_SECONDS if time_limit is None else time_limit
     if model.n > enumeration.LARGEST or enumeration.seconds(model.n) > allowed:
         return None
-    return enumeration.front(model._problem, progress=progress)
+    return enumeration.front(model.problem, progress=progress)
 
 
 def _read(candidates: list[Candidate], name: str, choice: Choice) -> Any:

@@ -144,15 +144,41 @@ def _members(mask: int) -> tuple[int, ...]:
     return tuple(j for j in range(mask.bit_length()) if mask >> j & 1)
 
 
-def _loop(
-    v0: Any, d0: Any, g0: Any, q0: Any, ids0: Any, unknown0: Any, mask0: Any, n: Any, mode: Any, variance: Any,
-    trace: Any, best: Any, target: Any, mask: Any,
-    found: Any, found_ids: Any, reached: Any, held: Any, per_bucket: Any,
-) -> int:  # fmt: skip
-    """Depth first over the records still open; compiled. ``best`` holds squares, by number of known records.
+class _Asked(NamedTuple):
+    """What is sought among n records: LEAKAGE, PSI (with the noise's ``variance``) or FRONT."""
 
-    For the front, candidates go to ``found`` (own variance, shift²) and ``found_ids`` (target, known).
+    n: int
+    mode: int
+    variance: float
+    trace: float
+
+
+class _Best(NamedTuple):
+    """The largest value met so far, squared, and whose it is, by number of known records."""
+
+    value: Array
+    target: Any
+    mask: Any
+
+
+class _Kept(NamedTuple):
+    """Candidates for the front, ``found`` (own variance, shift²) of ``found_ids`` (target, known), and what of the
+    front they must beat.
     """
+
+    found: Array
+    found_ids: Any
+    reached: Array
+    held: Array
+    per_bucket: float
+
+
+def _loop(state: _State, asked: _Asked, so_far: _Best, kept: _Kept) -> int:
+    """Depth first over the records still open; compiled. How many candidates for the front there were."""
+    v0, d0, g0, q0, ids0, unknown0, mask0 = state
+    n, mode, variance, trace = asked
+    best, target, mask = so_far
+    found, found_ids, reached, held, per_bucket = kept
     start = n - g0.shape[0]
     open_, rows = n - start, v0.size
     v, d = np.empty((open_ + 1, rows)), np.empty((open_ + 1, rows))
@@ -239,13 +265,13 @@ def _loop(
     return count
 
 
-def _batch(
-    state: _State, n: int, mode: int, variance: float, trace: float, best: Any, target: Any, mask: Any, front: Front
-) -> None:
+def _batch(state: _State, asked: _Asked, so_far: _Best, front: Front) -> None:
     """The same without numba: the open records are decided layer by layer, all subsets of a layer at once.
 
     Subsets run along the last axis: those without the record stay where they are, those with it are written beyond.
     """
+    n, mode, variance, trace = asked
+    best, target, mask = so_far
     open_, rows = state.g.shape
     start, every = n - open_, 1 << open_
     kind, masks = state.v.dtype, np.empty(every, dtype=np.int64)
@@ -288,34 +314,33 @@ def _batch(
 def _run(
     problem: Problem, mode: int, sigma: float | None, progress: Progress | None, deadline: float | None,
     choice: bool | None,
-) -> tuple[Any, Any, Any, Front | None]:  # fmt: skip
+) -> tuple[_Best, Front | None]:  # fmt: skip
     n, fast = problem.n, _compile(problem.n, choice)
-    best = np.full(n + 1, -1.0)  # the last place is for "all known", where nobody is left to ask about
-    target, mask = np.zeros(n + 1, dtype=np.int64), np.zeros(n + 1, dtype=np.int64)
-    front, variance = Front(problem.variance), 0.0 if sigma is None else sigma * sigma
+    # the last place is for "all known", where nobody is left to ask about
+    best = _Best(np.full(n + 1, -1.0), np.zeros(n + 1, dtype=np.int64), np.zeros(n + 1, dtype=np.int64))
+    front = Front(problem.variance)
+    asked = _Asked(n, mode, 0.0 if sigma is None else sigma * sigma, problem.trace)
     depth = min(4, n - 1) if fast else max(n - _BATCH, 0)
     loop = compiled(_loop) if fast else _loop
     room = _MOST_FRONT if mode == FRONT else 1
     found, found_ids = np.empty((2, room)), np.empty((2, room), dtype=np.int64)
     for done, s in enumerate(_prefixes(problem, depth, np.longdouble if extended(problem) and not fast else float)):
         if deadline is not None and time.monotonic() > deadline:
-            return best, target, mask, None
+            return best, None
         if progress is not None:
             progress(done / 2**depth, f"{count(n):,} adversaries")
         if not fast:
-            _batch(s, n, mode, variance, problem.trace, best, target, mask, front)
+            _batch(s, asked, best, front)
             continue
-        size = loop(
-            s.v, s.d, np.ascontiguousarray(s.g), s.q, s.ids, s.unknown, s.mask, n, mode, variance, problem.trace,
-            best, target, mask, found, found_ids, front.reached, front.held, front.per_bucket,
-        )  # fmt: skip
+        kept = _Kept(found, found_ids, front.reached, front.held, front.per_bucket)
+        size = loop(s._replace(g=np.ascontiguousarray(s.g)), asked, best, kept)
         if size > room:
-            return best, target, mask, None
+            return best, None
         if mode == FRONT:
             front.add(found[0, :size], found[1, :size], found_ids[0, :size], found_ids[1, :size])
     if progress is not None:
         progress(1.0, f"{count(n):,} adversaries")
-    return best, target, mask, front
+    return best, front
 
 
 def enumerate_adversaries(
@@ -327,12 +352,12 @@ def enumerate_adversaries(
     compile: bool | None = None,
 ) -> list[Found] | None:
     """The worst adversary for each number of known records, 0 to n − 1; None if the deadline came first."""
-    _, target, mask, done = _run(problem, LEAKAGE if sigma is None else PSI, sigma, progress, deadline, compile)
+    best, done = _run(problem, LEAKAGE if sigma is None else PSI, sigma, progress, deadline, compile)
     if done is None:
         return None
     out = []
     for k in range(problem.n):
-        who, known = int(target[k]), _members(int(mask[k]))
+        who, known = int(best.target[k]), _members(int(best.mask[k]))
         value = problem.value(who, known, sigma)  # read again precisely
         strongest = None if sigma is None else problem.strongest(k)
         if strongest is not None and problem.value(*strongest, sigma) > value:
@@ -349,5 +374,5 @@ def front(
     compile: bool | None = None,
 ) -> list[tuple[int, tuple[int, ...], Adversary]] | None:
     """Every adversary that no other beats in both shift and own randomness; None if out of time or room."""
-    *_, made = _run(problem, FRONT, None, progress, deadline, compile)
+    _, made = _run(problem, FRONT, None, progress, deadline, compile)
     return None if made is None else made.adversaries(problem)

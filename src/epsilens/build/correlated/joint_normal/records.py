@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .... import checks
 from ....checks import Array, Number, plain
+from ....choice.choice import Choice
 from ....errors import InputError
 from ....experiment import Experiment
 from ....laws.closed.laplace import Laplace
@@ -22,12 +23,9 @@ from ....readings.law import Law
 from ....worlds import Kind, Worlds
 from ..adversary import noise
 from ..worst import Contribution, Progress, Worst, record_names
-from .covariance import refuse_extremes, refuse_indefinite, symmetric
-from .problem import Adversary, Problem
+from .choice import choose
+from .problem import Adversary, Problem, refuse_extremes, refuse_indefinite, symmetric
 from .search import Result, search, search_by_known
-
-if TYPE_CHECKING:
-    from ....choice.choice import Choice
 
 __all__ = ["NormalRecords", "normal"]
 
@@ -48,7 +46,7 @@ class NormalRecords(Valued):
     weights: Array
     reach: Array
     names: tuple[str, ...]
-    _shifts: dict[float | None, Result] = field(default_factory=dict, init=False, repr=False)
+    _shifts: dict[float | None, Result] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def n(self) -> int:
@@ -59,7 +57,7 @@ class NormalRecords(Valued):
         return f"correlated.normal({self.n} records)"
 
     @cached_property
-    def _problem(self) -> Problem:
+    def problem(self) -> Problem:
         """The same in units of each record's reach."""
         given = (self.cov, self.weights, self.reach)
         return Problem(self.cov / self.reach[:, None] / self.reach, self.weights * self.reach, given)
@@ -71,7 +69,7 @@ class NormalRecords(Valued):
 
         β = Cov(S, x_i | x_K)/Var(x_i | x_K) and σ₀² = Var(S | x_i, x_K), S the true answer (paper 004, Theorem 6).
         """
-        return self._problem.adversary(*self._who(target, known))
+        return self.problem.adversary(*self._who(target, known))
 
     def leakage(self, target: int | str, known: Iterable[int | str] = (), *, scale: ArrayLike = 1.0) -> Number:
         """The exact prior differential privacy of one adversary under Laplace noise: reach·|β|/scale.
@@ -106,13 +104,14 @@ class NormalRecords(Valued):
         1.133893
         """
         i, given = self._who(target, known)
-        seen = self._problem.adversary(i, given)
+        seen = self.problem.adversary(i, given)
         name, width = noise(scale, sigma)
-        return self._experiment(i, given, seen, name, width, _flag("own_noise", own_noise))
+        return self.seen_by(i, given, seen, name, width, _flag("own_noise", own_noise))
 
-    def _experiment(
+    def seen_by(
         self, i: int, known: tuple[int, ...], seen: Adversary, name: str, width: float, own_noise: bool
     ) -> Experiment:
+        """The experiment of one adversary who sees the answer shift and the data\'s own randomness as told."""
         own = seen.own if own_noise else 0.0
         parameters: dict[str, Any] = {
             "target": i,
@@ -158,7 +157,7 @@ class NormalRecords(Valued):
         counted = self._searched(width) if _flag("own_noise", own_noise) and name == "sigma" else None
         most = None if known_at_most is None else checks.whole("known_at_most", known_at_most, low=0)
         result = search(
-            self._problem,
+            self.problem,
             counted,
             most=None if most is None else min(most, self.n - 1),
             targets=None if target is None else (self._record("target", target),),
@@ -188,13 +187,13 @@ class NormalRecords(Valued):
         counted = self._searched(width) if _flag("own_noise", own_noise) and name == "sigma" else None
         targets = None if target is None else (self._record("target", target),)
         results = search_by_known(
-            self._problem, counted, targets=targets, time_limit=_limit(time_limit), progress=progress
+            self.problem, counted, targets=targets, time_limit=_limit(time_limit), progress=progress
         )
         return tuple(self._told(r, name, width, counted) for r in results)
 
     def _searched(self, sigma: float) -> float:
         """σ for a search in squares: beyond these ends ψ of the worst adversary is proportional to 1/σ."""
-        most = float(np.abs(self._problem.weights).max()) or 1.0
+        most = float(np.abs(self.problem.weights).max()) or 1.0
         return min(max(sigma, 1e-80 * most), 1e80 * most)
 
     def _told(self, result: Result, name: str, width: float, counted: float | None) -> Worst:
@@ -210,7 +209,7 @@ class NormalRecords(Valued):
             method=result.method,
             names=self.names,
             examined=found.examined,
-            independent=float(np.abs(self._problem.weights).max()) / width,
+            independent=float(np.abs(self.problem.weights).max()) / width,
         )
 
     def contributions(
@@ -257,12 +256,13 @@ class NormalRecords(Valued):
         It has the largest shift of all adversaries and counts none of the data's own randomness as noise.
         """
         name, width = noise(scale, sigma)
-        found = self._largest_shift(_limit(time_limit)).found
-        return self._experiment(found.target, found.known, Adversary(found.upper, 0.0), name, width, False)
+        found = self.largest_shift(_limit(time_limit)).found
+        return self.seen_by(found.target, found.known, Adversary(found.upper, 0.0), name, width, False)
 
-    def _largest_shift(self, time_limit: float | None, progress: Progress | None = None) -> Result:
+    def largest_shift(self, time_limit: float | None, progress: Progress | None = None) -> Result:
+        """The adversary with the largest shift, sought once."""
         if time_limit not in self._shifts:
-            self._shifts[time_limit] = search(self._problem, None, time_limit=time_limit, progress=progress)
+            self._shifts[time_limit] = search(self.problem, None, time_limit=time_limit, progress=progress)
         return self._shifts[time_limit]
 
     def choose(
@@ -291,8 +291,6 @@ class NormalRecords(Valued):
         >>> round(c.value, 4), c.parameter
         (2.8309, 'sigma')
         """
-        from .choice import choose
-
         return choose(
             self, at_most, reading, noise, _flag("own_noise", own_noise), _limit(time_limit), progress, arguments
         )

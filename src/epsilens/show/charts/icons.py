@@ -5,6 +5,8 @@ from __future__ import annotations
 import html
 import math
 
+from .letters import width_of
+
 __all__ = ["array", "filled", "icons"]
 
 _COLUMNS, _ROWS = 20, 5
@@ -96,8 +98,8 @@ def _labels(base: int, added: int, wrong: int, with_release: bool) -> str:
     if added:
         more = f"{added} more with it"
         middle = (base + added / 2) / 100 * _WIDTH
-        half, gap = 4.0 * len(more), 8.0
-        low = 7.2 * len(left) + gap + half
-        high = _WIDTH - (7.2 * len(end) + gap if wrong else 0) - half
+        half, gap = width_of(more, 600) / 2, 10.0
+        low = width_of(left) + gap + half
+        high = _WIDTH - (width_of(end) + gap if wrong else 0) - half
         out.append(text(min(max(middle, low), high), "middle", "risk", more))
     return "".join(out)

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -28,8 +28,9 @@ from numpy.typing import NDArray
 
 from ...checks import Array
 from ...errors import InputError
+from ..tables.columns import column_of
 from ..tables.engines import Engine, need_ibis, sentence
-from ..tables.open import OpenTable, column_of
+from ..tables.open import OpenTable
 from ..words import listed
 
 __all__ = [
@@ -61,11 +62,16 @@ Bounds: TypeAlias = tuple[float, float]
 
 @dataclass(frozen=True)
 class Records:
-    """Rows of numbers ready to be counted: columns x0, x1, … of the Ibis table ``base``, NULL where unusable."""
+    """Rows of numbers ready to be counted: columns x0, x1, … of the Ibis table ``base``, NULL where unusable.
+
+    ``bounds`` are those of the records that have some, ``unit`` is what a row stands for.
+    """
 
     base: Any
     engine: Engine
     names: tuple[str, ...]
+    bounds: Mapping[str, Bounds] = field(default_factory=dict)
+    unit: str = "rows"
 
     @property
     def columns(self) -> list[Any]:
@@ -149,7 +155,7 @@ def wide(
         raise InputError(f"{role} has {len(names)} names: give at most {MOST_RECORDS}")
     limits = bounds or {}
     made = {f"x{i}": number_of(column_of(table, name, role), role, limits.get(name)) for i, name in enumerate(names)}
-    return Records(table.select(**made), engine, names)
+    return Records(table.select(**made), engine, names, limits)
 
 
 def _complete(records: Records) -> Any:

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from epsilens.data.correlation.correlations import SAMPLE, Records, cells, inflation, moments, steps, wide
 from epsilens.data.correlation.longitudinal import over_time, steps_over_time
+from epsilens.data.correlation.records import SAMPLE, Records, cells, inflation, moments, steps, wide
 from epsilens.data.correlation.sampling import regression
 from epsilens.data.tables.open import OpenTable, open_table
 from epsilens.errors import InputError

@@ -1,0 +1,149 @@
+"""The adversaries' readings at one release: at the planned ε, at the limit, and along a curve of ε."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..catalogue.readings import find
+from ..choice.choice import choose
+from ..errors import NoSolutionError
+from ..numerics.frozen import Frozen, Valued
+from ..plan.file import about
+from .accuracy import MOST_EPSILON, QueryAccuracy
+from .adversaries import Adversary, Asks, Setting, met
+
+__all__ = ["Curve", "Risk", "curve_of", "read_again", "risks_of"]
+
+_CURVE_POINTS = 25
+_MOST_DRAWN = 100.0  # an ε beyond says "anything goes": it is told, not drawn
+#: Readings that are 1 where some answer is conclusive.
+_BELIEFS = ("posterior", "precision")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Risk(Valued):
+    """One adversary against this release.
+
+    ``largest`` is the largest total ε within the limit (None without a limit, 0 where no ε meets it); ``recommended``
+    is the risk at the recommended ε, ``needed`` the risk at the smallest ε that keeps the error tolerated.
+    ``conclusive`` says that some answers leave no doubt, so that a reading of 1 is one and not a rounded number.
+    """
+
+    key: str
+    asks: Asks
+    name: str
+    question: str
+    reading: str
+    arguments: Mapping[str, float]
+    baseline: float
+    planned: float
+    limit: float | None
+    largest: float | None
+    recommended: float | None
+    how: str
+    needed: float | None = None
+    conclusive: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "arguments", Frozen(self.arguments))
+
+    @property
+    def over(self) -> bool:
+        """Whether the planned ε breaks the limit."""
+        return self.limit is not None and self.planned > self.limit
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Curve(Valued):
+    """Risk and relative error against ε."""
+
+    epsilon: tuple[float, ...]
+    risks: Mapping[str, tuple[float, ...]]
+    errors: tuple[tuple[float, ...], ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "risks", Frozen(self.risks))
+
+
+def risks_of(setting: Setting) -> tuple[tuple[Risk, ...], list[str]]:
+    """Every adversary this release meets, and a note for each whose limit no ε keeps."""
+    made, notes = [], []
+    for adversary in met(setting):
+        reading = find(adversary.reading)
+        limited = setting.release.risk_limits.get(reading.name)
+        extra = limited.arguments if limited else {}
+        place = f"limits.{reading.name}"
+        with about(place, **{name: f"{place}.{name}" for name in extra}):
+            args = reading.arguments({**adversary.arguments(setting), **extra})
+            experiment = adversary.experiment(setting, setting.release.epsilon)
+            planned = float(getattr(experiment, reading.name)(**args))
+        largest: float | None = None
+        if limited is not None:
+            try:
+                largest = _largest(adversary, setting, limited.at_most, args)
+            except NoSolutionError as error:
+                largest = 0.0
+                notes.append(f"{adversary.name}: {error}.")
+        made.append(
+            Risk(
+                key=adversary.key,
+                asks=adversary.asks,
+                name=adversary.name,
+                question=adversary.question(setting),
+                reading=adversary.reading,
+                arguments=args,
+                baseline=float(reading.floor(**args)),
+                planned=planned,
+                limit=limited.at_most if limited else None,
+                largest=largest,
+                recommended=None,
+                how=experiment.notes[0] if experiment.notes else "",
+                conclusive=adversary.reading in _BELIEFS and not setting.laplace,
+            )
+        )
+    return tuple(made), notes
+
+
+def _largest(adversary: Adversary, setting: Setting, limit: float, arguments: Mapping[str, float]) -> float:
+    found = choose(
+        lambda epsilon: adversary.experiment(setting, epsilon),
+        "epsilon",
+        at_most=limit,
+        reading=adversary.reading,
+        given=None,
+        **dict(arguments),
+    )
+    return float(found.value)
+
+
+def read_again(
+    setting: Setting, risks: tuple[Risk, ...], recommended: float | None, needed: float | None
+) -> tuple[Risk, ...]:
+    """The risks with what each is at the recommended ε, and at the smallest that keeps the error tolerated."""
+    return tuple(
+        replace(r, recommended=_read(setting, r, recommended), needed=_read(setting, r, needed)) for r in risks
+    )
+
+
+def _read(setting: Setting, risk: Risk, epsilon: float | None) -> float | None:
+    if not epsilon or not np.isfinite(epsilon):
+        return None
+    adversary = next(a for a in met(setting) if a.key == risk.key)
+    return float(getattr(adversary.experiment(setting, epsilon), risk.reading)(**risk.arguments))
+
+
+def curve_of(
+    setting: Setting, risks: tuple[Risk, ...], queries: tuple[QueryAccuracy, ...], recommended: float | None
+) -> Curve:
+    """Right guesses and errors over the ε around the planned and the recommended one."""
+    planned = setting.release.epsilon
+    marks = [planned] + ([recommended] if recommended and recommended < _MOST_DRAWN else [])
+    low, high = min(0.05, *(m / 3 for m in marks)), min(max(10.0, *(3 * m for m in marks)), MOST_EPSILON)
+    grid = np.unique(np.concatenate((np.geomspace(low, high, _CURVE_POINTS), marks)))
+    drawn = [r for r in risks if r.reading == "success"]
+    lines = {r.key: tuple(float(_read(setting, r, float(e)) or 0.0) for e in grid) for r in drawn}
+    errors = tuple(tuple(q.relative(float(e), setting.release) for e in grid) for q in queries)
+    return Curve(tuple(float(e) for e in grid), lines, errors)

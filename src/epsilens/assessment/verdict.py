@@ -1,0 +1,169 @@
+"""The one verdict on a planned release: which limits it keeps, which it breaks, and the ε to choose instead.
+
+It is decided here, once, when the assessment is made. The object, its JSON, the report, the page, the registry record
+and the exit code of the command repeat it; words are put to it in :mod:`epsilens.show`.
+
+The limits on risk allow every ε up to ``largest``; the limit on error needs one of at least ``at_least``. The planned ε
+stands with respect to both:
+
+=============  ====================================================================
+impossible     no ε keeps some limit on risk (then the planned one breaks it too)
+over           a limit on risk is broken
+contradictory  the error is too large, and what it needs is more than risk allows
+inaccurate     the error is too large, and a larger ε would do
+within         every limit holds
+open           there is no limit
+=============  ====================================================================
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from enum import StrEnum
+
+from ..plan.plan import ERROR, Release
+from .accuracy import MOST_EPSILON, QueryAccuracy
+from .adversaries import Asks
+from .risks import Risk
+
+__all__ = ["Allowed", "Standing", "Verdict", "allowed_by", "judge", "needed_by"]
+
+
+class Standing(StrEnum):
+    """Where the planned ε stands."""
+
+    WITHIN = "within"
+    OVER = "over"
+    IMPOSSIBLE = "impossible"
+    INACCURATE = "inaccurate"
+    CONTRADICTORY = "contradictory"
+    OPEN = "open"
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """What the limits on risk allow: the adversary who allows least, the largest ε, and one that people can type."""
+
+    binding: str | None
+    largest: float | None
+    recommended: float | None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Where the planned release stands, and why.
+
+    ``kept`` and ``broken`` name the limits as the release does. ``binding`` is the key of the adversary who allows the
+    least ε and so sets the recommendation, ``leading`` of the one a report speaks of first. ``largest`` is the largest
+    ε within every limit on risk (None without one, 0 where no ε is), ``recommended`` that number as people can type
+    it, and never below a planned ε that keeps the limits; ``alternative`` is the recommended one where it says
+    something beside the planned. ``at_least`` is the smallest ε that keeps the error tolerated (None where nothing is,
+    infinite where none does), and ``apart`` says that this is more than the limits on risk allow, whatever the planned
+    ε. ``hardest`` is the place of the query with the largest error for its size, ``neediest`` of the one that sets
+    ``at_least``.
+    """
+
+    standing: Standing
+    kept: tuple[str, ...]
+    broken: tuple[str, ...]
+    binding: str | None
+    leading: str
+    largest: float | None
+    recommended: float | None
+    alternative: float | None
+    at_least: float | None
+    apart: bool
+    hardest: int
+    neediest: int | None
+
+    @property
+    def exceeded(self) -> bool:
+        """Whether the planned release breaks a limit, on risk or on error: the command then exits with 3."""
+        return bool(self.broken)
+
+    @property
+    def over_risk(self) -> bool:
+        """Whether it breaks a limit on risk."""
+        return any(name != ERROR for name in self.broken)
+
+    @property
+    def possible(self) -> bool:
+        """Whether some ε meets every limit on risk."""
+        return self.recommended is None or self.recommended > 0
+
+
+def allowed_by(risks: tuple[Risk, ...], planned: float) -> Allowed:
+    """What the limits on risk allow.
+
+    What is recommended is what is then read, so that a report's numbers are those of the ε it names; rounding never
+    talks down an ε that is within the limits.
+    """
+    bounded = [r for r in risks if r.largest is not None]
+    first = min(bounded, key=lambda r: r.largest or 0.0, default=None)
+    if first is None:
+        return Allowed(None, None, None)
+    largest = first.largest or 0.0
+    recommended = _rounded(largest, ROUND_FLOOR)
+    if not any(r.over for r in risks):
+        recommended = max(recommended, planned)
+    return Allowed(first.key, largest, recommended)
+
+
+def needed_by(queries: tuple[QueryAccuracy, ...]) -> float:
+    """The smallest ε people can type that keeps every error tolerated; 0 where none is limited."""
+    return _rounded(max((q.smallest_epsilon for q in queries if q.smallest_epsilon), default=0.0), ROUND_CEILING)
+
+
+def _rounded(epsilon: float, rounding: str) -> float:
+    """A number people can type, to the safe side: two digits below 1 and three above.
+
+    >>> _rounded(0.4149, ROUND_FLOOR), _rounded(1.7801, ROUND_CEILING), _rounded(0.0, ROUND_FLOOR)
+    (0.41, 1.79, 0.0)
+    """
+    if not 0 < epsilon < math.inf:
+        return epsilon
+    return float(Context(prec=2 if epsilon < 1 else 3, rounding=rounding).create_decimal(Decimal(epsilon)))
+
+
+def judge(release: Release, risks: tuple[Risk, ...], queries: tuple[QueryAccuracy, ...], allowed: Allowed) -> Verdict:
+    """The verdict on a release whose adversaries and errors have been read."""
+    planned, recommended = release.epsilon, allowed.recommended
+    broken = {r.reading for r in risks if r.over}
+    if any(q.too_noisy(planned, release) for q in queries):
+        broken.add(ERROR)
+    needs = {i: q.smallest_epsilon for i, q in enumerate(queries) if q.smallest_epsilon is not None}
+    neediest = max(needs, key=lambda i: needs[i], default=None)
+    at_least = None if neediest is None else needs[neediest]
+    most = MOST_EPSILON if allowed.largest is None else allowed.largest
+    apart = at_least is not None and at_least > most
+    beside = recommended is not None and 0 < recommended < MOST_EPSILON and recommended != planned
+    return Verdict(
+        standing=_standing(release, broken, recommended, apart),
+        kept=tuple(name for name in release.limits if name not in broken),
+        broken=tuple(name for name in release.limits if name in broken),
+        binding=allowed.binding,
+        leading=allowed.binding or next(r.key for r in risks if r.asks is Asks.MEMBERSHIP),
+        largest=allowed.largest,
+        recommended=recommended,
+        alternative=recommended if beside else None,
+        at_least=at_least,
+        apart=apart,
+        hardest=_hardest(release, queries),
+        neediest=neediest,
+    )
+
+
+def _standing(release: Release, broken: set[str], recommended: float | None, apart: bool) -> Standing:
+    if broken - {ERROR}:
+        return Standing.IMPOSSIBLE if recommended == 0 else Standing.OVER
+    if ERROR in broken:
+        return Standing.CONTRADICTORY if apart else Standing.INACCURATE
+    return Standing.WITHIN if release.limits else Standing.OPEN
+
+
+def _hardest(release: Release, queries: tuple[QueryAccuracy, ...]) -> int:
+    """The query with the largest error for its size, which limits how small ε can be."""
+    rated = [i for i, q in enumerate(queries) if q.typical]
+    return max(rated, key=lambda i: queries[i].relative(release.epsilon, release), default=0)

@@ -1,0 +1,190 @@
+"""A release from a YAML file, from YAML text or from a mapping.
+
+Every complaint names the line and what is allowed, and carries as its ``parameter`` the path of the entry, written as
+in the sentence: ``mechanism.epsilon``, ``queries.1.bounds`` (the first query is 1), ``limits.success``. Only plain YAML
+is read: no tags, no aliases (a small file can otherwise unfold into gigabytes), one document, at most a megabyte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, TypeAlias, Union, get_args, get_origin
+
+from ..errors import InputError, MissingExtra
+from .plan import Misplaced, Release
+
+try:
+    import yaml
+    from pydantic import BaseModel, ValidationError
+except ImportError as error:  # pragma: no cover - exercised in an environment without the extra
+    raise MissingExtra(error.name or "pyyaml", extra="data", purpose="describing a release") from error
+
+__all__ = ["MOST_BYTES", "about", "dotted", "read_release"]
+
+MOST_BYTES = 1_000_000
+_MOST_DEPTH = 20
+
+#: Where an entry stands: keys of mappings, and places in lists counted from 0.
+Place: TypeAlias = tuple[str | int, ...]
+Lines: TypeAlias = Mapping[Place, int]
+
+
+def read_release(source: str | Path | Mapping[str, Any] | Release) -> Release:
+    """Read a release from a file, from YAML text (anything with a line break) or from a mapping."""
+    if isinstance(source, Release):
+        return source
+    if isinstance(source, Mapping):
+        return _validated(dict(source), {}, "release")
+    text, name = (
+        (source, "release") if isinstance(source, str) and "\n" in source else (_text(Path(source)), str(source))
+    )
+    return _validated(*_parsed(text, name), name)
+
+
+def _text(path: Path) -> str:
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise InputError(
+                f"release is {str(path)!r}, larger than a megabyte: give a YAML file that describes a release",
+                parameter="release",
+            )
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else "it is not UTF-8 text"
+        raise InputError(
+            f"release is {str(path)!r}: {reason}; give a readable YAML file", parameter="release"
+        ) from None
+
+
+def _parsed(text: str, name: str) -> tuple[Any, dict[Place, int]]:
+    if len(text) > MOST_BYTES:
+        raise InputError("release is larger than a megabyte: give YAML that describes a release", parameter="release")
+    lines: dict[Place, int] = {}
+    try:
+        depth = 0
+        for event in yaml.parse(text, Loader=yaml.SafeLoader):
+            where = f"line {event.start_mark.line + 1} of {name}"
+            if isinstance(event, yaml.NodeEvent) and (isinstance(event, yaml.AliasEvent) or event.anchor):
+                raise InputError(f"{where} uses an anchor or alias: write the value out")
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth > _MOST_DEPTH:
+                raise InputError(f"{where} is nested more than {_MOST_DEPTH} deep: a release needs three")
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+        _lines(node, (), lines, name)
+        value = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        marked = error if isinstance(error, yaml.MarkedYAMLError) else yaml.MarkedYAMLError()
+        where = f"line {marked.problem_mark.line + 1} of {name}" if marked.problem_mark else name
+        problem = marked.problem or "it is not YAML"
+        raise InputError(f"{where} cannot be read: {problem}") from None
+    if not isinstance(value, dict):
+        raise InputError(
+            f"{name} is not a mapping: start with title:, data:, queries:, mechanism: and limits:", parameter="release"
+        )
+    return value, lines
+
+
+def _lines(node: Any, path: Place, lines: dict[Place, int], name: str) -> None:
+    """Remember where each part stands; refuse a key given twice, which YAML silently lets the last one win."""
+    if node is None:
+        return
+    lines.setdefault(path, node.start_mark.line + 1)
+    if isinstance(node, yaml.MappingNode):
+        seen: set[str] = set()
+        for key, value in node.value:
+            if key.value in seen:
+                raise InputError(
+                    f"line {key.start_mark.line + 1} of {name} gives {key.value!r} again: give it once",
+                    parameter=dotted((*path, key.value)),
+                )
+            seen.add(key.value)
+            lines[(*path, key.value)] = key.start_mark.line + 1
+            _lines(value, (*path, key.value), lines, name)
+    elif isinstance(node, yaml.SequenceNode):
+        for i, value in enumerate(node.value):
+            _lines(value, (*path, i), lines, name)
+
+
+def _validated(value: Any, lines: Lines, name: str) -> Release:
+    try:
+        return Release.model_validate(value)
+    except ValidationError as error:
+        problem = error.errors(include_url=False)[0]
+    place, part = _place(problem["loc"], Release)
+    complaint = problem.get("ctx", {}).get("error")
+    inside = complaint.place if isinstance(complaint, Misplaced) else ()
+    said = _sentence(problem, place, part, lines, name)
+    raise InputError(said, parameter=dotted((*place, *inside)), value=problem.get("input"))
+
+
+def dotted(place: Place) -> str:
+    """A place as people write it, counting from 1.
+
+    >>> dotted(("queries", 0, "bounds"))
+    'queries.1.bounds'
+    """
+    return ".".join(str(p + 1) if isinstance(p, int) else p for p in place)
+
+
+@contextmanager
+def about(place: str, **others: str) -> Iterator[None]:
+    """What goes wrong here is about ``place`` in the release, or where another part names its parameter, there.
+
+    >>> with about("data.quasi_identifiers", max_rows="data.max_rows"):
+    ...     raise InputError("max_rows is 0: give at least 1", parameter="max_rows")
+    Traceback (most recent call last):
+    epsilens.errors.InputError: max_rows is 0: give at least 1
+    """
+    try:
+        yield
+    except InputError as error:
+        error.parameter = others.get(error.parameter, place)
+        raise
+
+
+def _place(location: Sequence[str | int], kind: Any, part: type[BaseModel] = Release) -> tuple[Place, type[BaseModel]]:
+    """The place that pydantic's location means for a value of type ``kind``, and the part of the release it is in.
+
+    Where several types are allowed, a location also holds the name of the one that was tried: it stands for no entry
+    of the file, and only the types tell it from one.
+    """
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        part = kind
+    if not location:
+        return (), part
+    first, *rest = location
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        field = kind.model_fields.get(str(first))
+        inner, found = _place(rest, None if field is None else field.annotation, part)
+        return (first, *inner), found
+    arguments = [a for a in get_args(kind) if a is not NoneType and a is not Ellipsis]
+    if get_origin(kind) in (Union, UnionType):
+        if len(arguments) == 1:  # that or nothing: no type had to be tried
+            return _place(location, arguments[0], part)
+        tried = next((a for a in arguments if isinstance(a, type) and a.__name__ == first), None)
+        within = next((a for a in arguments if get_origin(a) is tuple), None)
+        return _place(rest, tried if tried is not None else within, part)
+    if get_origin(kind) in (dict, tuple):
+        inner, found = _place(rest, arguments[-1], part)
+        return (first, *inner), found
+    return (), part
+
+
+def _sentence(problem: Mapping[str, Any], path: Place, part: type[BaseModel], lines: Lines, name: str) -> str:
+    place = path
+    while place and place not in lines:
+        place = place[:-1]
+    where = f"line {lines[place]} of {name}" if place in lines else name
+    told = dotted(path) or "the release"
+    kind, message = problem["type"], problem["msg"].removeprefix("Value error, ")
+    if kind == "missing":
+        return f"{where}: {told} is missing"
+    if kind == "extra_forbidden":
+        return f"{where}: there is no {told}; allowed here are {', '.join(part.model_fields)}"
+    if kind == "value_error":
+        return f"{where}: {told}: {message}"
+    shown = repr(problem.get("input"))
+    return f"{where}: {told} is {shown if len(shown) < 60 else shown[:57] + '...'}: {message[0].lower() + message[1:]}"

@@ -1,0 +1,177 @@
+"""A chart: a definition that can be drawn at any width, in any palette, and taken along as a file or a table.
+
+>>> import epsilens as el
+>>> chart = el.laplace(epsilon=1.0).chart("roc")
+>>> chart
+Chart('roc')
+>>> chart.data[0], chart.svg()[:16]
+({'series': 'without the release', 'x': 0.0, 'y': 0.0}, '<svg role="img" ')
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...errors import InputError, MissingExtra
+from . import palette as palettes
+from .svg import svg
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["Chart"]
+
+#: Pixels of a picture for each pixel of the chart: sharp on paper and on dense screens.
+_ZOOM = 2
+_OWN_CLASS = "epsilens-chart"
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart that shows itself in a notebook, and can be saved, plotted with matplotlib or read as data.
+
+    ``make`` writes the Vega-Lite definition from what is ``given`` and a width in pixels, axes and labels included;
+    ``desk`` and ``phone`` are the widths it is made for. Colours are the page's variables until it is drawn.
+    """
+
+    name: str
+    make: Callable[..., dict[str, Any]] = field(repr=False)
+    given: tuple[Any, ...] = field(repr=False)
+    desk: int = 808
+    phone: int = 350
+
+    def definition(self, width: int | None = None) -> dict[str, Any]:
+        """The Vega-Lite definition at a width, its colours still the page's variables."""
+        return self.make(*self.given, self.desk if width is None else width)
+
+    @property
+    def label(self) -> str:
+        """What the chart says to those who cannot see it, with its numbers."""
+        return str(self.definition()["description"])
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """The Vega-Lite definition with real colours, for other programs."""
+        made: dict[str, Any] = palettes.resolved(self.definition(), palettes.LIGHT)
+        return made
+
+    @property
+    def data(self) -> list[dict[str, Any]]:
+        """The points of every named series, a row each: ``pandas.DataFrame(chart.data)`` reads it."""
+        return [
+            {"series": layer["description"], **point}
+            for layer in self.definition()["layer"]
+            if "description" in layer
+            for point in layer["data"]["values"]
+        ]
+
+    # -- drawn ----------------------------------------------------------------------------------------------------
+
+    def svg(self, palette: str = "light", width: int | None = None) -> str:
+        """The chart as SVG: ``light`` or ``dark``; ``page`` inside our pages, ``notebook`` to follow a theme.
+
+        Outside our pages the font may be missing, so there every text is held to the width it has in ours.
+        """
+        style = palettes.colours(_OWN_CLASS) if palette == "notebook" else ""
+        marked = _OWN_CLASS if palette == "notebook" else "marks"
+        return svg(
+            self.definition(width), palettes.named(palette), fixed=palette != "page", style=style, marked=marked
+        )  # fmt: skip
+
+    def figure(self) -> str:
+        """Both widths for a page of ours, whose style sheet shows one of them."""
+        desk, phone = self.svg("page", self.desk), self.svg("page", self.phone)
+        return f'<figure><div class="desk">{desk}</div><div class="phone">{phone}</div></figure>'
+
+    def png(self, palette: str = "light", width: int | None = None) -> bytes:
+        """The chart as a PNG picture, twice as dense as its SVG; needs the extra ``charts``."""
+        try:
+            import resvg_py
+        except ImportError:
+            raise MissingExtra("resvg-py", extra="charts", purpose="a PNG picture") from None
+        colours = palettes.named(palette)
+        if colours not in (palettes.LIGHT, palettes.DARK):
+            raise InputError(
+                f"palette is {palette!r}: a picture is light or dark", parameter="palette", value=palette
+            )  # fmt: skip
+        # resvg reads no WOFF2: the same letters stand in files of another name (assets/README.md).
+        fonts = files("epsilens.show").joinpath("assets")
+        drawn = svg(self.definition(width), colours).replace("&#x27;Source Sans 3&#x27;", "Epsilens Sans")
+        return bytes(
+            resvg_py.svg_to_bytes(
+                svg_string=drawn,
+                background=colours["paper"],
+                zoom=_ZOOM,
+                skip_system_fonts=True,
+                font_files=[str(fonts.joinpath(f"epsilens-sans-{weight}.ttf")) for weight in (400, 600)],
+            )
+        )
+
+    def html(self) -> str:
+        """A page of its own that fetches nothing and follows the reader's light or dark theme."""
+        title = html.escape(self.definition().get("title", {}).get("text", self.name))
+        return (
+            '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">'
+            f"<title>{title} · epsilens</title>"
+            f"<style>{_faces()}:root{{color-scheme:light dark}}body{{margin:24px}}svg{{max-width:100%;height:auto}}"
+            "@media(prefers-color-scheme:dark){body{background:" + palettes.DARK["paper"] + "}}</style></head>"
+            f"<body>{self.svg('notebook')}</body></html>\n"
+        )
+
+    def save(self, path: str | Path) -> Path:
+        """Write the chart; the ending of the name says how: ``.svg``, ``.png`` or ``.html``."""
+        target = Path(path)
+        kind = target.suffix.lower()
+        if kind == ".svg":
+            made = self.svg("light").encode()
+        elif kind == ".png":
+            made = self.png()
+        elif kind == ".html":
+            made = self.html().encode()
+        else:
+            raise InputError(
+                f"path is {str(path)!r}: give a name that ends in .svg, .png or .html", parameter="path", value=path
+            )
+        target.write_bytes(made)
+        return target
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """The chart on matplotlib axes, on ``ax`` where it is given."""
+        try:
+            from .axes import plot
+        except ImportError:
+            raise MissingExtra("matplotlib", extra="notebook", purpose="plotting with matplotlib") from None
+        return plot(self.definition(), ax)
+
+    def _repr_html_(self) -> str:
+        return self.svg("notebook")
+
+    def _repr_svg_(self) -> str:
+        return self.svg("notebook")
+
+    def __repr__(self) -> str:
+        return f"Chart({self.name!r})"
+
+
+def _faces() -> str:
+    """The four files of Source Sans 3 as style rules."""
+    made = []
+    for subset in ("latin", "greek"):
+        for weight in (400, 600):
+            raw = (
+                files("epsilens.show").joinpath("assets", f"source-sans-3-{subset}-{weight}-normal.woff2").read_bytes()
+            )
+            code = base64.b64encode(raw).decode("ascii")
+            covers = ";unicode-range:U+0370-03FF" if subset == "greek" else ""
+            made.append(
+                f'@font-face{{font-family:"Source Sans 3";font-weight:{weight};'
+                f"src:url(data:font/woff2;base64,{code}) format('woff2'){covers}}}"
+            )
+    return "".join(made)

@@ -1,0 +1,311 @@
+"""The curves of one experiment: ROC, precision–recall, trade-off, and the ROC of several settings at once.
+
+Labels stand beside what they name, where they cross neither a curve nor each other; there is no legend.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..readings import best_guess
+from ..sentences import Question, false_alarms, question
+from ..words import count, frequencies, frequency
+from .chart import Chart
+from .letters import width_of
+from .marks import Layer, dashed, dot, frame, line, text
+from .placement import Box, Point, Room
+
+if TYPE_CHECKING:
+    from ...experiment import Experiment
+
+__all__ = [
+    "CURVES",
+    "PHONE",
+    "SIDE_BY_SIDE",
+    "Curve",
+    "compared_roc",
+    "plot_width",
+    "precision_recall",
+    "roc",
+    "square",
+    "tradeoff",
+]
+
+#: Widths in pixels, axis and edges included: two side by side on a desk, one on a phone.
+SIDE_BY_SIDE, PHONE = 380, 350
+_PADDING = {"left": 40, "right": 14, "top": 62, "bottom": 56}
+_HUNDREDTHS = [0, 25, 50, 75, 100]
+_LEADER = 27  # a label farther than this from its dot is led to it by a line
+_LINE = 19
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A curve before it has a size: its words, lines and marked points, all out of 100.
+
+    ``best_labels`` are ways to break one label into lines; the one that fits nearest its dot is used.
+    """
+
+    title: str
+    subtitle: str
+    x_title: str
+    aria: str
+    curve: tuple[Point, ...]
+    baseline: tuple[Point, ...]
+    best: Point
+    best_labels: tuple[tuple[str, ...], ...]
+    chosen: Point
+    chosen_label: str
+
+    def spec(self, width: int) -> dict[str, Any]:
+        """The Vega-Lite definition at a width in pixels, axis and edges included."""
+        layers, texts = _labelled(self, plot_width(width))
+        layers += [
+            dot(self.best, filled=True, name="best guess"),
+            dot(self.chosen, filled=False, name="at the chosen false alarms"),
+            *texts,
+        ]
+        return square(width, self.title, self.subtitle, layers, hundredths(self.x_title), self.aria)
+
+
+def roc(e: Experiment, prior: float = 0.5, fpr: float = 0.1) -> Chart:
+    """Found against false alarms."""
+    return _chart("roc", roc_curve(e, prior, fpr))
+
+
+def precision_recall(e: Experiment, prior: float = 0.5, fpr: float = 0.1) -> Chart:
+    """Precision against recall."""
+    return _chart("precision_recall", precision_recall_curve(e, prior, fpr))
+
+
+def tradeoff(e: Experiment, prior: float = 0.5, fpr: float = 0.1) -> Chart:
+    """Missed against false alarms: the trade-off function."""
+    return _chart("tradeoff", tradeoff_curve(e, prior, fpr))
+
+
+def _chart(name: str, curve: Curve) -> Chart:
+    return Chart(name, Curve.spec, (curve,), SIDE_BY_SIDE, PHONE)
+
+
+CURVES = {"roc": roc, "precision_recall": precision_recall, "tradeoff": tradeoff}
+
+
+def _alphas() -> Any:
+    return np.unique(np.concatenate((np.linspace(0, 1, 301), np.geomspace(1e-12, 1, 120))))
+
+
+def roc_curve(e: Experiment, prior: float, fpr: float) -> Curve:
+    """The ROC curve with the best guess and the recall at ``fpr``."""
+    asked, alpha = question(e), _alphas()
+    found = float(e.recall(fpr))
+    x, y = best_guess(e, prior)
+    return Curve(
+        "ROC curve",
+        f"Found, of 100 {asked.group}",
+        _false_alarms(asked),
+        f"ROC curve: at {frequencies(fpr)[0]} false alarms the adversary finds {frequencies(found)[0]}; "
+        f"the best guess finds {frequencies(y)[0]} with {frequencies(x)[0]} false alarms; "
+        "without the release, as many are found as there are false alarms.",
+        _points(alpha, e.roc(alpha)),
+        ((0.0, 0.0), (100.0, 100.0)),
+        (100 * x, 100 * y),
+        _best_labels(x, y, "finds", _of_100(y, x)),
+        (100 * fpr, 100 * found),
+        _of_100(found, fpr),
+    )
+
+
+def tradeoff_curve(e: Experiment, prior: float, fpr: float) -> Curve:
+    """The trade-off curve with the best guess and the share missed at ``fpr``."""
+    asked, alpha = question(e), _alphas()
+    missed = float(e.tradeoff(fpr))
+    x, y = best_guess(e, prior)
+    return Curve(
+        "Trade-off curve",
+        f"Missed, of 100 {asked.group}",
+        _false_alarms(asked),
+        f"Trade-off curve: at {frequencies(fpr)[0]} false alarms the adversary misses {frequencies(missed)[0]}; "
+        f"the best guess misses {frequencies(1 - y)[0]} with {frequencies(x)[0]} false alarms; "
+        "without the release, all but as many are missed as there are false alarms.",
+        _points(alpha, e.tradeoff(alpha)),
+        ((0.0, 100.0), (100.0, 0.0)),
+        (100 * x, 100 * (1 - y)),
+        _best_labels(x, y, "misses", _of_100(1 - y, 1 - x)),
+        (100 * fpr, 100 * missed),
+        _of_100(missed, 1 - fpr),
+    )
+
+
+def precision_recall_curve(e: Experiment, prior: float, fpr: float) -> Curve:
+    """Precision against recall with the best guess and the point at ``fpr``."""
+    asked = question(e)
+    recall = np.unique(np.concatenate((np.linspace(0, 1, 301), 1 - np.geomspace(1e-9, 1, 60))))
+    found, right = float(e.recall(fpr)), float(e.precision(fpr, prior))
+    y = best_guess(e, prior)[1]
+    precise = float(e.precision(recall=y, prior=prior))
+    return Curve(
+        "Precision–recall curve",
+        f"Precision: truly {asked.group}, of 100 flagged",
+        f"recall: found, of 100 {asked.group}",
+        f"Precision–recall curve: at a recall of {frequencies(found)[0]} the precision is {frequencies(right)[0]}; "
+        f"the best guess has recall {frequencies(y)[0]} and precision {frequencies(precise)[0]}; "
+        f"without the release the precision is {frequencies(prior)[0]}.",
+        (*_points(recall, e.precision(recall=recall, prior=prior)), (100.0, 100 * prior)),
+        ((0.0, 100 * prior), (100.0, 100 * prior)),
+        (100 * y, 100 * precise),
+        (("best guess",),),
+        (100 * found, 100 * right),
+        _of_100(right, prior),
+    )
+
+
+def _false_alarms(asked: Question) -> str:
+    outside = {"not in it": "not in the data", "in it": "in the data"}.get(asked.outside, asked.outside)
+    return f"false alarms: flagged, of 100 {outside}"
+
+
+def _best_labels(x: float, y: float, does: str, shown: str) -> tuple[tuple[str, ...], ...]:
+    """What the best guess does, in the ways its label may be broken."""
+    if x == y == 0:
+        return (("best guess: flags nobody",),)
+    if x == y == 1:
+        return (("best guess: flags everyone",),)
+    if round(y, 4) == round(x, 4):
+        return (("best guess:", "as good as chance"),)
+    no = _of_100(x, y)
+    return (
+        (f"best guess: {does} {shown}", f"with {no} false alarms"),
+        ("best guess:", f"{does} {shown} with", f"{no} false alarms"),
+    )
+
+
+def _points(x: Any, y: Any) -> tuple[Point, ...]:
+    return tuple(zip(np.round(100 * x, 4).tolist(), np.round(100 * y, 4).tolist(), strict=True))
+
+
+def _of_100(p: float, *beside: float) -> str:
+    """A count out of 100 short enough for a chart; decimals are at home here where they tell numbers apart."""
+    if 0 < p < 0.0005:
+        return "< 0.1"
+    if 0 < p < 0.05 or any(count(p, 100) == count(q, 100) for q in beside if abs(p - q) > 1e-4):
+        return f"{100 * p:.2f}".rstrip("0").rstrip(".") if any(abs(p - q) < 1e-3 for q in beside) else f"{100 * p:.1f}"
+    return count(p, 100).replace("more than ", "> ")
+
+
+# -- the definition -----------------------------------------------------------------------------------------------
+
+
+def hundredths(title: str | None) -> dict[str, Any]:
+    """An axis from 0 to 100."""
+    axis = {
+        "grid": True, "domain": False, "ticks": False, "labelPadding": 8, "labelOverlap": False, "values": _HUNDREDTHS,
+        "format": ",.0f", "title": title, "titlePadding": 8,
+    }  # fmt: skip
+    return {"scale": {"domain": [0, 100], "nice": False}, "axis": axis}
+
+
+def plot_width(width: int) -> int:
+    """Of a square chart's width, what its plot has."""
+    return width - _PADDING["left"] - _PADDING["right"]
+
+
+def square(
+    width: int, title: str, subtitle: str, layers: Sequence[Layer], x: dict[str, Any], aria: str
+) -> dict[str, Any]:
+    """A square chart out of 100 upwards: ``x`` is the horizontal scale with its axis."""
+    plot = plot_width(width)
+    spec = frame(aria, plot, plot, layers, x, hundredths(None), _PADDING, title, subtitle)
+    spec["config"]["title"]["dx"] += 4
+    return spec
+
+
+def _labelled(chart: Curve, plot: int) -> tuple[list[Layer], list[Layer]]:
+    """The lines, and the labels where they fit: the value by its dot first, the best guess's, then the baseline's."""
+    room, unit = Room(plot, plot), plot / 100
+
+    def pixel(at: Point) -> Point:
+        return at[0] * unit, plot - at[1] * unit
+
+    for points in (chart.curve, chart.baseline):
+        room.line(np.asarray(points) * (unit, -unit) + (0, plot))  # type: ignore[arg-type]
+    for marked in (chart.best, chart.chosen):
+        room.dot(pixel(marked))
+    lines = [
+        line(chart.baseline, "var(--secondary)", 1.75, "without the release"),
+        line(chart.curve, "var(--risk)", 3, "with the release"),
+    ]
+    texts: list[Layer] = []
+
+    def write(words: Sequence[str], at: Point, place: tuple[float, Box] | None, colour: str, weight: int) -> None:
+        if place is None:  # so crowded that no place is free: the table and the image's description still say it
+            return
+        away, box = place
+        room.take(box)
+        x, y = pixel(at)
+        if away > _LEADER and weight == 600:  # the baseline's label names a whole line and needs no pointer
+            edge = (min(max(x, box[0]), box[2]), min(max(y, box[1]), box[3]))
+            lines.append(line((at, (edge[0] / unit, (plot - edge[1]) / unit)), colour, 1))
+            room.line([(x, y), edge])
+        left = box[2] >= x
+        for i, told in enumerate(words):
+            middle = (plot - (box[1] + 10 + _LINE * i)) / unit
+            texts.extend(
+                text(told, ((box[0] if left else box[2]) / unit, middle), "left" if left else "right", colour, weight)
+            )
+
+    def nearest(words: Sequence[str], at: Point, weight: int, side: str = "") -> tuple[float, Box] | None:
+        wide = max(width_of(told, weight) for told in words)
+        return room.nearest(wide, _LINE * len(words) - 2, pixel(at), side)
+
+    value = (chart.chosen_label,)
+    write(value, chart.chosen, nearest(value, chart.chosen, 600), "var(--risk)", 600)
+    ways = [(words, nearest(words, chart.best, 600)) for words in chart.best_labels]
+    fitting = [(words, place) for words, place in ways if place]
+    if fitting:
+        words, place = min(fitting, key=lambda way: way[1][0] + 12 * len(way[0]))
+        write(words, chart.best, place, "var(--risk)", 600)
+    without, (first, last) = ("without the release",), (chart.baseline[0], chart.baseline[-1])
+    at = (first[0] + 0.6 * (last[0] - first[0]), first[1] + 0.6 * (last[1] - first[1]))
+    beyond = nearest(without, at, 400, "above" if first[1] > last[1] else "below")  # where the curve is not
+    write(without, at, beyond or nearest(without, at, 400), "var(--secondary)", 400)
+    return lines, texts
+
+
+# -- several settings in one chart --------------------------------------------------------------------------------
+
+#: Line, width and dashes of each setting: told apart without colour as well.
+_LINES: tuple[tuple[str, float, tuple[int, ...]], ...] = (
+    ("var(--risk)", 3, ()),
+    ("var(--accuracy)", 3, (9, 4)),
+    ("var(--ink)", 1.75, ()),
+    ("var(--secondary)", 2.5, (2, 4)),
+)
+#: Which false-alarm rate each line carries its letter at, so that letters never meet.
+_LETTER_AT = (0.12, 0.3, 0.48, 0.66)
+
+
+def compared_roc(settings: Sequence[tuple[str, Experiment]], fpr: float, desk: int = 534) -> Chart:
+    """One ROC chart with a line, labelled by its letter, for each setting."""
+    first = roc_curve(settings[0][1], 0.5, fpr)
+    drawn, told = [], []
+    for (letter, e), at in zip(settings, _LETTER_AT, strict=False):
+        alpha = _alphas()
+        drawn.append((letter.upper(), _points(alpha, e.roc(alpha)), (100 * at, 100 * float(e.roc(at)))))
+        told.append(f"{letter.upper()} finds {frequency(float(e.recall(fpr)))}")
+    aria = f"ROC curves: at {false_alarms(fpr)}, {', '.join(told)}."
+    return Chart("compared_roc", _compared, (tuple(drawn), first.subtitle, first.x_title, aria), desk, PHONE)
+
+
+def _compared(
+    drawn: Sequence[tuple[str, Sequence[Point], Point]], subtitle: str, x_title: str, aria: str, width: int
+) -> dict[str, Any]:
+    layers = [line(((0.0, 0.0), (100.0, 100.0)), "var(--secondary)", 1.75, "without the release")]
+    letters: list[Layer] = []
+    for (letter, points, at), (colour, stroke, dash) in zip(drawn, _LINES, strict=False):
+        layers.append(dashed(points, colour, stroke, dash, letter) if dash else line(points, colour, stroke, letter))
+        letters += text(letter, at, "center", colour, 600, size=17, halo=9)
+    return square(width, "ROC curves", subtitle, [*layers, *letters], hundredths(x_title), aria)

@@ -1,0 +1,85 @@
+"""Every chart there is, each with the cases that are hard to draw."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import epsilens as el
+from epsilens.show.charts import Chart, compared_roc, precision_recall, roc, tradeoff
+from epsilens.show.charts.assessment import accuracy_curve, risk_curve
+from epsilens.show.charts.certainty import certainty_chart
+from epsilens.show.charts.known import known_curve
+from epsilens.show.charts.strips import precedent_strip, simulated, simulated_query
+from epsilens.show.charts.tampering import power_chart
+
+QUERIES = [
+    {"name": "Count of people with a visit", "count": "mental_visits > 0", "by": "site"},
+    {"sum": "visits", "bounds": [0, 77]},
+    {"average": "income", "bounds": [0, 30000]},
+]
+MANY = [*QUERIES, {"count": "female = 1"}, {"count": "black = 1"}, {"count": "age > 60"}, {"count": "education > 12"}]
+CURVES: dict[str, tuple[el.Experiment, float, float]] = {
+    "laplace": (el.laplace(epsilon=1.0), 0.5, 0.1),
+    "nothing": (el.laplace(epsilon=1e-12), 0.5, 0.1),
+    "certain": (el.laplace(epsilon=20.0), 0.5, 0.1),
+    "gaussian": (el.gaussian(psi=1.5), 0.3, 0.02),
+    "steps": (el.randomized_response(epsilon=1.0, k=3), 0.5, 0.1),
+    "failing": (el.approximate(epsilon=1.0, delta=0.1), 0.5, 0.1),
+    "no prior": (el.laplace(epsilon=1.0), 0.0, 0.0),
+    "all prior": (el.laplace(epsilon=1.0), 1.0, 1.0),
+}
+KINDS = {"roc": roc, "precision_recall": precision_recall, "tradeoff": tradeoff}
+PLANS: dict[str, dict[str, Any]] = {
+    "plan": {},
+    "both lines end at the top": {"mechanism": {"noise": "laplace", "epsilon": 10.0}},
+    "tiny": {"mechanism": {"noise": "laplace", "epsilon": 0.01}},
+    "gaussian": {"mechanism": {"noise": "gaussian", "epsilon": 1.0, "delta": 1e-6}},
+    "limit at the top": {"limits": {"success": 0.99}},
+    "many": {"queries": MANY, "mechanism": {"noise": "laplace", "epsilon": 5.0}},
+}
+PLAN: dict[str, Any] = {
+    "data": {"table": "epsilens:rand-hie", "person": "person", "max_rows": 5, "secret": "mental_visits > 0"},
+    "queries": QUERIES,
+    "mechanism": {"noise": "laplace", "epsilon": 1.0},
+    "adversary": {"prior": 0.5, "belief": 0.07, "knows": "one answer"},
+    "limits": {"success": 0.55, "error": 0.15},
+}
+OF_A_PLAN = ("risk", "accuracy", "simulated", "precedents")
+
+NAMES = [
+    *(f"{kind}: {case}" for kind in KINDS for case in CURVES),
+    *(f"{kind}: {plan}" for plan in PLANS for kind in OF_A_PLAN),
+    "compared", "known: few", "known: many", "certainty: bound", "certainty: exact", "power", "power: stretched",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def charts() -> dict[str, Chart]:
+    made: dict[str, Chart | None] = {
+        f"{kind}: {case}": draw(*given) for kind, draw in KINDS.items() for case, given in CURVES.items()
+    }
+    for name, changes in PLANS.items():
+        a = el.assess({**PLAN, **changes})
+        q = simulated_query(a)
+        assert q is not None
+        drawn = (risk_curve(a), accuracy_curve(a), simulated(a, q, a.epsilon), precedent_strip(a))
+        made |= {f"{kind}: {name}": chart for kind, chart in zip(OF_A_PLAN, drawn, strict=True)}
+    settings = [(letter, el.laplace(epsilon=e)) for letter, e in zip("abcd", (1.0, 0.2, 3.0, 0.6), strict=True)]
+    made["compared"] = compared_roc(settings, 0.1)
+    levels = [1, 1.5, 2.2, 1.9, 1.4, 1.1]
+    made["known: few"] = known_curve(levels, independent=1.0, group=2.6, top=2.5, upper=2.4, title="Worst ψ")
+    many = list(1 + 0.5 * np.sin(np.arange(41) / 41 * 3))
+    made["known: many"] = known_curve(many, independent=1.0, title="How many times as much one answer tells")
+    made["certainty: bound"] = certainty_chart(el.identify(n=120, value_range=(0, 60), sensitivity=121, epsilon=5.0))
+    made["certainty: exact"] = certainty_chart(el.identify([1, 2, 3, 4, 9], epsilon=1.0, sensitivity=3))
+    made["power"] = power_chart("laplace", 1.0, 1.0, 0.05, None, 0.0)
+    made["power: stretched"] = power_chart("laplace", 1.0, 2.0, 0.2, None, 0.0)
+    return {name: chart for name, chart in made.items() if chart is not None}
+
+
+@pytest.fixture(params=NAMES)
+def chart(request: pytest.FixtureRequest, charts: dict[str, Chart]) -> Chart:
+    return charts[request.param]
