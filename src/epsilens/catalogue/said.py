@@ -214,7 +214,7 @@ def _readings_given(options: Mapping[str, Any], spelled: Spelling) -> dict[str, 
 
 
 def readings_for_explain(options: Mapping[str, Any], spelled: Spelling = flag) -> dict[str, float]:
-    """The readings' options under the names :func:`epsilens.show.explain.explain` takes."""
+    """The readings' options under the names :func:`epsilens.show.explanation.explain` takes."""
     return {_IN_EXPLAIN.get(k, k): v for k, v in _readings_given(options, spelled).items()}
 
 

@@ -24,8 +24,8 @@ def difference(said: Said) -> None:
     """
     builder, given = _attack(said)
     from ..choice.choice import choose
-    from ..show.explain import chosen, command_line
-    from ..show.explain import explain as explained
+    from ..show.explanation import chosen, command_line
+    from ..show.explanation import explain as explained
 
     epsilon, at_most = said["epsilon"], said["at_most"]
     if at_most is not None:
