@@ -289,7 +289,7 @@ def _told(parameters: Mapping[str, Any]) -> str:
 
 
 def _equal(value: Any, usual: Any) -> bool:
-    return np.ndim(value) == 0 and bool(value == usual)
+    return np.ndim(value) == np.ndim(usual) == 0 and bool(value == usual)
 
 
 def _composed(parts: tuple[tuple[Experiment, int], ...]) -> str:
