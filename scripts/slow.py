@@ -2,7 +2,8 @@
 
 Usage::
 
-    python -m scripts.slow
+    python -m scripts.slow           # measures every test
+    python -m scripts.slow --tidy    # measures nothing: follows tests that moved, drops those that are gone
 
 A test function is slow when all its examples together take ``SLOW`` seconds of processor time or more, its own and
 that of the processes it waited for. Processor time, not the clock: what else the machine does hardly matters. The
@@ -11,17 +12,19 @@ browser is a process that outlives its tests, so those are slow by where they li
 
 from __future__ import annotations
 
+import ast
 import os
 import sys
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-SLOW = 0.4
-RECORD = Path(__file__).resolve().parent.parent / "tests" / "slow.txt"
+SLOW = 0.25
+ROOT = Path(__file__).resolve().parent.parent
+RECORD = ROOT / "tests" / "slow.txt"
 
 
 def processor() -> float:
@@ -34,7 +37,7 @@ class Meter:
     """A pytest plugin that adds up what each test function takes."""
 
     def __init__(self) -> None:
-        self.seconds: Counter[str] = Counter()
+        self.seconds: defaultdict[str, float] = defaultdict(float)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
@@ -45,14 +48,40 @@ class Meter:
         return result
 
 
-def main() -> int:
+def tidied(names: list[str]) -> list[str]:
+    """The names that still exist, those of functions that moved to one other file under their new address."""
+    homes: defaultdict[str, set[str]] = defaultdict(set)
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.FunctionDef):
+                homes[node.name].add(str(path.relative_to(ROOT)))
+    kept = set()
+    for name in names:
+        file, _, function = name.partition("::")
+        there = homes[function.split("::")[-1]]
+        if file in there or (not file.startswith("tests/") and (ROOT / file).exists()):
+            kept.add(name)
+        elif len(there) == 1:
+            kept.add(f"{next(iter(there))}::{function}")
+    return sorted(kept)
+
+
+def write(names: list[str]) -> None:
+    """The record, one name a line."""
+    RECORD.write_text("\n".join(names) + "\n", "utf-8")
+
+
+def main(arguments: list[str]) -> int:
     """Run everything once, one test after the other, and rewrite the record."""
+    if "--tidy" in arguments:
+        write(tidied(RECORD.read_text("utf-8").split()))
+        return 0
     meter = Meter()
     code = pytest.main(["-q", "-p", "no:cacheprovider"], plugins=[meter])
     if code:
         return int(code)
     slow = sorted(name for name, taken in meter.seconds.items() if taken >= SLOW or "/browser/" in name)
-    RECORD.write_text("\n".join(slow) + "\n", "utf-8")
+    write(slow)
     print(
         f"{len(slow)} of {len(meter.seconds)} test functions are slow: {sum(meter.seconds.values()):.0f} s in all, "
         f"{sum(t for name, t in meter.seconds.items() if name not in slow):.0f} s in make quick"
@@ -61,4 +90,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -93,7 +93,7 @@ def test_the_tests_mirror_the_tree() -> None:
 
 
 def test_every_slow_test_is_there() -> None:
-    """``make slow`` writes the list anew; what is renamed or gone must not stay on it."""
+    """What moved or is gone must not stay on the list: ``python -m scripts.slow --tidy`` follows it."""
     known: dict[str, set[str]] = {}
     for line in (ROOT / "tests" / "slow.txt").read_text("utf-8").split():
         path, _, rest = line.partition("::")

@@ -103,12 +103,13 @@ def test_random_calibrations_read_back(reading: str, training: bool) -> None:
         rate = float(10 ** rng.uniform(-2.0, -0.4))
         given: dict[str, Any] = {"rate": rate, "steps": steps, "width": width}
         fpr = float(10 ** rng.uniform(-4, -1))
-        limit, arguments = {
+        limits: dict[str, tuple[float, dict[str, Any]]] = {
             "advantage": (float(rng.uniform(0.03, 0.6)), {}),
             "roc": (fpr * float(rng.uniform(1.5, 4.0)), {"fpr": fpr}),
             "epsilon": (float(10 ** rng.uniform(-0.7, 0.7)), {"delta": float(10 ** rng.uniform(-8, -3))}),
             "success": (float(rng.uniform(0.55, 0.8)), {"prior": 0.5}),
-        }[reading]
+        }
+        limit, arguments = limits[reading]
         if steps * rate < 3:  # the person may never be drawn: such limits bind nothing
             continue
         if training:

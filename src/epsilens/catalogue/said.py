@@ -12,7 +12,8 @@ from typing import Any, TypeAlias
 from ..errors import InputError
 from .claims import CLAIMS
 from .mechanisms import MECHANISMS, Entry, Mechanism, every_option
-from .parameters import PARAMETERS, Kind, Panel, Parameter, flag
+from .parameter import Kind, Panel, Parameter, flag
+from .parameters import PARAMETERS
 from .readings import READINGS, parameter_of
 from .spelling import meant
 

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from .. import checks
-from ..catalogue.parameters import PARAMETERS, Allowed, Kind
+from ..catalogue.parameter import Allowed, Kind
+from ..catalogue.parameters import PARAMETERS
 from ..catalogue.readings import Reading, find, parameter_of
 from ..errors import InputError
 from ..experiment import Experiment

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..catalogue.parameters import flag
+from ..catalogue.parameter import flag
 from ..catalogue.said import arguments_given, find, readings_for_choose, split_limit, wanted_parameter
 from ..errors import InputError
 from .common import show

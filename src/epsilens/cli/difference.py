@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..catalogue.parameters import flag
+from ..catalogue.parameter import flag
 from ..catalogue.said import number, numbers, numbers_said, readings_for_choose, readings_for_explain, split_limit
 from ..errors import InputError
 from .common import show

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..catalogue.parameters import flag
+from ..catalogue.parameter import flag
 from ..catalogue.said import arguments_given, find_entry, number, readings_for_explain
 from ..errors import InputError
 from .common import show

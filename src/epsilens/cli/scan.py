@@ -10,7 +10,7 @@ from typing import Any
 import typer
 
 from ..catalogue.exits import Exit
-from ..catalogue.parameters import flag
+from ..catalogue.parameter import flag
 from ..catalogue.said import numbers_said, split_limit, whole
 from ..errors import InputError
 from .common import show

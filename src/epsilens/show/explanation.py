@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from .. import __version__, checks
 from ..catalogue.mechanisms import MECHANISMS
-from ..catalogue.parameters import PARAMETERS, Panel, flag
+from ..catalogue.parameter import Panel, flag
+from ..catalogue.parameters import PARAMETERS
 from ..errors import InputError
 from . import charts
 from .charts import icons

@@ -12,7 +12,8 @@ import numpy as np
 
 from ..catalogue.claims import CLAIMS
 from ..catalogue.mechanisms import MECHANISMS
-from ..catalogue.parameters import PARAMETERS, Risk, symbol
+from ..catalogue.parameter import Risk
+from ..catalogue.parameters import PARAMETERS, symbol
 from ..catalogue.readings import find
 from ..worlds import Kind
 from .document import Said, Span

@@ -12,7 +12,8 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from ..catalogue.conditions import CONDITIONS, conditions_given
-from ..catalogue.parameters import PARAMETERS, Place
+from ..catalogue.parameter import Place
+from ..catalogue.parameters import PARAMETERS
 from ..catalogue.said import number, plain
 from ..errors import EpsilensError, InputError
 from ..notions.catalogue import NOTIONS, Notion, find

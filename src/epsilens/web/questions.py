@@ -14,7 +14,8 @@ from urllib.parse import urlencode
 
 from ..build.builders import builder
 from ..catalogue.mechanisms import Mechanism, every_option
-from ..catalogue.parameters import PARAMETERS, Kind
+from ..catalogue.parameter import Kind
+from ..catalogue.parameters import PARAMETERS
 from ..catalogue.readings import find as find_reading
 from ..catalogue.said import (
     EXPLAINED,
