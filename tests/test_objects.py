@@ -16,20 +16,8 @@ from epsilens.numerics.frozen import Frozen
 
 ALL = {f"experiment: {name}": build for name, build in EXPERIMENTS.items()} | dict(RESULTS)
 
-# laws that hold functions, or do not compare yet: until laws/ gives them values
-WAITING = (
-    "from zcdp", "from rdp", "vector", "vector, unlike", "vector, many", "laplace twice", "laplace often", "composed",
-    "composed, reversed", "composed claims", "composed staircase", "sampled", "sampled, replaced", "sampled claim",
-    "group of a claim", "group of a composition", "training", "training, replaced", "training and more",
-)  # fmt: skip
-_LATER = pytest.mark.xfail(reason="its law does not compare or pickle yet", strict=False)
-_MARKED = [
-    pytest.param(build, marks=[_LATER] if name.removeprefix("experiment: ") in WAITING else [], id=name)
-    for name, build in ALL.items()
-]
 
-
-@pytest.mark.parametrize("build", _MARKED)
+@pytest.mark.parametrize("build", ALL.values(), ids=ALL)
 def test_an_object_is_what_it_holds(build: Callable[[], Any]) -> None:
     made, again = build(), build()
     others = (again, pickle.loads(pickle.dumps(made)), copy.copy(made), copy.deepcopy(made))

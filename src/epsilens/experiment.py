@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -18,7 +17,7 @@ from .laws.product import Factor, product, width_of
 from .numerics.frozen import Frozen, Valued, brief
 from .readings import bayes, divergences, precision_recall, profile
 from .readings.law import Known, Law
-from .shown import Picture, charter
+from .shown import Picture, Shown, charter
 from .worlds import MEMBERSHIP, Worlds
 
 __all__ = ["Experiment", "factor_of", "together"]
@@ -32,7 +31,7 @@ _MOST = 160  # letters, then a repr names no further part of a composition
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Experiment(Valued):
+class Experiment(Valued, Shown):
     """A test between two laws of what the adversary observes.
 
     H0 is the world where the person is absent (or has the first value, or nobody tampered), H1 the other. ``law``
@@ -45,6 +44,8 @@ class Experiment(Valued):
     >>> round(e.success(), 6), round(e.recall(0.1), 6), round(e.psi(), 4)
     (0.696735, 0.271828, 1.0301)
     """
+
+    shown_as = "experiment"
 
     law: Law
     origin: str = "experiment"
@@ -259,18 +260,6 @@ class Experiment(Valued):
         if self.parts:
             return _composed(self.parts)
         return f"{self.name}({_told(self.parameters)}){'.reverse()' if self.worlds.reversed else ''}"
-
-    def __str__(self) -> str:
-        from .show.explain import explain
-
-        return explain(self).to_text() if not self.many else repr(self)
-
-    def _repr_html_(self) -> str:
-        from .show.explain import explain
-
-        if self.many:
-            return f"<code>{json.dumps(repr(self))}</code>"
-        return explain(self).to_html_fragment()
 
 
 def factor_of(experiment: Experiment, count: int = 1) -> Factor:

@@ -1,12 +1,135 @@
-"""How results reach what shows them: the one way up, which :mod:`epsilens` itself, knowing all rooms, leaves here."""
+"""How a result shows itself: one base class, and the one way up to the presenters.
+
+A result says only which kind it is (``shown_as``). What is said about it, and how that looks as text, Markdown or HTML,
+is decided in :mod:`epsilens.show`, which stands above every result: :mod:`epsilens` itself, which knows all rooms,
+leaves the presenter here.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
-__all__ = ["Charter", "Picture", "chart_with", "charter"]
+__all__ = [
+    "Charter", "Picture", "Presenter", "Sentenced", "Shown", "Told", "chart_with", "charter",
+    "present_with", "presenter",
+]  # fmt: skip
+
+
+class Presenter(Protocol):
+    """Writes a result in every form."""
+
+    def text(self, result: Shown, width: int) -> str:
+        """Plain text."""
+        ...
+
+    def terminal(self, result: Shown, width: int) -> str:
+        """Text with the emphasis of a terminal."""
+        ...
+
+    def markdown(self, result: Shown) -> str:
+        """Markdown."""
+        ...
+
+    def html(self, result: Shown) -> str:
+        """A self-contained page."""
+        ...
+
+    def fragment(self, result: Shown) -> str:
+        """HTML for a notebook."""
+        ...
+
+    def sentence(self, result: Shown) -> str:
+        """The finding in a sentence or two."""
+        ...
+
+    def verdict(self, result: Shown) -> str:
+        """Whether a limit is kept, in words."""
+        ...
+
+    def data(self, result: Shown) -> dict[str, Any]:
+        """The JSON of a result whose JSON repeats what is said about it."""
+        ...
+
+    def explained(self, experiment: Shown, **arguments: Any) -> Shown:
+        """Every reading of an experiment, in words."""
+        ...
+
+    def registry(self, assessment: Shown) -> str:
+        """A record for the public deployments registry."""
+        ...
+
+
+_ONE_LINE = 1_000_000
+_load: list[Callable[[], Presenter]] = []
+
+
+def present_with(load: Callable[[], Presenter]) -> None:
+    """Say who presents results; ``load`` is called when the first result is shown."""
+    _load[:] = [load]
+
+
+def presenter() -> Presenter:
+    """Who presents results."""
+    return _load[0]()
+
+
+class Shown:
+    """A result that can be printed, written as Markdown or HTML, and displayed in a notebook."""
+
+    __slots__ = ()
+    #: The kind of result, which decides its presenter.
+    shown_as: ClassVar[str] = ""
+
+    def to_text(self, width: int = 80) -> str:
+        """Plain text."""
+        return presenter().text(self, width)
+
+    def to_terminal(self, width: int = 80) -> str:
+        """Text with the emphasis of a terminal."""
+        return presenter().terminal(self, width)
+
+    def to_markdown(self) -> str:
+        """Markdown: the sentence, then tables."""
+        return presenter().markdown(self)
+
+    def to_html(self) -> str:
+        """A self-contained page with its charts."""
+        return presenter().html(self)
+
+    def to_html_fragment(self) -> str:
+        """The sentence and the tables for a notebook: no scripts, no charts, nothing to install."""
+        return presenter().fragment(self)
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def _repr_html_(self) -> str:
+        return self.to_html_fragment()
+
+
+class Sentenced(Shown):
+    """A result that can be told in a sentence."""
+
+    __slots__ = ()
+
+    @property
+    def sentence(self) -> str:
+        """The finding for a lay reader, with its baseline."""
+        return presenter().sentence(self)
+
+
+class Told(Shown):
+    """A result that comes down to a sentence or two: printed, it is never broken into lines."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return self.to_text(width=_ONE_LINE)
+
+
+# -- charts -------------------------------------------------------------------------------------------------------
 
 
 class Picture(Protocol):

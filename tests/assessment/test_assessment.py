@@ -17,7 +17,6 @@ from epsilens.assessment.adversaries import ADVERSARIES
 from epsilens.assessment.assessment import Assessment, Risk, assess
 from epsilens.data.tables.bundled import bundled
 from epsilens.errors import InputError
-from epsilens.show.assessment_parts import reproduce
 
 LAPLACE = """\
 title: Mental-health visits by site
@@ -453,5 +452,5 @@ def test_empty_columns_and_tables(people: pd.DataFrame) -> None:
 
 def test_a_password_is_no_part_of_the_record(people: pd.DataFrame) -> None:
     a = small(people, data={"table": "postgres://me:hush@host/db#t"})
-    for shown in (str(a), reproduce(a), str(a.to_dict()), a.to_registry(), a.to_markdown(), a._repr_html_()):
+    for shown in (str(a), a.to_html(), str(a.to_dict()), a.to_registry(), a.to_markdown(), a._repr_html_()):
         assert "hush" not in shown

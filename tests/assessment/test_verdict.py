@@ -20,7 +20,7 @@ from epsilens.assessment.assessment import Assessment, assess
 from epsilens.assessment.verdict import Standing
 from epsilens.cli.assess import assess as assess_command
 from epsilens.cli.common import run
-from epsilens.show.assessment_words import contradiction, failed, headline, status
+from epsilens.show.assessment.words import contradiction, failed, headline, status
 
 N = 400
 RISKS = {"none": None, "loose": 0.9, "tight": 0.55, "below the floor": 0.4, "at the floor": 0.5}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import epsilens as el
-from epsilens.show.explain import explain
+from epsilens.show.explanation import explain
 
 Visit = Callable[..., Any]
 EPSILON = "input[type=range][data-for=f-epsilon]"

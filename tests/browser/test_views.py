@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 import pytest
 
 import epsilens as el
-from epsilens.show.explain import chosen, explain
+from epsilens.show.explanation import chosen, explain
 from epsilens.web.planform import EXAMPLES
 
 Visit = Callable[..., Any]
@@ -109,7 +109,7 @@ def test_compare_shows_the_library_s_numbers(visit: Visit, width: int) -> None:
 
 def test_assess_shows_the_library_s_recommendation(visit: Visit) -> None:
     from epsilens.assessment.assessment import assess
-    from epsilens.show.assessment_words import headline
+    from epsilens.show.assessment.words import headline
 
     page = visit("/assess", 390)
     page.click("text=Show an example on bundled data")

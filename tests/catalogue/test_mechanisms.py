@@ -15,7 +15,8 @@ from epsilens.build.builders import builder
 from epsilens.catalogue.claims import CLAIMS
 from epsilens.catalogue.commands import COMMANDS, options_of
 from epsilens.catalogue.mechanisms import MECHANISMS, Mechanism, register, unregister
-from epsilens.catalogue.parameters import PARAMETERS, Allowed, Kind, Panel, Parameter, Risk, Search
+from epsilens.catalogue.parameter import Allowed, Kind, Panel, Parameter, Risk, Search
+from epsilens.catalogue.parameters import PARAMETERS
 from epsilens.catalogue.readings import READINGS, parameter_of
 from epsilens.catalogue.said import find
 from epsilens.cli.app import make_app

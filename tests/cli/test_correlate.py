@@ -49,7 +49,7 @@ def test_formats(capsys: pytest.CaptureFixture[str], table: str, tmp_path: Path,
         assert len(found["by_known"]) == 3
         assert found["interval"]["high"] > found["worst"]["leakage"] > found["independent"] == 1
     elif format == "md":
-        assert text.startswith("**Someone who knows")
+        assert text.startswith("# Correlated records\n\nSomeone who knows")
         assert "| independent records | 1.0000 | 2.72 | 73 of 100 |" in text
     else:
         assert text.startswith("<!DOCTYPE html>")

@@ -14,9 +14,9 @@ import pytest
 import yaml
 
 from epsilens.assessment.assessment import Assessment, assess
-from epsilens.show.assessment_page import sections, style, to_html
-from epsilens.show.assessment_parts import accuracy
-from epsilens.show.assessment_words import failed, headline, sentence, status
+from epsilens.show.assessment.report import present
+from epsilens.show.assessment.words import failed, headline, sentence, status
+from epsilens.show.render import html
 
 BAD = "<img src=x onerror=alert(1)>"
 
@@ -178,7 +178,7 @@ def parsed(page: str) -> _Page:
 
 @pytest.fixture(scope="module")
 def page(over: Assessment) -> str:
-    return to_html(over, date(2025, 11, 15))
+    return html.page(present(over, date(2025, 11, 15)))
 
 
 def test_the_page_is_one_file(page: str) -> None:
@@ -213,11 +213,12 @@ def test_the_page_says_what_the_library_says(page: str, over: Assessment) -> Non
 
 
 def test_sections_can_stand_in_another_page(over: Assessment) -> None:
-    made = sections(over)
+    document = present(over)
+    made = html.sections(document)
     assert len(made) == 9
     assert all(part.startswith("<section>") for part in made)
-    assert ".adversaries" in style()
-    assert to_html(over, parts=made).count("<section>") == 9
+    assert ".adversaries" in html.style()
+    assert html.page(document, made).count("<section>") == 9
 
 
 def test_everything_from_outside_is_escaped(people: pd.DataFrame) -> None:
@@ -264,7 +265,7 @@ def test_every_state_has_a_page(people: pd.DataFrame, changes: dict[str, Any]) -
 
 
 def test_groups_beyond_a_dozen_are_counted(people: pd.DataFrame) -> None:
-    assert "The first 12 of 200 groups are drawn." in accuracy(plan(people, queries=[{"count": True, "by": "many"}]))
+    assert "The first 12 of 200 groups are drawn." in plan(people, queries=[{"count": True, "by": "many"}]).to_html()
 
 
 # -- the registry -------------------------------------------------------------------------------------------------

@@ -9,8 +9,9 @@ from html.parser import HTMLParser
 import pytest
 
 import epsilens as el
-from epsilens.show.explain import Explanation, chosen, explain
-from epsilens.show.page import document
+from epsilens.show.document import Document
+from epsilens.show.explanation import Explanation, chosen, explain
+from epsilens.show.render import html
 from epsilens.worlds import Kind, Worlds
 
 VOID = {"meta", "link", "br", "img", "input", "hr", "wbr"}
@@ -98,7 +99,7 @@ def test_what_users_say_is_escaped() -> None:
     worlds = Worlds(Kind.OTHER, words=(nasty, f"it's {nasty} & more"))
     hostile = el.Experiment(e.law, nasty, {nasty: nasty}, worlds, (nasty,))
     shown = explain(hostile).with_command(nasty)
-    for text in (shown.to_html(), shown.to_html_fragment(), document(nasty, nasty, [])):
+    for text in (shown.to_html(), shown.to_html_fragment(), html.page(Document(nasty, nasty, ()))):
         assert "<script" not in text
         parse(text)
     assert "<script" not in shown.to_markdown().split("```")[0].replace("\\<script", "")

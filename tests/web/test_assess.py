@@ -15,7 +15,7 @@ import pytest
 pytest.importorskip("duckdb", reason="assessing needs epsilens[data]")
 
 from epsilens.assessment.assessment import assess
-from epsilens.show.assessment_data import as_dict
+from epsilens.show.assessment.data import as_dict
 from epsilens.web.limits import Limits
 from epsilens.web.planform import EXAMPLES, plan_of, to_yaml
 from epsilens.web.worker import answer

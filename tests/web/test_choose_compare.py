@@ -8,7 +8,7 @@ import pytest
 
 import epsilens as el
 from epsilens.catalogue.readings import READINGS
-from epsilens.show.explain import chosen, explain
+from epsilens.show.explanation import chosen, explain
 
 
 def test_choose_equals_the_library(client: Any, text_of: Any) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 import epsilens as el
 from epsilens.catalogue.mechanisms import MECHANISMS
-from epsilens.show.explain import explain
+from epsilens.show.explanation import explain
 
 MINIMAL: dict[str, tuple[dict[str, str], Callable[[], el.Experiment]]] = {
     "laplace": ({"epsilon": "1"}, lambda: el.laplace(epsilon=1.0)),

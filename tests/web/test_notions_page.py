@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from epsilens import notions as n
+from epsilens.show.document import Table
 from epsilens.show.notions import promised
 
 
@@ -16,8 +17,10 @@ def test_equals_the_library(client: Any, text_of: Any) -> None:
     assert page.status_code == 200
     assert promised("ip", 1.0, dependent=4).sentence.replace(" of it", "") in words.replace(" of it", "")
     assert "Use differential privacy with ε = 0.25 or less to keep this promise." in words
-    for row in promised("ip", 1.0, dependent=4).tables[0].rows:
-        assert row.words in words
+    table = promised("ip", 1.0, dependent=4).tables[0].blocks[0]
+    assert isinstance(table, Table)
+    for row in table.rows:
+        assert row[-1].text in words
     assert "epsilens notions --from ip --epsilon 1 --dependent 4" in words
 
 

@@ -24,6 +24,7 @@ from ..plan.answers import Answer, true_answers
 from ..plan.file import about, dotted, read_release
 from ..plan.plan import Release, Resemblance
 from ..plan.relatives import Relation, relations
+from ..shown import Shown, presenter
 from .accuracy import QueryAccuracy, accuracy_of, error_epsilon
 from .adversaries import Setting
 from .precedents import Precedent, precedents
@@ -37,8 +38,13 @@ SCHEMA = 1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Assessment(Valued):
-    """What a planned release gives away, and what ε to choose instead; ``verdict`` says where it stands."""
+class Assessment(Valued, Shown):
+    """What a planned release gives away, and what ε to choose instead; ``verdict`` says where it stands.
+
+    ``command`` is what was typed to get it; empty where nothing was.
+    """
+
+    shown_as = "assessment"
 
     release: Release
     epsilon: float
@@ -53,6 +59,7 @@ class Assessment(Valued):
     notes: tuple[str, ...]
     reproduce: Mapping[str, str]
     relations: tuple[Relation, ...] = ()
+    command: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "reproduce", Frozen(self.reproduce))
@@ -102,49 +109,11 @@ class Assessment(Valued):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values, with a schema version."""
-        from ..show.assessment_data import as_dict
-
-        return as_dict(self)
-
-    def to_text(self, width: int = 80) -> str:
-        """Plain text."""
-        from ..show.assessment_text import to_text
-
-        return to_text(self, width)
-
-    def to_terminal(self, width: int = 80) -> str:
-        """Text with the emphasis of a terminal."""
-        from ..show.assessment_terminal import to_terminal
-
-        return to_terminal(self, width)
-
-    def to_markdown(self) -> str:
-        """Markdown: the instruction, the sentence, then tables."""
-        from ..show.assessment_text import to_markdown
-
-        return to_markdown(self)
-
-    def to_html(self) -> str:
-        """A self-contained page with its charts."""
-        from ..show.assessment_page import to_html
-
-        return to_html(self)
+        return presenter().data(self)
 
     def to_registry(self) -> str:
         """A record for the public deployments registry, in YAML."""
-        from ..show.registry import to_registry
-
-        return to_registry(self)
-
-    def __str__(self) -> str:
-        from ..show.assessment_text import to_text
-
-        return to_text(self)
-
-    def _repr_html_(self) -> str:
-        from ..show.assessment_page import to_fragment
-
-        return to_fragment(self)
+        return presenter().registry(self)
 
 
 def assess(

@@ -28,6 +28,7 @@ from ..checks import Array
 from ..errors import InputError, NoSolutionError
 from ..numerics.frozen import Valued
 from ..numerics.roots import last_safe
+from ..shown import Sentenced
 from .crowd import Crowd
 
 __all__ = ["Identification", "epsilon_among", "identify", "posterior_among"]
@@ -99,7 +100,7 @@ def _no_epsilon(limit: float, floor: float, reading: str = "posterior") -> NoSol
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Identification(Valued):
+class Identification(Valued, Sentenced):
     """What an attacker who knows n values learns about who is missing.
 
     ``posterior`` is the most certain they can become of anybody, None where only n and the range were given (with
@@ -109,6 +110,8 @@ class Identification(Valued):
     ``epsilon_by_bound`` does by the bound alone; infinite where every ε does. ``curve`` holds (ε, bound, posterior) for
     a picture.
     """
+
+    shown_as = "identification"
 
     n: int
     query: str
@@ -146,13 +149,6 @@ class Identification(Valued):
         read = self.success if self.reading == "success" else self.certainty
         return read is not None and read > self.at_most
 
-    @property
-    def sentence(self) -> str:
-        """For a lay reader, with the baseline beside it."""
-        from ..show.identify import sentence
-
-        return sentence(self)
-
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready record; null where a number is unbounded."""
         plain: dict[str, Any] = {
@@ -168,16 +164,6 @@ class Identification(Valued):
             "exceeded": self.exceeded,
             "unbounded": [k for k, v in vars(self).items() if isinstance(v, float) and math.isinf(v)],
         }
-
-    def __str__(self) -> str:
-        from ..show.identify import IdentifyReport
-
-        return IdentifyReport(self).to_text()
-
-    def _repr_html_(self) -> str:
-        from ..show.identify import IdentifyReport
-
-        return IdentifyReport(self).to_html_fragment()
 
 
 def identify(

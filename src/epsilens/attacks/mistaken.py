@@ -24,17 +24,20 @@ from ..numerics.frozen import Valued
 from ..numerics.written import written
 from ..readings import bayes
 from ..readings.law import Law
+from ..shown import Sentenced, Told
 
 __all__ = ["Mistaken", "mistaken"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Mistaken(Valued):
+class Mistaken(Valued, Sentenced, Told):
     """What a mistaken adversary reaches, beside one who knows the truth.
 
     ``fpr``, ``recall``, ``precision`` and ``success`` are of the mistaken guess, under the true prior and noise; the
     ones called ``best_…`` are of the guess that is right most often. ``success`` is never above ``best_success``.
     """
+
+    shown_as = "mistaken"
 
     prior: Number
     believed_prior: Number
@@ -57,31 +60,10 @@ class Mistaken(Valued):
         """What the mistake costs: best_success − success, at least 0."""
         return plain(np.asarray(self.best_success) - np.asarray(self.success))
 
-    @property
-    def sentence(self) -> str:
-        """The cost of the mistake in words."""
-        if np.ndim(self.success):
-            return f"{np.size(self.success)} mistaken adversaries: read success beside best_success."
-        from ..show.words import frequencies
-
-        with_it, best, without = frequencies(float(self.success), float(self.best_success), float(self.baseline))
-        return (
-            f"An adversary who believes a prior of {float(self.believed_prior):.4g} is right for {with_it}; "
-            f"one who knows it is {float(self.prior):.4g} for {best}, and without the release for {without}."
-        )
-
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready record; a precision is null where nobody is flagged."""
         names = {**vars(self), "baseline": self.baseline, "lost": self.lost}
         return {k: written(v) for k, v in names.items()} | {"sentence": self.sentence}
-
-    def __str__(self) -> str:
-        return self.sentence
-
-    def _repr_html_(self) -> str:
-        import html
-
-        return f"<p>{html.escape(self.sentence)}</p>"
 
 
 def mistaken(

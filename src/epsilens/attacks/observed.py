@@ -7,7 +7,6 @@ happen: a lower bound on the privacy loss. For any ε-DP release at all the curv
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,22 +16,24 @@ from numpy.typing import ArrayLike
 from .. import checks
 from ..checks import Array, Number, plain
 from ..errors import InputError
-from ..numerics.digits import rounded_down
 from ..numerics.frozen import Valued
 from ..numerics.special import probit_gap
 from ..numerics.written import written
+from ..shown import Sentenced, Told
 
 __all__ = ["Observed", "observed"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Observed(Valued):
+class Observed(Valued, Sentenced, Told):
     """The least losses consistent with an observed attack; infinite where no finite one is.
 
     ``laplace`` is the least ε of Laplace noise, ``gaussian`` the least ψ of normal noise, ``pure`` the least ε of any
     ε-DP release and ``approximate`` of any (ε, δ)-DP release with the given ``delta`` (the same as ``pure`` for 0).
     ``flipped`` says that the attack was worse than chance, so that its opposite was used.
     """
+
+    shown_as = "observed"
 
     fpr: Number
     tpr: Number
@@ -43,40 +44,9 @@ class Observed(Valued):
     approximate: Number
     delta: float = 0.0
 
-    @property
-    def sentence(self) -> str:
-        """The finding in words."""
-        if np.ndim(self.laplace):
-            return f"{np.size(self.laplace)} observed attacks: read laplace, gaussian, pure and approximate."
-        point = f"true-positive rate {float(self.tpr):.4g} at false-positive rate {float(self.fpr):.4g}"
-        if self.pure == 0:
-            return f"An attack with {point} is no better than chance: it is consistent with any ε."
-        flipped = " (turned round, for it was worse than chance)" if self.flipped else ""
-        if math.isinf(float(self.pure)):
-            with_delta = (
-                ""
-                if math.isinf(float(self.approximate))
-                else f" with δ = {self.delta:g} set aside, " + (f"ε is at least {_down(float(self.approximate))}")
-            )
-            return f"An attack with {point}{flipped} is never wrong on one side: no finite ε allows it" + (
-                f";{with_delta}." if with_delta else "."
-            )
-        return (
-            f"An attack with {point}{flipped} needs at least ε = {_down(float(self.pure))} from any ε-DP release, "
-            f"ε = {_down(float(self.laplace))} from Laplace noise, ψ = {_down(float(self.gaussian))} from normal noise."
-        )
-
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready record; null where no finite loss is consistent."""
         return {k: written(v) for k, v in vars(self).items()} | {"sentence": self.sentence}
-
-    def __str__(self) -> str:
-        return self.sentence
-
-    def _repr_html_(self) -> str:
-        import html
-
-        return f"<p>{html.escape(self.sentence)}</p>"
 
 
 def observed(
@@ -197,7 +167,3 @@ def _any(alpha: Array, rest: Array, hit: Array, miss: Array, gap: Array, delta: 
         up = np.where(over < 0.5 * alpha, np.log1p(over / alpha), np.log(hit - delta) - np.log(alpha))
         down = np.where(over < 0.5 * miss, np.log1p(over / miss), np.log(rest - delta) - np.log(miss))
     return np.asarray(np.where(over <= 0, 0.0, np.fmax(np.fmax(up, down), 0.0)))
-
-
-def _down(value: float) -> str:
-    return "∞" if math.isinf(value) else rounded_down(value)

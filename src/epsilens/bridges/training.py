@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import checks
 from ..build.discrete import approximate, pure
@@ -24,10 +24,8 @@ from ..build.sampling import dpsgd
 from ..catalogue.readings import find
 from ..errors import InputError
 from ..experiment import Experiment
+from ..shown import Shown, presenter
 from .extras import need
-
-if TYPE_CHECKING:
-    from ..show.explain import Explanation
 
 __all__ = ["NAME", "opacus_accountant", "trained"]
 
@@ -118,11 +116,9 @@ def accountant_class() -> type[Any]:
             wanted = find(reading)
             return float(getattr(self.experiment(), wanted.name)(**wanted.arguments(arguments)))
 
-        def report(self, **arguments: float) -> Explanation:
+        def report(self, **arguments: float) -> Shown:
             """The sentence and the table: what an attacker learns from the training so far."""
-            from ..show.explain import explain
-
-            return explain(self.experiment(), **arguments)
+            return presenter().explained(self.experiment(), **arguments)
 
         def __len__(self) -> int:
             return sum(steps for _, _, steps in self.history)

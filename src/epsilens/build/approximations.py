@@ -19,6 +19,7 @@ from .. import checks
 from ..errors import InputError
 from ..laws.closed.normal import Normal
 from ..numerics.roots import root
+from ..shown import Told
 from .sampling import dpsgd
 
 __all__ = ["Clt", "clt", "clt_psi", "conversions"]
@@ -69,12 +70,14 @@ def conversions(psi: float, delta: float) -> dict[str, float]:
 
 
 @dataclass(frozen=True)
-class Clt:
+class Clt(Told):
     """The central limit theorem beside the truth: ψ, the ε each conversion makes of it, and the proven bracket of ε.
 
     ``error`` is the exact conversion over the bracket's middle, minus 1: negative means that the approximation claims
     less risk than there is.
     """
+
+    shown_as = "clt"
 
     variant: str
     psi: float
@@ -104,20 +107,6 @@ class Clt:
             "error": self.error,
             "guarantee": False,
         }
-
-    def __str__(self) -> str:
-        low, high = self.bracket
-        side = "more" if self.error > 0 else "less"
-        rows = "\n".join(f"  ε by {name:<13} {value:.6g}" for name, value in self.epsilons.items())
-        return (
-            f"An approximation, not a guarantee: ψ = {self.psi:.6g}, and {abs(self.error):.1%} {side} than the truth.\n"
-            f"{rows}\n  proven          [{low:.6g}, {high:.6g}]"
-        )
-
-    def _repr_html_(self) -> str:
-        from html import escape
-
-        return f"<pre>{escape(str(self))}</pre>"
 
 
 def clt(*, sigma: float, rate: float, steps: int, delta: float = 1e-5, variant: str = "poisson") -> Clt:

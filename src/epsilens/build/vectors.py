@@ -25,6 +25,7 @@ from ..laws.line.laplace_product import laplace_product, resolved
 from ..laws.line.laplace_shifts import laplace_shifts, places
 from ..numerics.frozen import Valued
 from ..readings.law import Law
+from ..shown import Sentenced, Told
 from ..worlds import between
 from .composition import compose
 from .discrete import pure
@@ -38,13 +39,15 @@ _MOST_PLACES = 64  # distinct sums of unlike shifts
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Vector(Valued):
+class Vector(Valued, Sentenced, Told):
     """A noisy vector: ``experiment`` is the test on all coordinates, ``losses`` each coordinate's ε·shift/sensitivity.
 
     ``scalar`` is one coordinate that holds everything one person may do (the sound bound when the coordinates are
     calibrated together), ``claimed`` the paper's scalar with qε, ``ceiling`` the worst of any release with that total.
     For normal noise the three are the same, and exact.
     """
+
+    shown_as = "vector"
 
     experiment: Experiment
     losses: tuple[float, ...]
@@ -53,23 +56,6 @@ class Vector(Valued):
     scalar: Experiment
     claimed: Experiment
     ceiling: Experiment
-
-    @property
-    def sentence(self) -> str:
-        """The advantage of the product test beside the scalar's and the paper's."""
-        from ..show.words import number
-
-        if self.experiment.parameters["noise"] == "gaussian":
-            return (
-                f"With {len(self.losses)} coordinates of normal noise an adversary's advantage is "
-                f"{number(float(self.experiment.advantage()))}: they add up to one of ψ = {self.experiment.psi():.4g}."
-            )
-        best, one, said = (float(e.advantage()) for e in (self.experiment, self.scalar, self.claimed))
-        least = "" if self.exact else "at most "
-        return (
-            f"With {len(self.losses)} noisy coordinates an adversary's advantage is {least}{number(best)}; "
-            f"with everything in one it would be {number(one)}, and the paper's bound says {number(said)}."
-        )
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready record."""
@@ -80,14 +66,6 @@ class Vector(Valued):
             "exact": self.exact,
             "sentence": self.sentence,
         }
-
-    def __str__(self) -> str:
-        return self.sentence
-
-    def _repr_html_(self) -> str:
-        import html
-
-        return f"<p>{html.escape(self.sentence)}</p>"
 
 
 def vector(

@@ -13,7 +13,8 @@ from typing import Any
 from .claims import CLAIMS
 from .conditions import CONDITIONS
 from .mechanisms import MECHANISMS
-from .parameters import PARAMETERS, Kind, Panel, Parameter, flag
+from .parameter import Kind, Panel, Parameter, flag
+from .parameters import PARAMETERS
 from .said import EXPLAINED, reading_options
 
 __all__ = ["COMMANDS", "Option", "options_of"]

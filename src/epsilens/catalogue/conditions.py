@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .parameters import Control, Kind, Panel, Parameter, Place, flag
+from .parameter import Control, Kind, Panel, Parameter, Place, flag
 from .said import Spelling, number
 
 __all__ = ["CONDITIONS", "conditions_given"]

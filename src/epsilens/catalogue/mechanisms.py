@@ -10,7 +10,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .parameters import PARAMETERS, Parameter
+from .parameter import Parameter
+from .parameters import PARAMETERS
 
 __all__ = ["MECHANISMS", "Entry", "Mechanism", "every_option", "register", "unregister"]
 

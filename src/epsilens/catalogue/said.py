@@ -12,7 +12,8 @@ from typing import Any, TypeAlias
 from ..errors import InputError
 from .claims import CLAIMS
 from .mechanisms import MECHANISMS, Entry, Mechanism, every_option
-from .parameters import PARAMETERS, Kind, Panel, Parameter, flag
+from .parameter import Kind, Panel, Parameter, flag
+from .parameters import PARAMETERS
 from .readings import READINGS, parameter_of
 from .spelling import meant
 
@@ -213,7 +214,7 @@ def _readings_given(options: Mapping[str, Any], spelled: Spelling) -> dict[str, 
 
 
 def readings_for_explain(options: Mapping[str, Any], spelled: Spelling = flag) -> dict[str, float]:
-    """The readings' options under the names :func:`epsilens.show.explain.explain` takes."""
+    """The readings' options under the names :func:`epsilens.show.explanation.explain` takes."""
     return {_IN_EXPLAIN.get(k, k): v for k, v in _readings_given(options, spelled).items()}
 
 

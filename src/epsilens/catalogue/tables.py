@@ -12,7 +12,7 @@ from .claims import CLAIMS
 from .commands import COMMANDS, Option, options_of
 from .exits import Exit
 from .mechanisms import MECHANISMS, Mechanism
-from .parameters import Kind, Panel, flag
+from .parameter import Kind, Panel, flag
 from .readings import READINGS, Reading
 
 __all__ = ["TABLES", "refreshed"]

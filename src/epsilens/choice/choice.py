@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from .. import checks
-from ..catalogue.parameters import PARAMETERS, Allowed, Kind
+from ..catalogue.parameter import Allowed, Kind
+from ..catalogue.parameters import PARAMETERS
 from ..catalogue.readings import Reading, find, parameter_of
 from ..errors import InputError
 from ..experiment import Experiment
@@ -24,6 +25,7 @@ from ..laws.closed.laplace_sum import LaplaceSumShift
 from ..laws.closed.normal import Normal
 from ..numerics.digits import rounded_down, rounded_up
 from ..numerics.frozen import Frozen, Valued
+from ..shown import Shown
 from .inverses import laplace_shift, normal_shift, two_laplaces_shift
 from .search import beyond, composed, edge, none_below, reach_of, refused, safe_from, search, searched, unmet
 
@@ -49,12 +51,14 @@ class Binding(StrEnum):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Choice(Valued):
+class Choice(Valued, Shown):
     """A parameter that keeps a reading under its limit.
 
     ``reading`` is what the chosen experiment reads, never above ``limit``; ``binding`` says what holds the value where
     it is, and ``note`` says so in words where it is not the limit. ``remarks`` are further words.
     """
+
+    shown_as = "choice"
 
     parameter: str
     value: float
@@ -87,16 +91,6 @@ class Choice(Valued):
             "method": self.method,
             "note": self.note,
         }
-
-    def __str__(self) -> str:
-        from ..show.explain import chosen
-
-        return chosen(self).to_text()
-
-    def _repr_html_(self) -> str:
-        from ..show.explain import chosen
-
-        return chosen(self).to_html_fragment()
 
 
 def _bound(choice: Choice) -> str:

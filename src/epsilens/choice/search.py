@@ -6,7 +6,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..catalogue.parameters import PARAMETERS, Search
+from ..catalogue.parameter import Search
+from ..catalogue.parameters import PARAMETERS
 from ..catalogue.readings import Reading
 from ..errors import InputError, NoSolutionError
 from ..experiment import Experiment

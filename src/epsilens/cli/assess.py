@@ -49,7 +49,7 @@ def assess(
     with progress_bar() as told:
         found = assessed(Path(release), engine=engine, progress=told)
     command = ["epsilens", "assess", release, *(["--engine", engine] if engine else [])]
-    found = replace(found, reproduce={**found.reproduce, "command": shlex.join(command)})
+    found = replace(found, command=shlex.join(command))
     if format is AssessFormat.registry:
         emit(found.to_registry(), output)
     else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..catalogue.parameters import flag
+from ..catalogue.parameter import flag
 from ..catalogue.said import arguments_given, find, readings_for_choose, split_limit, wanted_parameter
 from ..errors import InputError
 from .common import show
@@ -36,7 +36,7 @@ def choose(said: Said) -> None:
         readings["prior"] = known.prior
     from ..build.builders import builder
     from ..choice.choice import choose as choose_
-    from ..show.explain import chosen, command_line
+    from ..show.explanation import chosen, command_line
 
     choice = choose_(builder(mechanism), wanted, at_most=limit, reading=reading, given=arguments, **readings)
     about = with_knowledge(chosen(choice), known)

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from ..assessment.assessment import Assessment, assess
 from ..errors import EpsilensError
-from ..show.assessment_text import aligned, risk_table
-from ..show.assessment_words import headline, sentence
+from ..show.assessment.tables import risk_table
+from ..show.assessment.words import headline, sentence
+from ..show.render.text import table_lines
 
 __all__ = ["main", "run"]
 
@@ -49,7 +50,7 @@ def run(folder: Path) -> Assessment:
     release = folder / "release.yaml"
     release.write_text(RELEASE, encoding="utf-8")
     found = assess(release)
-    found = replace(found, reproduce={**found.reproduce, "command": "epsilens assess release.yaml"})
+    found = replace(found, command="epsilens assess release.yaml")
     (folder / "report.html").write_text(found.to_html(), encoding="utf-8")
     text = json.dumps(found.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
     (folder / "assessment.json").write_text(text + "\n", encoding="utf-8")
@@ -83,7 +84,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _table(found: Assessment) -> list[str]:
-    return aligned(risk_table(found), 80).splitlines()
+    return table_lines(risk_table(found), 80)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..catalogue.parameters import flag
+from ..catalogue.parameter import flag
 from ..catalogue.said import number, numbers, numbers_said, readings_for_choose, readings_for_explain, split_limit
 from ..errors import InputError
 from .common import show
@@ -24,8 +24,8 @@ def difference(said: Said) -> None:
     """
     builder, given = _attack(said)
     from ..choice.choice import choose
-    from ..show.explain import chosen, command_line
-    from ..show.explain import explain as explained
+    from ..show.explanation import chosen, command_line
+    from ..show.explanation import explain as explained
 
     epsilon, at_most = said["epsilon"], said["at_most"]
     if at_most is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..catalogue.parameters import flag
+from ..catalogue.parameter import flag
 from ..catalogue.said import arguments_given, find_entry, number, readings_for_explain
 from ..errors import InputError
 from .common import show
@@ -13,7 +13,7 @@ from .options import Said, to_repeat
 
 if TYPE_CHECKING:
     from ..build.knowledge.knowledge import Knowledge
-    from ..show.explain import Explanation
+    from ..show.explanation import Explanation
 
 __all__ = ["explain", "knowledge_given", "with_knowledge"]
 
@@ -42,7 +42,7 @@ def with_knowledge(about: Explanation, known: Knowledge | None) -> Explanation:
     """The same with a last sentence that says where the prior comes from."""
     if known is None:
         return about
-    from ..show.sentences import Span
+    from ..show.document import Span
 
     return replace(about, lead=(*about.lead, Span(f" {known.sentence}")))
 
@@ -58,8 +58,8 @@ def explain(said: Said) -> None:
     if known is not None:
         readings["prior"] = known.prior
     from ..build.builders import builder
-    from ..show.explain import command_line
-    from ..show.explain import explain as explained
+    from ..show.explanation import command_line
+    from ..show.explanation import explain as explained
 
     about = with_knowledge(explained(builder(entry)(**arguments), **readings), known)
     show(about.with_command(command_line("explain", entry.key, to_repeat(said))), said["format"], said["output"])

@@ -33,15 +33,15 @@ def identify(said: Said) -> None:
             "--epsilon is missing: give ε, or --at-most posterior=0.1 to have it chosen", parameter="epsilon"
         )
     from ..attacks.identification import identify as find
-    from ..show.explain import command_line
-    from ..show.identify import IdentifyReport
+    from ..show.explanation import command_line
+    from ..show.identification import report
 
     found = find(**_people(said), **given)
     typed = {k: v for k, v in to_repeat(said, "table").items() if _USUAL.get(k) != v}
     line = command_line("identify", "", typed)
     if said["table"] is not None:
         line = line.replace("identify", f"identify {shlex.quote(said['table'])}", 1)
-    show(IdentifyReport(found, line), said["format"], said["output"])
+    show(report(found).with_command(line), said["format"], said["output"])
     if found.exceeded:
         raise typer.Exit(Exit.NO_SOLUTION)
 

@@ -17,7 +17,7 @@ def notions(said: Said) -> None:
     For example: epsilens notions --from dp --epsilon 1
     """
     from ..show import notions as report
-    from ..show.explain import command_line
+    from ..show.explanation import command_line
 
     held, asked, epsilon = said["from"], said["to"], said["epsilon"]
     if held is None and asked is None:

@@ -14,7 +14,7 @@ import typer
 from typer.core import TyperCommand
 
 from ..catalogue.commands import Option, options_of
-from ..catalogue.parameters import Kind, Panel, flag
+from ..catalogue.parameter import Kind, Panel, flag
 from ..catalogue.said import is_said
 from .common import Format
 

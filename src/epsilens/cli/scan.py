@@ -10,7 +10,7 @@ from typing import Any
 import typer
 
 from ..catalogue.exits import Exit
-from ..catalogue.parameters import flag
+from ..catalogue.parameter import flag
 from ..catalogue.said import numbers_said, split_limit, whole
 from ..errors import InputError
 from .common import show
@@ -35,11 +35,10 @@ def scan(said: Said) -> None:
     columns = columns_said(said, "quasi")
     given |= {name: said[name] for name in ("person", "noise", "known", "engine", "show_people")}
     from ..data.scan.scan import scan as find
-    from ..show.scan import ScanReport
 
     with progress_bar() as told:
         found = find(said["table"], columns, queries=said["query"] or (), progress=told, **given)
-    show(ScanReport(found), said["format"], said["output"])
+    show(found, said["format"], said["output"])
     if found.exceeded:
         raise typer.Exit(Exit.NO_SOLUTION)
 

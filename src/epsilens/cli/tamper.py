@@ -34,7 +34,7 @@ def tamper(said: Said) -> None:
             "--power does not go with answers to test: give --bias to read the power against it", parameter="power"
         )
     about = _tested(said) if testing else _planned(said)
-    from ..show.explain import command_line
+    from ..show.explanation import command_line
 
     show(about.sheet.with_command(command_line("tamper", "", to_repeat(said))), said["format"], said["output"])
     if about.alarm:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 import re
 from dataclasses import dataclass, replace
@@ -11,11 +10,12 @@ from typing import Any
 from .. import checks
 from ..errors import InputError, NoSolutionError
 from ..numerics.frozen import Valued
+from ..shown import Sentenced, Told
 from .bounds import even_odds_success
 from .catalogue import NOTIONS, Notion, find
 from .implications import IMPLICATIONS, REFUTED, Conditions, Implication
 
-__all__ = ["Conversion", "Missing", "Step", "convert", "promise", "promises", "sure", "why_not"]
+__all__ = ["Conversion", "Missing", "Step", "convert", "promise", "promises", "sure", "why_not", "why_not_in_short"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -43,11 +43,13 @@ class Step(Valued):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Conversion(Valued):
+class Conversion(Valued, Sentenced, Told):
     """``given_epsilon`` in the notion ``given`` promises ``promised_epsilon`` in the notion ``promised``.
 
     From :func:`promise` the first is what was asked, from :func:`convert` the second.
     """
+
+    shown_as = "conversion"
 
     given: Notion
     given_epsilon: float
@@ -82,15 +84,6 @@ class Conversion(Valued):
             chance = min(chance, sure(before, step.before))
         return chance
 
-    @property
-    def sentence(self) -> str:
-        """What it says, in one sentence."""
-        chance = self.sure
-        return (
-            f"{self.given.name} with ε = {self.given_epsilon:.6g} promises {self.promised.name.lower()} with "
-            f"ε = {self.promised_epsilon:.6g}: even odds become at most {100 * chance:.3g} %."
-        )
-
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
         return {
@@ -103,17 +96,6 @@ class Conversion(Valued):
             "steps": [s.to_dict() for s in self.steps],
             "conditions": self.conditions.to_dict(),
         }
-
-    def __str__(self) -> str:
-        chain = [
-            f"  {s.implication.source} → {s.implication.target}: ε = {s.after:.6g}; {s.words(self.conditions)}"
-            for s in self.steps
-        ]
-        return "\n".join([self.sentence, *chain])
-
-    def _repr_html_(self) -> str:
-        items = "".join(f"<li>{html.escape(line.strip())}</li>" for line in str(self).splitlines()[1:])
-        return f"<p>{html.escape(self.sentence)}</p><ol>{items}</ol>"
 
 
 def _put(text: str, c: Conditions) -> str:
@@ -248,18 +230,22 @@ def _no_way(source: Notion, target: Notion, c: Conditions) -> Missing | NoSoluti
 def why_not(source: Notion, target: Notion, c: Conditions) -> str:
     """Why the source's ε promises nothing in the target, in one sentence."""
     under = "under one prior " if c.one and source.key not in ("dp", "blowfish") else ""
-    start = f"no ε of {_lower(source)} {under}bounds {_lower(target)}"
+    return f"no ε of {_lower(source)} {under}bounds {_lower(target)}: {why_not_in_short(source, target, c)}"
+
+
+def why_not_in_short(source: Notion, target: Notion, c: Conditions) -> str:
+    """The same without naming the two."""
     # A does not imply B; so nothing that A implies does imply anything that implies B
     rows = [r for r in REFUTED if r.decides and _fits(r.example, c)]
     rows.sort(key=lambda r: (r.source, r.target) != (source.key, target.key))
     for row in rows:
         if _reached(NOTIONS[row.source], source, c) and _reached(target, NOTIONS[row.target], c):
-            return f"{start}: {row.because}"
+            return row.because
     if source.kind == "nats":
-        return f"{start}: little information on average does not rule out a rare answer that tells everything"
+        return "little information on average does not rule out a rare answer that tells everything"
     if source.key == "pufferfish" and c.secrets == "any":
-        return f"{start}: other secrets than the values of records say nothing about one record"
-    return f"{start}: no implication leads there"
+        return "other secrets than the values of records say nothing about one record"
+    return "no implication leads there"
 
 
 def _lower(notion: Notion) -> str:

@@ -86,6 +86,11 @@ class Conditions(Valued):
 Factor = Callable[[Conditions], float | None]
 
 
+def _same(c: Conditions) -> float:
+    """The same ε, always."""
+    return 1.0
+
+
 @dataclass(frozen=True, slots=True)
 class Implication:
     """If the source holds with ε, the target holds with factor·ε, or with ``curve(ε)``, whose inverse is ``undo``.
@@ -99,10 +104,15 @@ class Implication:
     formula: str
     when: str
     proof: str
-    factor: Factor = lambda c: 1.0
+    factor: Factor = _same
     curve: Callable[[float, Conditions], float] | None = None
     undo: Callable[[float, Conditions], float] | None = None
     needs: str = ""
+
+    @property
+    def always(self) -> bool:
+        """Whether it holds without any condition."""
+        return self.factor is _same
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A row of the table is pickled by where it stands: its functions have no names."""

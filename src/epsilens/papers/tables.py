@@ -1,12 +1,13 @@
-"""A recomputed table and the forms in which it can be shown."""
+"""A paper's recomputed tables, and their report."""
 
 from __future__ import annotations
 
-import html
-import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from ..show.document import Document, Items, Lead, Section, plain_table, said
+from ..show.presenters import Presented
 
 __all__ = ["Paper", "Reproduction", "Table"]
 
@@ -21,39 +22,10 @@ class Table:
     notes: tuple[str, ...]
     records: tuple[Mapping[str, Any], ...]
 
-    def to_text(self, width: int) -> str:
-        """Aligned columns."""
-        sizes = [max(len(cell) for cell in column) for column in zip(self.columns, *self.rows, strict=True)]
-        lines = [
-            "  ".join(
-                f"{cell:{'<' if i == 0 else '>'}{size}}" for i, (cell, size) in enumerate(zip(row, sizes, strict=True))
-            )
-            for row in (self.columns, *self.rows)
-        ]
-        return "\n".join([self.title, "", *(line.rstrip() for line in lines), "", *_wrapped(self.notes, width)])
-
-    def to_markdown(self) -> str:
-        """A Markdown table."""
-        rule = "|---|" + "--:|" * (len(self.columns) - 1)
-        rows = [f"| {' | '.join(_escape(cell) for cell in row)} |" for row in self.rows]
-        head = f"| {' | '.join(self.columns)} |"
-        return "\n".join([f"## {self.title}", "", head, rule, *rows, "", *(f"- {_escape(n)}" for n in self.notes)])
-
-    def to_html(self) -> str:
-        """A section of the page."""
-        head = "".join(f'<th scope="col"{_side(i)}>{html.escape(c)}</th>' for i, c in enumerate(self.columns))
-        body = "".join(
-            f"<tr>{''.join(f'<td{_side(i)}>{html.escape(c)}</td>' for i, c in enumerate(row))}</tr>"
-            for row in self.rows
-        )
-        notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
-        title = html.escape(self.title)
-        return (  # a table wider than a phone scrolls, also by keyboard
-            f'<section><h2>{title}</h2><div><div class="scroll" tabindex="0" role="region" aria-label="{title}">'
-            f'<table class="plain">'
-            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
-            f'<ul class="note after">{notes}</ul></div></section>'
-        )
+    @property
+    def section(self) -> Section:
+        """The table and its notes under its title."""
+        return Section(self.title, (plain_table(self.columns, self.rows, self.title), Items(self.notes, quiet=True)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,38 +37,20 @@ class Paper:
     tables: tuple[Table, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Reproduction:
+@dataclass(frozen=True)
+class Reproduction(Presented):
     """Several papers, ready to be shown."""
 
     papers: tuple[Paper, ...]
 
-    def to_text(self, width: int = 80) -> str:
-        """Plain text."""
-        blocks = []
+    @property
+    def document(self) -> Document:
+        """Each paper's citation, then its tables."""
+        sections: list[Section] = []
         for paper in self.papers:
-            blocks.append(textwrap.fill(f"Paper {paper.key}: {paper.citation}", width))
-            blocks += [table.to_text(width) for table in paper.tables]
-        return "\n\n".join(blocks)
-
-    def to_markdown(self) -> str:
-        """Markdown."""
-        blocks = []
-        for paper in self.papers:
-            blocks.append(f"# Paper {paper.key}: {paper.citation}")
-            blocks += [table.to_markdown() for table in paper.tables]
-        return "\n\n".join(blocks)
-
-    def to_html(self) -> str:
-        """A self-contained page."""
-        from ..show.page import document
-
-        sections = []
-        for paper in self.papers:
-            name = html.escape(f"Paper {paper.key}")
-            sections.append(f'<section><h2>{name}</h2><p class="lead">{html.escape(paper.citation)}</p></section>')
-            sections += [table.to_html() for table in paper.tables]
-        return document("The papers, recomputed", "The papers, as printed beside as corrected", sections)
+            sections.append(Section(f"Paper {paper.key}", (Lead((said(paper.citation),)),)))
+            sections += [table.section for table in paper.tables]
+        return Document("The papers, recomputed", "The papers, as printed beside as corrected", (), tuple(sections))
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON payload."""
@@ -114,15 +68,3 @@ class Reproduction:
                 for paper in self.papers
             ],
         }
-
-
-def _wrapped(notes: Sequence[str], width: int) -> list[str]:
-    return [textwrap.fill(note, width, initial_indent="- ", subsequent_indent="  ") for note in notes]
-
-
-def _side(column: int) -> str:
-    return ' class="number"' if column else ""
-
-
-def _escape(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("|", "\\|").replace("*", "\\*").replace("_", "\\_")

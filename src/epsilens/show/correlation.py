@@ -1,42 +1,50 @@
-"""Correlated records as text, Markdown and a page: the sentence, the comparison, the curve, what each record adds."""
+"""Correlated records in words: the sentence, the curve, the comparison, what each record adds."""
 
 from __future__ import annotations
 
-import html
 import math
-import re
-import textwrap
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ..data.words import listed
 from .charts import Chart
 from .charts.known import known_curve
-from .page import document
-from .scan import _aligned, _table
-from .text import escape
+from .document import (
+    Document,
+    Fact,
+    Figure,
+    Forms,
+    Lead,
+    Paragraph,
+    Said,
+    Section,
+    Span,
+    Table,
+    Tone,
+    flat,
+    plain_table,
+    said,
+)
+from .report import to_know
+from .sentenced import belief
 from .words import frequencies, number, rounded_down, rounded_up
 
 if TYPE_CHECKING:
     from ..data.correlation.correlation import Correlation
 
-__all__ = ["curve", "fragment", "sentence", "to_html", "to_markdown", "to_text"]
+__all__ = ["curve", "present", "sentence"]
 
-Table = tuple[str, list[str], list[list[str]]]
+#: A table: its title, its head and its rows.
+Rows = tuple[str, list[str], list[list[str]]]
 _MOST = 12
 #: e to this power is about a million: beyond, a factor says no more than "certain".
 _HUGE = math.log(1e6)
 
 
-def _normal(value: float) -> float:
-    """Right guesses between two equally likely values at distance ψ: Φ(ψ/2)."""
-    return 0.5 * math.erfc(-value / (2 * math.sqrt(2)))
-
-
 def _belief(c: Correlation, value: float) -> float:
     """What an even belief becomes (Laplace), or how often a guess is right (Gaussian); never quite certain."""
-    belief = _normal(value) if c.objective == "psi" else 1 / (1 + math.exp(-value))
-    return min(belief, math.nextafter(1.0, 0.0))
+    return min(belief(value, c.objective), math.nextafter(1.0, 0.0))
 
 
 def _factor(value: float) -> str:
@@ -78,21 +86,43 @@ def _adds(c: Correlation) -> bool:
 
 def sentence(c: Correlation) -> str:
     """The finding, with independence beside it."""
+    return flat(_finding(c))
+
+
+def _finding(c: Correlation) -> Said:
     target, most = _record(c, c.worst.target), "" if c.worst.complete else "at most "
     even, reached, alone = frequencies(0.5, _belief(c, c.worst.upper), _belief(c, c.independent))
+    before, factor = Span(even, "number"), Span(_factor(c.worst.upper), "risk")
     if c.objective == "psi":
-        said = f"Someone {_who(c)} guesses right for {most}{reached} between two values of {target}; a coin gets {even}"
+        told = [
+            Span(f"Someone {_who(c)} guesses right for {most}"),
+            Span(reached, "risk"),
+            Span(f" between two values of {target}; a coin gets "),
+            before,
+        ]
         if not _adds(c):
-            return f"{said}, and if the records were independent it would be the same."
-        return f"{said}, and if the records were independent it would be {alone}."
+            return (*told, Span(", and if the records were independent it would be the same."))
+        return (*told, Span(", and if the records were independent it would be "), Span(alone, "number"), Span("."))
+    becomes = (before, Span(" becomes "), Span(reached, "number"))
     if not _adds(c):
         return (
-            f"Correlation adds nothing here: whatever someone knows, their odds about a record shift by a factor of at "
-            f"most {_factor(c.worst.upper)} ({even} becomes {reached}), as if the records were independent."
+            Span(
+                "Correlation adds nothing here: whatever someone knows, their odds about a record shift by a factor "
+                "of at most "
+            ),
+            factor,
+            Span(" ("),
+            *becomes,
+            Span("), as if the records were independent."),
         )
     return (
-        f"Someone {_who(c)} can shift their odds about {target} by a factor of {most}{_factor(c.worst.upper)} "
-        f"({even} becomes {reached}); if the records were independent it would be {_factor(c.independent)} ({alone})."
+        Span(f"Someone {_who(c)} can shift their odds about {target} by a factor of {most}"),
+        factor,
+        Span(" ("),
+        *becomes,
+        Span(f"); if the records were independent it would be {_factor(c.independent)} ("),
+        Span(alone, "number"),
+        Span(")."),
     )
 
 
@@ -100,7 +130,7 @@ def _unit(c: Correlation) -> str:
     return "ψ" if c.objective == "psi" else "leakage ε"
 
 
-def _comparison(c: Correlation) -> Table:
+def _comparison(c: Correlation) -> Rows:
     """The worst adversary between independence and group privacy."""
     what = "right guesses" if c.objective == "psi" else "50 of 100 becomes"
     up = f"upper end of the {100 * c.interval.confidence:g}% interval"
@@ -125,7 +155,7 @@ def _value(value: float) -> str:
     return f"{value:.4f}" if 5e-5 < value < 1e6 or value == 0 else f"{value:.4g}"
 
 
-def _known(c: Correlation) -> Table:
+def _known(c: Correlation) -> Rows:
     rows = []
     for k, w in enumerate(c.by_known):
         who = _record(c, w.target) + (f", to someone who knows {_few_words(c, w.known)}" if k else "")
@@ -136,18 +166,13 @@ def _known(c: Correlation) -> Table:
     return "Worst case against the number of known records", ["known: who is most exposed", _unit(c)], rows
 
 
-def _contributions(c: Correlation) -> Table | None:
+def _contributions(c: Correlation) -> Rows | None:
     ranked = sorted(c.contributions.items(), key=lambda item: -item[1])
     if not _adds(c) or not ranked or c.related is not None:  # members of a group are alike
         return None
     rows = [[name, number(value) if abs(value) > 5e-13 else "0"] for name, value in ranked[:_MOST]]
     title = "Which records matter: by how much the worst falls when one is made independent"
     return title, ["record", "fall in " + _unit(c)], rows
-
-
-def _tables(c: Correlation) -> list[Table]:
-    made: list[Table | None] = [_comparison(c), _known(c) if c.by_known else None, _contributions(c)]
-    return [table for table in made if table is not None]
 
 
 def _remarks(c: Correlation) -> list[str]:
@@ -195,93 +220,44 @@ def _how(c: Correlation) -> str:
     )
 
 
-# -- text ---------------------------------------------------------------------------------------------------------
+# -- the document -------------------------------------------------------------------------------------------------
 
 
-def to_text(c: Correlation, width: int = 80) -> str:
-    """The sentence, the tables, what must be said."""
-    blocks = [textwrap.fill(sentence(c), width)]
-    for title, head, rows in _tables(c):
-        blocks.append("\n".join([textwrap.fill(title, width), *_aligned([head, *rows], width)]))
-    return "\n\n".join([*blocks, *(textwrap.fill(r, width) for r in _remarks(c))])
-
-
-def to_markdown(c: Correlation) -> str:
-    """GitHub-flavoured Markdown."""
-    out = [f"**{escape(sentence(c))}**"]
-    for title, head, rows in _tables(c):
-        lines = [f"## {escape(title)}", "", "| " + " | ".join(escape(h) for h in head) + " |"]
-        lines.append("|---" + "|--:" * (len(head) - 1) + "|")
-        lines += ["| " + " | ".join(escape(cell) for cell in row) + " |" for row in rows]
-        out.append("\n".join(lines))
-    return "\n\n".join([*out, *(escape(r) for r in _remarks(c))])
-
-
-def fragment(c: Correlation) -> str:
-    """The sentence, the tables and the remarks for a notebook."""
-    tables = "".join(f"<h4>{html.escape(title)}</h4>{_table(head, rows)}" for title, head, rows in _tables(c))
-    remarks = "".join(f"<p>{html.escape(r)}</p>" for r in _remarks(c))
-    return f"<p><strong>{html.escape(sentence(c))}</strong></p>{tables}{remarks}"
-
-
-# -- the page -----------------------------------------------------------------------------------------------------
-
-
-def to_html(c: Correlation) -> str:
-    """A self-contained page: the sentence, the curve, the tables, how it was computed."""
-    about = {
-        "Members" if c.related is not None else "Records": f"{len(c.names)}",
-        c.unit.capitalize(): f"{c.rows:,}",
-        "Model": {"normal": "normal", "table": "joint table", "chain": "Markov chain"}[c.kind],
-        "Noise": ("Gaussian, σ " if c.objective == "psi" else "Laplace, scale ") + f"{c.noise:g}",
-    }
-    facts = "".join(f"<dt>{html.escape(k)}</dt><dd>{html.escape(v)}</dd>" for k, v in about.items())
-    side = f'<div class="side"><h2>{html.escape(_name(c))}</h2><dl>{facts}</dl></div>'
-    sections = [f'<section>{side}<div><p class="lead">{_lead(c)}</p></div></section>']
+def present(c: Correlation) -> Document:
+    """The sentence, the comparison, the curve, which records matter, how it was computed."""
+    made = [_comparison(c), *([_known(c)] if c.by_known else []), _contributions(c)]
+    sections = [Section(rows[0], (_table(rows),)) for rows in made if rows is not None]
     if len(c.by_known) > 1:
-        sections.append(_curve_section(c))
-    sections += [_section(t) for t in (_comparison(c), _contributions(c)) if t is not None]
-    words = "".join(f"<li>{html.escape(r)}</li>" for r in _remarks(c))
-    sections.append(f"<section><h2>What to know</h2><div><ul>{words}</ul></div></section>")
-    return document("Correlated records", "What correlation gives away", sections)
+        sections[1] = _curve(c)
+    return Document(
+        "Correlated records",
+        "What correlation gives away",
+        (Lead((_finding(c),)),),
+        (*sections, *to_know(_remarks(c))),
+        facts=(
+            Fact("Members" if c.related is not None else "Records", f"{len(c.names)}"),
+            Fact(c.unit.capitalize(), f"{c.rows:,}"),
+            Fact("Model", {"normal": "normal", "table": "joint table", "chain": "Markov chain"}[c.kind]),
+            Fact("Noise", ("Gaussian, σ " if c.objective == "psi" else "Laplace, scale ") + f"{c.noise:g}"),
+        ),
+        side=_name(c),
+    )
 
 
-def _curve_section(c: Correlation) -> str:
+def _table(rows: Rows) -> Table:
+    title, head, lines = rows
+    return plain_table(head, lines, title, wraps=True)
+
+
+def _curve(c: Correlation) -> Section:
     note = "Each dot is the adversary who gains most among all who know that many records."
     if 0.04 * _top(c) < c.interval.high - c.worst.leakage <= _top(c):  # long enough to be seen, and on the chart
         note += f" The thin line ends at the upper end of the {100 * c.interval.confidence:g}% interval."
     if not _shows_group(c):
         note += f" Group privacy, {c.group:.3g}, is beyond the chart."
-    title, head, rows = _known(c)
-    return (
-        f"<section><h2>{html.escape(title)}</h2><div>{curve(c).figure()}"
-        f'<p class="note after">{html.escape(note)}</p><div class="after">{_wrapping(head, rows)}</div></div></section>'
-    )
-
-
-def _section(table: Table) -> str:
-    title, head, rows = table
-    return f"<section><h2>{html.escape(title)}</h2><div>{_wrapping(head, rows)}</div></section>"
-
-
-def _wrapping(head: list[str], rows: list[list[str]]) -> str:
-    """A table whose first column breaks into lines, so that it fits a phone."""
-    return (
-        _table(head, rows)
-        .replace("<tr><td>", '<tr><td style="white-space:normal">')
-        .replace('<th scope="col" class="number">', '<th scope="col" class="number" style="white-space:normal">')
-        .replace("leakage ε</th>", "leakage&nbsp;ε</th>")
-    )
-
-
-def _lead(c: Correlation) -> str:
-    """The sentence with its numbers in one piece, and the factor as what the release adds."""
-    said = html.escape(sentence(c))
-    said = re.sub(r"((?:more|fewer) than )?[\d,]+ of [\d,]*\d", r'<span class="number">\g<0></span>', said)
-    said = re.sub(
-        r"(factor of (?:at most )?)([\d.]*\d|more than a million)", r'\1<strong class="risk">\2</strong>', said
-    )
-    return re.sub(r"(right for (?:at most )?)(<span class=\"number)", r"\1\2 risk", said)
+    known = _known(c)
+    figure = Figure(partial(curve, c))
+    return Section(known[0], (figure, Paragraph(said(note), Tone.NOTE, Forms.PAGE), _table(known)))
 
 
 def _top(c: Correlation) -> float:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 from ..build.tampering.detection import Detection, Series
-from .sheet import Sheet, times
-from .words import number, small
+from .document import Document, Lead, Section, plain_table, said
+from .report import Report, to_know
+from .words import number, small, times
 
-__all__ = ["detection", "series", "series_verdict", "verdict"]
+__all__ = ["detection", "of_detection", "of_series", "series", "series_verdict", "verdict"]
 
+SCHEMA = 1
 _MOST_ROWS = 50
 _PREMISE = (
     "The expected answer must be exact and recomputed from data that is trusted: an error in it looks like tampering."
@@ -61,7 +65,7 @@ def series_verdict(s: Series) -> str:
     return f"{first}. Over the whole series, an honest publisher would see a false alarm at most {share}."
 
 
-def detection(d: Detection) -> Sheet:
+def detection(d: Detection) -> Report:
     """The sentence and the numbers behind it."""
     ends = [f"below {d.below:.6g}"] if math.isfinite(d.below) else []
     ends += [f"above {d.above:.6g}"] if math.isfinite(d.above) else []
@@ -76,10 +80,10 @@ def detection(d: Detection) -> Sheet:
         rows.append([f"share noticed of a false record of {small(d.bias)}", number(d.power)])
     blind = d.blind_spot if math.isfinite(d.blind_spot) else None
     payload = {"detection": d.to_dict() | {"blind_spot": blind}}
-    return Sheet("Was it tampered with?", verdict(d), (("The test", ["", "value"], rows),), (_PREMISE,), payload)
+    return _report("Was it tampered with?", verdict(d), ("The test", ["", "value"], rows), [_PREMISE], payload)
 
 
-def series(s: Series) -> Sheet:
+def series(s: Series) -> Report:
     """The sentence and a row an answer; of a long series the alarms and the first ones."""
     order = [*s.alarms, *(i for i in range(len(s.answers)) if not s.answers[i].alarm)][:_MOST_ROWS]
     powered = any(d.power is not None for d in s.answers)
@@ -101,5 +105,28 @@ def series(s: Series) -> Sheet:
             f"Noticed: {least} share of answers moved by {small(s.answers[0].bias or 0.0)} raises the alarm."
         )
     title = f"The answers ({len(rows)} of {len(s.answers)} shown)" if len(rows) < len(s.answers) else "The answers"
-    tables = ((title, head, rows),)
-    return Sheet("Were they tampered with?", series_verdict(s), tables, (*remarks, _PREMISE), {"series": s.to_dict()})
+    table = (title, head, rows)
+    return _report("Were they tampered with?", series_verdict(s), table, [*remarks, _PREMISE], {"series": s.to_dict()})
+
+
+def of_detection(d: Detection) -> Document:
+    """The verdict alone."""
+    return Document("Was it tampered with?", "Tampering", (Lead((said(verdict(d)),)),))
+
+
+def of_series(s: Series) -> Document:
+    """The verdict and a row an answer."""
+    return series(s).body
+
+
+def _report(
+    name: str,
+    sentence: str,
+    table: tuple[str, list[str], list[list[str]]],
+    remarks: Sequence[str],
+    payload: dict[str, Any],
+) -> Report:
+    title, head, rows = table
+    sections = (Section(title, (plain_table(head, rows, title),)), *to_know(remarks))
+    body = Document(name, "Tampering", (Lead((said(sentence),)),), sections)
+    return Report(body, {"schema": SCHEMA, "sentence": sentence, **payload, "command": ""})

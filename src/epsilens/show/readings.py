@@ -16,6 +16,7 @@ from ..laws.loss.step import NoiseKind
 from ..laws.product import steps_of
 from ..readings.bayes import log_odds
 from ..readings.precision_recall import odds
+from ..worlds import Kind
 from .sentences import Question, false_alarms
 from .words import count, frequencies, grouped, number, rounded_down, rounded_up, scale_for, small
 
@@ -210,7 +211,8 @@ def rows(e: Experiment, q: Question, given: Mapping[str, float]) -> tuple[Row, .
         table.append(Row(key, group, name, symbol, value, floor, told, shown, nearly))
         return value
 
-    guessing = "Guessing who is in the data" if q.group.endswith("in the data") else "Guessing which is true"
+    member = e.worlds.kind is Kind.MEMBERSHIP
+    guessing = "Guessing who is in the data" if member else "Guessing which is true"
     add(guessing, "success", "Success", "", lambda v, b: _success(q, v, b), prior=prior)
     add(guessing, "advantage", "Advantage", "", lambda v, b: _advantage(q, v, b))
     add(guessing, "posterior", "Most certain belief", "", lambda v, b: _posterior(q, v, b), prior=prior)

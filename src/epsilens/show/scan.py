@@ -1,107 +1,144 @@
-"""A scan as text, Markdown and a page."""
+"""A scan in words: who can be isolated, by which columns, and what planned queries tell about them."""
 
 from __future__ import annotations
 
-import html
-import textwrap
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from decimal import ROUND_FLOOR, Context, Decimal
+from typing import TYPE_CHECKING
 
-from ..data.scan.result import Scan, pair_words
-from .page import document
-from .text import escape
+from ..data.words import listed
+from .document import Document, Lead, Section, plain_table, said
+from .report import to_know
+from .words import of_100, people_of_100
 
-__all__ = ["ScanReport"]
+if TYPE_CHECKING:
+    from ..data.scan.pairs import IsolatingPair
+    from ..data.scan.result import Scan
+
+__all__ = ["alone", "present", "sentence", "verdict"]
 
 _MOST_PEOPLE = 50
+_MOST_SUBSETS = 12
+_LEVELS = ("worst", "99%", "90%", "median")
 
 
-@dataclass(frozen=True)
-class ScanReport:
-    """A scan, ready to be shown."""
-
-    scan: Scan
-
-    def to_dict(self) -> dict[str, Any]:
-        """The scan's own values."""
-        return self.scan.to_dict()
-
-    def _remarks(self) -> list[str]:
-        pairs = [f"{p.first} and {p.second}: {pair_words(p)}" for p in self.scan.pairs]
-        return [text for text in (*pairs, self.scan.verdict, *self.scan.notes) if text]
-
-    def _tables(self) -> list[tuple[str, list[str], list[list[str]]]]:
-        made = self.scan.tables()
-        if self.scan.shown:
-            head = list(self.scan.shown[0])
-            rows = [["" if v is None else str(v) for v in person.values()] for person in self.scan.shown[:_MOST_PEOPLE]]
-            made.append((f"Isolated people ({len(rows)} shown)", head, rows))
-        return made
-
-    def to_text(self, width: int = 80) -> str:
-        """The sentence, the tables, what must be said."""
-        blocks = [textwrap.fill(self.scan.sentence, width)]
-        for title, head, rows in self._tables():
-            blocks.append("\n".join([textwrap.fill(title, width), *_aligned([head, *rows], width)]))
-        return "\n\n".join([*blocks, *(textwrap.fill(r, width) for r in self._remarks())])
-
-    def to_markdown(self) -> str:
-        """GitHub-flavoured Markdown."""
-        out = [f"**{escape(self.scan.sentence)}**"]
-        for title, head, rows in self._tables():
-            lines = [f"## {escape(title)}", "", "| " + " | ".join(escape(h) for h in head) + " |"]
-            lines.append("|---" + "|--:" * (len(head) - 1) + "|")
-            lines += ["| " + " | ".join(escape(c) for c in row) + " |" for row in rows]
-            out.append("\n".join(lines))
-        return "\n\n".join([*out, *(escape(r) for r in self._remarks())])
-
-    def to_html(self) -> str:
-        """A self-contained page."""
-        table, said = html.escape(self.scan.table), html.escape(self.scan.sentence)
-        lead = f'<section><h2>{table}</h2><div><p class="lead">{said}</p></div></section>'
-        sections = [lead, *map(_section, self._tables()), self._foot()]
-        return document("Who can be isolated", "Who can be isolated", sections)
-
-    def to_html_fragment(self) -> str:
-        """The sentence, the tables and the remarks for a notebook."""
-        tables = "".join(f"<h4>{html.escape(title)}</h4>{_table(head, rows)}" for title, head, rows in self._tables())
-        remarks = "".join(f"<p>{html.escape(r)}</p>" for r in self._remarks())
-        return f"<p><strong>{html.escape(self.scan.sentence)}</strong></p>{tables}{remarks}"
-
-    def _foot(self) -> str:
-        words = "".join(f"<p>{html.escape(r)}</p>" for r in self._remarks())
-        return f"<section><h2>What to know</h2><div>{words}</div></section>"
-
-
-def _section(table: tuple[str, list[str], list[list[str]]]) -> str:
-    title, head, rows = table
-    name = html.escape(title)
-    # a table wider than a phone scrolls, also by keyboard
-    inside = f'<div class="scroll" tabindex="0" role="region" aria-label="{name}">{_table(head, rows)}</div>'
-    return f"<section><h2>{name}</h2><div>{inside}</div></section>"
-
-
-def _table(head: list[str], rows: list[list[str]]) -> str:
-    cells = "".join(f'<th scope="col"{_side(i)}>{html.escape(h)}</th>' for i, h in enumerate(head))
-    body = "".join(
-        f"<tr>{''.join(f'<td{_side(i)}>{html.escape(c)}</td>' for i, c in enumerate(row))}</tr>" for row in rows
+def present(scan: Scan) -> Document:
+    """The sentence, the tables, what must be said."""
+    tables = [_combinations(scan), _fewest(scan), _columns(scan)]
+    if scan.queries:
+        tables.append(_queries(scan))
+    if scan.shown:
+        tables.append(_people(scan))
+    pairs = [f"{p.first} and {p.second}: {_pair(p)}" for p in scan.pairs]
+    remarks = [text for text in (*pairs, verdict(scan), *scan.notes) if text]
+    return Document(
+        "Who can be isolated",
+        "Who can be isolated",
+        (Lead((said(sentence(scan)),)),),
+        (*tables, *to_know(remarks)),
+        side=scan.table,
     )
-    return f'<table class="plain"><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>'
 
 
-def _side(column: int) -> str:
-    return ' class="number"' if column else ""
+def alone(scan: Scan) -> tuple[str, str]:
+    """The sentence in two parts: how many people, and where they are alone."""
+    verb = "is" if scan.isolated == scan.people == 1 else "are"
+    among = "their combination of" if len(scan.quasi_identifiers) > 1 else "their"
+    knowing = ""
+    if scan.known_columns < len(scan.quasi_identifiers):
+        knowing = f"some {scan.known_columns} of " if scan.known_columns > 1 else "one of "
+    return people_of_100(scan.isolated, scan.people), (
+        f"({scan.isolated:,} of {scan.people:,}) {verb} alone in {among} {knowing}{listed(scan.quasi_identifiers)}."
+    )
 
 
-def _aligned(rows: list[list[str]], width: int) -> list[str]:
-    """Columns of text, the first to the left and cut where the terminal ends."""
-    widths = [max(len(row[j]) for row in rows) for j in range(len(rows[0]))]
-    rest = sum(widths[1:]) + 2 * len(widths)
-    widths[0] = max(min(widths[0], width - rest), 12)
-    out = []
-    for row in rows:
-        first, *more = textwrap.wrap(row[0], widths[0]) or [""]
-        cells = [f"{c:>{w}}" for c, w in zip(row[1:], widths[1:], strict=True)]
-        out.append("  " + "  ".join([f"{first:<{widths[0]}}", *cells]))
-        out += [f"    {line}" for line in more]
-    return out
+def sentence(scan: Scan) -> str:
+    """The scan in a sentence."""
+    if not scan.people:
+        return "This table has no people in it, so nobody can be isolated."
+    many, where = alone(scan)
+    return f"{many} in this table {where}"
+
+
+def verdict(scan: Scan) -> str:
+    """Whether the limit holds, and the largest ε for which it does; empty without a limit."""
+    words = []
+    worst = scan.worst
+    if scan.exceeded is not None and scan.limit is not None and worst and worst.success:
+        state = "over" if scan.exceeded else "within"
+        words.append(
+            f"At ε = {scan.epsilon:g} the attacker guesses right for {of_100(worst.success['worst'])} "
+            f"in the worst case, without the release for 50 of 100: {state} your limit of {100 * scan.limit:g}"
+            + (f" for {100 * scan.quantile:g}% of people." if scan.quantile else ".")
+        )
+    if scan.largest_epsilon is not None:
+        words.append(f"The largest ε that stays within it is {_down(scan.largest_epsilon):g}.")
+    return " ".join(words)
+
+
+def _pair(pair: IsolatingPair) -> str:
+    """What a pair of answers gives away."""
+    if not pair.compared:
+        return "too many joint groups to compare."
+    many = f"{pair.people:,} people" if pair.people != 1 else "one person"
+    return f"these answers differ in exactly one person, for {many}."
+
+
+# -- tables -------------------------------------------------------------------------------------------------------
+
+
+def _section(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Section:
+    return Section(title, (plain_table(head, rows, title),))
+
+
+def _combinations(scan: Scan) -> Section:
+    total = scan.people or 1
+    best = sorted(scan.subsets, key=lambda s: (-s.people, len(s.columns)))[:_MOST_SUBSETS]
+    some = f" ({len(best)} of {len(scan.subsets)} combinations)" if len(best) < len(scan.subsets) else ""
+    rows = [[", ".join(s.columns), f"{s.people:,}", f"{100 * s.people / total:.1f}"] for s in best]
+    return _section(f"People a combination isolates{some}", ["columns", "people", "of 100"], rows)
+
+
+def _fewest(scan: Scan) -> Section:
+    rows = [[str(k), f"{v:,}"] for k, v in scan.fewest.items()]
+    return _section(
+        "Fewest columns that isolate a person", ["columns", "people"], [*rows, ["never alone", f"{scan.never:,}"]]
+    )
+
+
+def _columns(scan: Scan) -> Section:
+    rows = [
+        [
+            c.column,
+            f"{c.alone:,}",
+            "–" if c.lost_without is None else f"{c.lost_without:,}",
+            "–" if c.shapley is None else f"{c.shapley:,.1f}",
+        ]
+        for c in sorted(scan.columns, key=lambda c: -(c.shapley or c.alone))
+    ]
+    head = ["column", "isolates alone", "fewer without it", "fair share"]
+    return _section("What each column contributes", head, rows)
+
+
+def _queries(scan: Scan) -> Section:
+    rows = []
+    for q in scan.queries:
+        odds = ["–"] * len(_LEVELS) if q.success is None else [f"{100 * q.success[k]:.1f}" for k in _LEVELS]
+        over = "–" if q.above is None else f"{q.above:,}"
+        most = "–" if q.largest_epsilon is None else f"{_down(q.largest_epsilon):g}"
+        rows.append([str(q.query), f"{q.sensitivity:g}", f"{q.gap['worst']:g}", *odds, over, most])
+    title = "Right guesses of an isolated person's secret, of 100"
+    if scan.epsilon is not None:
+        title += f", at ε = {scan.epsilon:g}"
+    return _section(title, ["query", "sensitivity", "largest gap", *_LEVELS, "over limit", "largest ε"], rows)
+
+
+def _people(scan: Scan) -> Section:
+    head = list(scan.shown[0])
+    rows = [["" if v is None else str(v) for v in person.values()] for person in scan.shown[:_MOST_PEOPLE]]
+    return _section(f"Isolated people ({len(rows)} shown)", head, rows)
+
+
+def _down(epsilon: float) -> float:
+    """Three digits, rounded down: a printed ε must keep the limit it was chosen for."""
+    return float(Context(prec=3, rounding=ROUND_FLOOR).create_decimal(Decimal(epsilon)))

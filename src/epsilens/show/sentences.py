@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..catalogue.claims import CLAIMS
 from ..catalogue.mechanisms import MECHANISMS
-from ..catalogue.parameters import PARAMETERS, Risk, symbol
+from ..catalogue.parameter import Risk
+from ..catalogue.parameters import PARAMETERS, symbol
 from ..catalogue.readings import find
 from ..worlds import Kind
+from .document import Said, Span
 from .words import apart, count, frequencies, frequency, grouped, number, rounded_down, rounded_up, scale_for, small
 
 if TYPE_CHECKING:
@@ -22,29 +24,9 @@ if TYPE_CHECKING:
     from ..experiment import Experiment
 
 __all__ = [
-    "Question",
-    "Span",
-    "falls",
-    "false_alarms",
-    "flat",
-    "instruction",
-    "lead",
-    "mechanism",
-    "question",
+    "Question", "consequence", "falls", "false_alarms", "instruction", "lead", "mechanism", "question", "safe_value",
     "title",
-]
-
-
-class Span(NamedTuple):
-    """A piece of a sentence: plain, strong, or strong in the colour of added risk."""
-
-    text: str
-    role: Literal["", "strong", "risk"] = ""
-
-
-def flat(spans: Sequence[Span]) -> str:
-    """The sentence without its emphasis."""
-    return "".join(span.text for span in spans)
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +124,7 @@ def _knows(records: int) -> str:
     return f"An adversary who knows {known}, and how records go together,"
 
 
-def lead(asked: Question, success: float, baseline: float, belief: tuple[float, float]) -> tuple[Span, ...]:
+def lead(asked: Question, success: float, baseline: float, belief: tuple[float, float]) -> Said:
     """The sentence that comes first: right guesses with the release, and without it.
 
     A strong prior can hide a risk: the best guess is then the same for everyone, with or without the release. Where
@@ -199,8 +181,10 @@ _TITLES = {
 
 def title(e: Experiment) -> str:
     """The mechanism's name as people write it."""
+    if e.label:
+        return e.label
     entry = MECHANISMS.get(e.origin) or CLAIMS.get(e.origin)
-    return entry.title if entry else _TITLES.get(e.origin, e.name.replace("_", " "))
+    return entry.title if entry else _TITLES.get(e.origin, e.origin.replace("_", " "))
 
 
 def mechanism(e: Experiment) -> str:
@@ -326,7 +310,7 @@ def instruction(choice: Choice) -> str:
     return f"Use {named} = {value} {side}".rstrip()
 
 
-def consequence(choice: Choice, asked: Question) -> tuple[Span, ...]:
+def consequence(choice: Choice, asked: Question) -> Said:
     """What the chosen value achieves: the reading, its baseline and the limit."""
     name, args = choice.reading_name, choice.arguments
     reader = " ".join(asked.who.lower().split()[:2])  # an adversary, or a defender
@@ -343,7 +327,7 @@ def consequence(choice: Choice, asked: Question) -> tuple[Span, ...]:
     floor = float(find(name).floor(**args))
     if name not in phrases:
         return (
-            Span(f": {_spoken(choice)} is then at most "),
+            Span(f"{_spoken(choice)} is then at most "),
             Span(small(choice.limit), "risk"),
             Span(", your limit. Without the release it would be "),
             Span("0." if floor == 0 else f"{number(floor)}.", "strong"),
@@ -354,7 +338,7 @@ def consequence(choice: Choice, asked: Question) -> tuple[Span, ...]:
     if " than " in reached:  # "at most more than 99" says too much
         before = before.removesuffix("at most ")
     return (
-        Span(f": {before}"),
+        Span(before),
         Span(reached, "risk"),
         Span(f"{after}. Without the release it would be "),
         Span(without, "strong"),

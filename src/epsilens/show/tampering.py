@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..build.tampering.hiding import boundary, epsilon_to_detect
 from ..build.tampering.tampering import TESTS
 from ..errors import NoSolutionError
+from .charts import Chart
 from .charts.tampering import power_chart
-from .sheet import Rows, Sheet, times
-from .words import number, rounded_down, rounded_up, small
+from .document import Code, Document, Figure, Forms, Lead, Paragraph, Section, plain_table, said
+from .explanation import of_experiment
+from .report import Report, to_know
+from .words import number, rounded_down, rounded_up, small, times
 
 if TYPE_CHECKING:
-    from ..build.tampering.tampering import Tampering
+    from ..build.tampering.tampering import Rule, Tampering
 
-__all__ = ["about", "limits", "price"]
+__all__ = ["about", "limits", "of_rule", "present", "price"]
+
+SCHEMA = 1
+#: A table: its title, its head and its rows.
+Rows = tuple[str, list[str], list[list[str]]]
+_TEST_NAMES = {"optimal": "best", "one-sided": "one-sided", "two-sided": "two-sided"}
 
 
 def _moved(bias: float, stretch: float) -> str:
@@ -45,7 +53,39 @@ def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def about(t: Tampering, alpha: float = 0.05, power: float = 0.9) -> Sheet:
+def _report(
+    sentence: str,
+    tables: Sequence[Rows],
+    remarks: Sequence[str],
+    payload: Mapping[str, Any],
+    chart: Callable[[], Chart | None] | None = None,
+) -> Report:
+    sections = [Section(title, (plain_table(head, rows, title),)) for title, head, rows in tables]
+    if chart is not None:
+        figure = Figure(chart)
+        sections.insert(0, Section("The size of a false record", (figure,), forms=Forms.PAGE))
+    body = Document("Tampering", "Tampering", (Lead((said(sentence),)),), (*sections, *to_know(remarks)))
+    return Report(body, {"schema": SCHEMA, "sentence": sentence, **payload, "command": ""})
+
+
+def present(t: Tampering) -> Document:
+    """One false record, at the usual share of false alarms; many at once are only listed."""
+    if t.many:
+        return of_experiment(t)
+    return about(t).body
+
+
+def of_rule(rule: Rule) -> Document:
+    """When a test raises the alarm, and how often it does; many at once are only listed."""
+    if rule.many:
+        return Document("Tests", "Tampering", (Code(repr(rule), command=False, forms=Forms.ALL),))
+    told = f"{rule.test} test, alarm {rule.alarm} (published − expected)"
+    return Document(
+        "A test", "Tampering", (Paragraph(said(f"{told}: false alarms {rule.size:.6g}, power {rule.power:.6g}")),)
+    )
+
+
+def about(t: Tampering, alpha: float = 0.05, power: float = 0.9) -> Report:
     """One false record and the tests for it.
 
     >>> import epsilens as el
@@ -57,7 +97,7 @@ def about(t: Tampering, alpha: float = 0.05, power: float = 0.9) -> Sheet:
     rules = [t.optimal(alpha), t.one_sided(alpha), t.two_sided(alpha)]
     seen, alarms = times(float(rules[0].power), float(alpha))
     sentence = f"A false record that {_moved(bias, theta)} would be noticed {seen}; a false alarm is accepted {alarms}."
-    tests = [[_NAMES[r.test], r.alarm, number(float(r.power), float(alpha)), number(float(alpha))] for r in rules]
+    tests = [[_TEST_NAMES[r.test], r.alarm, number(float(r.power), float(alpha)), number(float(alpha))] for r in rules]
     back = t.reverse()
     divergences = {"kl": t.kl(), "reverse_kl": back.kl(), "chernoff": t.chernoff()}
     words = {
@@ -88,10 +128,7 @@ def about(t: Tampering, alpha: float = 0.05, power: float = 0.9) -> Sheet:
         "divergences": {k: _finite(float(v)) for k, v in divergences.items()},
     }
     chart = partial(power_chart, p["noise"], _unit(p), theta, alpha, abs(bias), float(rules[0].power))
-    return Sheet("Tampering", sentence, tuple(tables), tuple(r for r in remarks if r), payload, chart=chart)
-
-
-_NAMES = {"optimal": "best", "one-sided": "one-sided", "two-sided": "two-sided"}
+    return _report(sentence, tables, [r for r in remarks if r], payload, chart)
 
 
 def _sizes(
@@ -133,7 +170,7 @@ def _epsilon_remark(p: Mapping[str, Any], bias: float, theta: float, alpha: floa
     return f"To notice it at least {seen}, ε would have to be {rounded_up(needed)} or more."
 
 
-def limits(parameters: Mapping[str, Any], theta: float, alpha: float, power: float) -> Sheet:
+def limits(parameters: Mapping[str, Any], theta: float, alpha: float, power: float) -> Report:
     """How large a false record stays hidden behind this noise."""
     p = parameters
     unit, noise = _unit(p), p["noise"]
@@ -161,10 +198,10 @@ def limits(parameters: Mapping[str, Any], theta: float, alpha: float, power: flo
     }
     remarks = (f"{_noise(p)} hides false records as it hides people.",)
     chart = partial(power_chart, noise, unit, theta, alpha, None, 0.0)
-    return Sheet("Tampering", sentence, (_size_table(sizes, alpha),), remarks, payload, chart=chart)
+    return _report(sentence, [_size_table(sizes, alpha)], remarks, payload, chart)
 
 
-def price(needed: float, bias: float, theta: float, alpha: float, power: float, said: Mapping[str, Any]) -> Sheet:
+def price(needed: float, bias: float, theta: float, alpha: float, power: float, said: Mapping[str, Any]) -> Report:
     """The ε at which a false record is noticed."""
     seen, alarms = times(power, alpha)
     what = _moved(bias, theta)
@@ -174,4 +211,4 @@ def price(needed: float, bias: float, theta: float, alpha: float, power: float, 
         sentence = f"Use ε = {rounded_up(needed)} or more to notice a false record that {what} at least {seen}"
     payload = {"epsilon": needed, "bias": bias, "stretch": theta, "alpha": alpha, "power": power, **said}
     remarks = ("A larger ε shows tampering and people alike: weigh it against what an adversary learns.",)
-    return Sheet("Tampering", f"{sentence}; a false alarm is accepted {alarms}.", (), remarks, payload)
+    return _report(f"{sentence}; a false alarm is accepted {alarms}.", (), remarks, payload)

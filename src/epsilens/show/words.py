@@ -20,10 +20,13 @@ __all__ = [
     "frequency",
     "grouped",
     "number",
+    "of_100",
+    "people_of_100",
     "rounded_down",
     "rounded_up",
     "scale_for",
     "small",
+    "times",
 ]
 
 _SCALES = (100, 1_000, 10_000, 100_000, 1_000_000)
@@ -130,3 +133,45 @@ def small(value: float) -> str:
     ('0.00001', '0.05', '1e-12', '2')
     """
     return f"{Decimal(repr(float(value))).normalize():f}" if 1e-7 <= abs(value) < 1e7 else f"{value:g}"
+
+
+def of_100(share: float) -> str:
+    """A probability as a frequency; 99.9% is not "100 of 100".
+
+    >>> of_100(0.419), of_100(0.999), of_100(0.0003), of_100(0.0), of_100(1.0)
+    ('42 of 100', 'more than 99 of 100', 'fewer than 1 of 100', '0 of 100', '100 of 100')
+    """
+    if share in (0.0, 1.0):
+        return f"{int(share) * 100} of 100"
+    if share > 0.99:
+        return "more than 99 of 100"
+    if share < 0.01:
+        return "fewer than 1 of 100"
+    return f"{round(100 * share)} of 100"
+
+
+def people_of_100(count: int, total: int) -> str:
+    """A count of people as the start of a sentence.
+
+    >>> people_of_100(2475, 5912), people_of_100(0, 3), people_of_100(3, 3), people_of_100(1, 2000)
+    ('42 of 100 people', 'None of the 3 people', 'All 3 people', 'Fewer than 1 of 100 people')
+    """
+    if count == 0:
+        return f"None of the {total:,} people"
+    if count == total:
+        return "The only person" if total == 1 else f"All {total:,} people"
+    text = of_100(count / total)
+    return text[0].upper() + text[1:] + " people"
+
+
+def times(*shares: float, exact: bool = False) -> tuple[str, ...]:
+    """Shares as people say them, out of one denominator; with ``exact`` one at which each is a count.
+
+    >>> times(0.2718, 0.1)
+    ('27 times in 100', '10 times in 100')
+    """
+    out = []
+    for text in frequencies(*shares, exact=exact):
+        shown, scale = text.split(" of ")
+        out.append(f"{shown} time{'' if shown in ('1', 'fewer than 1') else 's'} in {scale}")
+    return tuple(out)

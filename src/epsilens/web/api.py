@@ -19,7 +19,8 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from ..catalogue.mechanisms import MECHANISMS, every_option
-from ..catalogue.parameters import PARAMETERS, Kind, Parameter
+from ..catalogue.parameter import Kind, Parameter
+from ..catalogue.parameters import PARAMETERS
 from ..catalogue.readings import READINGS
 from ..catalogue.said import EXPLAINED, reading_options
 from ..data.tables.bundled import bundled, names

@@ -24,7 +24,7 @@ except ImportError as error:
     raise MissingExtra(error.name or "fastapi", extra="web", purpose="the page") from error
 
 from .. import __version__
-from ..show import page
+from ..show.render.html import ASSETS
 from .limits import Limits
 from .security import Guard, allowed_hosts, is_loopback
 from .workers import Workers
@@ -57,7 +57,7 @@ def create_app(host: str = "127.0.0.1", limits: Limits | None = None) -> FastAPI
     app.include_router(api.make_router())
     app.include_router(api_docs.router)
     app.mount("/static", StaticFiles(directory=Path(__file__).with_name("static")), name="static")
-    app.mount("/assets", StaticFiles(directory=Path(page.__file__).with_name("assets")), name="assets")
+    app.mount("/assets", StaticFiles(directory=ASSETS), name="assets")
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(Exception, _failed)

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
 from ..catalogue.mechanisms import Mechanism
-from ..catalogue.parameters import PARAMETERS, Kind, Parameter, Place
+from ..catalogue.parameter import Kind, Parameter, Place
+from ..catalogue.parameters import PARAMETERS
 from ..catalogue.said import EXPLAINED
 
 __all__ = ["Field", "field_of", "from_of_100", "has_field", "shown_fields", "to_of_100", "way_of", "ways_of"]

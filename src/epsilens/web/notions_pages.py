@@ -10,16 +10,17 @@ from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
-from markupsafe import Markup
 
 from ..catalogue.conditions import CONDITIONS, conditions_given
-from ..catalogue.parameters import PARAMETERS, Place
+from ..catalogue.parameter import Place
+from ..catalogue.parameters import PARAMETERS
 from ..catalogue.said import number, plain
 from ..errors import EpsilensError, InputError
 from ..notions.catalogue import NOTIONS, Notion, find
 from ..notions.implications import REFUTED
 from ..show import notions as report
-from ..show.explain import command_line
+from ..show.explanation import command_line
+from ..show.render import html
 from ..show.words import rounded_down
 from .fields import field_of
 from .limits import check_texts
@@ -108,10 +109,10 @@ def notions_view(request: Request) -> Response:
         usual=_USUAL,
         rare=_RARE,
         refuted=[r for r in REFUTED if asked.notion.key in (r.source, r.target)],
-        subscripts=lambda text: Markup(report.subscripts(text)),
-        pictures_of_notion=Markup(asked.about.pictures) if asked.about else "",
-        lead=Markup(report.lead_html(asked.about.lead)) if asked.about else "",
-        table=lambda t: Markup(report.table_html(t)),
+        subscripts=html.subscripts,
+        pictures_of_notion=html.blocks((asked.about.pictures,)) if asked.about and asked.about.pictures else "",
+        lead=html.said(asked.about.lead) if asked.about else "",
+        table=lambda section: html.blocks(section.blocks),
         url=url,
         oob=",".join(("#reproduce", *(f"#error-{n}" for n in ("from", *_FIELDS)))),
     )

@@ -12,11 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from ..show import charts, page
+from ..show import charts
+from ..show.explanation import pictures as people
+from ..show.explanation import reading_table, told
+from ..show.render import html
 from ..show.sentences import false_alarms, title
 
 if TYPE_CHECKING:
-    from ..show.explain import Explanation
+    from ..show.explanation import Explanation
 
 __all__ = ["Kept", "compared_roc", "curves", "curves_note", "pictures", "readings", "said", "title"]
 
@@ -48,17 +51,18 @@ _charts = Kept(512)
 
 def said(about: Explanation) -> Markup:
     """The headline, if something was chosen, and the sentence."""
-    return Markup(page.said(about))
+    headline = Markup("<h1>{}</h1>").format(about.headline) if about.headline else Markup("")
+    return headline + html.blocks((told(about),))
 
 
 def pictures(about: Explanation) -> Markup:
     """The icon arrays with their note."""
-    return Markup(page.pictures(about))
+    return html.blocks((people(about),))
 
 
 def readings(about: Explanation) -> Markup:
     """The section with every reading."""
-    return Markup(page.readings_section(about))
+    return html.section(reading_table(about))
 
 
 def curves(about: Explanation, key: Hashable) -> list[Markup]:

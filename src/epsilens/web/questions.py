@@ -14,7 +14,8 @@ from urllib.parse import urlencode
 
 from ..build.builders import builder
 from ..catalogue.mechanisms import Mechanism, every_option
-from ..catalogue.parameters import PARAMETERS, Kind
+from ..catalogue.parameter import Kind
+from ..catalogue.parameters import PARAMETERS
 from ..catalogue.readings import find as find_reading
 from ..catalogue.said import (
     EXPLAINED,
@@ -33,7 +34,7 @@ from .fields import field_of, from_of_100, has_field, shown_fields, way_of, ways
 from .limits import bounded, check_texts
 
 if TYPE_CHECKING:
-    from ..show.explain import Explanation
+    from ..show.explanation import Explanation
 
 __all__ = [
     "Asked",
@@ -115,7 +116,7 @@ def _said(options: Mapping[str, Any]) -> dict[str, Any]:
 @_computable()
 def explain_strictly(mechanism: str, given: Mapping[str, str]) -> Explanation:
     """What ``epsilens explain`` shows for these options, given as text."""
-    from ..show.explain import command_line, explain
+    from ..show.explanation import command_line, explain
 
     entry = find(mechanism)
     options = _options(given, (*every_option(), *EXPLAINED))
@@ -131,7 +132,7 @@ def choose_strictly(
 ) -> Explanation:
     """What ``epsilens choose`` shows; ``at_most`` is ``reading=value``."""
     from ..choice.choice import choose
-    from ..show.explain import chosen, command_line
+    from ..show.explanation import chosen, command_line
 
     entry = find(mechanism)
     check_texts({"at_most": at_most, "parameter": parameter or ""})

@@ -59,7 +59,8 @@ def _import() -> None:
         import ibis  # noqa: F401
 
         from ..assessment import assessment as assessing  # noqa: F401
-        from ..show import assessment_page  # noqa: F401
+        from ..show.assessment import report  # noqa: F401
+        from ..show.render import html  # noqa: F401
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
@@ -120,12 +121,14 @@ def _columns(request: dict[str, Any]) -> dict[str, Any]:
 def _assess(request: dict[str, Any]) -> dict[str, Any]:
     from ..assessment.assessment import assess
     from ..plan.file import read_release
-    from ..show.assessment_data import as_dict
-    from ..show.assessment_page import sections, to_html
+    from ..show.assessment.report import present
+    from ..show.render import html
 
     # The line break says that this is YAML: without one the library would take it for the name of a file.
     made = assess(read_release(request["yaml"] + "\n"), table=request.get("table"))
-    return {"data": as_dict(made), "fragment": "\n".join(sections(made)), "html": to_html(made)}
+    document = present(made)
+    parts = html.sections(document)
+    return {"data": made.to_dict(), "fragment": "\n".join(parts), "html": html.page(document, parts)}
 
 
 if __name__ == "__main__":

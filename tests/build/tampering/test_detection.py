@@ -240,7 +240,7 @@ def test_words() -> None:
     assert str(d).startswith("The published answer lies 6 above the expected one: it looks tampered with.")
     assert "noticed 50 times in 100" in str(d)
     assert "nothing points to tampering" in str(el.detect(100.0, 100.0, epsilon=1.0))
-    assert "<p>" in d._repr_html_()
+    assert d.sentence in d._repr_html_()
     many = el.detect_series(np.r_[np.zeros(80), [50.0]], 0.0, scale=1.0)
     assert "1 of 81 published answers looks tampered with: number 81." in " ".join(str(many).split())
 

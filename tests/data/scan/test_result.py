@@ -7,7 +7,7 @@ import json
 import pytest
 
 from epsilens.data.scan.scan import DISCLOSURE, scan
-from epsilens.data.words import of_100, people_of_100
+from epsilens.show.words import of_100, people_of_100
 
 
 def words(found: object) -> str:

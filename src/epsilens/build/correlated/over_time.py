@@ -25,6 +25,7 @@ from ... import checks
 from ...checks import Array
 from ...errors import InputError
 from ...numerics.frozen import Valued
+from ...shown import Told
 from .tables import check_probabilities
 
 __all__ = ["Temporal", "backward", "forward", "limit", "temporal"]
@@ -33,12 +34,14 @@ _MOST_STEPS = 1_000_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Temporal(Valued):
+class Temporal(Valued, Told):
     """Leakage about the value at each time, in nats.
 
     ``backward`` is from the releases up to that time, ``forward`` from that time on, ``total`` from all of them. Each
     is an upper bound; ``exact`` names those that are reached by Laplace noise.
     """
+
+    shown_as = "temporal"
 
     epsilon: Array
     backward: Array
@@ -61,20 +64,6 @@ class Temporal(Valued):
             "worst": self.worst,
             "exact": list(self.exact),
         }
-
-    def __str__(self) -> str:
-        k = int(np.argmax(self.total))
-        own = float(self.epsilon[k])
-        return (
-            f"Someone who sees all {self.total.size} releases learns at most {self.total[k]:.6g} nats about the value "
-            f"at time {k}; that release alone gives {own:.6g}. The odds between two values change by a factor of at "
-            f"most {math.exp(min(float(self.total[k]), 700.0)):.4g}."
-        )
-
-    def _repr_html_(self) -> str:
-        import html
-
-        return f"<p>{html.escape(str(self))}</p>"
 
 
 def _matrix(name: str, transition: ArrayLike) -> Array:

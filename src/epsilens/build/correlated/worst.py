@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,6 +9,7 @@ from typing import Any, TypeAlias
 
 from ...errors import InputError
 from ...numerics.frozen import Frozen, Valued
+from ...shown import Sentenced, Told
 
 __all__ = ["Contribution", "Progress", "Worst", "record_names", "worst_of"]
 
@@ -29,7 +29,7 @@ def record_names(names: Sequence[str] | None, n: int) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Worst(Valued):
+class Worst(Valued, Sentenced, Told):
     """The largest leakage over all adversaries, with its certificate.
 
     An adversary wants the value of record ``target``, knows the records ``known`` (with ``values`` where these matter)
@@ -39,6 +39,8 @@ class Worst(Valued):
     rounding may have cost where a covariance is nearly singular. ``independent`` is the same measure for the same query
     on records that are not correlated.
     """
+
+    shown_as = "worst"
 
     leakage: float
     objective: str
@@ -64,38 +66,9 @@ class Worst(Valued):
             raise InputError("psi is for Gaussian noise: ask for worst(sigma=…), or read leakage")
         return self.leakage
 
-    @property
-    def sentence(self) -> str:
-        """One sentence for a lay reader, with its baseline."""
-        from ...show.words import frequencies
-
-        beliefs = [_belief(self.upper, self.objective), 0.5]
-        if self.independent is not None:
-            beliefs.append(_belief(self.independent, self.objective))
-        reached, coin, *alone = frequencies(*beliefs)
-        who = f"who knows {self._known()}" if self.known else "who knows no other record"
-        verb = "can become" if self.complete else "can become at most"
-        text = f"For someone {who}, an even belief ({coin}) about {self._name(self.target)} {verb} {reached}"
-        if self.objective == "psi":
-            verb = "guesses right for" if self.complete else "guesses right for at most"
-            text = f"Someone {who} {verb} {reached} between two values of {self._name(self.target)}; a coin gets {coin}"
-        if alone:
-            text += f"; if records were independent, {alone[0]}"
-        if not self.complete:
-            text += " (a proven bound: the search ended before it was exact)"
-        return text + "."
-
-    def _name(self, i: int) -> str:
-        return self.names[i] if i < len(self.names) else f"record {i}"
-
-    def _known(self) -> str:
-        shown = [
-            self._name(i) + (f" = {self.values[i]:g}" if self.values is not None and i in self.values else "")
-            for i in self.known
-        ]
-        if len(shown) > 6:
-            return f"{', '.join(shown[:5])} and {len(shown) - 5} more"
-        return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+    def name_of(self, record: int) -> str:
+        """What a record is called."""
+        return self.names[record] if record < len(self.names) else f"record {record}"
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready record; null where a number is not finite."""
@@ -103,9 +76,9 @@ class Worst(Valued):
             "leakage": _number(self.leakage),
             "objective": self.objective,
             "target": self.target,
-            "target_name": self._name(self.target),
+            "target_name": self.name_of(self.target),
             "known": list(self.known),
-            "known_names": [self._name(i) for i in self.known],
+            "known_names": [self.name_of(i) for i in self.known],
             "values": None if self.values is None else {str(k): _number(v) for k, v in self.values.items()},
             "upper": _number(self.upper),
             "complete": self.complete,
@@ -115,35 +88,16 @@ class Worst(Valued):
             "model": self.model,
         }
 
-    def __str__(self) -> str:
-        unit = "ψ" if self.objective == "psi" else "leakage"
-        bound = "exact" if self.complete else f"at most {self.upper:.6g}"
-        return f"{self.sentence} ({unit} {self.leakage:.6g}, {bound}; {self.method})"
-
-    def _repr_html_(self) -> str:
-        unit = "ψ" if self.objective == "psi" else "leakage"
-        bound = "exact" if self.complete else f"at most {self.upper:.6g}"
-        return (
-            f"<p>{html.escape(self.sentence)}</p>"
-            f"<p><small>{unit} {self.leakage:.6g}, {bound}; {html.escape(self.method)}, "
-            f"{self.examined:,} examined</small></p>"
-        )
-
 
 def _number(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-def _belief(value: float, objective: str) -> float:
-    """An even belief after leakage ℓ is at most 1/(1+e^{−ℓ}); at distance ψ the best guess is right with Φ(ψ/2)."""
-    if objective == "psi":
-        return 0.5 * math.erfc(-value / (2 * math.sqrt(2)))
-    return 1 / (1 + math.exp(-value))
-
-
 @dataclass(frozen=True, eq=False, repr=False)
-class Contribution(Valued):
+class Contribution(Valued, Told):
     """How much one record's correlations add to the worst case: ``leakage`` as it is, ``without`` them."""
+
+    shown_as = "contribution"
 
     record: int
     name: str
@@ -166,13 +120,6 @@ class Contribution(Valued):
             "contribution": _number(self.contribution),
             "complete": self.complete,
         }
-
-    def __str__(self) -> str:
-        verb = "add" if self.contribution >= 0 else "take away"
-        return (
-            f"the correlations of {self.name} {verb} {abs(self.contribution):.4g} ({self.leakage:.4g} with them, "
-            f"{self.without:.4g} without)"
-        )
 
 
 def worst_of(models: Iterable[Any], **settings: Any) -> Worst:

@@ -27,6 +27,7 @@ from ...laws.line.line import Laplaces, Normals
 from ...laws.line.pieces import Pieces
 from ...numerics.frozen import Valued
 from ...readings.law import Law
+from ...shown import Sentenced, Told
 from ...worlds import Kind, Worlds, of_values
 from ..mechanisms import gaussian, laplace
 from ..turning import turning_points
@@ -41,8 +42,10 @@ _LEAST = 1e-9  # in noise units; mixtures closer than this are bounded by their 
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class WorstPair(Valued):
+class WorstPair(Valued, Sentenced, Told):
     """The two values of a record that a release tells apart best; ``informed`` adds the belief between them."""
+
+    shown_as = "pair"
 
     values: tuple[Any, Any]
     shift: float | None
@@ -58,12 +61,6 @@ class WorstPair(Valued):
             )
         return self.knowledge.of(self.experiment)
 
-    @property
-    def sentence(self) -> str:
-        """Which pair, in words."""
-        far = "" if self.shift is None else f", {self.shift:g} apart in the answer"
-        return f"The values {self.values[0]} and {self.values[1]} are easiest to tell apart{far}."
-
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready record."""
         return {
@@ -73,14 +70,6 @@ class WorstPair(Valued):
             "knowledge": None if self.knowledge is None else self.knowledge.to_dict(),
             "sentence": self.sentence,
         }
-
-    def __str__(self) -> str:
-        return self.sentence
-
-    def _repr_html_(self) -> str:
-        import html
-
-        return f"<p>{html.escape(self.sentence)}</p>"
 
 
 def worst_pair(

@@ -28,6 +28,7 @@ from ...checks import Array, Number
 from ...errors import InputError
 from ...experiment import Experiment
 from ...numerics.frozen import Valued
+from ...shown import Sentenced, Shown, Told
 from ...worlds import Kind, Worlds, of_values
 from .beliefs import (
     POSITIVE,
@@ -52,13 +53,15 @@ _UNNAMED = Worlds(Kind.OTHER, words=("H0", "H1"))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Knowledge(Valued):
+class Knowledge(Valued, Sentenced, Told):
     """Prior odds with where they come from; build one with a ``from_…`` method.
 
     ``prior`` is π = P(H1), ``odds`` c = (1−π)/π, ``because`` says where they come from. ``values`` and
     ``probabilities`` hold the whole belief where there is one. ``direction`` is ``upper`` where the odds are only
     bounded: the likelier value is then at most so likely.
     """
+
+    shown_as = "knowledge"
 
     prior: float
     odds: float
@@ -88,16 +91,6 @@ class Knowledge(Valued):
             )
         return Informed(experiment, self)
 
-    @property
-    def sentence(self) -> str:
-        """The prior and where it comes from."""
-        most = "at most " if self.direction == "upper" and self.odds <= 1 else ""
-        most = "at least " if self.direction == "upper" and self.odds > 1 else most
-        return (
-            f"The adversary's prior is {most}{_short(self.prior)}, from {self.because}; "
-            "it moves their odds, not how well the release tells the two worlds apart."
-        )
-
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready record."""
         return {
@@ -112,14 +105,6 @@ class Knowledge(Valued):
             "direction": self.direction,
             "sentence": self.sentence,
         }
-
-    def __str__(self) -> str:
-        return self.sentence
-
-    def _repr_html_(self) -> str:
-        import html
-
-        return f"<p>{html.escape(self.sentence)}</p>"
 
     # -- said outright ------------------------------------------------------------------------------------------
 
@@ -353,7 +338,7 @@ class Knowledge(Valued):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Informed(Valued):
+class Informed(Valued, Shown):
     """An experiment read by an adversary with some knowledge: the readings that take a prior, with theirs.
 
     >>> import epsilens as el
@@ -361,6 +346,8 @@ class Informed(Valued):
     >>> informed.success(), round(informed.posterior(), 6)
     (0.9, 0.96073)
     """
+
+    shown_as = "informed"
 
     experiment: Experiment
     knowledge: Knowledge
@@ -398,18 +385,3 @@ class Informed(Valued):
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready record."""
         return {"experiment": self.experiment.to_dict(), "knowledge": self.knowledge.to_dict()}
-
-    def __str__(self) -> str:
-        from ...show.explain import explain
-
-        return f"{explain(self.experiment, prior=self.prior).to_text()}\n\n{self.knowledge.sentence}"
-
-    def _repr_html_(self) -> str:
-        from ...show.explain import explain
-
-        return explain(self.experiment, prior=self.prior).to_html_fragment() + self.knowledge._repr_html_()
-
-
-def _short(p: float) -> str:
-    text = f"{p:.4g}"
-    return text if float(text) < 1 else f"{p:.12g}"

@@ -8,7 +8,6 @@ series in hand, spending α/(t(t+1)) on answer t for one that is still arriving.
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +19,7 @@ from numpy.typing import ArrayLike
 from ... import checks
 from ...errors import InputError
 from ...numerics.frozen import Valued
+from ...shown import Sentenced, Told
 from ..noise import Noise, calibrate, log_tail, quantile, tail, two_sided_quantile
 from .hiding import boundary
 from .tampering import MOST, checked_stretch, power_of
@@ -32,7 +32,7 @@ _FAR = 1e150  # beyond so many units of noise even the logarithm of a p-value ov
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Detection(Valued):
+class Detection(Valued, Sentenced, Told):
     """The verdict on one answer.
 
     ``alarm`` is whether the p-value is at most ``level``, the share of false alarms of this test; ``below`` and
@@ -40,6 +40,8 @@ class Detection(Valued):
     it always sounds). ``power`` is the share of answers moved by ``bias`` that the test notices, None where no bias was
     stated. In a series ``adjusted`` is the p-value to compare with the series' own α.
     """
+
+    shown_as = "detection"
 
     published: float
     expected: float
@@ -73,13 +75,6 @@ class Detection(Valued):
         test = "two-sided" if self.side == "both" else "one-sided"
         return boundary(test, self.noise, self.stretch, self.level, 0.5) * self.unit
 
-    @property
-    def sentence(self) -> str:
-        """The verdict for a lay reader."""
-        from ...show.detection import verdict
-
-        return verdict(self)
-
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready; an infinite threshold is null."""
         told: dict[str, Any] = {
@@ -101,20 +96,16 @@ class Detection(Valued):
         }
         return told if self.adjusted is None else {**told, "adjusted_p_value": self.adjusted}
 
-    def __str__(self) -> str:
-        return self.sentence
-
-    def _repr_html_(self) -> str:
-        return f"<p>{html.escape(self.sentence)}</p>"
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Series(Valued):
+class Series(Valued, Sentenced):
     """The verdicts on a series of answers.
 
     At most a share ``alpha`` of untampered series raises any alarm, whatever the dependence between answers;
     ``family_wise`` is that share exactly where the answers' noise is independent.
     """
+
+    shown_as = "series"
 
     answers: tuple[Detection, ...]
     alpha: float
@@ -126,13 +117,6 @@ class Series(Valued):
         """The places, counted from 0, of the answers that raise an alarm."""
         return tuple(i for i, d in enumerate(self.answers) if d.alarm)
 
-    @property
-    def sentence(self) -> str:
-        """The verdict for a lay reader."""
-        from ...show.detection import series_verdict
-
-        return series_verdict(self)
-
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
         return {
@@ -142,16 +126,6 @@ class Series(Valued):
             "alarms": list(self.alarms),
             "answers": [d.to_dict() for d in self.answers],
         }
-
-    def __str__(self) -> str:
-        from ...show.detection import series
-
-        return series(self).to_text()
-
-    def _repr_html_(self) -> str:
-        from ...show.detection import series
-
-        return series(self).to_html_fragment()
 
 
 def _log_p(noise: str, side: str, z: float) -> float:

@@ -7,7 +7,6 @@ m = |bias|/unit. More noise protects people and hides tampering alike.
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +23,7 @@ from ...laws.closed.stretched_laplace import StretchedLaplace
 from ...laws.closed.stretched_normal import StretchedNormal
 from ...numerics.frozen import Valued
 from ...readings.law import Law
+from ...shown import Told
 from ...worlds import TAMPERING
 from ..mechanisms import together
 from ..noise import calibrate, quantile, tail, two_sided_quantile
@@ -36,13 +36,15 @@ MOST = 1e4
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Rule(Valued):
+class Rule(Valued, Told):
     """Alarm when published − expected is under ``below`` or over ``above``, both in units of the answer.
 
     An infinite end is never reached; at a size of 1 ``above`` is minus infinity and the alarm always sounds. ``size``
     is the share of false alarms, ``power`` the share of tampered answers noticed; ``threshold`` is the end on the side
     of the bias.
     """
+
+    shown_as = "rule"
 
     test: str
     threshold: Number
@@ -69,15 +71,6 @@ class Rule(Valued):
         ends = [f"below {self.below:.6g}"] if np.isfinite(self.below) else []
         ends += [f"above {self.above:.6g}"] if np.isfinite(self.above) else []
         return " or ".join(ends) or "never"
-
-    def __str__(self) -> str:
-        if self.many:
-            return repr(self)
-        told = f"{self.test} test, alarm {self.alarm} (published − expected)"
-        return f"{told}: false alarms {self.size:.6g}, power {self.power:.6g}"
-
-    def _repr_html_(self) -> str:
-        return f"<p>{html.escape(str(self))}</p>"
 
 
 def _json(value: Number) -> Any:
@@ -128,6 +121,8 @@ def checked_stretch(stretch: Any) -> float:
 
 class Tampering(Experiment):
     """The experiment of :func:`tampering`: every reading, and the tests a defender may run."""
+
+    shown_as = "tampering"
 
     def one_sided(self, alpha: ArrayLike) -> Rule:
         """Alarm beyond one threshold, on the side of the bias (above, for a bias of 0); Theorem 3 with its cases
@@ -186,16 +181,6 @@ class Tampering(Experiment):
         unit = np.asarray(p["sigma" if p["noise"] == "gaussian" else "scale"])
         m = np.abs(np.asarray(p["bias"])) / unit
         return self.fit(checks.probability("alpha", alpha)), p["noise"], m, p["stretch"], unit
-
-    def __str__(self) -> str:
-        from ...show.tampering import about
-
-        return about(self).to_text() if not self.many else repr(self)
-
-    def _repr_html_(self) -> str:
-        from ...show.tampering import about
-
-        return about(self).to_html_fragment() if not self.many else super()._repr_html_()
 
 
 def _rule(test: str, threshold: Any, below: Any, above: Any, alpha: Array, power: Array) -> Rule:

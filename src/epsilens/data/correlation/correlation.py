@@ -22,6 +22,7 @@ import numpy as np
 
 from ...build.correlated import Contribution, Worst
 from ...numerics.frozen import Frozen, Valued
+from ...shown import Sentenced
 from ..tables.columns import column_of
 from ..tables.open import OpenTable, open_table
 from . import estimates
@@ -39,7 +40,7 @@ DISCLOSURE = (
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Correlation(Valued):
+class Correlation(Valued, Sentenced):
     """What one noisy answer gives away about one record when records depend on each other.
 
     ``worst`` is the worst adversary with its certificate, ``by_known[k]`` the worst of those who know k
@@ -48,6 +49,8 @@ class Correlation(Valued):
     ``high`` is the safe value), ``contributions`` how much of the worst leakage goes when a record is made
     independent of the others. Leakages are in nats for Laplace noise and ψ for Gaussian (``objective``).
     """
+
+    shown_as = "correlation"
 
     table: str
     engine: str
@@ -83,13 +86,6 @@ class Correlation(Valued):
             f"high={self.interval.high:.4g})"
         )
 
-    @property
-    def sentence(self) -> str:
-        """The finding in a sentence, with what independence would give beside it."""
-        from ...show.correlation import sentence
-
-        return sentence(self)
-
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values, ready for JSON."""
         return {
@@ -116,32 +112,6 @@ class Correlation(Valued):
             "related": None if self.related is None else self.related.to_dict(),
             "notes": list(self.notes),
         }
-
-    def to_text(self, width: int = 80) -> str:
-        """Plain text."""
-        from ...show.correlation import to_text
-
-        return to_text(self, width)
-
-    def to_markdown(self) -> str:
-        """Markdown: the sentence, then tables."""
-        from ...show.correlation import to_markdown
-
-        return to_markdown(self)
-
-    def to_html(self) -> str:
-        """A self-contained page with its chart."""
-        from ...show.correlation import to_html
-
-        return to_html(self)
-
-    def __str__(self) -> str:
-        return self.to_text()
-
-    def _repr_html_(self) -> str:
-        from ...show.correlation import fragment
-
-        return fragment(self)
 
 
 def correlate(

@@ -8,7 +8,7 @@ its density bends (``knots``), its atoms, and where it is centred. ``Laplaces``,
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, Self
 
 import numpy as np
 from scipy.special import log_ndtr, logsumexp
@@ -88,22 +88,17 @@ class Line(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Laplaces:
-    """A mixture of Laplace laws: weights, locations and scales of equal length."""
+class _Mixture:
+    """Weights, locations and scales of equal length."""
 
     weights: tuple[float, ...]
     locations: tuple[float, ...]
     scales: tuple[float, ...]
 
     @classmethod
-    def at(cls, location: float = 0.0, scale: float = 1.0) -> Laplaces:
-        """One Laplace law."""
+    def at(cls, location: float = 0.0, scale: float = 1.0) -> Self:
+        """One law."""
         return cls((1.0,), (location,), (scale,))
-
-    @property
-    def knots(self) -> tuple[float, ...]:
-        """The locations."""
-        return self.locations
 
     @property
     def atoms(self) -> tuple[tuple[float, float], ...]:
@@ -126,12 +121,22 @@ class Laplaces:
         return max(self.scales)
 
     def _z(self, x: Array) -> tuple[Array, Array, Array]:
-        b = np.asarray(self.scales)
+        s = np.asarray(self.scales)
         return (
-            (np.asarray(x, dtype=float)[..., None] - np.asarray(self.locations)) / b,
+            (np.asarray(x, dtype=float)[..., None] - np.asarray(self.locations)) / s,
             np.log(self.weights),
-            b,
+            s,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Laplaces(_Mixture):
+    """A mixture of Laplace laws: weights, locations and scales of equal length."""
+
+    @property
+    def knots(self) -> tuple[float, ...]:
+        """The locations."""
+        return self.locations
 
     def tails(self) -> tuple[Tail, Tail]:
         """The components of the largest scale rule."""
@@ -161,50 +166,13 @@ class Laplaces:
 
 
 @dataclass(frozen=True, slots=True)
-class Normals:
+class Normals(_Mixture):
     """A mixture of normal laws: weights, means and standard deviations of equal length."""
-
-    weights: tuple[float, ...]
-    locations: tuple[float, ...]
-    scales: tuple[float, ...]
-
-    @classmethod
-    def at(cls, location: float = 0.0, scale: float = 1.0) -> Normals:
-        """One normal law."""
-        return cls((1.0,), (location,), (scale,))
 
     @property
     def knots(self) -> tuple[float, ...]:
         """None: the density is smooth."""
         return ()
-
-    @property
-    def atoms(self) -> tuple[tuple[float, float], ...]:
-        """None."""
-        return ()
-
-    @property
-    def support(self) -> tuple[float, float]:
-        """The whole line."""
-        return (-np.inf, np.inf)
-
-    @property
-    def centre(self) -> float:
-        """The mean."""
-        return float(np.dot(self.weights, self.locations))
-
-    @property
-    def scale(self) -> float:
-        """The largest standard deviation."""
-        return max(self.scales)
-
-    def _z(self, x: Array) -> tuple[Array, Array, Array]:
-        s = np.asarray(self.scales)
-        return (
-            (np.asarray(x, dtype=float)[..., None] - np.asarray(self.locations)) / s,
-            np.log(self.weights),
-            s,
-        )
 
     def tails(self) -> tuple[Tail, Tail]:
         """Normal."""

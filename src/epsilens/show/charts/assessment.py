@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..assessment_numbers import percent, planned, risk, share
-from ..assessment_queries import subject
-from ..assessment_words import error_limit, hardest, leading, second
+from ..assessment.numbers import percent, planned, risk, share
+from ..assessment.queries import subject
+from ..assessment.words import error_limit, hardest, leading, second
 from ..words import frequency
 from .chart import Chart
 from .letters import width_of

@@ -9,7 +9,7 @@ import numpy as np
 
 from ... import checks
 from ...errors import InputError, MissingExtra
-from ..explain import explain
+from ..explanation import explain
 from .curves import CURVES
 
 if TYPE_CHECKING:

@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .letters import SIZE, wrapped
-from .placement import LINE, Box, Point, Room, spread
+from .placement import LINE, Point, Room, spread
 from .scales import log_ticks, steps
 
 __all__ = [
     "End", "Layer", "dashed", "dot", "dots", "ends", "frame", "line", "linear_axis", "log_axis", "room_for", "text",
-    "upright",
 ]  # fmt: skip
 
 Layer = dict[str, Any]
@@ -110,11 +109,6 @@ def ends(labels: Sequence[End], at: Point, height: int, right: int, room: Room |
             half = LINE * len(lines) / 2
             room.take((room.width + _BESIDE, middle - half, room.width + right, middle + half))
     return made
-
-
-def upright(box: Box) -> float:
-    """The middle of a box, from the top."""
-    return (box[1] + box[3]) / 2
 
 
 # -- axes and frame -----------------------------------------------------------------------------------------------

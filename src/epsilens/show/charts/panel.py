@@ -7,8 +7,8 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..assessment_numbers import planned
-from ..assessment_words import second, second_name
+from ..assessment.numbers import planned
+from ..assessment.words import second, second_name
 from .letters import width_of
 from .marks import Layer, dashed, dot, ends, line, text
 from .placement import LINE, Point, Room, block

@@ -10,7 +10,7 @@ from typing import Any
 
 from .letters import width_of
 
-__all__ = ["Scale", "log_ticks", "scale", "steps", "written"]
+__all__ = ["Scale", "clear", "log_ticks", "scale", "steps", "written"]
 
 Scale = Callable[[float], float]
 #: Room between the labels of two ticks, in pixels.

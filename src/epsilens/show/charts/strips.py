@@ -9,9 +9,9 @@ import numpy as np
 
 from ...assessment.accuracy import noise_at, simulate
 from ...data.queries import Noise
-from ..assessment_numbers import error, planned, value
-from ..assessment_queries import group_name
-from ..assessment_words import second
+from ..assessment.numbers import error, planned, value
+from ..assessment.queries import group_name
+from ..assessment.words import second
 from .chart import Chart
 from .letters import shortened, width_of
 from .marks import Layer, dots, frame, line, linear_axis, log_axis, text

@@ -1,4 +1,4 @@
-"""Explain an experiment, or a choice: the sentence, the table, and every form in which they can be shown."""
+"""Explain an experiment, or a choice: the sentence, the pictures, every reading, and how to get them again."""
 
 from __future__ import annotations
 
@@ -6,28 +6,80 @@ import math
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from .. import checks
+from .. import __version__, checks
 from ..catalogue.mechanisms import MECHANISMS
-from ..catalogue.parameters import PARAMETERS, Panel, flag
+from ..catalogue.parameter import Panel, flag
+from ..catalogue.parameters import PARAMETERS
 from ..errors import InputError
+from . import charts
+from .charts import icons
+from .document import (
+    Cell,
+    Code,
+    Column,
+    Document,
+    Fact,
+    Figure,
+    Figures,
+    Forms,
+    Group,
+    IconArray,
+    Icons,
+    Kind,
+    Lead,
+    Notes,
+    Paragraph,
+    Said,
+    Section,
+    Span,
+    Table,
+    Tone,
+    flat,
+    said,
+)
+from .presenters import Presented
 from .readings import Row, rows
-from .sentences import Span, consequence, flat, instruction, lead, mechanism, question
+from .sentences import consequence, falls, false_alarms, instruction, lead, mechanism, question, title
+from .words import apart, frequencies, frequency, rounded_down, rounded_up
 
 if TYPE_CHECKING:
+    from ..build.knowledge.knowledge import Informed
     from ..choice.choice import Choice
     from ..experiment import Experiment
 
-__all__ = ["Explanation", "chosen", "command_line", "explain"]
+__all__ = [
+    "Explanation", "chosen", "command_line", "explain", "of_choice", "of_experiment", "of_informed", "pictures",
+    "reading_table", "told",
+]  # fmt: skip
 
 SCHEMA = 1
 
+_PARAMETERS = {
+    "epsilon": "Privacy loss ε",
+    "delta": "δ",
+    "psi": "Sensitivity index ψ",
+    "sigma": "Standard deviation σ",
+    "scale": "Scale",
+    "sensitivity": "Sensitivity",
+    "shift": "Shift",
+    "stretch": "Stretch",
+    "gamma": "γ",
+    "truth": "Truthful answers",
+    "k": "Possible answers",
+    "outcomes": "Outcomes",
+    "monotonic": "Monotonic",
+    "calibration": "Calibration",
+    "neighbours": "Neighbours",
+    "norm": "Norm",
+}
+
 
 @dataclass(frozen=True)
-class Explanation:
+class Explanation(Presented):
     """What an experiment means for a person, ready to be shown.
 
     ``lead`` is the sentence with its emphasis, ``headline`` an instruction (empty unless something was chosen),
@@ -36,7 +88,7 @@ class Explanation:
 
     experiment: Experiment
     arguments: Mapping[str, float]
-    lead: tuple[Span, ...]
+    lead: Said
     mechanism: str
     rows: tuple[Row, ...]
     command: str
@@ -46,7 +98,32 @@ class Explanation:
     @property
     def sentence(self) -> str:
         """The headline and the lead as one plain text."""
-        return self.headline + flat(self.lead)
+        return f"{self.headline}: {flat(self.lead)}" if self.headline else flat(self.lead)
+
+    @property
+    def document(self) -> Document:
+        """The document: sentence, picture, curves, table, and how it was computed."""
+        e = self.experiment
+        how = (Paragraph(said(self.mechanism), Tone.HOW),) if self.mechanism else ()
+        worlds = f"The two worlds compared: {e.h0}; {e.h1}. epsilens {__version__}."
+        command = (Code(self.command),) if self.command else ()
+        return Document(
+            title(e),
+            "What to set" if self.headline else "What one release tells",
+            (told(self), *how, pictures(self)),
+            (
+                _curves(self),
+                reading_table(self),
+                Section(
+                    "How to reproduce",
+                    (*command, Paragraph(said(worlds), Tone.NOTE, Forms.PAGE)),
+                    silent=True,
+                    forms=Forms.KEPT,
+                ),
+            ),
+            headline=self.headline,
+            facts=tuple(Fact(_PARAMETERS.get(key, key), _shown(key, value)) for key, value in e.parameters.items()),
+        )
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -84,42 +161,6 @@ class Explanation:
             payload["choice"] = _finite(self.choice.to_dict())
         return payload
 
-    def to_text(self, width: int = 80) -> str:
-        """Plain text."""
-        from .text import to_text
-
-        return to_text(self, width)
-
-    def to_terminal(self, width: int = 80) -> str:
-        """Text with the emphasis of a terminal."""
-        from .terminal import to_terminal
-
-        return to_terminal(self, width)
-
-    def to_markdown(self) -> str:
-        """Markdown: the sentence, then a table."""
-        from .text import to_markdown
-
-        return to_markdown(self)
-
-    def to_html(self) -> str:
-        """A self-contained page with its charts."""
-        from .page import page
-
-        return page(self)
-
-    def to_html_fragment(self) -> str:
-        """The sentence, the picture and the table for a notebook: no scripts, no charts, nothing to install."""
-        from .page import fragment
-
-        return fragment(self)
-
-    def __str__(self) -> str:
-        return self.to_text()
-
-    def _repr_html_(self) -> str:
-        return self.to_html_fragment()
-
 
 def explain(
     experiment: Experiment,
@@ -141,7 +182,7 @@ def explain(
     50 of 100.
     ...
     """
-    if any(isinstance(v, np.ndarray) for v in experiment.parameters.values()):
+    if experiment.many:
         raise InputError("this experiment holds arrays: give single numbers, or read the values it returns")
     given = {
         "prior": float(checks.probability("prior", checks.scalar("prior", prior))),
@@ -210,6 +251,107 @@ def _reproduce(e: Experiment, given: Mapping[str, float]) -> str:
     asked = [p for p in PARAMETERS.values() if p.panel in (Panel.ADVERSARY, Panel.READING) and p.usual is not None]
     options |= {p.name: given[p.name] for p in asked if p.name in given and given[p.name] != p.usual}
     return command_line("explain", e.origin, options)
+
+
+# -- the document -------------------------------------------------------------------------------------------------
+
+
+def of_experiment(e: Experiment) -> Document:
+    """An experiment at the usual prior; many at once are only listed."""
+    if e.many:
+        return Document(title(e), "Many experiments", (Code(repr(e), command=False, forms=Forms.ALL),))
+    return explain(e).document
+
+
+def of_informed(informed: Informed) -> Document:
+    """An experiment as an adversary with some knowledge reads it, and where their prior comes from."""
+    made = explain(informed.experiment, prior=informed.prior).document
+    source = Section("What the adversary knows", (Paragraph(said(informed.knowledge.sentence)),), silent=True)
+    return replace(made, sections=(*made.sections, source))
+
+
+def of_choice(choice: Choice) -> Document:
+    """What to set, what that achieves, and every reading at the chosen value."""
+    return chosen(choice).document
+
+
+def told(about: Explanation) -> Lead:
+    """The sentence, which continues the headline where there is one."""
+    return Lead((about.lead,), continues=bool(about.headline))
+
+
+def _shown(key: str, value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if not isinstance(value, float):
+        return str(value)
+    return rounded_up(value, 6) if falls(key) else rounded_down(value, 6)
+
+
+def pictures(about: Explanation) -> Icons:
+    """100 people before and after the release."""
+    row, asked = about.row("success"), question(about.experiment)
+    right = 0.9999999 if row.nearly else row.value
+    with_it, without = frequencies(right, row.baseline)
+    limit = about.choice.limit if about.choice and about.choice.reading_name == "success" else None
+    prior = about.arguments["prior"]
+    share = "half of them" if prior == 0.5 else f"{frequency(prior)}"
+    note = f"Each figure is one of 100 {asked.unit}, {share} {asked.group}. The adversary guesses for each."
+    if icons.filled(row.value) == icons.filled(row.baseline):
+        added = apart(right, row.baseline)
+        note += " The release adds fewer than 1 of 100." if added else " The release changes no guess."
+    before = (Span("Without the release: "), Span(without, "number"), Span(" right"))
+    after = (Span("With it: "), Span(with_it, "risk"), Span(" right"))
+    return Icons(
+        (
+            IconArray(before, row.baseline, key="before"),
+            IconArray(after, row.baseline, right, limit, key="after"),
+        ),
+        note,
+    )
+
+
+def _curves(about: Explanation) -> Section:
+    e, prior, fpr = about.experiment, about.arguments["prior"], about.arguments["fpr"]
+    both = (partial(charts.roc, e, prior, fpr), partial(charts.precision_recall, e, prior, fpr))
+    note = (
+        "The adversary can trade false alarms for people found. Filled dot: the best guess. Hollow dot: at "
+        f"{false_alarms(fpr)}."
+    )
+    return Section(
+        "How the guess can be tuned",
+        (Figures(tuple(Figure(chart) for chart in both)), Paragraph(said(note), Tone.NOTE)),
+        forms=Forms.PAGE,
+    )
+
+
+def reading_table(about: Explanation) -> Section:
+    """Every reading with its baseline and its words, then what a reader should know besides."""
+    columns = (
+        Column("Reading", Kind.NAME, plain=""),
+        Column("Symbol", Kind.SYMBOL),
+        Column("Value", Kind.VALUE, plain="value"),
+        Column("Without", Kind.QUIET, plain="without"),
+        Column("In words", Kind.WORDS, plain=""),
+    )
+    shown = groupby((r for r in about.rows if r.shown), key=lambda r: r.group)
+    groups = tuple(Group(tuple(_cells(r) for r in members), name) for name, members in shown)
+    return Section("Every reading", (Table(columns, groups, "Every reading"), Notes(about.remarks)), silent=True)
+
+
+def _cells(r: Row) -> tuple[Cell, ...]:
+    """Running text has no column for symbols: the name takes one that it does not already tell."""
+    named = f"{r.name} {r.symbol}" if r.symbol and r.symbol[0] in ("ε", "δ", "ψ", "F") else r.name
+    return (
+        Cell(r.name, plain=named),
+        Cell(r.symbol),
+        Cell(r.text),
+        Cell(r.baseline_text, alone=r.key == "fbeta"),  # the other rows' words repeat it
+        Cell(r.words),
+    )
+
+
+# -- JSON ---------------------------------------------------------------------------------------------------------
 
 
 def _number(value: float) -> float | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from decimal import ROUND_CEILING, Context, Decimal
 
-from .words import apart, number, rounded_down, rounded_up, small
+from ..words import apart, number, rounded_down, rounded_up, small
 
 __all__ = [
     "FREQUENCIES",

@@ -5,17 +5,17 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from ..assessment.assessment import SCHEMA
-from ..assessment.precedents import SOURCE
-from ..data.tables.source import masked
-from .assessment_queries import title
-from .assessment_relatives import relatives_data
-from .assessment_words import headline, sentence, status
+from ...assessment.assessment import SCHEMA
+from ...assessment.precedents import SOURCE
+from ...data.tables.source import masked
+from .queries import title
+from .relatives import relatives_data
+from .words import headline, sentence, status
 
 if TYPE_CHECKING:
-    from ..assessment.accuracy import Noise, QueryAccuracy
-    from ..assessment.assessment import Assessment, Risk
-    from ..data.scan.result import Scan
+    from ...assessment.accuracy import Noise, QueryAccuracy
+    from ...assessment.assessment import Assessment, Risk
+    from ...data.scan.result import Scan
 
 __all__ = ["as_dict", "release_values"]
 
@@ -46,7 +46,7 @@ def as_dict(a: Assessment) -> dict[str, Any]:
         "precedents": {"source": SOURCE, "deployments": [dict(vars(p)) for p in a.precedents]},
         "assumptions": list(a.assumptions),
         "notes": list(a.notes),
-        "reproduce": dict(a.reproduce),
+        "reproduce": {**a.reproduce, **({"command": a.command} if a.command else {})},
         "release": release_values(a),
     }
     made: dict[str, Any] = _finite(plain)

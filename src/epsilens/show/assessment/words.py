@@ -8,18 +8,19 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from ..assessment.accuracy import noise_at
-from ..assessment.verdict import Standing
-from ..catalogue.readings import find
-from ..data.queries import Noise
-from .assessment_numbers import FREQUENCIES, MOST, epsilon_down, epsilon_up, error, limit, percent, planned, risk, share
-from .assessment_queries import subject
-from .sentences import Span, false_alarms, flat
-from .words import apart, count, frequencies, frequency, grouped, scale_for
+from ...assessment.accuracy import noise_at
+from ...assessment.verdict import Standing
+from ...catalogue.readings import find
+from ...data.queries import Noise
+from ..document import Said, Span, flat
+from ..sentences import false_alarms
+from ..words import apart, count, frequencies, frequency, grouped, scale_for
+from .numbers import FREQUENCIES, MOST, epsilon_down, epsilon_up, error, limit, percent, planned, risk, share
+from .queries import subject
 
 if TYPE_CHECKING:
-    from ..assessment.accuracy import QueryAccuracy
-    from ..assessment.assessment import Assessment, Risk
+    from ...assessment.accuracy import QueryAccuracy
+    from ...assessment.assessment import Assessment, Risk
 
 __all__ = [
     "DISCLOSURE", "contradiction", "error_at", "error_limit", "failed", "hardest", "headline", "lead", "leading",
@@ -103,7 +104,7 @@ def sentence(a: Assessment) -> str:
     return " ".join(flat(paragraph) for paragraph in lead(a))
 
 
-def lead(a: Assessment) -> tuple[tuple[Span, ...], ...]:
+def lead(a: Assessment) -> tuple[Said, ...]:
     """Two paragraphs: what the adversary reaches at the planned ε, then what to do about it and its price."""
     return _consequence(a, leading(a)), _advice(a)
 
@@ -116,7 +117,7 @@ def reached(a: Assessment, r: Risk, value: float) -> float:
     return math.nextafter(1, 0) if value == 1 and r.reading in FREQUENCIES and not r.conclusive else value
 
 
-def _consequence(a: Assessment, r: Risk) -> tuple[Span, ...]:
+def _consequence(a: Assessment, r: Risk) -> Said:
     start = f"At the planned ε = {planned(a.epsilon)}, "
     if r.reading not in FREQUENCIES:
         spans = [
@@ -209,7 +210,7 @@ def _phrase(a: Assessment, r: Risk) -> tuple[str, str, str]:
 # -- what to do about it ------------------------------------------------------------------------------------------
 
 
-def _advice(a: Assessment) -> tuple[Span, ...]:
+def _advice(a: Assessment) -> Said:
     said, now, r = a.verdict.standing, planned(a.epsilon), leading(a)
     if said is Standing.IMPOSSIBLE:
         if r.reading == "posterior" and a.release.mechanism.noise is Noise.GAUSSIAN:

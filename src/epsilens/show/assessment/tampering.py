@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..assessment.accuracy import FALSE_ALARMS, noise_at
-from .assessment_numbers import planned, value
-from .assessment_queries import subject, title
-from .assessment_words import hardest, second
+from ...assessment.accuracy import FALSE_ALARMS, noise_at
+from ..document import Cell, Column, Group, Kind, Table
+from .numbers import planned, value
+from .queries import subject, title
+from .words import hardest, second
 
 if TYPE_CHECKING:
-    from ..assessment.accuracy import QueryAccuracy
-    from ..assessment.assessment import Assessment
+    from ...assessment.accuracy import QueryAccuracy
+    from ...assessment.assessment import Assessment
 
 __all__ = ["hidden_sentence", "hidden_table"]
 
@@ -33,12 +34,16 @@ def hidden_sentence(a: Assessment) -> str:
     )
 
 
-def hidden_table(a: Assessment) -> list[list[str]]:
-    """Header and rows: query, what one honest person may move it by, what stays hidden at the planned and second ε."""
-    at = second(a)
-    head = ["Query", "one person", f"ε = {planned(a.epsilon)}", *([] if at is None else [f"ε = {planned(at)}"])]
-    rows = [
-        [title(a, q), value(q.sensitivity / q.divisor), *(value(_hidden(a, q, e)) for e in (a.epsilon, at) if e)]
+def hidden_table(a: Assessment) -> Table:
+    """Each query, what one honest person may move it by, and what stays hidden at the planned and the second ε."""
+    shown = [a.epsilon, *([] if (at := second(a)) is None else [at])]
+    heads = ["one person", *(f"ε = {planned(e)}" for e in shown)]
+    rows = tuple(
+        (
+            Cell(title(a, q)),
+            Cell(value(q.sensitivity / q.divisor)),
+            *(Cell(value(_hidden(a, q, e))) for e in shown),
+        )
         for q in a.queries
-    ]
-    return [head, *rows]
+    )
+    return Table((Column("Query", Kind.NAME), *(Column(h, label=h) for h in heads)), (Group(rows),))

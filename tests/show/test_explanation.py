@@ -13,7 +13,7 @@ import pytest
 
 import epsilens as el
 from epsilens.catalogue.readings import find
-from epsilens.show.explain import Explanation, chosen, command_line, explain
+from epsilens.show.explanation import Explanation, chosen, command_line, explain
 from epsilens.show.readings import best_guess
 from epsilens.show.sentences import mechanism
 

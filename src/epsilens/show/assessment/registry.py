@@ -6,12 +6,12 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from .. import __version__
-from .assessment_queries import title
-from .assessment_words import headline
+from ... import __version__
+from .queries import title
+from .words import headline
 
 if TYPE_CHECKING:
-    from ..assessment.assessment import Assessment
+    from ...assessment.assessment import Assessment
 
 __all__ = ["to_registry"]
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..plan.relatives import worst_relation
-from .assessment_numbers import epsilon_down, planned
-from .assessment_queries import subject, title
-from .words import rounded_up
+from ...plan.relatives import worst_relation
+from ..document import Cell, Column, Group, Kind, Table
+from ..words import rounded_up
+from .numbers import epsilon_down, planned
+from .queries import subject, title
 
 if TYPE_CHECKING:
-    from ..assessment.assessment import Assessment
-    from ..plan.relatives import Relation
+    from ...assessment.assessment import Assessment
+    from ...plan.relatives import Relation
 
 __all__ = ["relation", "relatives_data", "relatives_sentence", "relatives_table"]
 
@@ -39,18 +40,14 @@ def relatives_sentence(a: Assessment) -> str:
     )
 
 
-def relatives_table(a: Assessment) -> list[list[str]]:
-    """Header and rows: for each number of related records that are known, how much more one answer tells."""
-    alike = relation(a)
-    if alike is None:
-        return []
+def relatives_table(alike: Relation) -> Table:
+    """For each number of related records that are known, how much more one answer tells."""
     levels = list(enumerate(alike.by_known))
     step = max(1, len(levels) // 10)
     shown = [*levels[::step], *([] if (len(levels) - 1) % step == 0 else [levels[-1]])]
-    return [
-        [f"Known, of {alike.others} others", "times as much as independent"],
-        *([f"{k}", rounded_up(level, 3)] for k, level in shown),
-    ]
+    columns = (Column(f"Known, of {alike.others} others", Kind.NAME), Column("times as much as independent"))
+    rows = tuple((Cell(f"{k}"), Cell(rounded_up(level, 3))) for k, level in shown)
+    return Table(columns, (Group(rows),), "How many times as much one answer tells")
 
 
 def relatives_data(a: Assessment) -> list[dict[str, Any]]:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from ..catalogue.readings import find
-from ..data.tables.source import Bundled, Url, source_of
-from ..errors import InputError
-from .assessment_numbers import FREQUENCIES, limit, percent, planned, value
-from .words import small
+from ...catalogue.readings import find
+from ...data.tables.source import Bundled, Url, source_of
+from ...errors import InputError
+from ..words import small
+from .numbers import FREQUENCIES, limit, percent, planned, value
 
 if TYPE_CHECKING:
-    from ..assessment.accuracy import QueryAccuracy
-    from ..assessment.assessment import Assessment
-    from ..plan.plan import ReleaseQuery
+    from ...assessment.accuracy import QueryAccuracy
+    from ...assessment.assessment import Assessment
+    from ...plan.plan import ReleaseQuery
 
 __all__ = ["detail", "facts", "group_name", "subject", "title", "typical_label"]
 

@@ -1,0 +1,1 @@
+"""Any document as text, Markdown, terminal output, a page or a notebook fragment."""

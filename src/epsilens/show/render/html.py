@@ -1,0 +1,185 @@
+"""Any document as a self-contained page, as sections for another page, and as a fragment for notebooks.
+
+The markup is in ``templates/``, which escape by themselves; here is only what they ask for.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from ... import __version__
+from ..charts import icons
+from ..document import Block, Document, Figure, Forms, IconArray, Kind, Lead, Said, Section, Table
+from .tables import grid, stated
+
+__all__ = ["ASSETS", "blocks", "fragment", "page", "said", "section", "sections", "style", "subscripts"]
+
+ASSETS = Path(str(files("epsilens.show").joinpath("assets")))
+_TEMPLATES = Path(str(files("epsilens.show").joinpath("templates")))
+#: Where the limit stands in every bar, in per cent of its width; the bar has room for 1/0.42 of the limit.
+_LIMIT_AT = 42.0
+# Unicode ranges of the two subsets, as published with the fonts.
+_RANGES = {
+    "latin": "U+0000-00FF,U+0131,U+0152-0153,U+02BB-02BC,U+02C6,U+02DA,U+02DC,U+2000-206F,U+20AC,U+2122,U+2212,U+2215",
+    "greek": "U+0370-0377,U+037A-037F,U+0384-038A,U+038C,U+038E-03A1,U+03A3-03FF",
+}
+_FAMILIES = {"Source Serif 4": "source-serif-4", "Source Sans 3": "source-sans-3"}
+_SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
+
+
+# -- what is asked for --------------------------------------------------------------------------------------------
+
+
+def page(document: Document, parts: Sequence[Markup] | None = None) -> str:
+    """The whole document as one file that fetches nothing; ``parts`` are its sections where they are made already."""
+    tab = document.tab or f"{document.headline or document.title} · epsilens"
+    shown = sections(document) if parts is None else parts
+    template = _environment().get_template("page.html")
+    return template.render(document=document, sections=shown, tab=tab, version=__version__, fonts=_fonts(), css=style())
+
+
+def sections(document: Document) -> list[Markup]:
+    """The opening and the sections, for a page that has a head of its own."""
+    shown = [s for s in document.sections if Forms.PAGE in s.forms]
+    first = [_macro("opening", document)] if document.opening or document.headline else []
+    return [made for made in (*first, *map(section, shown)) if made]
+
+
+def section(one: Section) -> Markup:
+    """One section."""
+    return _macro("section", one)
+
+
+def blocks(some: Sequence[Block]) -> Markup:
+    """Blocks without a section around them."""
+    return _macro("blocks", some)
+
+
+def said(spans: Said) -> Markup:
+    """A sentence with its emphasis."""
+    return _macro("spans", spans)
+
+
+def fragment(document: Document) -> str:
+    """The sentence, the tables and the remarks for a notebook, with inline styles and the notebook's own colours."""
+    return _environment().get_template("fragment.html").render(d=document)
+
+
+@cache
+def style() -> Markup:
+    """The stylesheet, fonts not included."""
+    return Markup("".join((ASSETS / name).read_text(encoding="utf-8") for name in ("page.css", "assessment.css")))
+
+
+# -- what the templates ask for -----------------------------------------------------------------------------------
+
+
+@cache
+def _environment() -> Environment:
+    made = Environment(
+        loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
+        lstrip_blocks=True, keep_trailing_newline=True,
+    )  # fmt: skip
+    made.filters["subscripts"] = subscripts
+    made.globals |= {
+        "name_of": lambda block: type(block).__name__,
+        "PAGE": Forms.PAGE,
+        "NOTEBOOK": Forms.NOTEBOOK,
+        "BAR": Kind.BAR,
+        "SYMBOL": Kind.SYMBOL,
+        "limit_at": _LIMIT_AT,
+        "look_of": _look,
+        "capitalised": _capitalised,
+        "continued": _continued,
+        "emphasised": _emphasised,
+        "drawings": _drawings,
+        "people": _people,
+        "stated": stated,
+        "grid": grid,
+    }
+    return made
+
+
+@cache
+def _macros() -> Any:
+    return _environment().get_template("blocks.html").module
+
+
+def _macro(name: str, *given: Any) -> Markup:
+    return Markup(getattr(_macros(), name)(*given))
+
+
+@cache
+def _fonts() -> Markup:
+    faces = []
+    for family, stem in _FAMILIES.items():
+        for weight in (400, 600):
+            for subset, covers in _RANGES.items():
+                raw = (ASSETS / f"{stem}-{subset}-{weight}-normal.woff2").read_bytes()
+                data = base64.b64encode(raw).decode("ascii")
+                faces.append(
+                    f'@font-face{{font-family:"{family}";font-weight:{weight};font-style:normal;'
+                    f"src:url(data:font/woff2;base64,{data}) format('woff2');unicode-range:{covers}}}"
+                )
+    return Markup("\n".join(faces))
+
+
+def _look(table: Table) -> str:
+    """How a table is laid out follows from what it holds."""
+    if any(column.label or column.kind is Kind.BAR for column in table.columns):
+        return "answers"
+    if table.column(Kind.WORDS) is not None:
+        return "readings"
+    return "wraps" if table.columns[0].kind is Kind.TEXT else "plain"
+
+
+def _capitalised(lead: Lead) -> tuple[Said, ...]:
+    """Beneath a headline the lead starts a sentence of its own."""
+    if not lead.continues:
+        return lead.paragraphs
+    (first, *spans), *rest = lead.paragraphs
+    start = first._replace(text=first.text[:1].upper() + first.text[1:])
+    return ((start, *spans), *rest)
+
+
+def _continued(document: Document) -> bool:
+    return any(isinstance(block, Lead) and block.continues for block in document.opening)
+
+
+def _emphasised(lead: Lead) -> bool:
+    return any(span.role in ("strong", "risk") for paragraph in lead.paragraphs for span in paragraph)
+
+
+def subscripts(text: str) -> Markup:
+    """Subscripts as markup, because the embedded fonts have no subscript characters: D₂, ε_DP.
+
+    >>> subscripts("D₂ < ε_DP")
+    Markup('D<sub>2</sub> &lt; ε<sub>DP</sub>')
+    """
+    out = Markup("")
+    for part in re.split(r"([₀-₉]+|(?<=ε)_[A-Z]+)", text):
+        lowered = bool(re.fullmatch(r"[₀-₉]+|_[A-Z]+", part))
+        shown = part.translate(_SUBSCRIPTS).removeprefix("_") if lowered else part
+        out += Markup("<sub>{}</sub>").format(shown) if lowered else shown
+    return out
+
+
+def _drawings(figure: Figure) -> list[Markup]:
+    """The chart at each of its widths; nothing where there is nothing to draw."""
+    chart = figure.chart()
+    if chart is None:
+        return []
+    return [Markup(chart.svg("page", width)) for width in dict.fromkeys((chart.desk, chart.phone))]
+
+
+def _people(array: IconArray) -> Markup:
+    return Markup(icons.icons(array.baseline, array.value, array.limit, key=array.key))

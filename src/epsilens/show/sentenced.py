@@ -1,0 +1,215 @@
+"""Results that come down to a sentence: vectors, correlated records, what an adversary knows, mistakes and observes."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..data.words import listed
+from .document import Document, Fact, Facts, Paragraph, said
+from .words import frequencies, number, rounded_down
+
+if TYPE_CHECKING:
+    from ..attacks.mistaken import Mistaken
+    from ..attacks.observed import Observed
+    from ..build.approximations import Clt
+    from ..build.correlated.over_time import Temporal
+    from ..build.correlated.worst import Contribution, Worst
+    from ..build.knowledge.composite import WorstPair
+    from ..build.knowledge.knowledge import Knowledge
+    from ..build.vectors import Vector
+
+__all__ = [
+    "belief", "knowledge", "mistaken", "observed", "of_clt", "of_contribution", "of_knowledge", "of_mistaken",
+    "of_observed", "of_pair", "of_temporal", "of_vector", "of_worst", "pair", "vector", "worst",
+]  # fmt: skip
+
+
+def _told(title: str, sentence: str, *facts: Fact) -> Document:
+    more = (Facts(facts),) if facts else ()
+    return Document(title, "In a sentence", (Paragraph(said(sentence)), *more))
+
+
+# -- vectors ------------------------------------------------------------------------------------------------------
+
+
+def vector(v: Vector) -> str:
+    """The advantage of the product test beside the scalar's and the paper's."""
+    if v.experiment.parameters["noise"] == "gaussian":
+        return (
+            f"With {len(v.losses)} coordinates of normal noise an adversary's advantage is "
+            f"{number(float(v.experiment.advantage()))}: they add up to one of ψ = {v.experiment.psi():.4g}."
+        )
+    best, one, claimed = (float(e.advantage()) for e in (v.experiment, v.scalar, v.claimed))
+    least = "" if v.exact else "at most "
+    return (
+        f"With {len(v.losses)} noisy coordinates an adversary's advantage is {least}{number(best)}; "
+        f"with everything in one it would be {number(one)}, and the paper's bound says {number(claimed)}."
+    )
+
+
+def of_vector(v: Vector) -> Document:
+    """A noisy vector."""
+    return _told("A noisy vector", vector(v))
+
+
+# -- correlated records -------------------------------------------------------------------------------------------
+
+
+def belief(value: float, objective: str) -> float:
+    """An even belief after leakage ℓ is at most 1/(1+e^{−ℓ}); at distance ψ the best guess is right with Φ(ψ/2)."""
+    if objective == "psi":
+        return 0.5 * math.erfc(-value / (2 * math.sqrt(2)))
+    return 1 / (1 + math.exp(-value))
+
+
+def worst(w: Worst) -> str:
+    """The worst adversary, beside what independent records would give."""
+    beliefs = [belief(w.upper, w.objective), 0.5]
+    if w.independent is not None:
+        beliefs.append(belief(w.independent, w.objective))
+    reached, coin, *alone = frequencies(*beliefs)
+    who = f"who knows {_known(w)}" if w.known else "who knows no other record"
+    target = w.name_of(w.target)
+    verb = "can become" if w.complete else "can become at most"
+    text = f"For someone {who}, an even belief ({coin}) about {target} {verb} {reached}"
+    if w.objective == "psi":
+        verb = "guesses right for" if w.complete else "guesses right for at most"
+        text = f"Someone {who} {verb} {reached} between two values of {target}; a coin gets {coin}"
+    if alone:
+        text += f"; if records were independent, {alone[0]}"
+    if not w.complete:
+        text += " (a proven bound: the search ended before it was exact)"
+    return text + "."
+
+
+def _known(w: Worst) -> str:
+    values = {} if w.values is None else w.values
+    shown = [w.name_of(i) + (f" = {values[i]:g}" if i in values else "") for i in w.known]
+    return f"{', '.join(shown[:5])} and {len(shown) - 5} more" if len(shown) > 6 else listed(shown)
+
+
+def of_worst(w: Worst) -> Document:
+    """The worst adversary, and how it was found."""
+    unit = "ψ" if w.objective == "psi" else "leakage"
+    bound = "exact" if w.complete else f"at most {w.upper:.6g}"
+    return _told("The worst adversary", f"{worst(w)} ({unit} {w.leakage:.6g}, {bound}; {w.method})")
+
+
+def of_contribution(c: Contribution) -> Document:
+    """What one record's correlations add."""
+    verb = "add" if c.contribution >= 0 else "take away"
+    return _told(
+        "What one record adds",
+        f"the correlations of {c.name} {verb} {abs(c.contribution):.4g} ({c.leakage:.4g} with them, "
+        f"{c.without:.4g} without)",
+    )
+
+
+def of_temporal(t: Temporal) -> Document:
+    """The largest leakage over time."""
+    k = int(np.argmax(t.total))
+    own = float(t.epsilon[k])
+    return _told(
+        "Releases over time",
+        f"Someone who sees all {t.total.size} releases learns at most {t.total[k]:.6g} nats about the value "
+        f"at time {k}; that release alone gives {own:.6g}. The odds between two values change by a factor of at "
+        f"most {math.exp(min(float(t.total[k]), 700.0)):.4g}.",
+    )
+
+
+# -- approximations -----------------------------------------------------------------------------------------------
+
+
+def of_clt(c: Clt) -> Document:
+    """An approximation beside what is proven."""
+    low, high = c.bracket
+    side = "more" if c.error > 0 else "less"
+    return _told(
+        "An approximation",
+        f"An approximation, not a guarantee: ψ = {c.psi:.6g}, and {abs(c.error):.1%} {side} than the truth.",
+        *(Fact(f"ε by {name}", f"{value:.6g}") for name, value in c.epsilons.items()),
+        Fact("proven", f"[{low:.6g}, {high:.6g}]"),
+    )
+
+
+# -- what an adversary knows --------------------------------------------------------------------------------------
+
+
+def knowledge(k: Knowledge) -> str:
+    """The prior and where it comes from."""
+    most = "at most " if k.direction == "upper" and k.odds <= 1 else ""
+    most = "at least " if k.direction == "upper" and k.odds > 1 else most
+    return (
+        f"The adversary's prior is {most}{_probability(k.prior)}, from {k.because}; "
+        "it moves their odds, not how well the release tells the two worlds apart."
+    )
+
+
+def _probability(p: float) -> str:
+    text = f"{p:.4g}"
+    return text if float(text) < 1 else f"{p:.12g}"
+
+
+def of_knowledge(k: Knowledge) -> Document:
+    """What an adversary knows beforehand."""
+    return _told("What the adversary knows", knowledge(k))
+
+
+def pair(p: WorstPair) -> str:
+    """Which pair, in words."""
+    far = "" if p.shift is None else f", {p.shift:g} apart in the answer"
+    return f"The values {p.values[0]} and {p.values[1]} are easiest to tell apart{far}."
+
+
+def of_pair(p: WorstPair) -> Document:
+    """The two values that a release tells apart best."""
+    return _told("Two values", pair(p))
+
+
+# -- attacks ------------------------------------------------------------------------------------------------------
+
+
+def mistaken(m: Mistaken) -> str:
+    """The cost of the mistake in words."""
+    if np.ndim(m.success):
+        return f"{np.size(m.success)} mistaken adversaries: read success beside best_success."
+    with_it, best, without = frequencies(float(m.success), float(m.best_success), float(m.baseline))
+    return (
+        f"An adversary who believes a prior of {float(m.believed_prior):.4g} is right for {with_it}; "
+        f"one who knows it is {float(m.prior):.4g} for {best}, and without the release for {without}."
+    )
+
+
+def of_mistaken(m: Mistaken) -> Document:
+    """A mistaken adversary."""
+    return _told("A mistaken adversary", mistaken(m))
+
+
+def observed(o: Observed) -> str:
+    """The losses that an observed attack is consistent with."""
+    if np.ndim(o.laplace):
+        return f"{np.size(o.laplace)} observed attacks: read laplace, gaussian, pure and approximate."
+    point = f"true-positive rate {float(o.tpr):.4g} at false-positive rate {float(o.fpr):.4g}"
+    if o.pure == 0:
+        return f"An attack with {point} is no better than chance: it is consistent with any ε."
+    flipped = " (turned round, for it was worse than chance)" if o.flipped else ""
+    if math.isinf(float(o.pure)):
+        least = "" if math.isinf(float(o.approximate)) else f"; with δ = {o.delta:g} set aside, ε is at least "
+        least += _down(float(o.approximate)) if least else ""
+        return f"An attack with {point}{flipped} is never wrong on one side: no finite ε allows it{least}."
+    return (
+        f"An attack with {point}{flipped} needs at least ε = {_down(float(o.pure))} from any ε-DP release, "
+        f"ε = {_down(float(o.laplace))} from Laplace noise, ψ = {_down(float(o.gaussian))} from normal noise."
+    )
+
+
+def of_observed(o: Observed) -> Document:
+    """An observed attack."""
+    return _told("An observed attack", observed(o))
+
+
+def _down(value: float) -> str:
+    return "∞" if math.isinf(value) else rounded_down(value)
