@@ -145,3 +145,8 @@ def test_errors_cross_processes(error: el.EpsilensError) -> None:
     for other in (pickle.loads(pickle.dumps(error)), copy.copy(error), copy.deepcopy(error)):
         assert type(other) is type(error)
         assert (str(other), vars(other)) == (str(error), vars(error))
+
+
+def test_a_repr_of_many_experiments_at_once() -> None:
+    many = el.laplace(epsilon=np.array([[0.1], [1.0]]), sensitivity=np.array([1.0, 2.0]), shift=1.0)
+    assert repr(many) == "laplace(epsilon=[[0.1], [1]], sensitivity=[1, 2], shift=1)"
