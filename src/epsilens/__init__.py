@@ -43,9 +43,9 @@ _HOME = {
     "detect": "build.tampering.detection",
     "detect_series": "build.tampering.detection",
     "watch": "build.tampering.detection",
-    "kl_bound": "build.tampering.bounds",
-    "chernoff_bound": "build.tampering.bounds",
-    "privacy_distortion": "build.tampering.bounds",
+    "kl_bound": "build.tampering.tampering",
+    "chernoff_bound": "build.tampering.tampering",
+    "privacy_distortion": "build.tampering.tampering",
     "Knowledge": "build.knowledge.knowledge",
     "worst_pair": "build.knowledge.composite",
     "above": "build.knowledge.composite",
@@ -98,10 +98,9 @@ if TYPE_CHECKING:
     from .build.knowledge.knowledge import Knowledge
     from .build.mechanisms import gaussian, laplace
     from .build.sampling import dpsgd, subsample
-    from .build.tampering.bounds import chernoff_bound, kl_bound, privacy_distortion
     from .build.tampering.detection import detect, detect_series, watch
     from .build.tampering.hiding import detected_bias, epsilon_to_detect, hidden_bias
-    from .build.tampering.tampering import tampering
+    from .build.tampering.tampering import chernoff_bound, kl_bound, privacy_distortion, tampering
     from .build.vectors import vector
     from .choice.choice import Choice, choose
     from .data.correlation.correlation import Correlation, correlate
