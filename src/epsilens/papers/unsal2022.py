@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..build.mechanisms import gaussian, laplace
-from ..build.noise import quantile, tail
+from ..build.mechanisms import gaussian, laplace, quantile, tail
 from ..build.tampering.hiding import boundary
 from ..build.tampering.tampering import kl_bound, power_of, privacy_distortion, tampering
 from ..numerics.roots import root

@@ -28,8 +28,7 @@ from ...numerics.frozen import Valued
 from ...readings.law import Law
 from ...shown import Told
 from ...worlds import TAMPERING
-from ..mechanisms import together
-from ..noise import calibrate, quantile, tail, two_sided_quantile
+from ..mechanisms import calibrate, quantile, tail, together, two_sided_quantile
 
 __all__ = [
     "TESTS", "Rule", "Tampering", "checked_stretch", "chernoff_bound", "kl_bound", "pair", "power_of",
