@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..attacks.observed import Observed
     from ..build.composition import Vector
     from ..build.correlated.over_time import Temporal
-    from ..build.correlated.worst import Contribution, Worst
+    from ..build.correlated.risk import Contribution, Worst
     from ..build.knowledge.composite import WorstPair
     from ..build.knowledge.knowledge import Knowledge
     from ..build.sampling import Clt

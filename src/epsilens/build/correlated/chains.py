@@ -24,15 +24,13 @@ from numpy.typing import ArrayLike
 from ... import checks
 from ...checks import Array
 from ...errors import InputError
-from .adversary import Laws
+from .adversary import Laws, suprema
 from .chain_sides import Side, Walks
-from .knots import suprema
 from .records import Records, positive
-from .risk import Outcome, Risk
+from .risk import Outcome, Progress, Risk, Worst, record_names
 from .search import Found, screen, swing
 from .sums import Contributions, contributions
 from .tables import Table, check_probabilities
-from .worst import Progress, Worst, record_names
 
 __all__ = ["Chain", "chain"]
 

@@ -12,13 +12,11 @@ import numpy as np
 
 from ...checks import Array
 from ...errors import InputError
-from .adversary import Laws
-from .knots import suprema
+from .adversary import Laws, suprema
 from .records import Known, Records, positive
-from .risk import Outcome, Risk
+from .risk import Outcome, Progress, Risk, Worst
 from .search import Found, Search, layout, screen, work
 from .sums import Contributions
-from .worst import Progress, Worst
 
 __all__ = ["MOST_CELLS", "TOTAL", "Table", "check_probabilities"]
 

@@ -22,10 +22,9 @@ from ....numerics.frozen import Valued
 from ....readings.law import Law
 from ....worlds import Kind, Worlds
 from ..adversary import noise
-from ..worst import Contribution, Progress, Worst, record_names
-from .choice import choose
+from ..risk import Contribution, Progress, Worst, record_names
 from .problem import Adversary, Problem, refuse_extremes, refuse_indefinite, symmetric
-from .search import Result, search, search_by_known
+from .search import Result, choose, search, search_by_known
 
 __all__ = ["NormalRecords", "normal"]
 
