@@ -73,13 +73,7 @@ def geometric(
         noise = checks.positive("scale", checks.scalar("scale", scale))  # type: ignore[arg-type]
         eps = float(per_noise("scale", np.asarray(float(most)), noise))
     a = eps / most
-    parameters = {
-        "epsilon": eps,
-        "scale": most / eps,
-        "sensitivity": most,
-        "shift": d,
-        "neighbours": neighbours,
-    }
+    parameters = {"epsilon": eps, "scale": most / eps, "sensitivity": most, "shift": d, "neighbours": neighbours}
     if d == 0:
         law = Finite(np.zeros(1), np.zeros(1), mirrored=True)
     else:

@@ -269,11 +269,7 @@ def conversions(psi: float, delta: float) -> dict[str, float]:
     exact = float(Normal(np.asarray(p)).profile_inverse(np.asarray(d)))
     # (α−1)²ψ²/2 = −log(δα) on (1, 1/δ); then ε = (α − ½)ψ² + log(1 − 1/α)
     order = float(
-        root(
-            lambda a: (a - 1) ** 2 * p * p / 2 + np.log(d) + np.log(a),
-            np.asarray(1.0),
-            np.asarray(max(1 / d, 2.0)),
-        )
+        root(lambda a: (a - 1) ** 2 * p * p / 2 + np.log(d) + np.log(a), np.asarray(1.0), np.asarray(max(1 / d, 2.0)))
     )
     improved = max((order - 0.5) * p * p + math.log1p(-1 / order), 0.0) if order > 1 else 0.0
     plain = p * p / 2 + p * math.sqrt(2 * math.log(1 / d))

@@ -219,12 +219,7 @@ class Chain(Records):
                             yield i, full
 
     def by_known(
-        self,
-        *,
-        scale: Any = None,
-        sigma: Any = None,
-        time_limit: float | None = None,
-        progress: Progress | None = None,
+        self, *, scale: Any = None, sigma: Any = None, time_limit: float | None = None, progress: Progress | None = None
     ) -> tuple[Worst, ...]:
         """The worst adversary for each number of known records, from none to all others.
 

@@ -104,12 +104,7 @@ class Records(Valued, ABC):
         )
 
     def worst(
-        self,
-        *,
-        scale: Any = None,
-        sigma: Any = None,
-        time_limit: float | None = None,
-        progress: Progress | None = None,
+        self, *, scale: Any = None, sigma: Any = None, time_limit: float | None = None, progress: Progress | None = None
     ) -> Worst:
         """The adversary (target, known records and their values) with the largest leakage, or ψ for Gaussian noise.
 
@@ -139,12 +134,7 @@ class Records(Valued, ABC):
         )
 
     def contributions(
-        self,
-        *,
-        scale: Any = None,
-        sigma: Any = None,
-        time_limit: float | None = None,
-        progress: Progress | None = None,
+        self, *, scale: Any = None, sigma: Any = None, time_limit: float | None = None, progress: Progress | None = None
     ) -> tuple[Contribution, ...]:
         """Which records' correlations matter: how much the worst case falls when a record is made independent.
 

@@ -212,12 +212,7 @@ class Network(Records):
         return Outcome(value, target, known, values, max(upper, value), value >= upper, examined, method)
 
     def by_known(
-        self,
-        *,
-        scale: Any = None,
-        sigma: Any = None,
-        time_limit: float | None = None,
-        progress: Progress | None = None,
+        self, *, scale: Any = None, sigma: Any = None, time_limit: float | None = None, progress: Progress | None = None
     ) -> tuple[Worst, ...]:
         """The worst adversary for each number of known records; while the joint table is small."""
         return self.table().by_known(scale=scale, sigma=sigma, time_limit=time_limit, progress=progress)

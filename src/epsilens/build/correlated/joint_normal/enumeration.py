@@ -395,11 +395,7 @@ def enumerate_adversaries(
 
 
 def front(
-    problem: Problem,
-    *,
-    progress: Progress | None = None,
-    deadline: float | None = None,
-    compile: bool | None = None,
+    problem: Problem, *, progress: Progress | None = None, deadline: float | None = None, compile: bool | None = None
 ) -> list[tuple[int, tuple[int, ...], Adversary]] | None:
     """Every adversary that no other beats in both shift and own randomness; None if out of time or room."""
     _, made = _run(problem, FRONT, None, progress, deadline, compile)

@@ -341,11 +341,7 @@ def _limit(time_limit: Any) -> float | None:
 
 
 def normal(
-    cov: ArrayLike,
-    weights: ArrayLike | None = None,
-    reach: ArrayLike = 1.0,
-    *,
-    names: Sequence[str] | None = None,
+    cov: ArrayLike, weights: ArrayLike | None = None, reach: ArrayLike = 1.0, *, names: Sequence[str] | None = None
 ) -> NormalRecords:
     """Jointly normal records with covariance ``cov`` and the linear query Σ weights·x (the sum unless said otherwise).
 
