@@ -19,15 +19,9 @@ from ..worlds import RECORD, Kind, Worlds, between
 from .mechanisms import one_of, per_noise
 
 __all__ = [
-    "approximate",
-    "discrete_gaussian",
-    "exponential",
-    "finite",
-    "geometric",
-    "pure",
-    "randomized_response",
+    "approximate", "discrete_gaussian", "exponential", "finite", "geometric", "pure", "randomized_response",
     "staircase",
-]
+]  # fmt: skip
 
 _MOST_ATOMS = 2_000_000
 

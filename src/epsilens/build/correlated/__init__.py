@@ -13,21 +13,6 @@ from .tables import Table
 from .trees import Network, network, tree
 
 __all__ = [
-    "Chain",
-    "Contribution",
-    "Network",
-    "NormalRecords",
-    "Table",
-    "Temporal",
-    "Worst",
-    "backward",
-    "chain",
-    "forward",
-    "limit",
-    "network",
-    "normal",
-    "table",
-    "temporal",
-    "tree",
-    "worst_of",
-]
+    "Chain", "Contribution", "Network", "NormalRecords", "Table", "Temporal", "Worst", "backward", "chain",
+    "forward", "limit", "network", "normal", "table", "temporal", "tree", "worst_of",
+]  # fmt: skip

@@ -5,6 +5,7 @@ adversary knows, and how sure we are.
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
@@ -22,7 +23,10 @@ from ...numerics.frozen import Frozen, Valued
 from ...shown import Sentenced, Told
 from .adversary import Laws, displacement, excess, experiment, leak, psi, suprema
 
-__all__ = ["Contribution", "Outcome", "Progress", "Risk", "Worst", "noise_for", "record_names", "worst_of"]
+__all__ = [
+    "Contribution", "Outcome", "Progress", "Risk", "Worst", "contributions_of", "noise_for", "record_names",
+    "record_number", "time_allowed", "until", "worst_of",
+]  # fmt: skip
 
 #: Called with the share of the work done (0 to 1) and a few words on where it stands.
 Progress: TypeAlias = Callable[[float, str], None]
@@ -37,6 +41,28 @@ def record_names(names: Sequence[str] | None, n: int) -> tuple[str, ...]:
     if len(names) != n:
         raise InputError(f"names has {len(names)} entries for {n} records: give one name per record", parameter="names")
     return tuple(names)
+
+
+def record_number(name: str, value: Any, names: tuple[str, ...]) -> int:
+    """Which record this is, by its name or its number."""
+    if not isinstance(value, str):
+        return checks.whole(name, value, low=0, high=len(names) - 1)
+    if value not in names:
+        raise InputError(
+            f"{name} is {value!r}: give one of {', '.join(names[:12])}, or a number from 0", parameter=name
+        )
+    return names.index(value)
+
+
+def time_allowed(time_limit: Any) -> float | None:
+    """A time limit above zero, or none."""
+    return None if time_limit is None else float(checks.positive("time_limit", checks.scalar("time_limit", time_limit)))
+
+
+def until(time_limit: Any) -> float:
+    """When a time limit that begins now is over; never, where there is none."""
+    limit = time_allowed(time_limit)
+    return math.inf if limit is None else time.monotonic() + limit
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -131,6 +157,25 @@ class Contribution(Valued, Told):
             "contribution": _number(self.contribution),
             "complete": self.complete,
         }
+
+
+def contributions_of(
+    names: tuple[str, ...],
+    worst: Callable[[float | None], Worst],
+    without: Callable[[int, float | None], Worst],
+    time_limit: Any,
+    progress: Progress | None,
+) -> tuple[Contribution, ...]:
+    """The worst case as it is and ``without`` each record's correlations, each in an equal share of the time."""
+    limit = time_allowed(time_limit)
+    share = None if limit is None else limit / (len(names) + 1)
+    whole, out = worst(share), []
+    for j, name in enumerate(names):
+        if progress is not None:
+            progress(j / len(names), f"without the correlations of {name}")
+        found = without(j, share)
+        out.append(Contribution(j, name, whole.leakage, found.leakage, whole.complete and found.complete))
+    return tuple(sorted(out, key=lambda c: -c.contribution))
 
 
 def worst_of(models: Iterable[Any], **settings: Any) -> Worst:

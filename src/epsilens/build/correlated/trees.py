@@ -98,7 +98,7 @@ class Network(Records):
         places, logs = shifted(total.places, total.logs, self.parts.amounts[target])
         return Laws(places * self.parts.unit, logs.T, self.parts.values[target])
 
-    def options(self, target: int, known: tuple[int, ...]) -> Iterator[dict[int, int]]:
+    def options(self, known: tuple[int, ...]) -> Iterator[dict[int, int]]:
         """All values of the known records that matter."""
         if len(known) == self.n - 1:
             yield dict.fromkeys(known, 0)
