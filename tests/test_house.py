@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[1]
 HOUSE = ROOT / "src" / "epsilens"
@@ -90,6 +93,14 @@ def test_the_tests_mirror_the_tree() -> None:
     folders = {path.parent.relative_to(tests) for path in tests.rglob("test_*.py")}
     rooms = [folder for folder in sorted(folders) if folder.parts and folder.parts[0] not in ACROSS]
     assert [str(folder) for folder in rooms if not (HOUSE / folder).is_dir()] == []
+
+
+def test_pytest_looks_into_every_room(pytestconfig: pytest.Config) -> None:
+    """What pytest leaves out by name (``build``, unless told) must not be the name of a room."""
+    left_out = pytestconfig.getini("norecursedirs")
+    rooms = {path.name for start in (HOUSE, ROOT / "tests") for path in start.rglob("*") if path.is_dir()}
+    rooms.discard("__pycache__")
+    assert [room for room in sorted(rooms) if any(fnmatch(room, pattern) for pattern in left_out)] == []
 
 
 def test_every_slow_test_is_there() -> None:

@@ -107,12 +107,11 @@ def test_compare_shows_the_library_s_numbers(visit: Visit, width: int) -> None:
     assert not sideways(page)
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-def test_assess_shows_the_library_s_recommendation(visit: Visit, width: int) -> None:
+def test_assess_shows_the_library_s_recommendation(visit: Visit) -> None:
     from epsilens.assessment.assessment import assess
     from epsilens.show.assessment.words import headline
 
-    page = visit("/assess", width)
+    page = visit("/assess", 390)
     page.click("text=Show an example on bundled data")
     page.wait_for_selector(".report h1")
     assert page.locator(".report h1").inner_text() == headline(assess(EXAMPLES["epsilens:rand-hie"]))

@@ -125,7 +125,7 @@ def test_one_sentence_for_what_is_wrong(given: dict[str, Any], words: str) -> No
     assert "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize("q", [2, 3, 7, 20])
+@pytest.mark.parametrize("q", [2, 20])
 def test_very_small_and_very_large_losses(q: int) -> None:
     """To leading order TV is half the mean of |Σ±m|, and KL adds up; nothing is undefined at the other end."""
     walk = sum(math.comb(q, i) * 2.0**-q * abs(2 * i - q) for i in range(q + 1))

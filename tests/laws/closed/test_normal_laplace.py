@@ -18,6 +18,12 @@ from epsilens.laws.line.pieces import Pieces
 
 WIDTHS = (1e-6, 1e-2, 0.3, 1.0, 4.0, 25.0)
 SHIFTS = (1e-9, 1e-3, 0.2, 1.5, 8.0, 60.0)
+#: The corners, and every width with every second shift, in turn.
+PAIRS = [
+    (b, d)
+    for (i, b), (j, d) in product(enumerate((1e-2, 0.3, 1.0, 4.0, 15.0)), enumerate(SHIFTS))
+    if (i + j) % 2 == 0 or (i in (0, 4) and j in (0, 5))
+]
 
 
 def sf(x: Any, b: Any) -> Any:
@@ -67,7 +73,7 @@ def test_references() -> None:
     )
 
 
-@pytest.mark.parametrize(("b", "d"), list(product((1e-2, 0.3, 1.0, 4.0, 15.0), SHIFTS)))
+@pytest.mark.parametrize(("b", "d"), PAIRS)
 def test_curve_against_mpmath(b: float, d: float) -> None:
     e = law(b, d)
     for alpha in (1e-300, 1e-100, 1e-12, 0.01, 0.3, 0.5, 0.9):
@@ -80,7 +86,7 @@ def test_curve_against_mpmath(b: float, d: float) -> None:
             assert float(e.inverse_roc(e.roc(np.asarray(alpha)))) == pytest.approx(alpha, rel=1e-9)
 
 
-@pytest.mark.parametrize(("b", "d"), list(product((1e-2, 0.3, 1.0, 4.0, 15.0), SHIFTS)))
+@pytest.mark.parametrize(("b", "d"), PAIRS)
 def test_profile_against_mpmath(b: float, d: float) -> None:
     e = law(b, d)
     truth = 1 - 2 * sf(mpf(d) / 2, b)
