@@ -42,6 +42,7 @@ EXPERIMENTS: Mapping[str, Callable[[], el.Experiment]] = {
     "laplace, stretched": lambda: el.laplace(epsilon=1.0, stretch=1.5),
     "laplace, shrunk": lambda: el.laplace(epsilon=1.0, stretch=0.5),
     "laplace, many": lambda: el.laplace(epsilon=[0.1, 1.0, 3.0]),
+    "laplace, a grid": lambda: el.laplace(epsilon=[[0.1], [1.0]], sensitivity=[1.0, 2.0], shift=1.0),
     "laplace, nothing moves": lambda: el.laplace(epsilon=1.0, shift=0.0),
     "gaussian": lambda: el.gaussian(psi=1.0),
     "gaussian, many": lambda: el.gaussian(sigma=[0.5, 2.0]),

@@ -310,3 +310,38 @@ def test_arrays_of_an_experiment_and_its_reading_must_fit() -> None:
     for call in (many.roc, many.success, many.tradeoff, many.delta):
         with pytest.raises(el.InputError, match="broadcast"):
             call([0.1, 0.2, 0.3])
+
+
+@pytest.mark.parametrize(
+    ("ask", "parameter"),
+    [
+        (lambda: el.laplace(epsilon=-1.0), "epsilon"),
+        (lambda: el.laplace(epsilon=1.0, shift=2.0), "shift"),
+        (lambda: el.laplace(epsilon=1.0, scale=1.0), ""),  # two ways to say one thing: it speaks of both
+        (lambda: el.differencing(epsilon=[1.0, 2.0], noise="geometric"), "epsilon"),
+        (lambda: el.differencing(epsilon=1.0, delta=1e-5), "delta"),
+        (lambda: el.tampering(sigma=1.0, bias=1.0, noise="laplace"), "sigma"),
+        (lambda: el.tampering(epsilon=[1.0, 2.0], bias=1.0, stretch=2.0), "stretch"),
+        (lambda: el.vector(epsilon=1.0, shifts=[0.9, 0.9]), "shifts"),
+        (lambda: el.identify([[1, 2]], epsilon=1.0), "values"),
+        (lambda: el.identify([1, 2, 3], epsilon=1.0, delta=1e-5), "delta"),
+        (lambda: el.mistaken(el.pure(epsilon=1.0), believed_noise=2.0), "believed_noise"),
+        (lambda: el.above(9, [0.5, 0.5], [0, 1], epsilon=1.0), "gamma"),
+        (lambda: el.worst_pair([1, 1], epsilon=1.0), "values"),
+        (lambda: el.Knowledge.from_values([0.2, 0.3], ["a", "b"]), "prior"),
+        (lambda: el.correlated.table([[0.3, 0.3], [0.3, 0.3]]), "joint"),
+        (lambda: el.correlated.table([[0.3, 0.2], [0.2, 0.3]], values=[[0, 0], [0, 1]]), "values"),
+        (lambda: el.correlated.table([[0.3, 0.2], [0.2, 0.3]]).leakage(0, {1: 7}), "known"),
+        (lambda: el.correlated.chain([0.5, 0.5], [[0.9, 0.2], [0.2, 0.8]], 3), "transition"),
+        (lambda: el.correlated.normal([[0.0, 0.0], [0.0, 1.0]]), "cov"),
+        (lambda: el.notions.promise("dp", 1.0, "ip", colour=3), "colour"),
+        (lambda: el.choose(el.laplace, "epsilon", at_most=0.3), "epsilon"),
+        (lambda: el.choose(el.laplace, "epsilon", at_most=0.6, given={"sensitivity": -1.0}), "sensitivity"),
+        (lambda: el.identify(n=10, value_range=(0, 1), at_most=0.01), "epsilon"),
+    ],
+)
+def test_an_error_carries_the_parameter_it_speaks_of(ask: Callable[[], object], parameter: str) -> None:
+    with pytest.raises(el.EpsilensError) as caught:
+        ask()
+    assert isinstance(caught.value, el.InputError | el.NoSolutionError)
+    assert caught.value.parameter == parameter

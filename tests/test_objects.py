@@ -73,6 +73,8 @@ def test_different_things_are_unequal(one: Any, other: Any) -> None:
         (el.laplace(epsilon=1.0), "laplace(epsilon=1)"),
         (el.laplace(scale=2.0, sensitivity=3.0, shift=1.5), "laplace(epsilon=1.5, sensitivity=3, shift=1.5)"),
         (el.laplace(epsilon=[1.0, 2.0]), "laplace(epsilon=[1, 2])"),
+        (el.laplace(epsilon=1.0, sensitivity=[1.0, 2.0]), "laplace(epsilon=1, sensitivity=[1, 2])"),
+        (el.laplace(epsilon=1.0, sensitivity=[2.0, 3.0], shift=1.0), "laplace(epsilon=1, sensitivity=[2, 3], shift=1)"),
         (el.gaussian(sigma=2.0, neighbours="replace"), "gaussian(sigma=2, neighbours='replace')"),
         (el.gaussian(epsilon=1.0, delta=1e-5), "gaussian(epsilon=1, delta=1e-05)"),
         (el.dpsgd(sigma=1.0, rate=0.01, steps=100), "dpsgd(sigma=1, rate=0.01, steps=100)"),
@@ -143,3 +145,8 @@ def test_errors_cross_processes(error: el.EpsilensError) -> None:
     for other in (pickle.loads(pickle.dumps(error)), copy.copy(error), copy.deepcopy(error)):
         assert type(other) is type(error)
         assert (str(other), vars(other)) == (str(error), vars(error))
+
+
+def test_a_repr_of_many_experiments_at_once() -> None:
+    many = el.laplace(epsilon=np.array([[0.1], [1.0]]), sensitivity=np.array([1.0, 2.0]), shift=1.0)
+    assert repr(many) == "laplace(epsilon=[[0.1], [1]], sensitivity=[1, 2], shift=1)"

@@ -14,7 +14,7 @@ from .catalogue.readings import find
 from .checks import Array, Number, plain
 from .errors import InputError
 from .laws.product import Factor, product, width_of
-from .numerics.frozen import Frozen, Valued, brief
+from .numerics.frozen import Frozen, Valued, brief, fingerprint
 from .readings import bayes, divergences, precision_recall, profile
 from .readings.law import Known, Law
 from .shown import Picture, Shown, charter
@@ -279,17 +279,17 @@ def together(counted: Sequence[tuple[Experiment, int]], width: float | None = No
 
 def _told(parameters: Mapping[str, Any]) -> str:
     """Where an experiment comes from, as an argument list."""
-    left_out = {name for name, usual in _USUAL.items() if name in parameters and _equal(parameters[name], usual)}
+    left_out = {
+        name
+        for name, usual in _USUAL.items()
+        if name in parameters and fingerprint(parameters[name]) == fingerprint(usual)
+    }
     left_out |= {name for name, given in _FOLLOWS.items() if all(g in parameters for g in given)}
     left_out |= {"psi"} if "sigma" in parameters else set()
     left_out |= {"norm"}  # each noise has its own
-    if "shift" in parameters and _equal(parameters["shift"], parameters.get("sensitivity")):
+    if "shift" in parameters and fingerprint(parameters["shift"]) == fingerprint(parameters.get("sensitivity")):
         left_out.add("shift")
     return ", ".join(f"{name}={brief(value)}" for name, value in parameters.items() if name not in left_out)
-
-
-def _equal(value: Any, usual: Any) -> bool:
-    return np.ndim(value) == 0 and bool(value == usual)
 
 
 def _composed(parts: tuple[tuple[Experiment, int], ...]) -> str:

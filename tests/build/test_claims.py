@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import mpmath as mp
 import numpy as np
@@ -15,7 +17,7 @@ import epsilens as el
 from epsilens.bridges import to_gdp, to_rdp, to_zcdp
 from epsilens.build import rdp
 from epsilens.experiment import Experiment
-from epsilens.laws.finite.envelope import envelope
+from epsilens.laws.finite.envelope import Envelope, envelope
 
 ALPHA = np.concatenate(
     (np.geomspace(1e-300, 1e-3, 120), np.linspace(0.001, 0.999, 120), 1 - np.geomspace(1e-3, 1e-15, 30))
@@ -328,3 +330,13 @@ def test_claims_print() -> None:
     assert "worst case of a zCDP claim" in text
     assert "upper bounds" in text
     assert el.from_zcdp(0.5).to_dict()["direction"] == "upper"
+
+
+def test_a_concentrated_claim_is_known_by_its_law_not_by_its_name() -> None:
+    claim = el.from_zcdp(0.5)
+    renamed = replace(claim, origin="measurement", parameters={}, label="x")
+    assert to_zcdp(renamed) == 0.5
+    assert el.group(renamed, 3).law == el.group(claim, 3).law
+    assert to_zcdp(el.group(claim, 3)) == pytest.approx(4.5, rel=1e-14)  # k²ρ
+    assert isinstance(claim.law, Envelope)
+    assert to_zcdp(replace(claim, law=replace(claim.law, moment=None))) == math.inf

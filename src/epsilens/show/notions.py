@@ -196,13 +196,14 @@ def promised(given: str, epsilon: float, **conditions: Any) -> NotionsReport:
         "promises": [made.to_dict() for made in found],
         "nothing": nothing,
     }
+    kept_by, why_none = _kept_by(notion, epsilon, conditions)
     return NotionsReport(
         notion.name,
         _lead(notion, epsilon, "says"),
         (_table("What it promises in the other notions", rows),),
-        tuple(_remarks(conditions)),
+        (*why_none, *_remarks(conditions)),
         data,
-        _kept_by(notion, epsilon, conditions),
+        kept_by,
         _pictures(notion, epsilon),
     )
 
@@ -221,17 +222,16 @@ def _nothing(
     return "not known" if isinstance(error, Missing) else none, "", _sentence(str(error))
 
 
-def _kept_by(notion: Notion, epsilon: float, conditions: Mapping[str, Any]) -> str:
-    """The ε of differential privacy that is enough, if the notion is another."""
+def _kept_by(notion: Notion, epsilon: float, conditions: Mapping[str, Any]) -> tuple[str, list[str]]:
+    """The ε of differential privacy that is enough, if the notion is another; or why there is none."""
     if notion.key == "dp":
-        return ""
+        return "", []
     try:
         found = convert(notion.key, epsilon, by="dp", **conditions)
     except EpsilensError as error:
-        return _sentence(str(error))
-    return (
-        f"A mechanism with differential privacy of ε = {rounded_down(found.given_epsilon)} or less keeps this promise."
-    )
+        return "", [_sentence(str(error))]
+    enough = rounded_down(found.given_epsilon)
+    return f"A mechanism with differential privacy of ε = {enough} or less keeps this promise.", []
 
 
 def _remarks(conditions: Mapping[str, Any]) -> list[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..data.words import listed
-from .document import Document, Fact, Facts, Paragraph, said
+from .document import Document, Fact, Facts, Forms, Paragraph, Tone, said
 from .words import frequencies, number, rounded_down
 
 if TYPE_CHECKING:
@@ -26,10 +26,12 @@ __all__ = [
     "of_observed", "of_pair", "of_temporal", "of_vector", "of_worst", "pair", "vector", "worst",
 ]  # fmt: skip
 
+_KIND = "In a sentence"
+
 
 def _told(title: str, sentence: str, *facts: Fact) -> Document:
     more = (Facts(facts),) if facts else ()
-    return Document(title, "In a sentence", (Paragraph(said(sentence)), *more))
+    return Document(title, _KIND, (Paragraph(said(sentence)), *more))
 
 
 # -- vectors ------------------------------------------------------------------------------------------------------
@@ -95,7 +97,9 @@ def of_worst(w: Worst) -> Document:
     """The worst adversary, and how it was found."""
     unit = "ψ" if w.objective == "psi" else "leakage"
     bound = "exact" if w.complete else f"at most {w.upper:.6g}"
-    return _told("The worst adversary", f"{worst(w)} ({unit} {w.leakage:.6g}, {bound}; {w.method})")
+    told = said(f"{worst(w)} ({unit} {w.leakage:.6g}, {bound}; {w.method})")
+    seen = Paragraph(said(f"{w.examined:,} examined"), Tone.NOTE, Forms.PAGE | Forms.NOTEBOOK)
+    return Document("The worst adversary", _KIND, (Paragraph(told), seen))
 
 
 def of_contribution(c: Contribution) -> Document:
