@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..data.words import listed
 from .charts import Chart
-from .charts.known import known_curve
+from .charts.findings import known_curve
 from .document import (
     Document,
     Fact,

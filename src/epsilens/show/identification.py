@@ -6,7 +6,7 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING
 
-from .charts.certainty import certainty_chart, legend
+from .charts.findings import certainty_chart, legend
 from .document import Cell, Column, Document, Figure, Forms, Group, Kind, Lead, Paragraph, Section, Table, Tone, said
 from .report import Report, to_know
 from .words import grouped, number, rounded_down, rounded_up

@@ -11,7 +11,7 @@ from ..build.tampering.hiding import boundary, epsilon_to_detect
 from ..build.tampering.tampering import TESTS
 from ..errors import NoSolutionError
 from .charts import Chart
-from .charts.tampering import power_chart
+from .charts.findings import power_chart
 from .document import Code, Document, Figure, Forms, Lead, Paragraph, Section, plain_table, said
 from .explanation import of_experiment
 from .report import Report, to_know

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 from ...assessment.precedents import SOURCE
 from ...data.scan.scan import DISCLOSURE as SCAN_DISCLOSURE
 from ..charts import icons
-from ..charts.assessment import accuracy_curve, risk_curve
-from ..charts.known import known_curve
-from ..charts.strips import MOST_GROUPS, precedent_strip, simulated, simulated_query
+from ..charts.assessment import MOST_GROUPS, accuracy_curve, precedent_strip, risk_curve, simulated, simulated_query
+from ..charts.findings import known_curve
 from ..document import (
     Cell,
     Code,

@@ -15,9 +15,8 @@ from ..readings import best_guess
 from ..sentences import Question, false_alarms, question
 from ..words import count, frequencies, frequency
 from .chart import Chart
-from .letters import width_of
 from .marks import Layer, dashed, dot, frame, line, text
-from .placement import Box, Point, Room
+from .placement import Box, Point, Room, width_of
 
 if TYPE_CHECKING:
     from ...experiment import Experiment

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import math
 
-from .letters import width_of
+from .placement import width_of
 
 __all__ = ["array", "filled", "icons"]
 

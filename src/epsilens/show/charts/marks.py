@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .letters import SIZE, wrapped
-from .placement import LINE, Point, Room, spread
+from .placement import LINE, SIZE, Point, Room, spread, wrapped
 from .scales import log_ticks, steps
 
 __all__ = [

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..assessment.numbers import planned
 from ..assessment.words import second, second_name
-from .letters import width_of
 from .marks import Layer, dashed, dot, ends, line, text
-from .placement import LINE, Point, Room, block
+from .placement import LINE, Point, Room, block, width_of
 from .scales import scale
 
 if TYPE_CHECKING:
