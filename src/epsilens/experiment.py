@@ -17,7 +17,7 @@ from .laws.product import Factor, product, width_of
 from .numerics.frozen import Frozen, Valued, brief, fingerprint
 from .readings import bayes, divergences, precision_recall, profile
 from .readings.law import Known, Law
-from .shown import Picture, Shown, charter
+from .shown import Picture, Shown, presenter
 from .worlds import MEMBERSHIP, Worlds
 
 __all__ = ["Experiment", "factor_of", "together"]
@@ -245,7 +245,7 @@ class Experiment(Valued, Shown):
         its points and ``.spec`` its Vega-Lite definition.
         """
         at = float(checks.probability("prior", checks.scalar("prior", prior)))
-        return charter().chart(self, name, at, float(checks.probability("fpr", checks.scalar("fpr", fpr))))
+        return presenter().chart(self, name, at, float(checks.probability("fpr", checks.scalar("fpr", fpr))))
 
     def frame(self, **arguments: float) -> Any:
         """Every reading as a pandas DataFrame, a row each; the arguments are those of ``explain``: prior, fpr, …
@@ -254,7 +254,7 @@ class Experiment(Valued, Shown):
         >>> f'{el.laplace(epsilon=1.0).frame().loc["success", "value"]:.6f}'
         '0.696735'
         """
-        return charter().frame(self, arguments)
+        return presenter().frame(self, **arguments)
 
     def __repr__(self) -> str:
         if self.parts:

@@ -7,14 +7,37 @@ leaves the presenter here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
-__all__ = [
-    "Charter", "Picture", "Presenter", "Sentenced", "Shown", "Told", "chart_with", "charter",
-    "present_with", "presenter",
-]  # fmt: skip
+__all__ = ["Picture", "Presenter", "Sentenced", "Shown", "Told", "present_with", "presenter"]
+
+
+class Picture(Protocol):
+    """A chart that shows itself in a notebook: :class:`epsilens.show.charts.chart.Chart`."""
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """The Vega-Lite definition with real colours."""
+        ...
+
+    @property
+    def data(self) -> list[dict[str, Any]]:
+        """The points of every series, a row each."""
+        ...
+
+    def svg(self, palette: str = "light", width: int | None = None) -> str:
+        """The chart as SVG."""
+        ...
+
+    def save(self, path: str | Path) -> Path:
+        """Write it as .svg, .png or .html."""
+        ...
+
+    def plot(self, ax: Any = None) -> Any:
+        """The chart on matplotlib axes."""
+        ...
 
 
 class Presenter(Protocol):
@@ -54,6 +77,14 @@ class Presenter(Protocol):
 
     def explained(self, experiment: Shown, **arguments: Any) -> Shown:
         """Every reading of an experiment, in words."""
+        ...
+
+    def chart(self, experiment: Shown, name: str, prior: float, fpr: float) -> Picture:
+        """The chart of an experiment by its name."""
+        ...
+
+    def frame(self, experiment: Shown, **arguments: float) -> Any:
+        """Every reading of an experiment, a row each."""
         ...
 
     def registry(self, assessment: Shown) -> str:
@@ -127,57 +158,3 @@ class Told(Shown):
 
     def __str__(self) -> str:
         return self.to_text(width=_ONE_LINE)
-
-
-# -- charts -------------------------------------------------------------------------------------------------------
-
-
-class Picture(Protocol):
-    """A chart that shows itself in a notebook: :class:`epsilens.show.charts.chart.Chart`."""
-
-    @property
-    def spec(self) -> dict[str, Any]:
-        """The Vega-Lite definition with real colours."""
-        ...
-
-    @property
-    def data(self) -> list[dict[str, Any]]:
-        """The points of every series, a row each."""
-        ...
-
-    def svg(self, palette: str = "light", width: int | None = None) -> str:
-        """The chart as SVG."""
-        ...
-
-    def save(self, path: str | Path) -> Path:
-        """Write it as .svg, .png or .html."""
-        ...
-
-    def plot(self, ax: Any = None) -> Any:
-        """The chart on matplotlib axes."""
-        ...
-
-
-class Charter(Protocol):
-    """Draws an experiment, and lays its readings out as a frame."""
-
-    def chart(self, experiment: Any, name: str, prior: float, fpr: float) -> Picture:
-        """The chart of that name."""
-        ...
-
-    def frame(self, experiment: Any, arguments: Mapping[str, float]) -> Any:
-        """Every reading, a row each."""
-        ...
-
-
-_charter: list[Callable[[], Charter]] = []
-
-
-def chart_with(load: Callable[[], Charter]) -> None:
-    """Say who draws charts; ``load`` is called when the first is asked for."""
-    _charter[:] = [load]
-
-
-def charter() -> Charter:
-    """Who draws charts."""
-    return _charter[0]()

@@ -25,7 +25,7 @@ from ..checks import Array
 from ..choice.choice import choose
 from ..errors import InputError
 from ..show.words import number
-from .tables import Paper, Table
+from . import Paper, Table
 
 __all__ = ["Attack", "Estimate", "clopper_pearson", "estimate", "paper", "rule_success", "set_epsilon"]
 

@@ -26,7 +26,7 @@ from .document import (
     plain_table,
     said,
 )
-from .report import to_know
+from .presenters import to_know
 from .sentenced import belief
 from .words import frequencies, number, rounded_down, rounded_up
 

@@ -14,7 +14,7 @@ from .. import __version__, checks
 from ..catalogue.mechanisms import MECHANISMS
 from ..catalogue.parameter import Panel, flag
 from ..catalogue.parameters import PARAMETERS
-from ..errors import InputError
+from ..errors import InputError, MissingExtra
 from . import charts
 from .charts import icons
 from .document import (
@@ -47,13 +47,15 @@ from .sentences import consequence, falls, false_alarms, instruction, lead, mech
 from .words import apart, frequencies, frequency, rounded_down, rounded_up
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ..build.knowledge.knowledge import Informed
     from ..choice.choice import Choice
     from ..experiment import Experiment
 
 __all__ = [
-    "Explanation", "chosen", "command_line", "explain", "of_choice", "of_experiment", "of_informed", "pictures",
-    "reading_table", "told",
+    "Explanation", "chosen", "command_line", "explain", "frame", "of_choice", "of_experiment", "of_informed",
+    "pictures", "reading_table", "told",
 ]  # fmt: skip
 
 SCHEMA = 1
@@ -225,6 +227,17 @@ def chosen(choice: Choice) -> Explanation:
     about = explain(choice.experiment, **taken)
     then = consequence(choice, question(choice.experiment))
     return replace(about, lead=then, headline=instruction(choice), choice=choice)
+
+
+def frame(experiment: Experiment, **arguments: float) -> pd.DataFrame:
+    """Every reading with its baseline and its words, a row each; pandas is imported here."""
+    try:
+        import pandas as pd
+    except ImportError:
+        raise MissingExtra("pandas", extra="notebook", purpose="a frame") from None
+    table = explain(experiment, **arguments).rows
+    columns = {name: [getattr(row, name) for row in table] for name in ("name", "symbol", "value", "baseline", "words")}
+    return pd.DataFrame(columns, index=pd.Index([row.key for row in table], name="reading"))
 
 
 def command_line(command: str, mechanism: str, options: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from .charts.findings import certainty_chart, legend
 from .document import Cell, Column, Document, Figure, Forms, Group, Kind, Lead, Paragraph, Section, Table, Tone, said
-from .report import Report, to_know
+from .presenters import Report, to_know
 from .words import grouped, number, rounded_down, rounded_up
 
 if TYPE_CHECKING:

@@ -29,8 +29,7 @@ from .document import (
     flat,
     said,
 )
-from .presenters import Presented
-from .report import to_know, with_command
+from .presenters import Presented, to_know, with_command
 from .words import frequencies, rounded_down, rounded_up
 
 __all__ = ["NotionsReport", "between", "enough", "listed", "of_conversion", "promise_sentence", "promised"]

@@ -45,11 +45,18 @@ from ..document import (
 from ..scan import alone
 from ..words import apart, frequencies, people_of_100
 from .data import release_values
-from .numbers import FREQUENCIES, error, planned, risk, share, value
-from .queries import facts, group_name, title
-from .relatives import relation, relatives_sentence, relatives_table
-from .tables import accuracy_table, combinations, risk_note, risk_table
-from .tampering import hidden_sentence, hidden_table
+from .labels import FREQUENCIES, error, facts, group_name, planned, risk, share, title, value
+from .tables import (
+    accuracy_table,
+    combinations,
+    hidden_sentence,
+    hidden_table,
+    relation,
+    relatives_sentence,
+    relatives_table,
+    risk_note,
+    risk_table,
+)
 from .words import (
     DISCLOSURE,
     contradiction,

@@ -15,8 +15,7 @@ from ...data.queries import Noise
 from ..document import Said, Span, flat
 from ..sentences import false_alarms
 from ..words import apart, count, frequencies, frequency, grouped, scale_for
-from .numbers import FREQUENCIES, MOST, epsilon_down, epsilon_up, error, limit, percent, planned, risk, share
-from .queries import subject
+from .labels import FREQUENCIES, MOST, epsilon_down, epsilon_up, error, limit, percent, planned, risk, share, subject
 
 if TYPE_CHECKING:
     from ...assessment.accuracy import QueryAccuracy

@@ -14,8 +14,7 @@ import numpy as np
 
 from ...assessment.accuracy import noise_at, simulate
 from ...data.queries import Noise
-from ..assessment.numbers import error, percent, planned, risk, share, value
-from ..assessment.queries import group_name, subject
+from ..assessment.labels import error, group_name, percent, planned, risk, share, subject, value
 from ..assessment.words import error_limit, hardest, leading, second
 from ..words import frequency
 from .chart import Chart

@@ -83,11 +83,6 @@ class Chart:
             self.definition(width), named(palette), fixed=palette != "page", style=style, marked=marked
         )  # fmt: skip
 
-    def figure(self) -> str:
-        """Both widths for a page of ours, whose style sheet shows one of them."""
-        desk, phone = self.svg("page", self.desk), self.svg("page", self.phone)
-        return f'<figure><div class="desk">{desk}</div><div class="phone">{phone}</div></figure>'
-
     def png(self, palette: str = "light", width: int | None = None) -> bytes:
         """The chart as a PNG picture, twice as dense as its SVG; needs the extra ``charts``."""
         try:

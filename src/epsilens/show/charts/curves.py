@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ... import checks
+from ...errors import InputError
 from ..readings import best_guess
 from ..sentences import Question, false_alarms, question
 from ..words import count, frequencies, frequency
@@ -22,17 +24,9 @@ if TYPE_CHECKING:
     from ...experiment import Experiment
 
 __all__ = [
-    "CURVES",
-    "PHONE",
-    "SIDE_BY_SIDE",
-    "Curve",
-    "compared_roc",
-    "plot_width",
-    "precision_recall",
-    "roc",
-    "square",
+    "PHONE", "SIDE_BY_SIDE", "compared_roc", "hundredths", "named", "plot_width", "precision_recall", "roc", "square",
     "tradeoff",
-]
+]  # fmt: skip
 
 #: Widths in pixels, axis and edges included: two side by side on a desk, one on a phone.
 SIDE_BY_SIDE, PHONE = 380, 350
@@ -90,7 +84,15 @@ def _chart(name: str, curve: Curve) -> Chart:
     return Chart(name, Curve.spec, (curve,), SIDE_BY_SIDE, PHONE)
 
 
-CURVES = {"roc": roc, "precision_recall": precision_recall, "tradeoff": tradeoff}
+_CURVES = {"roc": roc, "precision_recall": precision_recall, "tradeoff": tradeoff}
+
+
+def named(e: Experiment, name: str, prior: float, fpr: float) -> Chart:
+    """The chart of an experiment by its name: ``roc``, ``precision_recall`` or ``tradeoff``."""
+    checks.choice("name", name, _CURVES)
+    if e.many:
+        raise InputError("this experiment holds arrays: give single numbers, or read the values it returns")
+    return _CURVES[name](e, prior, fpr)
 
 
 def _alphas() -> Any:

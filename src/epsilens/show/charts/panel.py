@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..assessment.numbers import planned
+from ..assessment.labels import planned
 from ..assessment.words import second, second_name
 from .marks import Layer, dashed, dot, ends, line, text
 from .placement import LINE, Point, Room, block, width_of

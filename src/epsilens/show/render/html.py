@@ -19,7 +19,7 @@ from markupsafe import Markup
 from ... import __version__
 from ..charts import icons
 from ..document import Block, Document, Figure, Forms, IconArray, Kind, Lead, Said, Section, Table
-from .tables import grid, stated
+from .text import grid, stated
 
 __all__ = ["ASSETS", "blocks", "fragment", "page", "said", "section", "sections", "style", "subscripts"]
 

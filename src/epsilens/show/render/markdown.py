@@ -23,8 +23,7 @@ from ..document import (
     Table,
     Tone,
 )
-from .tables import grid
-from .text import heading
+from .text import grid, heading
 
 __all__ = ["escape", "to_markdown"]
 

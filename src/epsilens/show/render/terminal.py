@@ -29,8 +29,7 @@ from ..document import (
     Table,
     Tone,
 )
-from .tables import Entry, Grid, grid
-from .text import NARROW, combination_lines, follows, heading, table_lines, tie, to_text, untie
+from .text import NARROW, Entry, Grid, combination_lines, follows, grid, heading, table_lines, tie, to_text, untie
 
 __all__ = ["to_terminal"]
 
