@@ -7,11 +7,11 @@ leaves the presenter here.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
-__all__ = ["Picture", "Presenter", "Sentenced", "Shown", "Told", "present_with", "presenter"]
+__all__ = ["Picture", "Presenter", "Sentenced", "Shown", "Told", "listed", "present_with", "presenter"]
 
 
 class Picture(Protocol):
@@ -158,3 +158,14 @@ class Told(Shown):
 
     def __str__(self) -> str:
         return self.to_text(width=_ONE_LINE)
+
+
+def listed(items: Sequence[str]) -> str:
+    """Words in a row.
+
+    >>> listed(["site", "age", "sex"]), listed(["site"])
+    ('site, age and sex', 'site')
+    """
+    if len(items) < 2:
+        return "".join(items)
+    return ", ".join(items[:-1]) + " and " + items[-1]

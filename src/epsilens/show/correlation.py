@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ..data.words import listed
+from ..shown import listed
 from .charts import Chart
 from .charts.findings import known_curve
 from .document import (

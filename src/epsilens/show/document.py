@@ -231,9 +231,7 @@ def plain_table(head: Sequence[str], rows: Sequence[Sequence[str]], name: str = 
     """Names and their numbers; with ``wraps`` the names are long enough to be broken."""
     first = Column(head[0], Kind.TEXT if wraps else Kind.NAME)
     return Table(
-        (first, *(Column(h) for h in head[1:])),
-        (Group(tuple(tuple(Cell(c) for c in row) for row in rows)),),
-        name,
+        (first, *(Column(h) for h in head[1:])), (Group(tuple(tuple(Cell(c) for c in row) for row in rows)),), name
     )
 
 
@@ -337,21 +335,9 @@ class Part:
 
 
 Block: TypeAlias = (
-    Lead
-    | Status
-    | Paragraph
-    | Notes
-    | Items
-    | Facts
-    | Code
-    | Table
-    | Combinations
-    | Figure
-    | Figures
-    | Icons
-    | Fold
+    Lead | Status | Paragraph | Notes | Items | Facts | Code | Table | Combinations | Figure | Figures | Icons | Fold
     | Part
-)
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ from .document import (
     flat,
     said,
 )
-from .presenters import Presented
+from .presenters import Presented, finite
 from .readings import Row, rows
 from .sentences import consequence, falls, false_alarms, instruction, lead, mechanism, question, title
 from .words import apart, frequencies, frequency, rounded_down, rounded_up
@@ -152,15 +152,15 @@ class Explanation(Presented):
         payload: dict[str, Any] = {
             "schema": SCHEMA,
             "sentence": self.sentence,
-            "experiment": _finite(self.experiment.to_dict()),
+            "experiment": finite(self.experiment.to_dict()),
             "arguments": dict(self.arguments),
-            "readings": {r.key: _number(r.value) for r in self.rows},
-            "baselines": {r.key: _number(r.baseline) for r in self.rows},
+            "readings": {r.key: finite(r.value) for r in self.rows},
+            "baselines": {r.key: finite(r.baseline) for r in self.rows},
             "unbounded": [r.key for r in self.rows if math.isinf(r.value)],
             "command": self.command,
         }
         if self.choice is not None:
-            payload["choice"] = _finite(self.choice.to_dict())
+            payload["choice"] = finite(self.choice.to_dict())
         return payload
 
 
@@ -316,11 +316,7 @@ def pictures(about: Explanation) -> Icons:
     before = (Span("Without the release: "), Span(without, "number"), Span(" right"))
     after = (Span("With it: "), Span(with_it, "risk"), Span(" right"))
     return Icons(
-        (
-            IconArray(before, row.baseline, key="before"),
-            IconArray(after, row.baseline, right, limit, key="after"),
-        ),
-        note,
+        (IconArray(before, row.baseline, key="before"), IconArray(after, row.baseline, right, limit, key="after")), note
     )
 
 
@@ -362,19 +358,3 @@ def _cells(r: Row) -> tuple[Cell, ...]:
         Cell(r.baseline_text, alone=r.key == "fbeta"),  # the other rows' words repeat it
         Cell(r.words),
     )
-
-
-# -- JSON ---------------------------------------------------------------------------------------------------------
-
-
-def _number(value: float) -> float | None:
-    return value if math.isfinite(value) else None
-
-
-def _finite(value: Any) -> Any:
-    """The same structure with null for what JSON cannot hold."""
-    if isinstance(value, dict):
-        return {k: _finite(v) for k, v in value.items()}
-    if isinstance(value, list):
-        return [_finite(v) for v in value]
-    return _number(value) if isinstance(value, float) else value

@@ -62,10 +62,7 @@ def present(found: Identification) -> Document:
     sections = [
         Section(
             "How it grows with ε",
-            (
-                Figure(partial(certainty_chart, found)),
-                Paragraph(said(legend(found)), Tone.NOTE, Forms.PAGE),
-            ),
+            (Figure(partial(certainty_chart, found)), Paragraph(said(legend(found)), Tone.NOTE, Forms.PAGE)),
             forms=Forms.PAGE,
         ),
         Section("In numbers", (_numbers(found),), silent=True),

@@ -6,6 +6,7 @@ result made up here (an explanation, the :class:`Report` of a command) knows its
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from .charts import Chart
 
 __all__ = [
-    "Presented", "Report", "chart", "data", "document", "explained", "fragment", "frame", "html", "markdown",
+    "Presented", "Report", "chart", "data", "document", "explained", "finite", "fragment", "frame", "html", "markdown",
     "registry", "sentence", "terminal", "text", "to_know", "verdict", "with_command",
 ]  # fmt: skip
 
@@ -181,6 +182,15 @@ class Report(Presented):
     def to_dict(self) -> dict[str, Any]:
         """The JSON payload."""
         return {**self.data, **({"command": self.command} if "command" in self.data else {})}
+
+
+def finite(value: Any) -> Any:
+    """The same structure with null for what JSON cannot hold."""
+    if isinstance(value, dict):
+        return {key: finite(v) for key, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(v) for v in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def to_know(remarks: Sequence[str]) -> tuple[Section, ...]:

@@ -15,7 +15,7 @@ from .charts import Chart
 from .charts.findings import power_chart
 from .document import Code, Document, Figure, Forms, Lead, Paragraph, Section, plain_table, said
 from .explanation import of_experiment
-from .presenters import Report, to_know
+from .presenters import Report, finite, to_know
 from .words import number, rounded_down, rounded_up, small, times
 
 if TYPE_CHECKING:
@@ -51,10 +51,6 @@ def _noise(parameters: Mapping[str, Any]) -> str:
 
 def _unit(parameters: Mapping[str, Any]) -> float:
     return float(parameters["sigma" if parameters["noise"] == "gaussian" else "scale"])
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
 
 
 def _report(
@@ -130,7 +126,7 @@ def about(t: Tampering, alpha: float = 0.05, power: float = 0.9) -> Report:
         "tests": [r.to_dict() for r in rules],
         "power": power,
         "sizes": sizes,
-        "divergences": {k: _finite(float(v)) for k, v in divergences.items()},
+        "divergences": {k: finite(float(v)) for k, v in divergences.items()},
     }
     chart = partial(power_chart, p["noise"], _unit(p), theta, alpha, abs(bias), float(rules[0].power))
     return _report(sentence, tables, [r for r in remarks if r], payload, chart)
@@ -142,7 +138,7 @@ def _sizes(
     """For each share noticed, the size at which each test reaches it; null where none does."""
     out: list[dict[str, float | None]] = []
     for p in powers:
-        sizes = {t.replace("-", "_"): _finite(boundary(t, noise, theta, alpha, p) * unit) for t in TESTS}
+        sizes = {t.replace("-", "_"): finite(boundary(t, noise, theta, alpha, p) * unit) for t in TESTS}
         out.append({"power": p, **sizes})
     return out
 
@@ -198,7 +194,7 @@ def limits(parameters: Mapping[str, Any], theta: float, alpha: float, power: flo
         "stretch": theta,
         "alpha": alpha,
         "power": power,
-        "hidden_bias": _finite(size),
+        "hidden_bias": finite(size),
         "sizes": sizes,
     }
     remarks = (f"{_noise(p)} hides false records as it hides people.",)
@@ -286,8 +282,7 @@ def detection(d: Detection) -> Report:
     ]
     if d.bias is not None and d.power is not None:
         rows.append([f"share noticed of a false record of {small(d.bias)}", number(d.power)])
-    blind = d.blind_spot if math.isfinite(d.blind_spot) else None
-    payload = {"detection": d.to_dict() | {"blind_spot": blind}}
+    payload = {"detection": d.to_dict() | {"blind_spot": finite(d.blind_spot)}}
     table = ("The test", ["", "value"], rows)
     return _report(verdict(d), [table], [_PREMISE], payload, title=_ASKED)
 

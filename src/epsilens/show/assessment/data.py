@@ -6,7 +6,6 @@ Nobody's values are in it: answers of groups, counts of people, no rows.
 from __future__ import annotations
 
 import json
-import math
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ from ... import __version__
 from ...assessment.assessment import SCHEMA
 from ...assessment.precedents import SOURCE
 from ...data.tables.source import masked
+from ..presenters import finite
 from .labels import title
 from .tables import relatives_data
 from .words import headline, sentence, status
@@ -55,7 +55,7 @@ def as_dict(a: Assessment) -> dict[str, Any]:
         "reproduce": {**a.reproduce, **({"command": a.command} if a.command else {})},
         "release": release_values(a),
     }
-    made: dict[str, Any] = _finite(plain)
+    made: dict[str, Any] = finite(plain)
     return made
 
 
@@ -105,14 +105,6 @@ def _isolation(scan: Scan) -> dict[str, Any]:
         "never": scan.never,
         "largest_share_of_sensitivity": [q.ratio["worst"] for q in scan.queries],
     }
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _finite(v) for key, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(v) for v in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 # -- the registry -------------------------------------------------------------------------------------------------

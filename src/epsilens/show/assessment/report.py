@@ -57,20 +57,7 @@ from .tables import (
     risk_note,
     risk_table,
 )
-from .words import (
-    DISCLOSURE,
-    contradiction,
-    error_at,
-    failed,
-    headline,
-    lead,
-    leading,
-    reached,
-    second,
-    second_name,
-    share_of_people,
-    status,
-)
+from .words import DISCLOSURE, contradiction, error_at, headline, lead, reached, second_name, share_of_people, status
 
 if TYPE_CHECKING:
     from ...assessment.accuracy import QueryAccuracy
@@ -90,7 +77,7 @@ def present(a: Assessment, day: date | None = None) -> Document:
     return Document(
         a.release.title,
         "Assessment of a planned release",
-        (Status(status(a), failed(a)), Lead(lead(a)), _pictures(a)),
+        (Status(status(a), a.verdict.exceeded), Lead(lead(a)), _pictures(a)),
         (*(section for section in sections if section is not None), *_assumed(a), _reproduce(a)),
         headline=headline(a),
         facts=tuple(Fact(name, text) for name, text in facts(a)),
@@ -106,21 +93,17 @@ def present(a: Assessment, day: date | None = None) -> Document:
 
 def _pictured(a: Assessment) -> Risk:
     """The risk that the icon arrays draw: the leading one if it is a frequency, else the membership test."""
-    first = leading(a)
+    first = a.leading
     return first if first.reading in FREQUENCIES else next(r for r in a.risks if r.key == "membership")
 
 
 def _pictures(a: Assessment) -> Icons:
-    r, at = _pictured(a), second(a)
+    r, at = _pictured(a), a.verdict.alternative
     right = " right" if r.reading == "success" else ""
     now = reached(a, r, r.planned)
     values = [now, *([] if at is None or r.recommended is None else [r.recommended])]
     shown = frequencies(*values, r.baseline)
-    first = (
-        Span(f"Planned, ε = {planned(a.epsilon)}: "),
-        Span(shown[0], "risk" if r.over else "number"),
-        Span(right),
-    )
+    first = (Span(f"Planned, ε = {planned(a.epsilon)}: "), Span(shown[0], "risk" if r.over else "number"), Span(right))
     arrays = [IconArray(first, r.baseline, now, r.limit, key="planned")]
     if at is not None and r.recommended is not None:
         caption = (Span(f"{second_name(a)}, ε = {planned(at)}: "), Span(shown[1], "number"), Span(right))
@@ -196,7 +179,7 @@ def _accuracy(a: Assessment) -> Section:
 
 
 def _releases(a: Assessment, q: QueryAccuracy) -> Part:
-    shown = [("Planned", a.epsilon), *([] if (at := second(a)) is None else [(second_name(a), at)])]
+    shown = [("Planned", a.epsilon), *([] if (at := a.verdict.alternative) is None else [(second_name(a), at)])]
     figures = tuple(Figure(partial(simulated, a, q, e), f"{name}, ε = {planned(e)}") for name, e in shown)
     note = (
         "Each dot is one simulated answer; the upright line is the true answer, and the band holds 95 of 100 answers."

@@ -25,7 +25,7 @@ from .labels import (
     typical_label,
     value,
 )
-from .words import error_at, error_limit, hardest, reached, second, second_name
+from .words import error_at, reached, second_name
 
 if TYPE_CHECKING:
     from ...assessment.accuracy import QueryAccuracy
@@ -93,7 +93,7 @@ def risk_note(a: Assessment) -> str:
 
 def accuracy_table(a: Assessment) -> Table:
     """The queries in order: the typical answer, and the error at the planned and the second ε."""
-    at, tolerated = second(a), error_limit(a)
+    at, tolerated = a.verdict.alternative, a.release.error_limit
     columns = [
         Column("Query", Kind.NAME),
         Column("Answer on this table", plain="answer", label="Answer"),
@@ -118,7 +118,7 @@ def _at(head: str, short: str) -> Column:
 
 def _error(a: Assessment, q: QueryAccuracy, epsilon: float) -> Cell:
     """The half-width, its share of the answer, and whether that breaks the limit."""
-    allowed = error_limit(a)
+    allowed = a.release.error_limit
     relative = q.relative(epsilon, a.release)
     over = allowed is not None and bool(q.typical) and relative > allowed
     state = share(relative, allowed) if q.typical else "answer is 0"
@@ -158,7 +158,7 @@ def _hidden(a: Assessment, q: QueryAccuracy, epsilon: float) -> float:
 
 def hidden_sentence(a: Assessment) -> str:
     """What a false record could add to the least accurate answer without being seen every other time."""
-    q, at = hardest(a), second(a)
+    q, at = a.hardest, a.verdict.alternative
     now = value(_hidden(a, q, a.epsilon))
     then = "" if at is None else f", at ε = {planned(at)} by up to {value(_hidden(a, q, at))}"
     alarms = f"{100 * FALSE_ALARMS:g} of 100"
@@ -171,14 +171,10 @@ def hidden_sentence(a: Assessment) -> str:
 
 def hidden_table(a: Assessment) -> Table:
     """Each query, what one honest person may move it by, and what stays hidden at the planned and the second ε."""
-    shown = [a.epsilon, *([] if (at := second(a)) is None else [at])]
+    shown = [a.epsilon, *([] if (at := a.verdict.alternative) is None else [at])]
     heads = ["one person", *(f"ε = {planned(e)}" for e in shown)]
     rows = tuple(
-        (
-            Cell(title(a, q)),
-            Cell(value(q.sensitivity / q.divisor)),
-            *(Cell(value(_hidden(a, q, e))) for e in shown),
-        )
+        (Cell(title(a, q)), Cell(value(q.sensitivity / q.divisor)), *(Cell(value(_hidden(a, q, e))) for e in shown))
         for q in a.queries
     )
     return Table((Column("Query", Kind.NAME), *(Column(h, label=h) for h in heads)), (Group(rows),))

@@ -15,7 +15,6 @@ import numpy as np
 from ...assessment.accuracy import noise_at, simulate
 from ...data.queries import Noise
 from ..assessment.labels import error, group_name, percent, planned, risk, share, subject, value
-from ..assessment.words import error_limit, hardest, leading, second
 from ..words import frequency
 from .chart import Chart
 from .marks import Layer, dots, frame, line, linear_axis, log_axis, room_for, text
@@ -59,7 +58,7 @@ def _sizes(a: Assessment, width: int) -> tuple[int, int, int]:
         form = max((width_of(written(t, ",~%")) for t in _decades(*_span(a, rated))), default=0.0)
         left = max(left, math.ceil(form) + 12)
     names = [(r.name, 600 if r is _main(a) else 400) for r in _shown(a)]
-    names += [(_label(a, i), 600 if a.queries[i] is hardest(a) else 400) for i in rated[:_MOST_LABELS]]
+    names += [(_label(a, i), 600 if a.queries[i] is a.hardest else 400) for i in rated[:_MOST_LABELS]]
     right = room_for(names, 150, 170) if width >= 600 else room_for(names, 94, 112)
     return left, right, width - left - right
 
@@ -73,12 +72,12 @@ def _shown(a: Assessment) -> list[Risk]:
 
 def _main(a: Assessment) -> Risk:
     shown = _shown(a)
-    main = next((r for r in shown if r.key == leading(a).key), None)
+    main = next((r for r in shown if r.key == a.leading.key), None)
     return main or next(r for r in shown if r.key == "membership")
 
 
 def _told_risk(a: Assessment, main: Risk, limit: float | None) -> str:
-    at = second(a)
+    at = a.verdict.alternative
     aria = f"Risk against ε. {main.name}: {risk('success', main.planned)} of 100 right guesses at the planned ε"
     aria += f" = {planned(a.epsilon)}"
     if at is not None and main.recommended is not None:
@@ -105,7 +104,7 @@ def _risk(a: Assessment, width: int) -> dict[str, Any]:
     panel.lines([(r.name, [100 * v for v in a.curve.risks[r.key]], r is main) for r in shown], right, len(shown))
     said = risk("success", main.planned, limit=limit, baseline=main.baseline)
     told = [(a.epsilon, 100 * main.planned, said, True)]
-    at = second(a)
+    at = a.verdict.alternative
     if at is not None and main.recommended is not None and at <= a.curve.epsilon[-1]:
         told.append((at, 100 * main.recommended, risk("success", main.recommended), False))
     panel.values(told, rising=True)
@@ -136,7 +135,7 @@ def _decades(low: float, top: float) -> list[float]:
 
 
 def _told_accuracy(a: Assessment, hard: QueryAccuracy, limit: float | None) -> str:
-    at = second(a)
+    at = a.verdict.alternative
     aria = f"Accuracy against ε. 95% error of {subject(a, hard)}: {share(hard.relative(a.epsilon, a.release))}"
     aria += f" at ε = {planned(a.epsilon)}"
     if at is not None:
@@ -145,7 +144,7 @@ def _told_accuracy(a: Assessment, hard: QueryAccuracy, limit: float | None) -> s
 
 
 def _accuracy(a: Assessment, width: int) -> dict[str, Any]:
-    rated, hard, limit, at = _rated(a), hardest(a), error_limit(a), second(a)
+    rated, hard, limit, at = _rated(a), a.hardest, a.release.error_limit, a.verdict.alternative
     low, top = _span(a, rated)
     left, right, plot = _sizes(a, width)
     height = 240 if width >= 600 else 220
@@ -198,7 +197,8 @@ def simulated(a: Assessment, q: QueryAccuracy, epsilon: float) -> Chart:
 def _simulated(a: Assessment, q: QueryAccuracy, epsilon: float, width: int) -> dict[str, Any]:
     gaussian = a.release.mechanism.noise is Noise.GAUSSIAN
     noise = noise_at(q.sensitivity, q.share, q.divisor, epsilon, a.release)
-    widest = noise_at(q.sensitivity, q.share, q.divisor, min(epsilon, a.epsilon, second(a) or a.epsilon), a.release)
+    least = min(epsilon, a.epsilon, a.verdict.alternative or a.epsilon)
+    widest = noise_at(q.sensitivity, q.share, q.divisor, least, a.release)
     draws = simulate(q, noise, gaussian)
     answers = q.answers[:MOST_GROUPS]
     names = [group_name(a, q, answer.group) for answer in answers]
@@ -242,7 +242,7 @@ def precedent_strip(a: Assessment) -> Chart:
 
 def _precedents(a: Assessment, width: int) -> dict[str, Any]:
     known = a.precedents
-    marks = [a.epsilon, *([second(a)] if second(a) else [])]
+    marks = [a.epsilon, *([a.verdict.alternative] if a.verdict.alternative else [])]
     low = min(0.007, *(0.7 * float(m) for m in marks if m))
     high = max(known[-1].epsilon * 1.7, *(1.4 * float(m) for m in marks if m))
     first, last, middle = known[0], known[-1], float(np.median([p.epsilon for p in known]))

@@ -101,43 +101,38 @@ def _alphas() -> Any:
 
 def roc_curve(e: Experiment, prior: float, fpr: float) -> Curve:
     """The ROC curve with the best guess and the recall at ``fpr``."""
-    asked, alpha = question(e), _alphas()
-    found = float(e.recall(fpr))
-    x, y = best_guess(e, prior)
-    return Curve(
-        "ROC curve",
-        f"Found, of 100 {asked.group}",
-        _false_alarms(asked),
-        f"ROC curve: at {frequencies(fpr)[0]} false alarms the adversary finds {frequencies(found)[0]}; "
-        f"the best guess finds {frequencies(y)[0]} with {frequencies(x)[0]} false alarms; "
-        "without the release, as many are found as there are false alarms.",
-        _points(alpha, e.roc(alpha)),
-        ((0.0, 0.0), (100.0, 100.0)),
-        (100 * x, 100 * y),
-        _best_labels(x, y, "finds", _of_100(y, x)),
-        (100 * fpr, 100 * found),
-        _of_100(found, fpr),
-    )
+    return _by_false_alarms(e, prior, fpr, missed=False)
 
 
 def tradeoff_curve(e: Experiment, prior: float, fpr: float) -> Curve:
     """The trade-off curve with the best guess and the share missed at ``fpr``."""
+    return _by_false_alarms(e, prior, fpr, missed=True)
+
+
+def _by_false_alarms(e: Experiment, prior: float, fpr: float, *, missed: bool) -> Curve:
+    """How many are found, or missed, against false alarms: one curve and its mirror image."""
     asked, alpha = question(e), _alphas()
-    missed = float(e.tradeoff(fpr))
+    name, does, done = ("Trade-off", "misses", "Missed") if missed else ("ROC", "finds", "Found")
+    line, at = (e.tradeoff(alpha), float(e.tradeoff(fpr))) if missed else (e.roc(alpha), float(e.recall(fpr)))
     x, y = best_guess(e, prior)
+
+    def told(found: float) -> float:
+        return 1 - found if missed else found
+
+    without = "all but as many are missed" if missed else "as many are found"
     return Curve(
-        "Trade-off curve",
-        f"Missed, of 100 {asked.group}",
+        f"{name} curve",
+        f"{done}, of 100 {asked.group}",
         _false_alarms(asked),
-        f"Trade-off curve: at {frequencies(fpr)[0]} false alarms the adversary misses {frequencies(missed)[0]}; "
-        f"the best guess misses {frequencies(1 - y)[0]} with {frequencies(x)[0]} false alarms; "
-        "without the release, all but as many are missed as there are false alarms.",
-        _points(alpha, e.tradeoff(alpha)),
-        ((0.0, 100.0), (100.0, 0.0)),
-        (100 * x, 100 * (1 - y)),
-        _best_labels(x, y, "misses", _of_100(1 - y, 1 - x)),
-        (100 * fpr, 100 * missed),
-        _of_100(missed, 1 - fpr),
+        f"{name} curve: at {frequencies(fpr)[0]} false alarms the adversary {does} {frequencies(at)[0]}; "
+        f"the best guess {does} {frequencies(told(y))[0]} with {frequencies(x)[0]} false alarms; "
+        f"without the release, {without} as there are false alarms.",
+        _points(alpha, line),
+        ((0.0, 100 * told(0.0)), (100.0, 100 * told(1.0))),
+        (100 * x, 100 * told(y)),
+        _best_labels(x, y, does, _of_100(told(y), told(x))),
+        (100 * fpr, 100 * at),
+        _of_100(at, told(fpr)),
     )
 
 

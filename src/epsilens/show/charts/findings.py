@@ -69,16 +69,6 @@ def legend(found: Identification) -> str:
 _LEFT = 52
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
-    points: tuple[Point, ...]
-    independent: float
-    title: str
-    group: float | None
-    top: float | None
-    upper: float | None
-
-
 def known_curve(
     levels: Sequence[float],
     *,
@@ -94,13 +84,15 @@ def known_curve(
     must reach.
     """
     points = tuple((float(k), float(level)) for k, level in enumerate(levels))
-    return Chart("known", _known, (_Known(points, independent, title, group, top, upper),))
+    return Chart("known", _known, (points, independent, title, group, top, upper))
 
 
-def _known(given: _Known, width: int) -> dict[str, Any]:
-    points, independent, group, upper = given.points, given.independent, given.group, given.upper
+def _known(
+    points: Sequence[Point], independent: float, title: str, group: float | None, top: float | None,
+    upper: float | None, width: int,
+) -> dict[str, Any]:  # fmt: skip
     worst, last = max(points, key=lambda p: p[1]), points[-1][0]
-    high = 1.08 * max(given.top or worst[1], group or 0.0, independent)
+    high = 1.08 * max(top or worst[1], group or 0.0, independent)
     wide = width >= 600
     names = [("independent records", 400), ("worst adversary", 600), ("group privacy", 600)]
     right = room_for(names, 150 if wide else 94, 150 if wide else 112)
@@ -129,13 +121,13 @@ def _known(given: _Known, width: int) -> dict[str, Any]:
     x["axis"]["title"] = f"known records, of {len(points) - 1} others"
     bound = "" if group is None else f"; group privacy {group:.4g}"
     aria = (
-        f"{given.title}, against the number of known records: "
+        f"{title}, against the number of known records: "
         + ", ".join(f"{k:g} known {v:.4g}" for k, v in _few(points))
         + f"; independent records {independent:.4g}{bound}."
     )
     padding = {"left": _LEFT, "right": right, "top": 58, "bottom": 56}
     subtitle = f"If records were independent: {independent:.3g}"
-    return frame(aria, plot, height, layers, x, linear_axis(0, high), padding, given.title, subtitle)
+    return frame(aria, plot, height, layers, x, linear_axis(0, high), padding, title, subtitle)
 
 
 def _few(points: Sequence[Point]) -> list[Point]:

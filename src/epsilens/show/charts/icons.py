@@ -31,12 +31,7 @@ def filled(p: float) -> int:
 
 
 def array(
-    title: str,
-    baseline: float,
-    value: float | None = None,
-    limit: float | None = None,
-    *,
-    key: str = "person",
+    title: str, baseline: float, value: float | None = None, limit: float | None = None, *, key: str = "person"
 ) -> str:
     """A figure: a title, then the array with its labels; ``value`` adds to the baseline in the colour of risk.
 
