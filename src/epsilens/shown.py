@@ -20,24 +20,19 @@ class Picture(Protocol):
     @property
     def spec(self) -> dict[str, Any]:
         """The Vega-Lite definition with real colours."""
-        ...
 
     @property
     def data(self) -> list[dict[str, Any]]:
         """The points of every series, a row each."""
-        ...
 
     def svg(self, palette: str = "light", width: int | None = None) -> str:
         """The chart as SVG."""
-        ...
 
     def save(self, path: str | Path) -> Path:
         """Write it as .svg, .png or .html."""
-        ...
 
     def plot(self, ax: Any = None) -> Any:
         """The chart on matplotlib axes."""
-        ...
 
 
 class Presenter(Protocol):
@@ -45,51 +40,39 @@ class Presenter(Protocol):
 
     def text(self, result: Shown, width: int) -> str:
         """Plain text."""
-        ...
 
     def terminal(self, result: Shown, width: int) -> str:
         """Text with the emphasis of a terminal."""
-        ...
 
     def markdown(self, result: Shown) -> str:
         """Markdown."""
-        ...
 
     def html(self, result: Shown) -> str:
         """A self-contained page."""
-        ...
 
     def fragment(self, result: Shown) -> str:
         """HTML for a notebook."""
-        ...
 
     def sentence(self, result: Shown) -> str:
         """The finding in a sentence or two."""
-        ...
 
     def verdict(self, result: Shown) -> str:
         """Whether a limit is kept, in words."""
-        ...
 
     def data(self, result: Shown) -> dict[str, Any]:
         """The JSON of a result whose JSON repeats what is said about it."""
-        ...
 
     def explained(self, experiment: Shown, **arguments: Any) -> Shown:
         """Every reading of an experiment, in words."""
-        ...
 
     def chart(self, experiment: Shown, name: str, prior: float, fpr: float) -> Picture:
         """The chart of an experiment by its name."""
-        ...
 
     def frame(self, experiment: Shown, **arguments: float) -> Any:
         """Every reading of an experiment, a row each."""
-        ...
 
     def registry(self, assessment: Shown) -> str:
         """A record for the public deployments registry."""
-        ...
 
 
 _ONE_LINE = 1_000_000

@@ -75,6 +75,11 @@ class Lead:
     continues: bool = False
     forms: Forms = Forms.ALL
 
+    @property
+    def emphasised(self) -> bool:
+        """Whether it has emphasis of its own."""
+        return any(span.role in ("strong", "risk") for paragraph in self.paragraphs for span in paragraph)
+
 
 @dataclass(frozen=True, slots=True)
 class Status:
@@ -263,16 +268,13 @@ class Chart(Protocol):
     @property
     def desk(self) -> int:
         """Its width on a desk, in pixels."""
-        ...
 
     @property
     def phone(self) -> int:
         """Its width on a phone."""
-        ...
 
     def svg(self, palette: str = "light", width: int | None = None) -> str:
         """The chart, drawn; ``page`` takes its colours from the page."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -376,6 +378,11 @@ class Document:
     aside: str = ""
     footer: str = ""
     report: bool = False
+
+    @property
+    def continued(self) -> bool:
+        """Whether the lead goes on after the headline."""
+        return any(isinstance(block, Lead) and block.continues for block in self.opening)
 
     @property
     def sentence(self) -> str:

@@ -247,12 +247,11 @@ def _related(a: Assessment) -> Section | None:
     if alike is None:
         return None
     table = relatives_table(alike)
-    numbers = Table(table.columns, table.groups, table.name, Forms.RUNNING)
     curve = partial(known_curve, alike.by_known, independent=1.0, title="How many times as much one answer tells")
     picture = (Figure(curve), Fold(_NUMBERS, (table,))) if len(alike.by_known) > 1 else ()
     return Section(
         "If related people resemble each other",
-        (Paragraph(said(relatives_sentence(a))), numbers, *picture),
+        (Paragraph(said(relatives_sentence(a))), replace(table, forms=Forms.RUNNING), *picture),
         "One answer moves with the target and with those whose values go with theirs.",
         forms=Forms.KEPT,
     )

@@ -108,7 +108,9 @@ def accuracy_table(a: Assessment) -> Table:
         answer = value(q.typical if len(q.answers) != 1 else q.answers[0].value)
         cells = [Cell(title(a, q), detail=detail(a, q)), Cell(answer, detail=typical_label(a, q))]
         cells += [_error(a, q, e) for e in (a.epsilon, at) if e is not None]
-        rows.append((*cells, *([] if tolerated is None else [Cell(_smallest(q))])))
+        if tolerated is not None:
+            cells.append(Cell("–" if q.smallest_epsilon is None else epsilon_up(q.smallest_epsilon)))
+        rows.append(tuple(cells))
     return Table(tuple(columns), (Group(tuple(rows)),), "How accurate the answers are")
 
 
@@ -123,10 +125,6 @@ def _error(a: Assessment, q: QueryAccuracy, epsilon: float) -> Cell:
     over = allowed is not None and bool(q.typical) and relative > allowed
     state = share(relative, allowed) if q.typical else "answer is 0"
     return Cell(error(error_at(a, q, epsilon)), state=state, over=over)
-
-
-def _smallest(q: QueryAccuracy) -> str:
-    return "–" if q.smallest_epsilon is None else epsilon_up(q.smallest_epsilon)
 
 
 def combinations(a: Assessment) -> Combinations | None:

@@ -284,7 +284,7 @@ _LINES: tuple[tuple[str, float, tuple[int, ...]], ...] = (
 _LETTER_AT = (0.12, 0.3, 0.48, 0.66)
 
 
-def compared_roc(settings: Sequence[tuple[str, Experiment]], fpr: float, desk: int = 534) -> Chart:
+def compared_roc(settings: Sequence[tuple[str, Experiment]], fpr: float) -> Chart:
     """One ROC chart with a line, labelled by its letter, for each setting."""
     first = roc_curve(settings[0][1], 0.5, fpr)
     drawn, told = [], []
@@ -293,7 +293,7 @@ def compared_roc(settings: Sequence[tuple[str, Experiment]], fpr: float, desk: i
         drawn.append((letter.upper(), _points(alpha, e.roc(alpha)), (100 * at, 100 * float(e.roc(at)))))
         told.append(f"{letter.upper()} finds {frequency(float(e.recall(fpr)))}")
     aria = f"ROC curves: at {false_alarms(fpr)}, {', '.join(told)}."
-    return Chart("compared_roc", _compared, (tuple(drawn), first.subtitle, first.x_title, aria), desk, PHONE)
+    return Chart("compared_roc", _compared, (tuple(drawn), first.subtitle, first.x_title, aria), 534, PHONE)
 
 
 def _compared(

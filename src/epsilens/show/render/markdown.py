@@ -21,8 +21,7 @@ def escape(text: str) -> str:
 
 def to_markdown(document: doc.Document) -> str:
     """A heading, the lead with its emphasis, then the sections."""
-    continues = any(isinstance(block, doc.Lead) and block.continues for block in document.opening)
-    top = document.headline if document.headline and not continues else document.title
+    top = document.headline if document.headline and not document.continued else document.title
     chunks = [f"# {escape(top)}", *_pieces(document.opening, document)]
     for section in document.sections:
         if doc.Forms.MARKDOWN not in section.forms:
@@ -38,8 +37,8 @@ def _pieces(blocks: Sequence[doc.Block], document: doc.Document) -> list[str]:
 
 def _block(block: doc.Block, document: doc.Document) -> list[str]:
     match block:
-        case doc.Lead(paragraphs, continues):
-            return _lead(paragraphs, document.headline if continues else "")
+        case doc.Lead(continues=continues):
+            return _lead(block, document.headline if continues else "")
         case doc.Status(text, over):
             state = f"**{'▲ ' if over else ''}{escape(text)}.**"
             return [f"{escape(document.title)}. {state}"]
@@ -64,10 +63,11 @@ def _block(block: doc.Block, document: doc.Document) -> list[str]:
             return []
 
 
-def _lead(paragraphs: Sequence[doc.Said], headline: str) -> list[str]:
+def _lead(lead: doc.Lead, headline: str) -> list[str]:
     """A lead without emphasis of its own is emphasised as a whole."""
-    if not any(span.role in _BOLD for paragraph in paragraphs for span in paragraph):
-        paragraphs = [tuple(span._replace(role="strong") for span in paragraph) for paragraph in paragraphs]
+    paragraphs = lead.paragraphs
+    if not lead.emphasised:
+        paragraphs = tuple(tuple(span._replace(role="strong") for span in paragraph) for paragraph in paragraphs)
     told = [_spans(paragraph) for paragraph in paragraphs]
     return [f"**{escape(headline)}**: {told[0]}", *told[1:]] if headline else told
 

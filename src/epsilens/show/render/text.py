@@ -38,7 +38,7 @@ def untie(text: str) -> str:
 def to_text(document: doc.Document, width: int = WIDTH) -> str:
     """The opening, then the sections, a blank line between pieces."""
     flow = _Flow(width, document.headline)
-    if document.headline and not any(isinstance(block, doc.Lead) and block.continues for block in document.opening):
+    if document.headline and not document.continued:
         flow.chunks.append(document.headline)
     flow.add(document.opening)
     for section in document.sections:
