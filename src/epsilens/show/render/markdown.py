@@ -83,7 +83,7 @@ def _row(cells: Sequence[str]) -> str:
 def _table(table: doc.Table) -> list[str]:
     made = grid(table)
     sides = ["---" if i == 0 or h.kind is doc.Kind.WORDS else "--:" for i, h in enumerate(made.headings)]
-    lines = [_row([escape(h.full) for h in made.headings]), f"|{'|'.join(sides)}|"]
+    lines = [_row([escape(h.head) for h in made.headings]), f"|{'|'.join(sides)}|"]
     for title, rows in made.groups:
         if title:
             lines.append(_row([f"**{escape(title)}**", *([""] * (len(sides) - 1))]))

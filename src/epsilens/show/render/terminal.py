@@ -11,7 +11,7 @@ from rich.table import Table as Columns
 from rich.text import Text
 
 from .. import document as doc
-from .text import NARROW, Entry, Grid, combination_lines, follows, grid, heading, table_lines, tie, to_text, untie
+from .text import NARROW, Grid, combination_lines, follows, grid, heading, table_lines, tie, to_text, untie
 
 __all__ = ["to_terminal"]
 
@@ -145,7 +145,7 @@ def _columns(made: Grid) -> Columns:
     return out
 
 
-def _entries(made: Grid, row: Sequence[Entry], indent: str) -> list[Text]:
+def _entries(made: Grid, row: doc.Row, indent: str) -> list[Text]:
     out = []
     for i, (h, cell) in enumerate(zip(made.headings, row, strict=True)):
         style = _OVER if cell.over else _KINDS.get(h.kind, "")

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from .. import document as doc
 
 __all__ = [
-    "NARROW", "Grid", "Heading", "combination_lines", "follows", "grid", "heading", "stated", "table_lines", "tie",
-    "to_text", "untie",
+    "NARROW", "Grid", "combination_lines", "follows", "grid", "heading", "stated", "table_lines", "tie", "to_text",
+    "untie",
 ]  # fmt: skip
 
 WIDTH = 80
@@ -222,7 +222,7 @@ def _told(made: Grid, width: int) -> list[str]:
     return out
 
 
-def _numbers(made: Grid, row: Sequence[Entry]) -> list[str]:
+def _numbers(made: Grid, row: doc.Row) -> list[str]:
     """The numbers of a row; each after the first says what it is."""
     shown: list[str] = []
     for i, (heading, cell) in enumerate(zip(made.headings, row, strict=True)):
@@ -238,32 +238,15 @@ _PICTURED = (doc.Kind.SYMBOL, doc.Kind.BAR)
 
 
 @dataclass(frozen=True, slots=True)
-class Heading:
-    """A column of a grid: its head, its short head and what it holds."""
-
-    full: str
-    short: str
-    kind: doc.Kind
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A cell of a grid; ``over`` breaks a limit."""
-
-    text: str
-    over: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Grid:
     """A table in running text: a state stands in a column of its own, a mark is a star with a footnote."""
 
-    headings: tuple[Heading, ...]
-    groups: tuple[tuple[str, tuple[tuple[Entry, ...], ...]], ...]
+    headings: tuple[doc.Column, ...]
+    groups: tuple[tuple[str, tuple[doc.Row, ...]], ...]
     footnotes: tuple[str, ...]
 
     @property
-    def rows(self) -> list[tuple[Entry, ...]]:
+    def rows(self) -> list[doc.Row]:
         """Every row, groups left aside."""
         return [row for _, rows in self.groups for row in rows]
 
@@ -284,19 +267,18 @@ def grid(table: doc.Table) -> Grid:
     states = {i for i in kept if any(row[i].state for row in table.rows)}
     headings = []
     for i in kept:
-        column = table.columns[i]
-        headings.append(Heading(column.head, column.short, column.kind))
+        headings.append(table.columns[i])
         if i in states:
-            headings.append(Heading("", "", doc.Kind.NUMBER))
+            headings.append(doc.Column(""))
     marks = dict.fromkeys(cell.mark for row in table.rows for cell in row if cell.mark)
 
-    def entries(row: doc.Row) -> tuple[Entry, ...]:
+    def entries(row: doc.Row) -> doc.Row:
         out = []
         for i in kept:
             cell = row[i]
-            out.append(Entry(f"{cell.running} *" if cell.mark else cell.running))
+            out.append(doc.Cell(f"{cell.running} *" if cell.mark else cell.running))
             if i in states:
-                out.append(Entry(stated(cell), cell.over))
+                out.append(doc.Cell(stated(cell), over=cell.over))
         return tuple(out)
 
     groups = tuple((group.title, tuple(entries(row) for row in group.rows)) for group in table.groups)
