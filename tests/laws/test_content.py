@@ -14,7 +14,7 @@ from epsilens.experiment import Experiment
 from epsilens.laws.closed.laplace import LaplaceStep
 from epsilens.laws.closed.normal import NormalStep
 from epsilens.laws.finite.law import FiniteStep
-from epsilens.laws.line.laplace_shifts import laplace_shifts
+from epsilens.laws.line.laplace import laplace_shifts
 from epsilens.laws.loss.law import Loss
 from epsilens.laws.loss.replaced import LaplaceReplaced, NormalReplaced
 from epsilens.laws.loss.sampled import Flagged, Sampled, Swapped

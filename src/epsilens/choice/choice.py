@@ -21,8 +21,8 @@ from ..catalogue.readings import Reading, find, parameter_of
 from ..errors import InputError
 from ..experiment import Experiment
 from ..laws.closed.laplace import Laplace
-from ..laws.closed.laplace_sum import LaplaceSumShift
 from ..laws.closed.normal import Normal
+from ..laws.closed.sums import LaplaceSumShift
 from ..numerics.digits import rounded_down, rounded_up
 from ..numerics.frozen import Frozen, Valued
 from ..shown import Shown

@@ -1,11 +1,14 @@
-"""Numbers written with a few digits, rounded to the safe side."""
+"""Numbers as they are written: with a few digits, rounded to the safe side, and as JSON takes them."""
 
 from __future__ import annotations
 
 import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from typing import Any
 
-__all__ = ["rounded_down", "rounded_up"]
+import numpy as np
+
+__all__ = ["rounded_down", "rounded_up", "written"]
 
 
 def _significant(value: float, digits: int, rounding: str) -> str:
@@ -31,3 +34,16 @@ def rounded_up(value: float, digits: int = 4) -> str:
     ('1.468', '2')
     """
     return _significant(value, digits, ROUND_CEILING)
+
+
+def written(value: Any) -> Any:
+    """Floats, lists of them and truth values; null for what JSON cannot hold.
+
+    >>> written(np.array([1.0, np.inf])), written(np.float64(2)), written(True)
+    ([1.0, None], 2.0, True)
+    """
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, list | tuple):
+        return [written(v) for v in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

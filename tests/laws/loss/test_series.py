@@ -27,7 +27,7 @@ from epsilens.laws.loss.replaced import LaplaceReplaced, NormalReplaced
 from epsilens.laws.loss.sampled import Flagged, Sampled, Swapped
 from epsilens.laws.loss.series import rest_of
 from epsilens.laws.loss.step import Atoms, Step
-from epsilens.laws.loss.tilted import tilted
+from epsilens.laws.loss.transform import tilted
 
 A, M = np.asarray, mp.mpf
 Steps = list[tuple[Step, int]]

@@ -16,8 +16,8 @@ from scipy.special import ndtri_exp
 
 from ...checks import Array
 from ...numerics.special import expm1mx, half_normal_quantile, log1pmx, sinhcm1
+from ...readings.guesses import fbeta_floor
 from ...readings.law import Known
-from ...readings.precision_recall import fbeta_floor
 from ..loss.moments import Integrated
 from ..loss.step import Atoms, Composable, Counted, Family, Noise, NoiseKind
 

@@ -16,8 +16,8 @@ from scipy.special import erf, log_ndtr, ndtr, ndtri, ndtri_exp
 from ...checks import Array
 from ...numerics.roots import root
 from ...numerics.special import half_normal_quantile, mills, mills_drop
+from ...readings.guesses import fbeta_by_thresholds
 from ...readings.law import Known
-from ...readings.precision_recall import fbeta_by_thresholds
 from ..loss.moments import Integrated
 from ..loss.step import Composable, Counted, Family, Noise, NoiseKind, Step
 

@@ -20,7 +20,7 @@ import numpy as np
 from ...checks import Array
 from ...numerics.roots import root
 from ...numerics.special import expm1mx, log1pmx, sinhcm1
-from ...readings.precision_recall import fbeta_by_thresholds
+from ...readings.guesses import fbeta_by_thresholds
 from .narrow_wide import NarrowWide
 
 __all__ = ["StretchedLaplace"]

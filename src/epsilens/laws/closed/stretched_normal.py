@@ -19,7 +19,7 @@ from scipy.special import erf, log_ndtr, ndtr, owens_t
 from ...checks import Array
 from ...numerics.roots import root
 from ...numerics.special import log1pmx, mills, mills_drop
-from ...readings.precision_recall import fbeta_by_thresholds
+from ...readings.guesses import fbeta_by_thresholds
 from .narrow_wide import NarrowWide
 
 __all__ = ["StretchedNormal"]

@@ -11,8 +11,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri_exp
 
 from ...checks import Array
-from .inversion import Inverted, invert
-from .largest import Largest
+from .inversion import Inverted, Largest, invert
 from .lattice import Lattice, discretise
 from .plan import HALF, Ask, Plan, aim, common_unit, largest_loss, levels, plan, reach_of
 from .slice import Slice, slice_of

@@ -3,7 +3,7 @@
 For λ > 0 and M(z) = E e^{zS} over what is finite, δ(ε) = (1/2π)∫ M(z)·e^{−zε}/(z(z+1)) dy on z = λ + iy. The trapezoid
 rule of step h = 2π/W is, by Poisson's summation, Σ_m δ(ε + mW)·e^{λmW}: all terms are positive, so that it is an upper
 bound as it stands, and a lower one less the terms m ≠ 0, which Chernoff's bound holds. Nothing is discretised: what is
-left are the frequencies left out (:mod:`.tilted`), quadrature, rounding, and the mass cut off far out.
+left are the frequencies left out (:mod:`.transform`), quadrature, rounding, and the mass cut off far out.
 
 What is cut off are outcomes in which some step shows a loss at +∞, or one where it was cut. A step is cut off below
 some loss, and above b. With F the outcomes in which some step lies above and none below,
@@ -25,7 +25,7 @@ from scipy.fft import irfft
 from ...checks import Array
 from .plan import Aim
 from .step import Step, Tilting
-from .tilted import frequency, tilted
+from .transform import frequency, tilted
 
 __all__ = ["Rest", "Series", "rest_of", "series"]
 

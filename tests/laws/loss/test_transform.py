@@ -18,7 +18,7 @@ from epsilens.laws.finite.law import FiniteStep
 from epsilens.laws.loss.replaced import LaplaceReplaced, NormalReplaced
 from epsilens.laws.loss.sampled import Flagged, Sampled, Swapped
 from epsilens.laws.loss.step import Atoms, Step
-from epsilens.laws.loss.tilted import Tilted, frequency, slabs, tilted
+from epsilens.laws.loss.transform import Tilted, frequency, slabs, tilted
 
 X = np.longdouble
 U = 2.0**-53
