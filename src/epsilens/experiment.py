@@ -14,7 +14,8 @@ from .catalogue.readings import find
 from .checks import Array, Number, plain
 from .errors import InputError
 from .laws.product import Factor, product, width_of
-from .numerics.frozen import Frozen, Valued, brief, fingerprint
+from .numerics.frozen import Frozen, Valued, fingerprint
+from .numerics.written import brief
 from .readings import curve, guesses
 from .readings.law import Known, Law
 from .shown import Picture, Shown, charter

@@ -20,8 +20,8 @@ from ..errors import InputError
 from ..experiment import Experiment
 from ..laws.closed.laplace import Laplace
 from ..laws.closed.normal import Normal
-from ..numerics.digits import written
 from ..numerics.frozen import Valued
+from ..numerics.written import written
 from ..readings import guesses
 from ..readings.law import Law
 from ..shown import Sentenced, Told

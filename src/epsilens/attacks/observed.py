@@ -16,9 +16,9 @@ from numpy.typing import ArrayLike
 from .. import checks
 from ..checks import Array, Number, plain
 from ..errors import InputError
-from ..numerics.digits import written
 from ..numerics.frozen import Valued
 from ..numerics.special import probit_gap
+from ..numerics.written import written
 from ..shown import Sentenced, Told
 
 __all__ = ["Observed", "observed"]

@@ -174,7 +174,8 @@ def _written_out(steps: list[Counted]) -> list[Counted]:
 
 def _closed(factors: Sequence[Factor]) -> tuple[Law, How] | None:
     families = {f.law.family if isinstance(f.law, Composable) else Family.NONE for f in factors}
-    return _CLOSED[families.pop()](factors) if len(families) == 1 else None
+    closed = _CLOSED.get(families.pop()) if len(families) == 1 else None
+    return closed(factors) if closed else None
 
 
 def _normals(factors: Sequence[Factor]) -> tuple[Law, How] | None:
@@ -199,13 +200,8 @@ def _finites(factors: Sequence[Factor]) -> tuple[Law, How] | None:
     return None if written is None else (written, How.FINITE)
 
 
-def _none(factors: Sequence[Factor]) -> tuple[Law, How] | None:
-    return None
-
-
 _CLOSED: Mapping[Family, Callable[[Sequence[Factor]], tuple[Law, How] | None]] = {
     Family.NORMAL: _normals,
     Family.LAPLACE: _laplaces,
     Family.FINITE: _finites,
-    Family.NONE: _none,
 }

@@ -14,13 +14,7 @@ _X, _W = np.polynomial.legendre.leggauss(16)
 
 
 def root(
-    f: Callable[[Array], Array],
-    low: Array,
-    high: Array,
-    *,
-    rtol: float = 4e-16,
-    atol: float = 0.0,
-    steps: int = 120,
+    f: Callable[[Array], Array], low: Array, high: Array, *, rtol: float = 4e-16, atol: float = 0.0, steps: int = 120
 ) -> Array:
     """Roots of f in [low, high], elementwise, by Chandrupatla's method (Adv. Eng. Software 28, 1997).
 

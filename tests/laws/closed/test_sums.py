@@ -13,11 +13,12 @@ import numpy as np
 import pytest
 from mpmath import mp, mpf
 from scipy.integrate import quad
+from tests.laws.lines import NormalLaplace
 from tests.laws.oracles import close
 
 from epsilens.experiment import Experiment
 from epsilens.laws.closed.sums import LaplaceSumShift, NormalLaplaceShift, _log_pdf, _log_tail, log_tail
-from epsilens.laws.line.line import LaplaceSum, NormalLaplace
+from epsilens.laws.line.line import LaplaceSum
 from epsilens.laws.line.pieces import Pieces
 
 

@@ -27,7 +27,7 @@ from ...readings.law import Known
 from ..loss.step import Atoms, Composable, Counted, Family, Step, no_group
 from .polygon import polygon
 
-__all__ = ["MOST_LOSS", "Finite", "FiniteStep", "finite_product", "size_of_power"]
+__all__ = ["MOST_LOSS", "Finite", "FiniteStep", "finite_product"]
 
 MOST_LOSS = 1e4  # a claim beyond promises nothing
 
@@ -93,9 +93,7 @@ class Finite(Composable):
         put(self, "_rest0", np.concatenate((self.only0 + np.cumsum(p0[::-1])[::-1], [self.only0])))
         put(self, "_rest1", np.concatenate((np.cumsum(p1[::-1])[::-1], [0.0])))
         put(
-            self,
-            "_kinks",
-            self.only1 + np.concatenate(([0.0], np.cumsum(steps))) if u.size else np.array([self.only1]),
+            self, "_kinks", self.only1 + np.concatenate(([0.0], np.cumsum(steps))) if u.size else np.array([self.only1])
         )
 
     @classmethod
@@ -389,11 +387,6 @@ class FiniteStep(Step):
         return FiniteStep(made.atoms(), made.mirrored)
 
 
-def size_of_power(outcomes: int, k: int) -> int:
-    """How many different counts of outcomes k answers can show."""
-    return math.comb(k + outcomes - 1, outcomes - 1) if outcomes else 1
-
-
 def _counts(outcomes: int, k: int) -> Array:
     """Every way to count k answers by outcome, one row each."""
     rows = np.zeros((1, 0))
@@ -422,7 +415,8 @@ def finite_product(counted: Sequence[tuple[Finite, int]], most: int) -> Finite |
     for law, k in counted:
         if law.unbounded or k > 100_000:
             return None
-        size *= size_of_power(law.llr.size, k)
+        n = law.llr.size
+        size *= math.comb(k + n - 1, n - 1) if n else 1  # different counts of outcomes
         if size > most:
             return None
     log_p, loss = np.zeros(1), np.zeros(1)

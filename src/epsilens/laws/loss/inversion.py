@@ -25,7 +25,7 @@ from .plan import aim as aim_at
 from .sampled import Swapped
 from .series import Series, series
 from .slice import Lower, Upper, falling
-from .step import Step
+from .step import Counted, Step
 
 __all__ = ["Inverted", "Largest", "invert"]
 
@@ -37,7 +37,7 @@ _MOST_TABLE = 2**18
 _MOST_AT_ONCE = 2**20
 
 
-def invert(steps: Sequence[tuple[Step, int]], flipped: bool, aim: Aim, width: float) -> Inverted | None:
+def invert(steps: Sequence[Counted], flipped: bool, aim: Aim, width: float) -> Inverted | None:
     """The readings about the aim of a question; None where only a lattice will do."""
     if all(step.span is None for step, _ in steps):
         return None  # a lattice is exact
@@ -240,7 +240,7 @@ _ROOM = 1e-11  # for the rounding of a log probability
 class Largest:
     """Readings as (low, high) of logarithms; high is unknown unless there is only one step."""
 
-    def __init__(self, steps: Sequence[tuple[Step, int]], flipped: bool) -> None:
+    def __init__(self, steps: Sequence[Counted], flipped: bool) -> None:
         self.steps = [(Swapped(step) if flipped else step, k) for step, k in steps]
         self.alone = len(self.steps) == 1 and self.steps[0][1] == 1
         low, high = (f(step.ends[i] for step, _ in self.steps) for i, f in ((0, min), (1, max)))

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ...checks import Array
-from ...numerics.frozen import brief
+from ...numerics.written import brief
 from ...readings.guesses import fbeta_floor
 from ...readings.law import Known
 from .moments import ERROR

@@ -26,8 +26,23 @@ _LOG2 = math.log(2.0)
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 
 
+class _Replaced(Integrated):
+    """One value of a record against the other, each drawn with probability ``rate``."""
+
+    rate: float
+
+    @property
+    def mirrored(self) -> bool:
+        """One value mirrors the other."""
+        return True
+
+    def grouped(self, size: int) -> Step:
+        """Nothing is known."""
+        raise no_group("replace")
+
+
 @dataclass(frozen=True)
-class NormalReplaced(Integrated):
+class NormalReplaced(_Replaced):
     """Poisson sampling, replace: (1−q)N(0) + qN(−μ) against (1−q)N(0) + qN(μ).
 
     This pair dominates every pair of records of norm at most μ, in any dimension. For t ≥ 1,
@@ -38,11 +53,6 @@ class NormalReplaced(Integrated):
 
     mu: float
     rate: float
-
-    @property
-    def mirrored(self) -> bool:
-        """One value mirrors the other."""
-        return True
 
     @property
     def span(self) -> tuple[float, float]:
@@ -146,13 +156,9 @@ class NormalReplaced(Integrated):
         """Normal noise, drawn, one record for another."""
         return Noise(NoiseKind.NORMAL, self.mu, self.rate, Neighbours.REPLACE)
 
-    def grouped(self, size: int) -> Step:
-        """Nothing is known."""
-        raise no_group("replace")
-
 
 @dataclass(frozen=True)
-class LaplaceReplaced(Integrated):
+class LaplaceReplaced(_Replaced):
     """Poisson sampling, replace, of Laplace noise: (1−q)Lap(0) + qLap(−m) against (1−q)Lap(0) + qLap(m).
 
     The argument of :class:`NormalReplaced` holds: a larger shift dominates, and both ratios fall with x.
@@ -160,11 +166,6 @@ class LaplaceReplaced(Integrated):
 
     m: float
     rate: float
-
-    @property
-    def mirrored(self) -> bool:
-        """One value mirrors the other."""
-        return True
 
     @property
     def span(self) -> tuple[float, float]:
@@ -249,10 +250,6 @@ class LaplaceReplaced(Integrated):
     def noise(self) -> Noise:
         """Laplace noise, drawn, one record for another."""
         return Noise(NoiseKind.LAPLACE, self.m, self.rate, Neighbours.REPLACE)
-
-    def grouped(self, size: int) -> Step:
-        """Nothing is known."""
-        raise no_group("replace")
 
 
 def replaced(noise: Noise, rate: float) -> Step:

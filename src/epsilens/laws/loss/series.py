@@ -24,7 +24,7 @@ from scipy.fft import irfft
 
 from ...checks import Array
 from .plan import Aim
-from .step import Step, Tilting
+from .step import Counted, Tilting
 from .transform import frequency, tilted
 
 __all__ = ["Rest", "Series", "rest_of", "series"]
@@ -100,11 +100,7 @@ class Series:
 
 
 def series(
-    steps: Sequence[tuple[Step, int]],
-    flipped: bool,
-    aim: Aim,
-    reaches: Sequence[tuple[float, float]],
-    tolerance: float,
+    steps: Sequence[Counted], flipped: bool, aim: Aim, reaches: Sequence[tuple[float, float]], tolerance: float
 ) -> Series | None:
     """The series about the aim's saddle; None where it would take too much or its tail cannot be bounded.
 
@@ -158,7 +154,7 @@ class _Frame:
 
 
 def _frame(
-    steps: Sequence[tuple[Step, int]],
+    steps: Sequence[Counted],
     flipped: bool,
     aim: Aim,
     reaches: Sequence[tuple[float, float]],
@@ -222,11 +218,7 @@ def _tilts(aim: Aim) -> list[tuple[float, float]]:
 
 
 def _laws(
-    steps: Sequence[tuple[Step, int]],
-    flipped: bool,
-    tilt: float,
-    reaches: Sequence[tuple[float, float]],
-    steepness: float,
+    steps: Sequence[Counted], flipped: bool, tilt: float, reaches: Sequence[tuple[float, float]], steepness: float
 ) -> list[tuple[Tilting, int]] | None:
     laws = []
     for (step, k), reach in zip(steps, reaches, strict=True):
@@ -318,7 +310,7 @@ class Rest:
 
 
 def rest_of(
-    steps: Sequence[tuple[Step, int]],
+    steps: Sequence[Counted],
     flipped: bool,
     reaches: Sequence[tuple[float, float]],
     laws: Sequence[tuple[Tilting, int]],
