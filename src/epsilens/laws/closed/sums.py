@@ -30,7 +30,7 @@ from ...readings.curve import psi_by_tangents
 from ...readings.guesses import fbeta_by_thresholds
 from ...readings.law import Known, Law
 
-__all__ = ["LaplaceSumShift", "Mirrored", "NormalLaplaceShift", "log_tail"]
+__all__ = ["LaplaceSumShift", "NormalLaplaceShift", "log_tail"]
 
 
 class Mirrored(Law):

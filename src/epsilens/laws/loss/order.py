@@ -18,7 +18,7 @@ from .slice import Slice, slice_of
 from .step import Counted, Step
 from .transform import MOST_POINTS, Part, log_moment, power, window
 
-__all__ = ["MOST_WORK", "ROUGH", "Order", "Product", "Work", "probit_gap"]
+__all__ = ["ROUGH", "Order", "Product", "Work", "probit_gap"]
 
 _TRIES = 4
 _MOST_SLICES = 48  # kept

@@ -1,7 +1,8 @@
 """Steps made of another: exchanged laws, and releases of a sample, where a person is drawn with a probability or not.
 
 Adding or removing a person mixes H1 with H0 (``Sampled``); ``Flagged`` tells whether the person was drawn. Where one
-record is exchanged for another, see :mod:`.replaced`.
+record is exchanged for another, see
+:class:`~epsilens.laws.closed.normal.NormalReplaced`.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ from .plan import Aim
 from .step import Counted, Tilting
 from .transform import frequency, tilted
 
-__all__ = ["Rest", "Series", "rest_of", "series"]
+__all__ = ["Series", "rest_of", "series"]
 
 _U = 2.0**-53
 _CHEAP, _MOST_WORK = 2**19, 2**27  # frequencies times nodes: not worth another tilt, and too many

@@ -32,7 +32,7 @@ from .moments import resolved
 from .step import Step, Tilting
 
 __all__ = [
-    "MOST_NODES", "MOST_POINTS", "Part", "Power", "Slabs", "Tilted", "Window", "frequency", "log_moment", "power",
+    "MOST_POINTS", "Part", "Power", "Tilted", "TiltedNormal", "frequency", "log_moment", "power",
     "slabs", "tilted", "window",
 ]  # fmt: skip
 
@@ -381,3 +381,58 @@ def _slabs(step: Step, x: Array, loss: Array, log_weight: Array, tilt: float) ->
     with np.errstate(divide="ignore", invalid="ignore"):
         log_density = np.where(slope > 0, log_weight - np.log(slope), -np.inf)
     return slabs(np.abs(loss - loss[0]), log_density, change)
+
+
+@dataclass(frozen=True)
+class TiltedNormal:
+    """N(μ²/2 + λμ², μ²): the loss of a normal shift, tilted."""
+
+    mu: float
+    tilt: float
+
+    @property
+    def nodes(self) -> int:
+        """What a frequency costs."""
+        return 1
+
+    @property
+    def uncut(self) -> bool:
+        """All of it."""
+        return True
+
+    @property
+    def mean(self) -> float:
+        """μ²(λ + ½)."""
+        return self.mu * self.mu * (self.tilt + 0.5)
+
+    @property
+    def variance(self) -> float:
+        """μ²."""
+        return self.mu * self.mu
+
+    @property
+    def log_scale(self) -> float:
+        """K(λ) = λ(λ+1)μ²/2."""
+        return self.tilt * (self.tilt + 1) * self.variance / 2
+
+    @property
+    def kappa(self) -> float:
+        """The error of a loss."""
+        return 4 * _U * self.mean
+
+    @property
+    def rho(self) -> float:
+        """The relative error of a mass."""
+        return 16 * _U * (1 + self.log_scale)
+
+    def log_moment(self, s: Array) -> Array:
+        """K(λ+s) − K(λ)."""
+        return np.asarray(s * self.mean + s * s * self.variance / 2)
+
+    def transform(self, h: float, count: int) -> Any:
+        """E e^{inh(L − mean)} for n < count."""
+        return np.exp(-0.5 * (h * self.mu * np.arange(count)) ** 2) + 0j
+
+    def decay(self, y: Array) -> Array:
+        """A bound on the size of the characteristic function that falls: itself."""
+        return np.exp(-0.5 * (self.mu * y) ** 2)
