@@ -74,7 +74,7 @@ def fbeta_floor(beta: Array, c: Array) -> Array:
         return np.asarray(np.where(np.isinf(c), 0.0, 1 / (1 + c / (1 + beta * beta))))
 
 
-def fbeta_by_thresholds(law: Law, beta: Array, c: Array, *, error: float = 0.0, steps: int = 200) -> Array:
+def fbeta_by_thresholds(law: Law, beta: Array, c: Array, *, error: float = 0.0) -> Array:
     """The largest Fβ by Dinkelbach's method, for laws without a closed form.
 
     Fβ* is the root of max_α (1+β²)R − F·(R + cα + β²) = 0, and the inner maximum is the threshold test at
@@ -85,7 +85,7 @@ def fbeta_by_thresholds(law: Law, beta: Array, c: Array, *, error: float = 0.0, 
     b2 = beta * beta
     floor = best = fbeta_floor(beta, c)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        for _ in range(steps):
+        for _ in range(200):
             alpha, recall = law.at(np.log(best) + np.log(c) - np.log(1 + b2 - best))
             reached = np.where(recall > 0, (1 + b2) / (1 + (c * alpha + b2) / recall), 0.0)
             better = np.maximum(best, np.where(np.isfinite(reached), reached, best))

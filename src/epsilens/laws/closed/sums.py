@@ -32,6 +32,10 @@ from ...readings.law import Known, Law
 
 __all__ = ["LaplaceSumShift", "NormalLaplaceShift", "log_tail"]
 
+_LOG2 = math.log(2.0)
+_HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
+_X, _W = np.polynomial.legendre.leggauss(20)
+
 
 class Mirrored(Law):
     """Readings of a law against the same law moved by d, from its tail."""
@@ -92,9 +96,6 @@ class Mirrored(Law):
     def fbeta(self, beta: Array, odds: Array) -> Array:
         """Thresholds, rounded up."""
         return fbeta_by_thresholds(self, beta, odds, error=self.error)
-
-
-_LOG2 = math.log(2.0)
 
 
 @lru_cache(maxsize=64)
@@ -231,10 +232,6 @@ class LaplaceSumShift(Mirrored):
             law = LaplaceSumShift(self.q, np.asarray(d[i]))
             out[i] = psi_by_tangents(law, np.linspace(-d[i], d[i], 129)) if d[i] > 0 else 0.0
         return out
-
-
-_HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
-_X, _W = np.polynomial.legendre.leggauss(20)
 
 
 def _sides(x: Array, b: Array) -> tuple[Array, Array, Array]:

@@ -35,6 +35,11 @@ _FINEST, _HEAVY = 1e-6, 1e-5  # the relative error of the profile that is asked 
 _CUTS = 6
 _MOST_TABLE = 2**18
 _MOST_AT_ONCE = 2**20
+_BEYOND = np.concatenate(([0.0], np.geomspace(1e-4, 1.0, 9)))  # how far above log t b may lie, relative to it
+_SCALES = np.concatenate(([0.0], np.geomspace(1e-12, 1.0, 60)))
+_HALVINGS = 64
+_NOTHING = -744.0  # what is below the smallest double
+_ROOM = 1e-11  # for the rounding of a log probability
 
 
 def invert(steps: Sequence[Counted], flipped: bool, aim: Aim, width: float) -> Inverted | None:
@@ -228,13 +233,6 @@ def _recalls(low: Array, rise: Array, most: Array, least: Array) -> Array:
             found = np.minimum(found, np.maximum(a - most[:-2] * t, b - least[2:] * t) + least[1:-1] * t)
     found = np.where(np.isnan(found), 0.0, np.maximum(found, 0.0))
     return np.concatenate(([0.0], found, np.zeros(2)))
-
-
-_BEYOND = np.concatenate(([0.0], np.geomspace(1e-4, 1.0, 9)))  # how far above log t b may lie, relative to it
-_SCALES = np.concatenate(([0.0], np.geomspace(1e-12, 1.0, 60)))
-_HALVINGS = 64
-_NOTHING = -744.0  # what is below the smallest double
-_ROOM = 1e-11  # for the rounding of a log probability
 
 
 class Largest:

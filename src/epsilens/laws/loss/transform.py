@@ -39,6 +39,13 @@ __all__ = [
 _U = 2.0**-53
 _CUT = -70.0  # spectra below e^−70 are not worth a logarithm
 MOST_POINTS = 2**21
+_RHO = 2e-14  # relative error of the quadrature, of a mass and of a characteristic function
+_UNSEEN = 1e-25  # relative mass of nodes whose rounding is of no account
+_MOST_NODES = 2**16
+_LEVELS = 0.75 ** np.arange(32)
+_PEAKS = 3
+_SECOND = 0.21724  # the height of the second lobe of |sin θ/θ|, rounded up
+_GRID = 1.12 ** np.arange(-12, 180)
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,15 +220,6 @@ def _wrapped(f: Array, centre: int, n: int) -> Array:
     return np.asarray(np.bincount((np.arange(f.size) - centre) % n, weights=f, minlength=n), dtype=float)
 
 
-_RHO = 2e-14  # relative error of the quadrature, of a mass and of a characteristic function
-_UNSEEN = 1e-25  # relative mass of nodes whose rounding is of no account
-MOST_NODES = 2**16
-_LEVELS = 0.75 ** np.arange(32)
-_PEAKS = 3
-_SECOND = 0.21724  # the height of the second lobe of |sin θ/θ|, rounded up
-_GRID = 1.12 ** np.arange(-12, 180)
-
-
 @dataclass(frozen=True, eq=False)
 class Slabs:
     """Uniform parts of a law: their masses and their lengths."""
@@ -339,7 +337,7 @@ def tilted(step: Step, flipped: bool, tilt: float, reach: tuple[float, float], s
     loss, log_p, error = atoms.loss, atoms.log_p, 8 * _U * np.abs(atoms.loss)
     x = density = np.zeros(0)
     if step.span is not None and reach[1] > reach[0]:
-        found = resolved(step, *reach, 1 + tilt + steepness, MOST_NODES)
+        found = resolved(step, *reach, 1 + tilt + steepness, _MOST_NODES)
         if found is None:
             return None
         x, log_w = found
@@ -347,7 +345,7 @@ def tilted(step: Step, flipped: bool, tilt: float, reach: tuple[float, float], s
         density = step.log_p0(x) + here
         loss, log_p = np.concatenate((loss, here)), np.concatenate((log_p, density + log_w))
         error = np.concatenate((error, step.error(x)))
-    if loss.size == 0 or loss.size > MOST_NODES:
+    if loss.size == 0 or loss.size > _MOST_NODES:
         return None
     if flipped:
         loss, log_p = -loss, log_p - loss
