@@ -21,8 +21,7 @@ from ..errors import InputError
 from ..experiment import Experiment
 from ..laws.closed.laplace import Laplace
 from ..laws.closed.normal import Normal
-from ..laws.line.laplace_product import laplace_product, resolved
-from ..laws.line.laplace_shifts import laplace_shifts, places
+from ..laws.line.laplace import laplace_product, laplace_shifts, places, resolved
 from ..numerics.frozen import Valued
 from ..readings.law import Law
 from ..shown import Sentenced, Told

@@ -15,8 +15,7 @@ from ..catalogue.readings import find
 from ..experiment import factor_of
 from ..laws.loss.step import NoiseKind
 from ..laws.product import steps_of
-from ..readings.bayes import log_odds
-from ..readings.precision_recall import odds
+from ..readings.guesses import log_odds, odds
 from ..worlds import Kind
 from .sentences import Question, false_alarms
 from .words import count, frequencies, grouped, number, rounded_down, rounded_up, scale_for, small

@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from decimal import Decimal
 
-from ..numerics.digits import rounded_down, rounded_up
+from ..numerics.written import rounded_down, rounded_up
 
 __all__ = [
     "apart", "count", "frequencies", "frequency", "grouped", "number", "of_100", "people_of_100", "rounded_down",

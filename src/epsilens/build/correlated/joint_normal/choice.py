@@ -15,7 +15,7 @@ from ....errors import InputError
 from ....experiment import Experiment
 from ....laws.closed.laplace import Laplace
 from ....laws.closed.normal import Normal
-from ....laws.closed.normal_laplace import NormalLaplaceShift
+from ....laws.closed.sums import NormalLaplaceShift
 from ..worst import Progress
 from . import enumeration
 from .problem import Adversary, Problem
