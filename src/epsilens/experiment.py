@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,13 +13,15 @@ from . import checks
 from .catalogue.readings import find
 from .checks import Array, Number, plain
 from .errors import InputError
-from .laws.product import Factor, product, width_of
 from .numerics.frozen import Frozen, Valued, fingerprint
 from .numerics.written import brief
 from .readings import curve, guesses
 from .readings.law import Known, Law
 from .shown import Picture, Shown, presenter
 from .worlds import MEMBERSHIP, Worlds
+
+if TYPE_CHECKING:
+    from .laws.product import Factor
 
 __all__ = ["Experiment", "factor_of", "together"]
 
@@ -265,11 +267,15 @@ class Experiment(Valued, Shown):
 
 def factor_of(experiment: Experiment, count: int = 1) -> Factor:
     """Its law as a factor of a product."""
+    from .laws.product import Factor  # late, here and below: most experiments are never composed
+
     return Factor(experiment.law, count, experiment.name, not experiment.many)
 
 
 def together(counted: Sequence[tuple[Experiment, int]], width: float | None = None) -> Experiment:
     """All of these observed together, each so many times: what :meth:`Experiment.repeat` and ``compose`` return."""
+    from .laws.product import product, width_of
+
     asked = None if width is None else width_of(width)
     parts = tuple((part, k * times) for e, k in counted for part, times in (e.parts or ((e, 1),)))
     if asked is None and sum(k for _, k in parts) == 1:
