@@ -168,13 +168,6 @@ __all__ = [
 ]
 
 
-def _charter() -> Any:
-    return import_module(".show.charts.charter", __name__)
-
-
-shown.chart_with(_charter)
-
-
 def __getattr__(name: str) -> Any:
     if name == "correlated":  # a namespace: correlated.normal, correlated.table, …
         globals()[name] = import_module(".build.correlated", __name__)

@@ -27,8 +27,7 @@ from ..laws.closed.laplace import Laplace
 from ..laws.closed.normal import Normal
 from ..laws.finite.envelope import Concentrated, Envelope, MomentClaim
 from ..laws.finite.law import MOST_LOSS
-from ..laws.line.laplace_product import laplace_product, resolved
-from ..laws.line.laplace_shifts import laplace_shifts, places
+from ..laws.line.laplace import laplace_product, laplace_shifts, places, resolved
 from ..laws.loss.law import WIDTH
 from ..laws.loss.step import Counted
 from ..laws.product import certified, named, steps_of, width_of

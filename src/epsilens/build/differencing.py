@@ -18,8 +18,8 @@ from ..checks import plain
 from ..errors import InputError
 from ..experiment import Experiment
 from ..laws.closed.laplace import Laplace
-from ..laws.closed.laplace_sum import LaplaceSumShift
 from ..laws.closed.normal import Normal
+from ..laws.closed.sums import LaplaceSumShift
 from ..laws.finite.law import Finite
 from ..laws.line.line import Clamped, Laplaces, LaplaceSum
 from ..laws.line.pieces import Pieces

@@ -24,12 +24,12 @@ from scipy.special import ndtr
 from .. import checks
 from ..errors import InputError
 from ..experiment import Experiment, factor_of
-from ..laws.closed.normal import Normal, NormalStep
+from ..laws.closed.laplace import LaplaceReplaced
+from ..laws.closed.normal import Normal, NormalReplaced, NormalStep
 from ..laws.finite.law import Finite, FiniteStep
 from ..laws.loss.law import WIDTH, Loss
-from ..laws.loss.replaced import NormalReplaced, replaced
 from ..laws.loss.sampled import Flagged, Sampled, sampled_atoms
-from ..laws.loss.step import Atoms, Step
+from ..laws.loss.step import Atoms, NoiseKind, Step
 from ..laws.product import steps_of, width_of
 from ..numerics.roots import root
 from ..readings.law import Known, Law
@@ -39,6 +39,8 @@ from ..worlds import Neighbours, between, neighbours_of
 __all__ = ["Clt", "clt", "clt_psi", "conversions", "dpsgd", "schedule", "subsample"]
 
 _LEAST_RATE = 1e-12
+#: Both records may pull in opposite directions, each as far as one can.
+_REPLACED = {NoiseKind.NORMAL: NormalReplaced, NoiseKind.LAPLACE: LaplaceReplaced}
 
 
 class Drawn(StrEnum):
@@ -124,7 +126,7 @@ def _sampled(experiment: Experiment, rate: float, neighbours: Neighbours) -> tup
     if not swaps:
         noise = step.noise
         if experiment.law.known is Known.EXACT and noise is not None:  # the noise itself, not only a claim about it
-            return replaced(noise, rate), Drawn.OPPOSITE
+            return _REPLACED[noise.kind](noise.size, rate), Drawn.OPPOSITE
         raise InputError(
             f"sampling {experiment.name} with neighbours='replace' needs an experiment that replaces a record: give "
             "Gaussian or Laplace noise, randomized_response, or what a mechanism that takes neighbours='replace' builds"

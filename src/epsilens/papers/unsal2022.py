@@ -17,24 +17,13 @@ from ..build.tampering.hiding import boundary
 from ..build.tampering.tampering import kl_bound, power_of, privacy_distortion, tampering
 from ..numerics.roots import root
 from ..show.words import number
-from .tables import Paper, Table
+from . import Paper, Table
 
 __all__ = [
-    "chernoff_gaussian_printed",
-    "corollary1_printed",
-    "corollary2_corrected",
-    "corollary2_printed",
-    "figure5",
-    "figure9",
-    "kappa_printed",
-    "kl_negative_printed",
-    "paper",
-    "power_printed",
-    "ratio",
-    "sigma_printed",
-    "threshold_printed",
-    "two_sided_printed",
-]
+    "chernoff_gaussian_printed", "corollary1_printed", "corollary2_corrected", "corollary2_printed", "figure5",
+    "figure9", "kappa_printed", "kl_negative_printed", "paper", "power_printed", "ratio", "sigma_printed",
+    "threshold_printed", "two_sided_printed",
+]  # fmt: skip
 
 
 # -- as printed ---------------------------------------------------------------------------------------------------

@@ -28,10 +28,10 @@ from numpy.typing import NDArray
 
 from ...checks import Array
 from ...errors import InputError
+from ...shown import listed
 from ..tables.columns import column_of
 from ..tables.engines import Engine, need_ibis, sentence
 from ..tables.open import OpenTable
-from ..words import listed
 
 __all__ = [
     "Bounds",

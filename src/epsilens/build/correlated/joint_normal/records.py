@@ -17,7 +17,7 @@ from ....errors import InputError
 from ....experiment import Experiment
 from ....laws.closed.laplace import Laplace
 from ....laws.closed.normal import Normal
-from ....laws.closed.normal_laplace import NormalLaplaceShift
+from ....laws.closed.sums import NormalLaplaceShift
 from ....numerics.frozen import Valued
 from ....readings.law import Law
 from ....worlds import Kind, Worlds

@@ -19,7 +19,7 @@ from ....errors import InputError
 from ....experiment import Experiment
 from ....laws.closed.laplace import Laplace
 from ....laws.closed.normal import Normal
-from ....laws.closed.normal_laplace import NormalLaplaceShift
+from ....laws.closed.sums import NormalLaplaceShift
 from ..risk import Progress, noise_for
 from . import enumeration
 from .bound import branch_and_bound, root_bounds
