@@ -11,7 +11,7 @@ import pytest
 import typer
 
 import epsilens as el
-from epsilens.build.builders import builder
+from epsilens.build import builder
 from epsilens.catalogue.claims import CLAIMS
 from epsilens.catalogue.commands import COMMANDS, options_of
 from epsilens.catalogue.mechanisms import MECHANISMS, Mechanism, register, unregister

@@ -34,7 +34,7 @@ def choose(said: Said) -> None:
     known = knowledge_given(said)
     if known is not None:
         readings["prior"] = known.prior
-    from ..build.builders import builder
+    from ..build import builder
     from ..choice.choice import choose as choose_
     from ..show.explanation import chosen, command_line
 

@@ -57,7 +57,7 @@ def explain(said: Said) -> None:
     known = knowledge_given(said)
     if known is not None:
         readings["prior"] = known.prior
-    from ..build.builders import builder
+    from ..build import builder
     from ..show.explanation import command_line
     from ..show.explanation import explain as explained
 

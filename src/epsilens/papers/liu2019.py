@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from ..build.composition import vector
 from ..build.knowledge.knowledge import Knowledge
 from ..build.mechanisms import gaussian, laplace
-from ..build.vectors import vector
 from ..choice.choice import choose
 from ..errors import NoSolutionError
 from ..show.words import number, rounded_up, small

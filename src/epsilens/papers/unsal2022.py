@@ -12,11 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ..build.mechanisms import gaussian, laplace
-from ..build.noise import quantile, tail
-from ..build.tampering.bounds import kl_bound, privacy_distortion
+from ..build.mechanisms import gaussian, laplace, quantile, tail
 from ..build.tampering.hiding import boundary
-from ..build.tampering.tampering import power_of, tampering
+from ..build.tampering.tampering import kl_bound, power_of, privacy_distortion, tampering
 from ..numerics.roots import root
 from ..show.words import number
 from . import Paper, Table

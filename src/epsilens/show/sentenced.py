@@ -15,12 +15,12 @@ from .words import frequencies, number, rounded_down
 if TYPE_CHECKING:
     from ..attacks.mistaken import Mistaken
     from ..attacks.observed import Observed
-    from ..build.approximations import Clt
+    from ..build.composition import Vector
     from ..build.correlated.over_time import Temporal
-    from ..build.correlated.worst import Contribution, Worst
+    from ..build.correlated.risk import Contribution, Worst
     from ..build.knowledge.composite import WorstPair
     from ..build.knowledge.knowledge import Knowledge
-    from ..build.vectors import Vector
+    from ..build.sampling import Clt
 
 __all__ = [
     "belief", "knowledge", "mistaken", "observed", "of_clt", "of_contribution", "of_knowledge", "of_mistaken",
