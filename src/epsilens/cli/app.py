@@ -15,20 +15,14 @@ import typer
 
 from .. import __version__
 from ..catalogue.commands import COMMANDS
-from .assess import assess
-from .choose import choose
+from .attacks import difference, identify, tamper
 from .common import emit, run
-from .correlate import correlate
-from .difference import difference
-from .explain import explain
-from .identify import identify
-from .init import init
-from .notions import notions
+from .literature import notions, reproduce
+from .mechanisms import choose, explain
 from .options import Grouped, command
-from .reproduce import reproduce
-from .scan import scan
+from .plans import assess, init
 from .serve import serve
-from .tamper import tamper
+from .tables import correlate, scan
 
 __all__ = ["app", "main", "make_app"]
 

@@ -3,8 +3,8 @@
 A new command is one function and one line:
 
 1. declare its options in :mod:`epsilens.catalogue.commands`;
-2. write ``cli/scan.py`` with a function of what was said, one mapping by those names; import the library inside it, so
-   that ``epsilens --help`` stays fast;
+2. write a function of what was said, one mapping by those names, in the room it belongs to; import the library inside
+   it, so that ``epsilens --help`` stays fast;
 3. let it build a result with ``to_text``, ``to_markdown``, ``to_html`` and ``to_dict``, and end with
    ``show(result, said["format"], said["output"])``;
 4. register it in :mod:`epsilens.cli.app`.
