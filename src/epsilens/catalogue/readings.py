@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import InputError
-from .parameter import Parameter
+from .parameter import Parameter, meant
 from .parameters import PARAMETERS
-from .spelling import meant
 
 __all__ = ["READINGS", "Reading", "find", "parameter_of"]
 

@@ -10,12 +10,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from ..errors import InputError
-from .claims import CLAIMS
-from .mechanisms import MECHANISMS, Entry, Mechanism, every_option
-from .parameter import Kind, Panel, Parameter, flag
+from .mechanisms import CLAIMS, MECHANISMS, Entry, Mechanism, every_option
+from .parameter import Kind, Panel, Parameter, flag, meant
 from .parameters import PARAMETERS
 from .readings import READINGS, parameter_of
-from .spelling import meant
 
 __all__ = [
     "EXPLAINED",

@@ -1,7 +1,7 @@
 """The command line: ``epsilens explain | choose | assess | init | serve | scan | difference | …``.
 
 Each command is a function in :mod:`epsilens.cli`, registered below by one line; what they share, and how to add
-one, is in :mod:`epsilens.cli.common`; the exit codes are those of :class:`epsilens.catalogue.exits.Exit`.
+one, is in :mod:`epsilens.cli.common`; the exit codes are those of :class:`epsilens.catalogue.commands.Exit`.
 Nothing here imports numpy: commands import the library when they run.
 """
 

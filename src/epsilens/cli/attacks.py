@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-from ..catalogue.exits import Exit
+from ..catalogue.commands import Exit
 from ..catalogue.parameter import flag
 from ..catalogue.said import number, numbers, numbers_said, readings_for_choose, readings_for_explain, split_limit
 from ..errors import InputError

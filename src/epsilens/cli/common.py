@@ -29,7 +29,7 @@ from typing import Annotated, Any, Protocol
 
 import typer
 
-from ..catalogue.exits import Exit
+from ..catalogue.commands import Exit
 from ..catalogue.said import shortened
 from ..errors import InputError, NoSolutionError
 

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from ..catalogue.exits import Exit
+from ..catalogue.commands import Exit
 from ..errors import InputError
 from .common import Format, OutputOption, emit, show
 from .tables import progress_bar

@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from ..catalogue.exits import Exit
+from ..catalogue.commands import Exit
 from ..catalogue.parameter import flag
 from ..catalogue.said import numbers, numbers_said, split_limit, whole
 from ..errors import InputError

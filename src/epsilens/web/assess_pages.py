@@ -20,8 +20,7 @@ from ..catalogue.readings import READINGS
 from ..data.tables.bundled import bundled, names
 from ..data.tables.source import Bundled, source_of
 from ..errors import EpsilensError, InputError
-from .pages import attachment, render
-from .parts import Kept
+from .pages import Kept, attachment, render
 from .planform import EXAMPLES, KINDS, UPLOAD, check_size, columns_of, permitted, plan_of, to_yaml
 from .questions import Problem
 

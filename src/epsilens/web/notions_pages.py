@@ -23,9 +23,9 @@ from ..show.explanation import command_line
 from ..show.render import html
 from ..show.words import rounded_down
 from .fields import field_of
-from .limits import check_texts
 from .pages import attachment, render
 from .questions import Problem, with_symbol
+from .security import check_texts
 
 __all__ = ["router"]
 

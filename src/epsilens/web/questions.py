@@ -31,7 +31,7 @@ from ..catalogue.said import (
 )
 from ..errors import EpsilensError, InputError, NoSolutionError
 from .fields import field_of, from_of_100, has_field, shown_fields, way_of, ways_of
-from .limits import bounded, check_texts
+from .security import bounded, check_texts
 
 if TYPE_CHECKING:
     from ..show.explanation import Explanation
