@@ -11,10 +11,9 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any
 
-from .conditions import CONDITIONS
 from .mechanisms import CLAIMS, MECHANISMS
 from .parameter import Kind, Panel, Parameter, flag
-from .parameters import PARAMETERS
+from .parameters import CONDITIONS, PARAMETERS
 from .said import EXPLAINED, reading_options
 
 __all__ = ["COMMANDS", "Exit", "Option", "options_of"]
@@ -176,12 +175,7 @@ _TAMPER = (
     _own("series", "CSV with columns published and expected", "FILE"),
     _own("side", "Where to look: both, above or below", "TEXT", Panel.READING, Kind.WORD, shown="both"),
     _own(
-        "method",
-        "For a series: holm, or spending while answers arrive",
-        "TEXT",
-        Panel.READING,
-        Kind.WORD,
-        shown="holm",
+        "method", "For a series: holm, or spending while answers arrive", "TEXT", Panel.READING, Kind.WORD, shown="holm"
     ),
     *_OUTPUT,
 )
@@ -242,13 +236,7 @@ _CORRELATE = (
     _own("size", "Members of a group; with --by", "N", kind=Kind.NUMBER),
     _PERSON,
     _own("time", "When; a person's values over time are the records", "COLUMN"),
-    _own(
-        "confidence",
-        "Of the interval for sampling error",
-        panel=Panel.READING,
-        kind=Kind.NUMBER,
-        default="0.95",
-    ),
+    _own("confidence", "Of the interval for sampling error", panel=Panel.READING, kind=Kind.NUMBER, default="0.95"),
     _own("time_limit", "End the search with a proven bound", "SECONDS", Panel.READING, Kind.NUMBER),
     _ENGINE,
     *_OUTPUT,

@@ -16,10 +16,9 @@ import typer
 from .. import __version__
 from ..catalogue.commands import COMMANDS
 from .attacks import difference, identify, tamper
-from .common import emit, run
+from .common import Grouped, command, emit, run
 from .literature import notions, reproduce
 from .mechanisms import choose, explain
-from .options import Grouped, command
 from .plans import assess, init
 from .serve import serve
 from .tables import correlate, scan

@@ -14,8 +14,7 @@ from ..catalogue.commands import Exit
 from ..catalogue.parameter import flag
 from ..catalogue.said import number, numbers, numbers_said, readings_for_choose, readings_for_explain, split_limit
 from ..errors import InputError
-from .common import show
-from .options import Said, to_repeat
+from .common import Said, show, to_repeat
 
 __all__ = ["difference", "identify", "read_series", "tamper"]
 

@@ -6,11 +6,9 @@ from typing import Annotated
 
 import typer
 
-from ..catalogue.conditions import conditions_given
-from ..catalogue.said import number
+from ..catalogue.said import conditions_given, number
 from ..errors import InputError
-from .common import Format, FormatOption, OutputOption, show
-from .options import Said, to_repeat
+from .common import Format, FormatOption, OutputOption, Said, show, to_repeat
 
 __all__ = ["notions", "reproduce"]
 

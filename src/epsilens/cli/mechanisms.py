@@ -17,8 +17,7 @@ from ..catalogue.said import (
     wanted_parameter,
 )
 from ..errors import InputError
-from .common import show
-from .options import Said, to_repeat
+from .common import Said, show, to_repeat
 
 if TYPE_CHECKING:
     from ..build.knowledge.knowledge import Knowledge

@@ -13,8 +13,7 @@ from ..catalogue.commands import Exit
 from ..catalogue.parameter import flag
 from ..catalogue.said import numbers, numbers_said, split_limit, whole
 from ..errors import InputError
-from .common import show
-from .options import Said
+from .common import Said, show
 
 __all__ = ["columns_said", "correlate", "progress_bar", "scan"]
 

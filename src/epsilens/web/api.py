@@ -23,7 +23,7 @@ from ..catalogue.parameter import Kind, Parameter
 from ..catalogue.parameters import PARAMETERS
 from ..catalogue.readings import READINGS
 from ..catalogue.said import EXPLAINED, reading_options
-from ..data.tables.bundled import bundled, names
+from ..data.tables.source import bundled, names
 from ..errors import EpsilensError, InputError
 from . import questions
 from .assess_pages import Refused, assessed

@@ -96,10 +96,7 @@ async def _invalid(request: Request, error: Exception) -> Response:
 
 async def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    known = {
-        404: "There is no such page.",
-        405: "This address does not take that kind of request.",
-    }
+    known = {404: "There is no such page.", 405: "This address does not take that kind of request."}
     return _answer(request, error.status_code, known.get(error.status_code, str(error.detail)), None, error.headers)
 
 

@@ -6,6 +6,7 @@ The pieces of HTML the views share come from the report, so that page, report an
 
 from __future__ import annotations
 
+import json
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -38,7 +39,7 @@ from .security import Limits
 if TYPE_CHECKING:
     from ..show.explanation import Explanation
 
-__all__ = ["Kept", "attachment", "curves", "render", "router"]
+__all__ = ["Kept", "as_json", "attachment", "curves", "render", "router", "unanswered"]
 
 
 class Kept:
@@ -172,6 +173,11 @@ def attachment(text: str, name: str, kind: str) -> Response:
     return Response(text, media_type=kind, headers=headers)
 
 
+def as_json(data: Any) -> str:
+    """Plain values as the command writes them."""
+    return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
+
+
 def _query(request: Request) -> dict[str, str]:
     return dict(request.query_params)
 
@@ -234,26 +240,21 @@ def choose_file(request: Request) -> Response:
 @router.get("/choose.json")
 def choose_json(request: Request) -> Response:
     """The choice as JSON, from the view's own query."""
-    import json
-
     asked = questions.ask_choose(_query(request))
     if asked.about is None:
-        return _message(asked)
-    return attachment(
-        json.dumps(asked.about.to_dict(), indent=2, ensure_ascii=False, allow_nan=False),
-        "choose.json",
-        "application/json",
-    )
+        return unanswered(asked.problem)
+    return attachment(as_json(asked.about.to_dict()), "choose.json", "application/json")
 
 
 def _file(asked: questions.Asked, name: str) -> Response:
     if asked.about is None:
-        return _message(asked)
+        return unanswered(asked.problem)
     return attachment(asked.about.to_html(), f"{name}-{asked.mechanism}.html", "text/html")
 
 
-def _message(asked: questions.Asked) -> Response:
-    sentence = asked.problem.sentence if asked.problem else ""
+def unanswered(problem: questions.Problem | None) -> Response:
+    """Why there is no file to keep."""
+    sentence = problem.sentence if problem else ""
     return render("message.html", 422, view="", heading="This cannot be computed", sentence=sentence)
 
 

@@ -37,16 +37,9 @@ if TYPE_CHECKING:
     from ..show.explanation import Explanation
 
 __all__ = [
-    "Asked",
-    "Problem",
-    "ask_choose",
-    "ask_compare",
-    "ask_explain",
-    "choosable",
-    "choose_strictly",
-    "explain_strictly",
+    "Asked", "Problem", "ask_choose", "ask_compare", "ask_explain", "choosable", "choose_strictly", "explain_strictly",
     "problem_of",
-]
+]  # fmt: skip
 
 _TRUE = ("on", "true", "1", "yes")
 _LIMIT = "0.55"  # what Choose starts with

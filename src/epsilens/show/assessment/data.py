@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from ...assessment.assessment import SCHEMA
-from ...assessment.precedents import SOURCE
+from ...assessment.provenance import SOURCE
 from ...data.tables.source import masked
 from .queries import title
 from .relatives import relatives_data

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ...plan.relatives import worst_relation
+from ...plan.facts import worst_relation
 from ..document import Cell, Column, Group, Kind, Table
 from ..words import rounded_up
 from .numbers import epsilon_down, planned
@@ -12,7 +12,7 @@ from .queries import subject, title
 
 if TYPE_CHECKING:
     from ...assessment.assessment import Assessment
-    from ...plan.relatives import Relation
+    from ...plan.facts import Relation
 
 __all__ = ["relation", "relatives_data", "relatives_sentence", "relatives_table"]
 
