@@ -3,6 +3,9 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 
+# Some machines forbid Python to keep what it compiled: every process of a test would compile the house anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 PYTHON  ?= $(shell command -v python3.11 || command -v python3)
 VENV    := .venv
 BIN     := $(VENV)/bin
@@ -11,6 +14,8 @@ LIGHT   := $(VENV)/.light
 READY   := $(VENV)/.ready
 BRIDGES := $(VENV)/.bridges
 BENCH   := .venv-bench
+# What quick does not even load: a browser, and the fuzzer with the plugin it brings.
+QUICK   := -m "not slow and not spark" --ignore=tests/browser --ignore=tests/web/test_fuzz.py -p no:schemathesis
 EXTRAS  := data,spark,charts,web,accounting,opendp,fast
 
 .PHONY: help demo quick test slow check format bench clean bridges
@@ -46,7 +51,7 @@ demo: $(LIGHT) ## assess a planned release of a bundled real table and write a r
 	@$(BIN)/python -m epsilens.cli.demo demo
 
 quick: $(READY) ## run the fast tests, for a change in hand
-	@$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not slow and not spark"
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile $(QUICK) tests
 
 test: $(READY) ## run the tests
 	@$(BIN)/python -m pytest -q -n 2 --dist loadfile

@@ -22,7 +22,7 @@ from pathlib import Path
 
 import pytest
 
-SLOW = 0.25
+SLOW = 0.15
 ROOT = Path(__file__).resolve().parent.parent
 RECORD = ROOT / "tests" / "slow.txt"
 

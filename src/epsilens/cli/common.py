@@ -59,6 +59,10 @@ class Showable(Protocol):
         """Plain text."""
         ...
 
+    def to_terminal(self, width: int = 80) -> str:
+        """Text with the emphasis of a terminal."""
+        ...
+
     def to_markdown(self) -> str:
         """Markdown."""
         ...
@@ -91,7 +95,7 @@ def show(result: Showable, format: Format, output: str | None) -> None:
         text = result.to_html()
     else:
         width = min(max(shutil.get_terminal_size((80, 24)).columns, 40), 100)
-        if output is None and sys.stdout is not None and sys.stdout.isatty() and hasattr(result, "to_terminal"):
+        if output is None and sys.stdout is not None and sys.stdout.isatty():
             text = result.to_terminal(width)
         else:
             text = result.to_text(80 if output else width)

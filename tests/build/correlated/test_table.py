@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import math
 import time
@@ -416,7 +417,8 @@ def test_results_show_themselves() -> None:
     worst = THREE.worst(scale=1.0)
     json.dumps(worst.to_dict(), allow_nan=False)
     assert "record 1" in str(worst)
-    assert "<p" in worst._repr_html_()
+    assert worst.sentence in html.unescape(worst._repr_html_())
+    assert f"{worst.examined:,} examined" in worst._repr_html_()
     assert repr(THREE) == "correlated.table(3 records of 2×2×2 values)"
     assert "leakage" not in str(THREE.choose(at_most=1.0).to_dict()["parameter"])
     assert str(THREE.choose(at_most=1.0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import itertools
 import json
 import math
@@ -308,7 +309,7 @@ def test_it_shows_itself() -> None:
     known = Knowledge.from_coefficients(rho_p=0.2, rho_c=0.1, rho_t=0.1)
     assert "at most 0.6859, from ρ_p = 0.2, ρ_c = 0.1 and ρ_t = 0.1" in str(known)
     assert json.loads(json.dumps(known.to_dict(), allow_nan=False))["odds"] == known.odds
-    assert "<p>" in known._repr_html_()
+    assert known.sentence in html.unescape(known._repr_html_())
     informed = Knowledge.from_values({"a": 0.5, "<b>": 0.5}).of(el.gaussian(psi=1.0))
     assert "prior" in str(informed)
     assert "<b>:" not in informed._repr_html_()
