@@ -15,7 +15,7 @@ from tests.data.brute import isolation
 from epsilens.assessment.accuracy import simulate
 from epsilens.assessment.adversaries import ADVERSARIES
 from epsilens.assessment.assessment import Assessment, Risk, assess
-from epsilens.data.tables.bundled import bundled
+from epsilens.data.tables.source import bundled
 from epsilens.errors import InputError
 
 LAPLACE = """\

@@ -18,8 +18,8 @@ import typer
 
 from epsilens.assessment.assessment import Assessment, assess
 from epsilens.assessment.verdict import Standing
-from epsilens.cli.assess import assess as assess_command
 from epsilens.cli.common import run
+from epsilens.cli.plans import assess as assess_command
 from epsilens.show.assessment.words import contradiction, headline, status
 
 N = 400

@@ -36,7 +36,7 @@ SERVE = f"""
 from functools import partial
 from epsilens.cli.serve import serve
 from epsilens.web import app
-from epsilens.web.limits import Limits
+from epsilens.web.security import Limits
 app.create_app = partial(app.create_app, limits=Limits(assess_seconds={CEILING}))
 serve(port=0)
 """

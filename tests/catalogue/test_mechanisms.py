@@ -12,9 +12,8 @@ import typer
 
 import epsilens as el
 from epsilens.build import builder
-from epsilens.catalogue.claims import CLAIMS
 from epsilens.catalogue.commands import COMMANDS, options_of
-from epsilens.catalogue.mechanisms import MECHANISMS, Mechanism, register, unregister
+from epsilens.catalogue.mechanisms import CLAIMS, MECHANISMS, Mechanism, register, unregister
 from epsilens.catalogue.parameter import Allowed, Kind, Panel, Parameter, Risk, Search
 from epsilens.catalogue.parameters import PARAMETERS
 from epsilens.catalogue.readings import READINGS, parameter_of

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from epsilens.catalogue import said
-from epsilens.catalogue.conditions import conditions_given
 from epsilens.catalogue.parameters import PARAMETERS
 from epsilens.catalogue.readings import find as find_reading
+from epsilens.catalogue.said import conditions_given
 from epsilens.errors import InputError
 
 

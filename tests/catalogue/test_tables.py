@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import epsilens as el
-from epsilens.catalogue.exits import Exit
+from epsilens.catalogue.commands import Exit
 from epsilens.catalogue.readings import READINGS
 from epsilens.catalogue.tables import TABLES, refreshed
 

@@ -12,10 +12,10 @@ import typer
 import yaml
 
 from epsilens.assessment.assessment import assess
-from epsilens.cli.assess import assess as assess_command
 from epsilens.cli.common import run
 from epsilens.cli.demo import RELEASE, main
-from epsilens.cli.init import init as init_command
+from epsilens.cli.plans import assess as assess_command
+from epsilens.cli.plans import init as init_command
 from epsilens.errors import InputError
 from epsilens.plan.file import read_release
 from epsilens.plan.start import starting_release

@@ -16,7 +16,7 @@ with warnings.catch_warnings():  # it asks for a successor of httpx that is not 
     from starlette.testclient import TestClient
 
 from epsilens.web.app import create_app
-from epsilens.web.limits import Limits
+from epsilens.web.security import Limits
 
 HOST = "http://127.0.0.1:8000"
 

@@ -16,10 +16,9 @@ pytest.importorskip("duckdb", reason="assessing needs epsilens[data]")
 
 from epsilens.assessment.assessment import assess
 from epsilens.show.assessment.data import as_dict
-from epsilens.web.limits import Limits
 from epsilens.web.planform import EXAMPLES, plan_of, to_yaml
-from epsilens.web.worker import answer
-from epsilens.web.workers import Workers
+from epsilens.web.security import Limits
+from epsilens.web.worker import Workers, answer
 
 SMALL = """title: People by sex
 data:

@@ -16,7 +16,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from epsilens.web.app import create_app
-from epsilens.web.limits import Limits
+from epsilens.web.security import Limits
 
 _app = create_app(limits=Limits(assess_seconds=30))
 with warnings.catch_warnings():

@@ -14,7 +14,7 @@ from ..data.queries import Noise as Kind
 from ..data.queries import Query, QueryKind
 from ..errors import InputError
 from ..numerics.roots import last_safe
-from ..plan.answers import Answer
+from ..plan.facts import Answer
 from ..plan.plan import ERROR, Release
 
 __all__ = ["MOST_EPSILON", "Noise", "QueryAccuracy", "accuracy_of", "error_epsilon", "noise_at", "simulate"]

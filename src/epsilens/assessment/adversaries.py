@@ -19,8 +19,8 @@ from ..build.mechanisms import calibrated_psi, gaussian, laplace
 from ..catalogue.readings import find
 from ..data.queries import Noise
 from ..experiment import Experiment
+from ..plan.facts import Relation, worst_relation
 from ..plan.plan import Knows, Release
-from ..plan.relatives import Relation, worst_relation
 
 __all__ = ["ADVERSARIES", "Adversary", "Asks", "Setting", "met"]
 
@@ -185,106 +185,69 @@ def _wanted(setting: Setting) -> str:
     return f"Is “{secret}” true of this person?" if secret else "Does this person have the secret?"
 
 
+# Records: who, what they ask, how they are read, and when they are met.
+# fmt: off
 ADVERSARIES: tuple[Adversary, ...] = (
     Adversary(
-        "membership",
-        Asks.MEMBERSHIP,
-        "Membership test",
+        "membership", Asks.MEMBERSHIP, "Membership test",
         lambda s: "Is this person in the table? Knows every other record, reads all answers.",
-        "success",
-        lambda s: {"prior": s.release.adversary.prior},
-        _everything,
+        "success", lambda s: {"prior": s.release.adversary.prior}, _everything,
     ),
     Adversary(
-        "differencing-known",
-        Asks.SECRET,
-        "Differencing, one answer known",
+        "differencing-known", Asks.SECRET, "Differencing, one answer known",
         lambda s: f"{_wanted(s)} Knows the exact answer without them.",
-        "success",
-        lambda s: {"prior": 0.5},
-        lambda s, epsilon: _isolating(s, epsilon, known=True),
+        "success", lambda s: {"prior": 0.5}, lambda s, epsilon: _isolating(s, epsilon, known=True),
         lambda s: s.release.adversary.knows is Knows.ONE_ANSWER and _can_isolate(s),
     ),
     Adversary(
-        "differencing-noisy",
-        Asks.SECRET,
-        "Differencing, both answers noisy",
+        "differencing-noisy", Asks.SECRET, "Differencing, both answers noisy",
         lambda s: f"{_wanted(s)} Has two noisy answers that differ only by them.",
-        "success",
-        lambda s: {"prior": 0.5},
-        lambda s, epsilon: _isolating(s, epsilon, known=False),
+        "success", lambda s: {"prior": 0.5}, lambda s, epsilon: _isolating(s, epsilon, known=False),
         _can_isolate,
     ),
     Adversary(
-        "belief",
-        Asks.SECRET,
-        "Informed belief",
+        "belief", Asks.SECRET, "Informed belief",
         lambda s: f"How sure can they become? {_wanted(s)}",
-        "posterior",
-        lambda s: {"prior": s.release.adversary.belief or s.release.adversary.prior},
-        _secret_only,
+        "posterior", lambda s: {"prior": s.release.adversary.belief or s.release.adversary.prior}, _secret_only,
         lambda s: bool(s.about_secret) and s.laplace,
     ),
     Adversary(
-        "reidentification",
-        Asks.RECORD,
-        "Re-identification",
+        "reidentification", Asks.RECORD, "Re-identification",
         lambda s: "Which record is this person’s? Any attack with this success without the release.",
-        "attack_success",
-        lambda s: {"baseline": s.release.adversary.baseline},
-        _everything,
+        "attack_success", lambda s: {"baseline": s.release.adversary.baseline}, _everything,
     ),
     Adversary(
-        "informed",
-        Asks.SECRET,
-        "Informed belief, from what is known",
+        "informed", Asks.SECRET, "Informed belief, from what is known",
         lambda s: f"How sure can they become? {_wanted(s)} {_known(s)}",
-        "posterior",
-        _informed,
-        _secret_only,
+        "posterior", _informed, _secret_only,
         lambda s: s.release.adversary.knowledge is not None and bool(s.about_secret) and s.laplace,
     ),
     Adversary(
-        "informed-guess",
-        Asks.SECRET,
-        "Informed guess, from what is known",
+        "informed-guess", Asks.SECRET, "Informed guess, from what is known",
         lambda s: f"{_wanted(s)} {_known(s)}",
-        "success",
-        _informed,
-        _secret_only,
+        "success", _informed, _secret_only,
         lambda s: s.release.adversary.knowledge is not None and bool(s.about_secret) and not s.laplace,
     ),
     Adversary(
-        "identification",
-        Asks.MISSING,
-        "Identification",
+        "identification", Asks.MISSING, "Identification",
         _among,
-        "posterior",
-        lambda s: {"prior": _one_of(s)},
-        _told_apart,
+        "posterior", lambda s: {"prior": _one_of(s)}, _told_apart,
         lambda s: s.release.adversary.among is not None and s.laplace,
     ),
     Adversary(
-        "identification-guess",
-        Asks.MISSING,
-        "Identification",
+        "identification-guess", Asks.MISSING, "Identification",
         _among,
-        "attack_success",
-        lambda s: {"baseline": _one_of(s)},
-        _told_apart,
+        "attack_success", lambda s: {"baseline": _one_of(s)}, _told_apart,
         lambda s: s.release.adversary.among is not None and not s.laplace,
     ),
     Adversary(
-        "correlated",
-        Asks.RELATIVES,
-        "Correlated records",
+        "correlated", Asks.RELATIVES, "Correlated records",
         _relatives,
-        "success",
-        lambda s: {"prior": 0.5},
-        _resembling,
+        "success", lambda s: {"prior": 0.5}, _resembling,
         lambda s: bool(s.related),
     ),
 )
+# fmt: on
 
 
 def met(setting: Setting) -> tuple[Adversary, ...]:

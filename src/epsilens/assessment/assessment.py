@@ -20,15 +20,13 @@ from ..data.tables.columns import column_of
 from ..data.tables.conditions import condition, parse, syntax
 from ..data.tables.open import OpenTable, open_table
 from ..numerics.frozen import Frozen, Valued
-from ..plan.answers import Answer, true_answers
+from ..plan.facts import Answer, Relation, relations, true_answers
 from ..plan.file import about, dotted, read_release
 from ..plan.plan import Release, Resemblance
-from ..plan.relatives import Relation, relations
 from ..shown import Shown, presenter
 from .accuracy import QueryAccuracy, accuracy_of, error_epsilon
 from .adversaries import Setting
-from .precedents import Precedent, precedents
-from .provenance import assumptions, record
+from .provenance import Precedent, assumptions, precedents, record
 from .risks import Curve, Risk, curve_of, read_again, risks_of
 from .verdict import Verdict, allowed_by, judge, needed_by
 
@@ -153,20 +151,15 @@ def assess(
     risks = read_again(setting, risks, allowed.recommended, needed_by(accuracy))
     found = seen.scan
     made = Assessment(
-        release=plan,
-        epsilon=plan.epsilon,
+        release=plan, epsilon=plan.epsilon,
         risks=tuple(sorted(risks, key=lambda r: np.inf if r.largest is None else r.largest)),
-        verdict=judge(plan, risks, accuracy, allowed),
-        queries=accuracy,
-        curve=curve_of(setting, risks, accuracy, allowed.recommended),
-        scan=found,
-        people=found.people if found else None,
-        precedents=precedents(),
+        verdict=judge(plan, risks, accuracy, allowed), queries=accuracy,
+        curve=curve_of(setting, risks, accuracy, allowed.recommended), scan=found,
+        people=found.people if found else None, precedents=precedents(),
         assumptions=assumptions(plan, tuple(queries), setting),
         notes=(*notes, *(found.notes if found else ()), *(() if found else (DISCLOSURE,))),
-        reproduce=record(plan, kind, table),
-        relations=seen.related,
-    )
+        reproduce=record(plan, kind, table), relations=seen.related,
+    )  # fmt: skip
     tell(tell.steps, "done")
     return made
 

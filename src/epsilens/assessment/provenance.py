@@ -1,11 +1,17 @@
-"""What an assessment rests on and how to repeat it: assumptions in plain words, versions, hashes, seed."""
+"""What an assessment rests on and how to repeat it: assumptions in plain words, versions, hashes, seed.
+
+Beside it the precedents: published deployments and their ε, as reported. Context for a choice, never a licence.
+"""
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import platform
 import sys
+from dataclasses import dataclass
 from importlib import metadata
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +22,8 @@ from ..plan.plan import Release
 from .accuracy import SEED
 from .adversaries import Setting
 
-__all__ = ["assumptions", "record"]
+__all__ = ["SOURCE", "Precedent", "assumptions", "precedents", "record"]
+
 
 _MOST_HASHED = 1 << 30
 
@@ -88,3 +95,34 @@ def _data_hash(table: str) -> str:
         while block := f.read(1 << 20):
             digest.update(block)
     return f"{path.name}, SHA-256 {digest.hexdigest()}"
+
+
+SOURCE = "drafts of the public deployments registry (opendp/deployments-registry-data, MIT, 2025), as reported"
+
+
+@dataclass(frozen=True)
+class Precedent:
+    """One deployment that reports an ε."""
+
+    curator: str
+    deployment: str
+    year: int
+    variant: str
+    epsilon: float
+    unit: str
+    model: str
+
+
+def precedents() -> tuple[Precedent, ...]:
+    """Deployments with an ε of their own, smallest first.
+
+    >>> len(precedents()), precedents()[0].curator
+    (27, 'Uber')
+    """
+    text = files("epsilens.data").joinpath("files", "precedents.csv").read_text(encoding="utf-8")
+    made = []
+    for row in csv.DictReader(text.splitlines(keepends=True)):
+        if row["epsilon"]:
+            year, epsilon, unit = int(row["year"]), float(row["epsilon"]), " ".join(row["unit"].split())
+            made.append(Precedent(row["curator"], row["deployment"], year, row["variant"], epsilon, unit, row["model"]))
+    return tuple(sorted(made, key=lambda p: (p.epsilon, p.deployment)))

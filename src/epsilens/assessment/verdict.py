@@ -142,17 +142,11 @@ def judge(release: Release, risks: tuple[Risk, ...], queries: tuple[QueryAccurac
     return Verdict(
         standing=_standing(release, broken, recommended, apart),
         kept=tuple(name for name in release.limits if name not in broken),
-        broken=tuple(name for name in release.limits if name in broken),
-        binding=allowed.binding,
-        leading=allowed.binding or next(r.key for r in risks if r.asks is Asks.MEMBERSHIP),
-        largest=allowed.largest,
-        recommended=recommended,
-        alternative=recommended if beside else None,
-        at_least=at_least,
-        apart=apart,
-        hardest=_hardest(release, queries),
-        neediest=neediest,
-    )
+        broken=tuple(name for name in release.limits if name in broken), binding=allowed.binding,
+        leading=allowed.binding or next(r.key for r in risks if r.asks is Asks.MEMBERSHIP), largest=allowed.largest,
+        recommended=recommended, alternative=recommended if beside else None, at_least=at_least, apart=apart,
+        hardest=_hardest(release, queries), neediest=neediest,
+    )  # fmt: skip
 
 
 def _standing(release: Release, broken: set[str], recommended: float | None, apart: bool) -> Standing:

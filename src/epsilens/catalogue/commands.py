@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from enum import IntEnum
 from typing import Any
 
-from .claims import CLAIMS
-from .conditions import CONDITIONS
-from .mechanisms import MECHANISMS
+from .mechanisms import CLAIMS, MECHANISMS
 from .parameter import Kind, Panel, Parameter, flag
-from .parameters import PARAMETERS
+from .parameters import CONDITIONS, PARAMETERS
 from .said import EXPLAINED, reading_options
 
-__all__ = ["COMMANDS", "Option", "options_of"]
+__all__ = ["COMMANDS", "Exit", "Option", "options_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,12 +175,7 @@ _TAMPER = (
     _own("series", "CSV with columns published and expected", "FILE"),
     _own("side", "Where to look: both, above or below", "TEXT", Panel.READING, Kind.WORD, shown="both"),
     _own(
-        "method",
-        "For a series: holm, or spending while answers arrive",
-        "TEXT",
-        Panel.READING,
-        Kind.WORD,
-        shown="holm",
+        "method", "For a series: holm, or spending while answers arrive", "TEXT", Panel.READING, Kind.WORD, shown="holm"
     ),
     *_OUTPUT,
 )
@@ -242,13 +236,7 @@ _CORRELATE = (
     _own("size", "Members of a group; with --by", "N", kind=Kind.NUMBER),
     _PERSON,
     _own("time", "When; a person's values over time are the records", "COLUMN"),
-    _own(
-        "confidence",
-        "Of the interval for sampling error",
-        panel=Panel.READING,
-        kind=Kind.NUMBER,
-        default="0.95",
-    ),
+    _own("confidence", "Of the interval for sampling error", panel=Panel.READING, kind=Kind.NUMBER, default="0.95"),
     _own("time_limit", "End the search with a proven bound", "SECONDS", Panel.READING, Kind.NUMBER),
     _ENGINE,
     *_OUTPUT,
@@ -286,3 +274,32 @@ def options_of(command: str) -> tuple[Option, ...]:
     if command == "choose":
         return _choose()
     return _FIXED[command]
+
+
+class Exit(IntEnum):
+    """How a command ended.
+
+    >>> Exit.NO_SOLUTION, int(Exit.BAD_INPUT)
+    (<Exit.NO_SOLUTION: 3>, 2)
+    """
+
+    FINE = 0
+    FAULT = 1
+    BAD_INPUT = 2
+    NO_SOLUTION = 3
+    INTERRUPTED = 130
+
+    @property
+    def meaning(self) -> str:
+        """A sentence for the docs."""
+        return _MEANINGS[self]
+
+
+_MEANINGS = {
+    Exit.FINE: "Fine.",
+    Exit.FAULT: "Something went wrong inside epsilens: please report it.",
+    Exit.BAD_INPUT: "Bad input: one sentence on stderr, nothing on stdout, no file touched.",
+    Exit.NO_SOLUTION: "The question is well put, but no parameter satisfies the limit; or a limit is exceeded, or an "
+    "answer looks tampered with.",
+    Exit.INTERRUPTED: "Stopped from the keyboard.",
+}

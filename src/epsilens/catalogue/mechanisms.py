@@ -13,7 +13,7 @@ from typing import Any
 from .parameter import Parameter
 from .parameters import PARAMETERS
 
-__all__ = ["MECHANISMS", "Entry", "Mechanism", "every_option", "register", "unregister"]
+__all__ = ["CLAIMS", "MECHANISMS", "Claim", "Entry", "Mechanism", "every_option", "register", "unregister"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,110 +94,73 @@ _MOVES = ("sensitivity", "shift", "neighbours")
 _EPSILON = (("epsilon",),)
 _SIGMA = (("sigma",),)
 
+# Records, one fact beside the other.
+# fmt: off
 MECHANISMS: dict[str, Mechanism] = {
     m.key: m
     for m in (
         Mechanism(
-            "laplace",
-            "Laplace noise",
-            "epsilens.build.mechanisms:laplace",
+            "laplace", "Laplace noise", "epsilens.build.mechanisms:laplace",
             ("epsilon", "scale", *_MOVES, "stretch", "norm"),
             note="Calibrated to the L1 sensitivity. `stretch` is the ratio of the noise scales under H1 and H0.",
-            ways=(("epsilon",), ("scale",)),
-            said_by=_EPSILON,
+            ways=(("epsilon",), ("scale",)), said_by=_EPSILON,
         ),
         Mechanism(
-            "gaussian",
-            "Gaussian noise",
-            "epsilens.build.mechanisms:gaussian",
+            "gaussian", "Gaussian noise", "epsilens.build.mechanisms:gaussian",
             ("epsilon", "delta", "sigma", "psi", "calibration", *_MOVES, "norm"),
             note="L2 sensitivity. `calibration` is `analytic` (the smallest sufficient σ) or `classical`, which is "
             "proven only below ε = 1 and refused beyond.",
-            ways=(("sigma",), ("psi",), ("epsilon", "delta")),
-            said_by=(("epsilon", "delta"), ("sigma",)),
-            chosen="sigma",
-            instead={"delta": "epsilon"},
+            ways=(("sigma",), ("psi",), ("epsilon", "delta")), said_by=(("epsilon", "delta"), ("sigma",)),
+            chosen="sigma", instead={"delta": "epsilon"},
         ),
         Mechanism(
-            "geometric",
-            "Geometric noise",
-            "epsilens.build.discrete:geometric",
-            ("epsilon", "scale", *_MOVES),
+            "geometric", "Geometric noise", "epsilens.build.discrete:geometric", ("epsilon", "scale", *_MOVES),
             note="Whole-number noise for counts.",
-            ways=(("epsilon",), ("scale",)),
-            said_by=_EPSILON,
+            ways=(("epsilon",), ("scale",)), said_by=_EPSILON,
         ),
         Mechanism(
-            "discrete_gaussian",
-            "Discrete Gaussian noise",
-            "epsilens.build.discrete:discrete_gaussian",
-            ("sigma", *_MOVES),
-            needs=("sigma",),
+            "discrete_gaussian", "Discrete Gaussian noise", "epsilens.build.discrete:discrete_gaussian",
+            ("sigma", *_MOVES), needs=("sigma",),
             note="Whole-number noise.",
-            ways=_SIGMA,
-            said_by=_SIGMA,
-            chosen="sigma",
+            ways=_SIGMA, said_by=_SIGMA, chosen="sigma",
         ),
         Mechanism(
-            "randomized_response",
-            "Randomised response",
-            "epsilens.build.discrete:randomized_response",
+            "randomized_response", "Randomised response", "epsilens.build.discrete:randomized_response",
             ("epsilon", "truth", "k"),
             note="One person's own answer among `k`.",
-            ways=(("epsilon",), ("truth",)),
-            said_by=_EPSILON,
+            ways=(("epsilon",), ("truth",)), said_by=_EPSILON,
         ),
         Mechanism(
-            "exponential",
-            "Exponential mechanism",
-            "epsilens.build.discrete:exponential",
+            "exponential", "Exponential mechanism", "epsilens.build.discrete:exponential",
             ("epsilon", "scores0", "scores1", "sensitivity", "monotonic", "neighbours"),
             needs=("epsilon", "scores0", "scores1"),
             note="Picks an outcome by its score; `monotonic` when a person can only raise scores.",
             how="The release picks one of {outcomes} outcomes, more often those with a higher score.",
         ),
         Mechanism(
-            "staircase",
-            "Staircase noise",
-            "epsilens.build.discrete:staircase",
-            ("epsilon", "gamma", *_MOVES),
+            "staircase", "Staircase noise", "epsilens.build.discrete:staircase", ("epsilon", "gamma", *_MOVES),
             needs=("epsilon",),
-            note="`gamma` defaults to the least mean absolute error.",
-            said_by=_EPSILON,
+            note="`gamma` defaults to the least mean absolute error.", said_by=_EPSILON,
         ),
         Mechanism(
-            "pure",
-            "Any ε-DP release",
-            "epsilens.build.discrete:pure",
-            ("epsilon", "neighbours"),
-            needs=("epsilon",),
-            note="For when only the claim is known: the riskiest release that is still ε-DP.",
-            said_by=_EPSILON,
+            "pure", "Any ε-DP release", "epsilens.build.discrete:pure", ("epsilon", "neighbours"), needs=("epsilon",),
+            note="For when only the claim is known: the riskiest release that is still ε-DP.", said_by=_EPSILON,
         ),
         Mechanism(
-            "approximate",
-            "Any (ε, δ)-DP release",
-            "epsilens.build.discrete:approximate",
-            ("epsilon", "delta", "neighbours"),
-            needs=("epsilon", "delta"),
+            "approximate", "Any (ε, δ)-DP release", "epsilens.build.discrete:approximate",
+            ("epsilon", "delta", "neighbours"), needs=("epsilon", "delta"),
             note="The same for (ε, δ)-DP.",
-            ways=(("epsilon", "delta"),),
-            said_by=(("epsilon", "delta"),),
-            instead={"epsilon": "delta"},
+            ways=(("epsilon", "delta"),), said_by=(("epsilon", "delta"),), instead={"epsilon": "delta"},
         ),
         Mechanism(
-            "dpsgd",
-            "DP-SGD",
-            "epsilens.build.sampling:dpsgd",
-            ("sigma", "rate", "steps", "neighbours", "width"),
+            "dpsgd", "DP-SGD", "epsilens.build.sampling:dpsgd", ("sigma", "rate", "steps", "neighbours", "width"),
             needs=("sigma", "rate", "steps"),
             note="Training in noisy steps, each on a sample; σ is in clipping norms. [More](composition.md).",
-            ways=_SIGMA,
-            said_by=(("sigma", "rate", "steps"),),
-            chosen="sigma",
+            ways=_SIGMA, said_by=(("sigma", "rate", "steps"),), chosen="sigma",
         ),
     )
 }
+# fmt: on
 
 
 def every_option() -> tuple[str, ...]:
@@ -223,3 +186,32 @@ def unregister(key: str, *parameters: str) -> None:
     del MECHANISMS[key]
     for name in parameters:
         del PARAMETERS[name]
+
+
+class Claim(Entry):
+    """A claim: the experiment built from it is the riskiest one it allows."""
+
+    __slots__ = ()
+
+
+# fmt: off
+CLAIMS: dict[str, Claim] = {
+    c.key: c
+    for c in (
+        Claim(
+            "zcdp", "Any ρ-zCDP release", "epsilens.build.claims:from_zcdp", ("rho", "xi", "neighbours"),
+            needs=("rho",),
+            note="Zero-concentrated differential privacy: D_a ≤ ξ + ρ·a at every order a.",
+        ),
+        Claim(
+            "rdp", "Any Rényi-DP release", "epsilens.build.claims:from_rdp", ("orders", "rho", "neighbours"),
+            needs=("orders", "rho"), renamed={"orders": "order"},
+            note="Rényi differential privacy at one order or several.",
+        ),
+        Claim(
+            "gdp", "Any μ-GDP release", "epsilens.build.claims:from_gdp", ("mu", "neighbours"), needs=("mu",),
+            note="Gaussian differential privacy: at most as risky as N(0, 1) against N(μ, 1).",
+        ),
+    )
+}
+# fmt: on

@@ -12,7 +12,7 @@ from typing import Any
 
 from .parameter import Allowed, Control, Kind, Panel, Parameter, Place, Risk, Search, Slider
 
-__all__ = ["PARAMETERS", "symbol"]
+__all__ = ["CONDITIONS", "PARAMETERS", "symbol"]
 
 
 def symbol(name: str) -> str:
@@ -31,356 +31,247 @@ def _most_accurate_break(p: Mapping[str, Any]) -> float:
     return 1 / (1 + math.exp(p["epsilon"] / 2))
 
 
+# Records, one fact beside the other.
+# fmt: off
 _NOISE = (
     Parameter(
-        "epsilon",
-        "Privacy loss",
-        symbol="ε",
-        allowed=POSITIVE,
-        risk=Risk.RISES,
-        search=Search(1e-12, 700.0),
+        "epsilon", "Privacy loss", symbol="ε", allowed=POSITIVE, risk=Risk.RISES, search=Search(1e-12, 700.0),
         control=Control("Privacy loss, ε", "Smaller is more private and less accurate.", "1", _LOSS, Place.NOISE),
     ),
     Parameter(
-        "scale",
-        "Scale of the noise, instead of {epsilon}",
-        symbol="scale",
-        allowed=POSITIVE,
-        risk=Risk.FALLS,
+        "scale", "Scale of the noise, instead of {epsilon}", symbol="scale", allowed=POSITIVE, risk=Risk.FALLS,
         search=Search(1e12, 1 / 700.0, in_sensitivities=True),
         control=Control("Scale of the noise", "Larger is more private and less accurate.", "1", _SIZE, Place.NOISE),
     ),
     Parameter(
-        "sigma",
-        "Standard deviation of the noise",
-        symbol="σ",
-        allowed=POSITIVE,
-        risk=Risk.FALLS,
+        "sigma", "Standard deviation of the noise", symbol="σ", allowed=POSITIVE, risk=Risk.FALLS,
         search=Search(1e12, 1 / 100.0, in_sensitivities=True),
         control=Control("Standard deviation, σ", "Larger is more private and less accurate.", "1", _SIZE, Place.NOISE),
     ),
     Parameter(
-        "psi",
-        "Sensitivity index: sensitivity over standard deviation",
-        symbol="ψ",
-        allowed=POSITIVE,
-        risk=Risk.RISES,
+        "psi", "Sensitivity index: sensitivity over standard deviation", symbol="ψ", allowed=POSITIVE, risk=Risk.RISES,
         search=Search(1e-12, 100.0),
         control=Control(
-            "Sensitivity index, ψ",
-            "Sensitivity over standard deviation: smaller is more private.",
-            "1",
-            _LOSS,
-            Place.NOISE,
+            "Sensitivity index, ψ", "Sensitivity over standard deviation: smaller is more private.", "1", _LOSS,
+            Place.NOISE
         ),
     ),
     Parameter(
-        "delta",
-        "The δ that goes with {epsilon}",
-        Kind.PROBABILITY,
-        symbol="δ",
-        allowed=SHARE,
-        risk=Risk.RISES,
+        "delta", "The δ that goes with {epsilon}", Kind.PROBABILITY, symbol="δ", allowed=SHARE, risk=Risk.RISES,
         search=Search(1e-300, 1 - 1e-9),
         control=Control(
-            "Set aside, δ",
-            "The chance with which the guarantee may fail.",
-            "0.00001",
-            Slider(1e-9, 0.1, ("1e-9", "1e-5", "0.1"), log=True),
-            Place.NOISE,
+            "Set aside, δ", "The chance with which the guarantee may fail.", "0.00001",
+            Slider(1e-9, 0.1, ("1e-9", "1e-5", "0.1"), log=True), Place.NOISE
         ),
     ),
     Parameter(
-        "sensitivity",
-        "The most one person moves the answer",
-        shown="1",
-        usual=1.0,
-        allowed=POSITIVE,
+        "sensitivity", "The most one person moves the answer", shown="1", usual=1.0, allowed=POSITIVE,
         control=Control("Sensitivity", "The most one person can move the answer.", "1"),
     ),
     Parameter(
-        "shift",
-        "How far this person moves it",
-        shown="the sensitivity",
-        follows=lambda p: p["sensitivity"],
-        allowed=FROM_0,
-        risk=Risk.RISES,
-        search=Search(1e-12, 1.0, in_sensitivities=True, as_noise=True),
+        "shift", "How far this person moves it", shown="the sensitivity", follows=lambda p: p["sensitivity"],
+        allowed=FROM_0, risk=Risk.RISES, search=Search(1e-12, 1.0, in_sensitivities=True, as_noise=True),
         control=Control(
-            "This person’s effect",
-            "How far this person moves the answer; the sensitivity if empty.",
-            place=Place.RARE,
+            "This person’s effect", "How far this person moves the answer; the sensitivity if empty.", place=Place.RARE
         ),
     ),
     Parameter(
-        "stretch",
-        "Scale of the noise under H1 over that under H0",
-        shown="1",
-        usual=1.0,
-        allowed=POSITIVE,
+        "stretch", "Scale of the noise under H1 over that under H0", shown="1", usual=1.0, allowed=POSITIVE,
         control=Control("Stretch", "Scale of the noise with the person over that without.", "1", place=Place.RARE),
     ),
     Parameter(
-        "neighbours",
-        "add-remove or replace",
-        Kind.WORD,
-        usual="add-remove",
+        "neighbours", "add-remove or replace", Kind.WORD, usual="add-remove",
         choices={"add-remove": "is in the data or not", "replace": "has one value or another"},
         control=Control("The adversary asks if a person", start="add-remove", place=Place.RARE),
     ),
+    Parameter("norm", "Norm of the sensitivity: L1 or L2", Kind.WORD, choices={"L1": "L1", "L2": "L2"}, control=None),
     Parameter(
-        "norm",
-        "Norm of the sensitivity: L1 or L2",
-        Kind.WORD,
-        choices={"L1": "L1", "L2": "L2"},
-        control=None,
-    ),
-    Parameter(
-        "calibration",
-        "analytic or classical",
-        Kind.WORD,
-        usual="analytic",
+        "calibration", "analytic or classical", Kind.WORD, usual="analytic",
         choices={"analytic": "analytic, the smallest σ", "classical": "classical, for ε below 1"},
         control=Control("Calibration", start="analytic", place=Place.RARE),
     ),
     Parameter(
-        "k",
-        "Possible answers of randomised response",
-        Kind.WHOLE,
-        shown="2",
-        usual=2,
-        allowed=Allowed(2),
+        "k", "Possible answers of randomised response", Kind.WHOLE, shown="2", usual=2, allowed=Allowed(2),
         control=Control("Possible answers", "Between how many answers a person can choose.", "2", place=Place.NOISE),
     ),
     Parameter(
-        "truth",
-        "Probability of a true answer, instead of {epsilon}",
-        Kind.PROBABILITY,
-        symbol="truth",
-        allowed=SHARE,
+        "truth", "Probability of a true answer, instead of {epsilon}", Kind.PROBABILITY, symbol="truth", allowed=SHARE,
         risk=Risk.RISES,
         control=Control(
-            "True answers",
-            "How often people answer truthfully, from 0 to 1.",
-            "0.75",
-            Slider(0.5, 0.99, ("0.5", "0.99")),
-            Place.NOISE,
+            "True answers", "How often people answer truthfully, from 0 to 1.", "0.75",
+            Slider(0.5, 0.99, ("0.5", "0.99")), Place.NOISE
         ),
     ),
     Parameter(
-        "gamma",
-        "Where the staircase breaks",
-        Kind.PROBABILITY,
-        symbol="γ",
-        follows=_most_accurate_break,
+        "gamma", "Where the staircase breaks", Kind.PROBABILITY, symbol="γ", follows=_most_accurate_break,
         allowed=SHARE,
         control=Control("Break of the stairs, γ", "From 0 to 1; the most accurate one if empty.", place=Place.RARE),
     ),
     Parameter(
-        "rate",
-        "DP-SGD: the chance that a person is in a batch",
-        Kind.PROBABILITY,
-        symbol="rate",
-        allowed=SHARE,
-        risk=Risk.RISES,
-        search=Search(1e-12, 1.0),
+        "rate", "DP-SGD: the chance that a person is in a batch", Kind.PROBABILITY, symbol="rate", allowed=SHARE,
+        risk=Risk.RISES, search=Search(1e-12, 1.0),
         control=Control(
-            "Share of the data in a step",
-            "The chance that a person is in a batch, from 0 to 1.",
-            "0.01",
-            Slider(1e-4, 1, ("0.0001", "0.01", "1"), log=True),
-            Place.NOISE,
+            "Share of the data in a step", "The chance that a person is in a batch, from 0 to 1.", "0.01",
+            Slider(1e-4, 1, ("0.0001", "0.01", "1"), log=True), Place.NOISE
         ),
     ),
     Parameter(
-        "steps",
-        "DP-SGD: how many steps there are",
-        Kind.WHOLE,
-        symbol="steps",
-        allowed=Allowed(1),
-        risk=Risk.RISES,
+        "steps", "DP-SGD: how many steps there are", Kind.WHOLE, symbol="steps", allowed=Allowed(1), risk=Risk.RISES,
         search=Search(1.0, 1e9),
         control=Control(
-            "Steps",
-            "How many noisy steps the training takes.",
-            "1000",
-            Slider(1, 1e6, ("1", "1000", "1e6"), log=True),
-            Place.NOISE,
+            "Steps", "How many noisy steps the training takes.", "1000", Slider(1, 1e6, ("1", "1000", "1e6"), log=True),
+            Place.NOISE
         ),
     ),
     Parameter(
-        "width",
-        "DP-SGD: relative width asked of a value's bracket",
-        shown="0.001",
-        usual=1e-3,
-        allowed=POSITIVE,
+        "width", "DP-SGD: relative width asked of a value's bracket", shown="0.001", usual=1e-3, allowed=POSITIVE,
         choosable=False,  # of the number read, not of the release
         control=Control(
             "Width of the brackets", "Relative: smaller is more accurate and slower.", "0.001", place=Place.RARE
         ),
     ),
     Parameter(
-        "rho",
-        "Claims zcdp and rdp: the ρ claimed, for rdp one for each order",
-        Kind.ONE_OR_MORE,
-        symbol="ρ",
-        metavar="NUMBER",
-        control=None,
+        "rho", "Claims zcdp and rdp: the ρ claimed, for rdp one for each order", Kind.ONE_OR_MORE, symbol="ρ",
+        metavar="NUMBER", control=None,
     ),
     Parameter("xi", "Claim zcdp: the ξ of (ξ, ρ)-zCDP", symbol="ξ", shown="0", control=None),
-    Parameter(
-        "orders",
-        "Claim rdp: its order or orders: 2,8",
-        Kind.NUMBERS,
-        aliases=("order",),
-        control=None,
-    ),
+    Parameter("orders", "Claim rdp: its order or orders: 2,8", Kind.NUMBERS, aliases=("order",), control=None),
     Parameter("mu", "Claim gdp: the μ claimed", symbol="μ", control=None),
     Parameter(
-        "scores0",
-        "Scores of the outcomes without the person: 1,2,3",
-        Kind.NUMBERS,
+        "scores0", "Scores of the outcomes without the person: 1,2,3", Kind.NUMBERS,
         control=Control(
-            "Scores without the person",
-            "One number for each outcome, separated by commas.",
-            "1,2,3",
-            place=Place.NOISE,
+            "Scores without the person", "One number for each outcome, separated by commas.", "1,2,3",
+            place=Place.NOISE
         ),
     ),
     Parameter(
-        "scores1",
-        "Scores of the same outcomes with the person",
-        Kind.NUMBERS,
+        "scores1", "Scores of the same outcomes with the person", Kind.NUMBERS,
         control=Control("Scores with the person", "The same outcomes, in the same order.", "1,2,4", place=Place.NOISE),
     ),
     Parameter(
-        "monotonic",
-        "A person can only raise scores",
-        Kind.FLAG,
+        "monotonic", "A person can only raise scores", Kind.FLAG,
         control=Control("A person can only raise scores"),
     ),
     Parameter(
-        "bias",
-        "What the false record adds; negative takes away",
-        search=Search(1e-12, 1e12, in_sensitivities=True),
+        "bias", "What the false record adds; negative takes away", search=Search(1e-12, 1e12, in_sensitivities=True),
         control=None,
     ),
 )
 
 _ADVERSARY = (
     Parameter(
-        "prior",
-        "The adversary's belief before the release",
-        Kind.PROBABILITY,
-        Panel.ADVERSARY,
-        shown="0.5",
-        usual=0.5,
+        "prior", "The adversary's belief before the release", Kind.PROBABILITY, Panel.ADVERSARY, shown="0.5", usual=0.5,
         allowed=SHARE,
         control=Control(
-            "People in the data, of 100",
-            "What the adversary believes before the release.",
-            "0.5",
-            _OF_100,
-            of_100=True,
+            "People in the data, of 100", "What the adversary believes before the release.", "0.5", _OF_100,
+            of_100=True
         ),
     ),
     Parameter(
-        "rho_p", "Instead of {prior}: coefficient of the prior over two values", panel=Panel.ADVERSARY, control=None
+        "rho_p", "Instead of {prior}: coefficient of the prior over two values", panel=Panel.ADVERSARY, control=None,
     ),
     Parameter("rho_c", "Coefficient of correlated records", panel=Panel.ADVERSARY, control=None),
     Parameter("rho_t", "Coefficient of correlation over time", panel=Panel.ADVERSARY, control=None),
     Parameter(
-        "less_likely",
-        "With --rho-…: the positive value is the less likely one",
-        Kind.FLAG,
-        Panel.ADVERSARY,
+        "less_likely", "With --rho-…: the positive value is the less likely one", Kind.FLAG, Panel.ADVERSARY,
         control=None,
     ),
 )
 
 _READING = (
     Parameter(
-        "fpr",
-        "False-positive rate",
-        Kind.PROBABILITY,
-        Panel.READING,
-        shown="0.1",
-        usual=0.1,
-        allowed=SHARE,
+        "fpr", "False-positive rate", Kind.PROBABILITY, Panel.READING, shown="0.1", usual=0.1, allowed=SHARE,
         control=Control(
             "False alarms, of 100", "Where the hollow dot stands on the curves.", "0.1", _OF_100, of_100=True
         ),
     ),
     Parameter(
-        "beta",
-        "Weight of recall in the F-score",
-        panel=Panel.READING,
-        symbol="β",
-        shown="1",
-        usual=1.0,
+        "beta", "Weight of recall in the F-score", panel=Panel.READING, symbol="β", shown="1", usual=1.0,
         allowed=POSITIVE,
         control=Control("Weight of recall, β", "In the F-score: above 1 recall counts more.", "1", place=Place.RARE),
     ),
     Parameter(
-        "baseline",
-        "Success of an attack without the release",
-        Kind.PROBABILITY,
-        Panel.READING,
-        shown="0.01",
-        usual=0.01,
-        allowed=SHARE,
+        "baseline", "Success of an attack without the release", Kind.PROBABILITY, Panel.READING, shown="0.01",
+        usual=0.01, allowed=SHARE,
         control=Control(
-            "Other attacks, of 100",
-            "How often one succeeds without the release.",
-            "0.01",
-            place=Place.RARE,
-            of_100=True,
+            "Other attacks, of 100", "How often one succeeds without the release.", "0.01", place=Place.RARE,
+            of_100=True
         ),
     ),
     Parameter(
-        "for_epsilon",
-        "The ε whose δ is read",
-        panel=Panel.READING,
-        symbol="ε",
-        allowed=FROM_0,
-        argument="epsilon",
+        "for_epsilon", "The ε whose δ is read", panel=Panel.READING, symbol="ε", allowed=FROM_0, argument="epsilon",
         control=Control("Read δ at ε", "Half the guarantee if empty.", place=Place.RARE),
     ),
     Parameter(
-        "for_delta",
-        "The δ whose ε is read",
-        Kind.PROBABILITY,
-        Panel.READING,
-        symbol="δ",
-        shown="0.00001",
-        allowed=SHARE,
-        argument="delta",
+        "for_delta", "The δ whose ε is read", Kind.PROBABILITY, Panel.READING, symbol="δ", shown="0.00001",
+        allowed=SHARE, argument="delta",
         control=Control("Read ε at δ", "Used where no ε holds without a δ.", "0.00001", place=Place.RARE),
     ),
     Parameter(
-        "alpha",
-        "False-positive rate of the readings recall and precision",
-        Kind.PROBABILITY,
-        Panel.READING,
+        "alpha", "False-positive rate of the readings recall and precision", Kind.PROBABILITY, Panel.READING,
         allowed=SHARE,
         control=Control("False alarms, of 100", "The false alarms the adversary accepts.", "0.1", _OF_100, of_100=True),
     ),
     Parameter(
-        "recall",
-        "Recall at which precision is read",
-        Kind.PROBABILITY,
-        Panel.READING,
-        allowed=SHARE,
+        "recall", "Recall at which precision is read", Kind.PROBABILITY, Panel.READING, allowed=SHARE,
         control=Control("Found, of 100", "How many of those in the data the adversary finds.", of_100=True),
     ),
     Parameter(
-        "order",
-        "Order of the Rényi divergence",
-        panel=Panel.READING,
-        allowed=FROM_0,
+        "order", "Order of the Rényi divergence", panel=Panel.READING, allowed=FROM_0,
         control=Control("Order", "Order of the Rényi divergence, above 0.", "2"),
     ),
 )
 
 #: Every parameter of a mechanism, a claim, an adversary or a reading, by name, in the order in which help lists them.
 PARAMETERS: dict[str, Parameter] = {p.name: p for p in (*_NOISE, *_ADVERSARY, *_READING)}
+
+#: The conditions under which one definition of privacy implies another, as the command and the page take them.
+CONDITIONS: dict[str, Parameter] = {
+    p.name: p
+    for p in (
+        Parameter(
+            "dependent", "Records that depend on each other", Kind.NUMBER, Panel.DATA, shown="1",
+            control=Control(
+                "Records that go together", "The largest group of records that depend on each other; 1 if none do.",
+                "1"
+            ),
+        ),
+        Parameter(
+            "records", "How many records there are", Kind.NUMBER, Panel.DATA,
+            control=Control("Records in the data", "Needed for whole databases; may stay empty."),
+        ),
+        Parameter(
+            "priors", "Under one prior or every prior", Kind.WORD, Panel.ADVERSARY, shown="one", metavar="one|every",
+            choices={"one": "one prior belief", "every": "every prior belief"},
+            control=Control("Guarantees hold for", start="one"),
+        ),
+        Parameter(
+            "full", "Every database is possible under the prior", Kind.FLAG, Panel.ADVERSARY,
+            control=Control("Every database is possible", place=Place.RARE),
+        ),
+        Parameter(
+            "least", "Probability no value of a record is below", Kind.NUMBER, Panel.ADVERSARY,
+            control=Control(
+                "Rarest value, from 0 to 0.5", "No value of a record is less probable than this.", "0",
+                place=Place.RARE
+            ),
+        ),
+        Parameter(
+            "constrained", "Blowfish: it is known which databases are possible", Kind.FLAG, Panel.DATA,
+            control=Control("Blowfish: possible databases are known", place=Place.RARE),
+        ),
+        Parameter(
+            "diameter", "Blowfish: edges between any two values", Kind.NUMBER, Panel.DATA, shown="1",
+            control=Control(
+                "Blowfish: steps between values",
+                "Edges of the graph between any two values; inf if some are not joined.", "1", place=Place.RARE
+            ),
+        ),
+        Parameter(
+            "secrets", "Pufferfish: records or any", Kind.WORD, Panel.DATA, shown="records",
+            choices={"records": "values of records", "any": "any secrets"},
+            control=Control("Pufferfish hides", start="records", place=Place.RARE),
+        ),
+    )
+}
+# fmt: on

@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import InputError
-from .parameter import Parameter
+from .parameter import Parameter, meant
 from .parameters import PARAMETERS
-from .spelling import meant
 
 __all__ = ["READINGS", "Reading", "find", "parameter_of"]
 
@@ -83,155 +82,97 @@ def _beta_floor(beta: float = 1.0, prior: float = 0.5) -> float:
 _INFINITE = float("inf")
 _PRIOR = {"prior": 0.5}
 
+# Records, one fact beside the other.
+# fmt: off
 READINGS: dict[str, Reading] = {
     r.name: r
     for r in (
         Reading(
-            "success",
-            "right guesses",
-            lambda prior=0.5: max(prior, 1 - prior),
-            optional=_PRIOR,
+            "success", "right guesses", lambda prior=0.5: max(prior, 1 - prior), optional=_PRIOR,
             formula=r"(1-\pi)+\pi\,h(c)",
             meaning="How often the best guess is right.",
-            without=r"$\max(\pi,1-\pi)$",
-            example="0.6967",
+            without=r"$\max(\pi,1-\pi)$", example="0.6967",
         ),
         Reading(
-            "advantage",
-            "advantage over guessing",
-            lambda: 0.0,
+            "advantage", "advantage over guessing", lambda: 0.0,
             formula="h(1)",
-            meaning="Of those in the data, how many more are flagged than of those not in it.",
-            example="0.3935",
+            meaning="Of those in the data, how many more are flagged than of those not in it.", example="0.3935",
         ),
         Reading(
-            "auc",
-            "area under the ROC curve",
-            lambda: 0.5,
+            "auc", "area under the ROC curve", lambda: 0.5,
             formula=r"\int_0^1 (1-f)\,d\alpha",
             meaning="How often someone in the data scores above someone who is not.",
-            without="0.5",
-            example="0.7241",
+            without="0.5", example="0.7241",
         ),
         Reading(
-            "fbeta",
-            "best F-score",
-            _beta_floor,
-            optional={"beta": 1.0, "prior": 0.5},
+            "fbeta", "best F-score", _beta_floor, optional={"beta": 1.0, "prior": 0.5},
             formula=r"\max_\alpha (1+\beta^2)(1-f)/((1-f)+c\alpha+\beta^2)",
             meaning="The best balance of precision and recall.",
-            without=r"$(1+\beta^2)/(1+\beta^2+c)$",
-            example="0.7098",
+            without=r"$(1+\beta^2)/(1+\beta^2+c)$", example="0.7098",
         ),
         Reading(
-            "posterior",
-            "most certain belief",
-            lambda prior=0.5: prior,
-            optional=_PRIOR,
+            "posterior", "most certain belief", lambda prior=0.5: prior, optional=_PRIOR,
             formula=r"\pi e^L/(\pi e^L+1-\pi)",
             meaning="The most certain one can become; $L$ is the largest log-likelihood ratio.",
-            without=r"$\pi$",
-            example="0.7311",
+            without=r"$\pi$", example="0.7311",
         ),
         Reading(
-            "precision",
-            "precision",
-            lambda prior=0.5, **_: prior,
-            either=("alpha", "recall"),
-            optional=_PRIOR,
+            "precision", "precision", lambda prior=0.5, **_: prior, either=("alpha", "recall"), optional=_PRIOR,
             formula=r"(1-f)/((1-f)+c\alpha)",
             meaning="Of those flagged, the share that is right. Also `precision(recall=…)`.",
-            without=r"$\pi$",
-            example="0.7311 at 0.1",
+            without=r"$\pi$", example="0.7311 at 0.1",
         ),
         Reading(
-            "recall",
-            "recall",
-            lambda alpha: alpha,
-            required=("alpha",),
+            "recall", "recall", lambda alpha: alpha, required=("alpha",),
             formula=r"1-f(\alpha)",
             meaning="The share found when a share α of the others may be flagged by mistake.",
-            without=r"$\alpha$",
-            example="0.2718 at 0.1",
+            without=r"$\alpha$", example="0.2718 at 0.1",
         ),
         Reading(
-            "roc",
-            "true-positive rate",
-            lambda fpr: fpr,
-            required=("fpr",),
+            "roc", "true-positive rate", lambda fpr: fpr, required=("fpr",),
             formula=r"1-f(\alpha)",
             meaning="The same, by the name of the curve.",
-            without=r"$\alpha$",
-            example="0.2718 at 0.1",
+            without=r"$\alpha$", example="0.2718 at 0.1",
         ),
         Reading(
-            "attack_success",
-            "success of any attack",
-            lambda baseline: baseline,
-            required=("baseline",),
+            "attack_success", "success of any attack", lambda baseline: baseline, required=("baseline",),
             formula=r"1-f(\text{baseline})",
             meaning="The most any attack can reach whose success without the release is `baseline`.",
-            without="`baseline`",
-            example="0.0272 at 0.01",
+            without="`baseline`", example="0.0272 at 0.01",
         ),
         Reading(
-            "delta",
-            "δ",
-            lambda epsilon: 0.0,
-            required=("epsilon",),
+            "delta", "δ", lambda epsilon: 0.0, required=("epsilon",),
             formula=r"\sup_\alpha 1-f(\alpha)-e^\epsilon\alpha",
-            meaning="What has to be set aside for ε to hold, in both orders.",
-            example="0.2212 at 0.5",
+            meaning="What has to be set aside for ε to hold, in both orders.", example="0.2212 at 0.5",
         ),
         Reading(
-            "epsilon",
-            "ε",
-            lambda delta=0.0: 0.0,
-            ceiling=_INFINITE,
-            optional={"delta": 0.0},
+            "epsilon", "ε", lambda delta=0.0: 0.0, ceiling=_INFINITE, optional={"delta": 0.0},
             formula=r"\min\{\epsilon:\delta(\epsilon)\le\delta\}",
-            meaning="The privacy loss once δ is set aside; unbounded where there is none.",
-            example="1",
+            meaning="The privacy loss once δ is set aside; unbounded where there is none.", example="1",
         ),
         Reading(
-            "psi",
-            "sensitivity index ψ",
-            lambda: 0.0,
-            ceiling=_INFINITE,
+            "psi", "sensitivity index ψ", lambda: 0.0, ceiling=_INFINITE,
             formula=r"\min\{\mu: f\ge G_\mu\}",
-            meaning="The Gaussian noise that is at least as easy to attack, as sensitivity over σ.",
-            example="1.0301",
+            meaning="The Gaussian noise that is at least as easy to attack, as sensitivity over σ.", example="1.0301",
         ),
         Reading(
-            "renyi",
-            "Rényi divergence",
-            lambda order: 0.0,
-            ceiling=_INFINITE,
-            required=("order",),
+            "renyi", "Rényi divergence", lambda order: 0.0, ceiling=_INFINITE, required=("order",),
             formula=r"\log\int dH_1^{1-a}dH_0^a/(a-1)",
-            meaning="What adds up over many releases.",
-            example="0.6191 at 2",
+            meaning="What adds up over many releases.", example="0.6191 at 2",
         ),
         Reading(
-            "kl",
-            "Kullback–Leibler divergence",
-            lambda: 0.0,
-            ceiling=_INFINITE,
+            "kl", "Kullback–Leibler divergence", lambda: 0.0, ceiling=_INFINITE,
             formula=r"\int \log(dH_0/dH_1)\,dH_0",
-            meaning="Average evidence in one answer, in nats.",
-            example="0.3679",
+            meaning="Average evidence in one answer, in nats.", example="0.3679",
         ),
         Reading(
-            "chernoff",
-            "Chernoff information",
-            lambda: 0.0,
-            ceiling=_INFINITE,
+            "chernoff", "Chernoff information", lambda: 0.0, ceiling=_INFINITE,
             formula=r"-\min_a\log\int dH_1^a dH_0^{1-a}",
-            meaning="How fast the error falls when the release is repeated.",
-            example="0.0945",
+            meaning="How fast the error falls when the release is repeated.", example="0.0945",
         ),
     )
 }
+# fmt: on
 
 
 def find(name: Any) -> Reading:

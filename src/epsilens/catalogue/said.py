@@ -10,33 +10,16 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from ..errors import InputError
-from .claims import CLAIMS
-from .mechanisms import MECHANISMS, Entry, Mechanism, every_option
-from .parameter import Kind, Panel, Parameter, flag
-from .parameters import PARAMETERS
+from .mechanisms import CLAIMS, MECHANISMS, Entry, Mechanism, every_option
+from .parameter import Kind, Panel, Parameter, flag, meant
+from .parameters import CONDITIONS, PARAMETERS
 from .readings import READINGS, parameter_of
-from .spelling import meant
 
 __all__ = [
-    "EXPLAINED",
-    "Spelling",
-    "arguments_given",
-    "find",
-    "find_entry",
-    "is_said",
-    "number",
-    "numbers",
-    "numbers_said",
-    "plain",
-    "reading_options",
-    "readings_for_choose",
-    "readings_for_explain",
-    "shortened",
-    "split_limit",
-    "value",
-    "wanted_parameter",
-    "whole",
-]
+    "EXPLAINED", "Spelling", "arguments_given", "conditions_given", "find", "find_entry", "is_said", "number",
+    "numbers", "numbers_said", "plain", "reading_options", "readings_for_choose", "readings_for_explain", "shortened",
+    "split_limit", "value", "wanted_parameter", "whole",
+]  # fmt: skip
 
 #: How a parameter is spelled in a sentence.
 Spelling: TypeAlias = Callable[[str], str]
@@ -221,3 +204,18 @@ def readings_for_explain(options: Mapping[str, Any], spelled: Spelling = flag) -
 def readings_for_choose(options: Mapping[str, Any], spelled: Spelling = flag) -> dict[str, float]:
     """The readings' options under the names the readings themselves take."""
     return {PARAMETERS[k].argument or k: v for k, v in _readings_given(options, spelled).items()}
+
+
+def conditions_given(said: Mapping[str, Any], spelled: Spelling = flag) -> dict[str, Any]:
+    """The conditions from text; records are independent unless it is said how many depend on each other.
+
+    >>> conditions_given({"records": "4", "full": True})
+    {'dependent': 1, 'records': 4.0, 'full': True}
+    """
+    given = {name: said.get(name) for name in CONDITIONS}
+    made = {
+        name: number(spelled(name), str(value), name) if CONDITIONS[name].kind is Kind.NUMBER else value
+        for name, value in given.items()
+        if value is not None and value is not False and value != ""
+    }
+    return {"dependent": 1, **made}

@@ -8,10 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 
-from .claims import CLAIMS
-from .commands import COMMANDS, Option, options_of
-from .exits import Exit
-from .mechanisms import MECHANISMS, Mechanism
+from .commands import COMMANDS, Exit, Option, options_of
+from .mechanisms import CLAIMS, MECHANISMS, Mechanism
 from .parameter import Kind, Panel, flag
 from .readings import READINGS, Reading
 

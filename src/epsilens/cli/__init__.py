@@ -1,1 +1,1 @@
-"""The commands, one module each; :mod:`epsilens.cli.app` lists them."""
+"""The commands, a room for each kind of question; :mod:`epsilens.cli.app` lists them."""

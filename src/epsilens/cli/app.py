@@ -1,7 +1,7 @@
 """The command line: ``epsilens explain | choose | assess | init | serve | scan | difference | …``.
 
 Each command is a function in :mod:`epsilens.cli`, registered below by one line; what they share, and how to add
-one, is in :mod:`epsilens.cli.common`; the exit codes are those of :class:`epsilens.catalogue.exits.Exit`.
+one, is in :mod:`epsilens.cli.common`; the exit codes are those of :class:`epsilens.catalogue.commands.Exit`.
 Nothing here imports numpy: commands import the library when they run.
 """
 
@@ -15,20 +15,13 @@ import typer
 
 from .. import __version__
 from ..catalogue.commands import COMMANDS
-from .assess import assess
-from .choose import choose
-from .common import emit, run
-from .correlate import correlate
-from .difference import difference
-from .explain import explain
-from .identify import identify
-from .init import init
-from .notions import notions
-from .options import Grouped, command
-from .reproduce import reproduce
-from .scan import scan
+from .attacks import difference, identify, tamper
+from .common import Grouped, command, emit, run
+from .literature import notions, reproduce
+from .mechanisms import choose, explain
+from .plans import assess, init
 from .serve import serve
-from .tamper import tamper
+from .tables import correlate, scan
 
 __all__ = ["app", "main", "make_app"]
 

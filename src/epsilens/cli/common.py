@@ -1,13 +1,13 @@
-"""What every command shares: its output options, how output is written, and how errors become exit codes.
+"""What every command shares: its options from the catalogue, how output is written, how errors become exit codes.
 
 A new command is one function and one line:
 
 1. declare its options in :mod:`epsilens.catalogue.commands`;
-2. write ``cli/scan.py`` with a function of what was said, one mapping by those names; import the library inside it, so
-   that ``epsilens --help`` stays fast;
+2. write a function of what was said, one mapping by those names, in the room it belongs to; import the library inside
+   it, so that ``epsilens --help`` stays fast;
 3. let it build a result with ``to_text``, ``to_markdown``, ``to_html`` and ``to_dict``, and end with
    ``show(result, said["format"], said["output"])``;
-4. register it in :mod:`epsilens.cli.app`.
+4. register it in :mod:`epsilens.cli.app`, where :func:`command` gives typer the signature it reads options from.
 
 Wrong input is an :class:`~epsilens.errors.InputError` (exit 2), a limit nothing satisfies a
 :class:`~epsilens.errors.NoSolutionError` (exit 3): raise them, :func:`run` does the rest. Text becomes numbers in
@@ -16,24 +16,31 @@ Wrong input is an :class:`~epsilens.errors.InputError` (exit 2), a limit nothing
 
 from __future__ import annotations
 
+import inspect
 import json
+import keyword
 import os
 import shutil
 import stat
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any, Protocol, TypeAlias
 
 import typer
+from typer.core import TyperCommand
 
-from ..catalogue.exits import Exit
-from ..catalogue.said import shortened
+from ..catalogue.commands import Exit, Option, options_of
+from ..catalogue.parameter import Kind, Panel, flag
+from ..catalogue.said import is_said, shortened
 from ..errors import InputError, NoSolutionError
 
-__all__ = ["Format", "FormatOption", "OutputOption", "Showable", "emit", "run", "show"]
+__all__ = [
+    "Format", "FormatOption", "Grouped", "OutputOption", "Said", "Showable",
+    "command", "emit", "run", "show", "to_repeat",
+]  # fmt: skip
 
 
 class Format(StrEnum):
@@ -107,13 +114,8 @@ def emit(text: str, output: str | None) -> None:
 def _to_terminal(text: str) -> None:
     if sys.stdout is None:  # closed by whoever started us
         return
-    encoding = sys.stdout.encoding or "utf-8"
     try:
-        text.encode(encoding)
-    except UnicodeEncodeError:
-        text = _in_plain_letters(text).encode(encoding, "replace").decode(encoding)
-    try:
-        sys.stdout.write(text)
+        sys.stdout.write(_writable(text, sys.stdout.encoding or "utf-8"))
         sys.stdout.flush()
     except BrokenPipeError:  # the reader has seen enough, as in `| head`
         _forget_stdout()
@@ -137,9 +139,13 @@ _PLAIN: dict[str, str | int | None] = {
 }  # fmt: skip
 
 
-def _in_plain_letters(text: str) -> str:
-    """For terminals without Greek: names instead of symbols."""
-    return text.translate(str.maketrans(_PLAIN))
+def _writable(text: str, encoding: str) -> str:
+    """The text; for terminals without Greek, names instead of symbols."""
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return text.translate(str.maketrans(_PLAIN)).encode(encoding, "replace").decode(encoding)
+    return text
 
 
 def _to_file(text: str, output: str) -> None:
@@ -215,10 +221,88 @@ def _usage(error: Any) -> str:
 def _say(message: str, code: Exit) -> int:
     if sys.stderr is not None:
         text = " ".join(f"epsilens: {message}".split())
-        encoding = sys.stderr.encoding or "utf-8"
-        try:
-            text.encode(encoding)
-        except UnicodeEncodeError:
-            text = _in_plain_letters(text).encode(encoding, "replace").decode(encoding)
-        sys.stderr.write(text + "\n")
+        sys.stderr.write(_writable(text, sys.stderr.encoding or "utf-8") + "\n")
     return code
+
+
+# -- options ------------------------------------------------------------------------------------------------------
+
+#: What was said, by the catalogue's names, in the order in which it was typed; None where nothing was.
+Said: TypeAlias = Mapping[str, Any]
+
+
+class Grouped(TyperCommand):
+    """A command whose help lists the options under the headings of their panels, in plain text."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the arguments and then each panel."""
+        panels: dict[str, list[tuple[str, str]]] = {"Arguments": [], **{p.value: [] for p in Panel}}
+        for each in self.get_params(ctx):
+            record = each.get_help_record(ctx)
+            if record is not None:
+                positional = each.param_type_name == "argument"
+                # what has no panel of its own, --help among it, stands with the output
+                panel = "Arguments" if positional else getattr(each, "rich_help_panel", None) or Panel.OUTPUT.value
+                panels[panel].append(record)
+        for title, records in panels.items():
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
+
+
+def command(name: str, run: Callable[[Said], None]) -> Callable[..., None]:
+    """The function typer registers: its signature has every option the catalogue declares for the command."""
+    options = {_identifier(o.name): o for o in options_of(name)}
+
+    def called(ctx: typer.Context, **_: Any) -> None:
+        run({options[k].name: v for k, v in ctx.params.items() if k in options})
+
+    annotations: dict[str, Any] = {k: _annotation(o) for k, o in options.items()}
+    shown = [
+        inspect.Parameter(
+            k, inspect.Parameter.KEYWORD_ONLY, annotation=annotations[k], default=_default(o, inspect.Parameter.empty)
+        )
+        for k, o in options.items()
+    ]
+    context = inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
+    called.__signature__ = inspect.Signature([context, *shown])  # type: ignore[attr-defined]
+    called.__annotations__ = {"ctx": typer.Context, **annotations}
+    called.__name__, called.__doc__ = name, run.__doc__
+    return called
+
+
+def _identifier(name: str) -> str:
+    return f"{name}_" if keyword.iskeyword(name) else name
+
+
+def _default(option: Option, none: Any) -> Any:
+    if option.needed:
+        return none
+    if option.name == "format":
+        return Format(option.default)
+    return option.default is True if option.parameter.kind is Kind.FLAG else option.default
+
+
+def _annotation(option: Option) -> Any:
+    """The type of an option, with what typer needs to know."""
+    p = option.parameter
+    if option.positional:
+        metavar = option.metavar if option.needed else f"[{option.metavar}]"
+        info: Any = typer.Argument(metavar=metavar.strip("[]"), help=option.help)
+        return Annotated[str, info] if option.needed else Annotated[str | None, info]
+    flags = [flag(n) for n in (p.name, *p.aliases)]
+    if p.kind is Kind.FLAG:
+        if option.default is True:
+            flags = [f"{flags[0]}/--no-{flags[0].removeprefix('--')}"]
+        return Annotated[bool, typer.Option(*flags, help=option.help, rich_help_panel=p.panel.value)]
+    if option.name == "format":
+        return Annotated[Format, typer.Option(*flags, help=option.help, rich_help_panel=p.panel.value)]
+    info = typer.Option(*flags, metavar=option.metavar, help=option.help, rich_help_panel=p.panel.value)
+    kind: Any = list[str] if option.repeated else str
+    return Annotated[kind, info] if option.needed or option.default is not None else Annotated[kind | None, info]
+
+
+def to_repeat(said: Said, *without: str) -> dict[str, Any]:
+    """Every option as it was typed, without how and where to write, for the line that reproduces the result."""
+    skip = ("mechanism", "format", "output", *without)
+    return {k: v for k, v in said.items() if k not in skip and is_said(v)}

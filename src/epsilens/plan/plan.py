@@ -21,20 +21,9 @@ except ImportError as error:  # pragma: no cover - exercised in an environment w
     raise MissingExtra(error.name or "pydantic", extra="data", purpose="describing a release") from error
 
 __all__ = [
-    "ERROR",
-    "Adversary",
-    "Data",
-    "Knowledge",
-    "Knows",
-    "Limit",
-    "Limited",
-    "Mechanism",
-    "Misplaced",
-    "Release",
-    "ReleaseQuery",
-    "Resemblance",
-    "json_schema",
-]
+    "ERROR", "Adversary", "Data", "Knowledge", "Knows", "Limit", "Limited", "Mechanism", "Misplaced", "Release",
+    "ReleaseQuery", "Resemblance", "json_schema",
+]  # fmt: skip
 
 #: What limits the noise rather than the risk: the error tolerated, as a share of the answer.
 ERROR = "error"

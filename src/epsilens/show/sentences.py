@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..catalogue.claims import CLAIMS
-from ..catalogue.mechanisms import MECHANISMS
+from ..catalogue.mechanisms import CLAIMS, MECHANISMS
 from ..catalogue.parameter import Risk
 from ..catalogue.parameters import PARAMETERS, symbol
 from ..catalogue.readings import find

@@ -17,7 +17,7 @@ try:
     from fastapi.staticfiles import StaticFiles
     from starlette.exceptions import HTTPException
 
-    from . import api, api_docs, assess_pages, notions_pages, pages, parts
+    from . import api, assess_pages, notions_pages, pages
 except ImportError as error:
     if isinstance(error, MissingExtra):
         raise
@@ -25,9 +25,8 @@ except ImportError as error:
 
 from .. import __version__
 from ..show.render.html import ASSETS
-from .limits import Limits
-from .security import Guard, allowed_hosts, is_loopback
-from .workers import Workers
+from .security import Guard, Limits, allowed_hosts, is_loopback
+from .worker import Workers
 
 __all__ = ["create_app"]
 
@@ -55,7 +54,7 @@ def create_app(host: str = "127.0.0.1", limits: Limits | None = None) -> FastAPI
     app.include_router(assess_pages.router)
     app.include_router(notions_pages.router)
     app.include_router(api.make_router())
-    app.include_router(api_docs.router)
+    app.include_router(api.docs_router)
     app.mount("/static", StaticFiles(directory=Path(__file__).with_name("static")), name="static")
     app.mount("/assets", StaticFiles(directory=ASSETS), name="assets")
     app.add_exception_handler(RequestValidationError, _invalid)
@@ -72,7 +71,7 @@ def _warm(app: FastAPI) -> None:
 
     about = ask_explain({})
     if about.about is not None:
-        parts.curves(about.about, about.query)
+        pages.curves(about.about, about.query)
     app.state.workers.warm()
 
 
@@ -97,10 +96,7 @@ async def _invalid(request: Request, error: Exception) -> Response:
 
 async def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    known = {
-        404: "There is no such page.",
-        405: "This address does not take that kind of request.",
-    }
+    known = {404: "There is no such page.", 405: "This address does not take that kind of request."}
     return _answer(request, error.status_code, known.get(error.status_code, str(error.detail)), None, error.headers)
 
 

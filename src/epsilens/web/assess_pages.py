@@ -17,11 +17,9 @@ from markupsafe import Markup
 from starlette.datastructures import FormData, UploadFile
 
 from ..catalogue.readings import READINGS
-from ..data.tables.bundled import bundled, names
-from ..data.tables.source import Bundled, source_of
+from ..data.tables.source import Bundled, bundled, names, source_of
 from ..errors import EpsilensError, InputError
-from .pages import attachment, render
-from .parts import Kept
+from .pages import Kept, as_json, attachment, render
 from .planform import EXAMPLES, KINDS, UPLOAD, check_size, columns_of, permitted, plan_of, to_yaml
 from .questions import Problem
 
@@ -164,40 +162,21 @@ def _downloads(made: Mapping[str, Any] | None, url: str) -> list[tuple[str, str,
             ("Download JSON", f"/assess.json?{query}", "assessment.json"),
         ]
     page = base64.b64encode(str(made["html"]).encode()).decode()
-    data = base64.b64encode(_json(made["data"]).encode()).decode()
+    data = base64.b64encode(as_json(made["data"]).encode()).decode()
     return [
         ("Download page", f"data:text/html;base64,{page}", "assessment.html"),
         ("Download JSON", f"data:application/json;base64,{data}", "assessment.json"),
     ]
 
 
-def _json(data: Any) -> str:
-    import json
-
-    return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
-
-
 #: A part of a release, or what a check calls it, and the field that says it.
 _FIELDS = {
-    "table": "table",
-    "data.table": "table",
-    "person": "person",
-    "data.person": "person",
-    "data.max_rows": "max_rows",
-    "quasi_identifiers": "quasi",
-    "data.quasi_identifiers": "quasi",
-    "secret": "secret",
-    "data.secret": "secret",
-    "data.related": "related",
-    "adversary.correlation": "related",
-    "adversary.prior": "prior",
-    "adversary.among": "among",
-    "mechanism.epsilon": "epsilon",
-    "mechanism.delta": "delta",
-    "delta": "delta",
-    "limits": "at_most",
-    "queries": "queries",
-}
+    "table": "table", "data.table": "table", "person": "person", "data.person": "person", "data.max_rows": "max_rows",
+    "quasi_identifiers": "quasi", "data.quasi_identifiers": "quasi", "secret": "secret", "data.secret": "secret",
+    "data.related": "related", "adversary.correlation": "related", "adversary.prior": "prior",
+    "adversary.among": "among", "mechanism.epsilon": "epsilon", "mechanism.delta": "delta", "delta": "delta",
+    "limits": "at_most", "queries": "queries",
+}  # fmt: skip
 
 
 def _problem(error: EpsilensError) -> Problem:
@@ -248,7 +227,7 @@ def assess_file(request: Request, yaml: str = "") -> Response:
             "message.html", problem.status, view="", heading="This cannot be assessed", sentence=problem.sentence
         )
     if request.url.path.endswith(".json"):
-        return attachment(_json(made["data"]), "assessment.json", "application/json")
+        return attachment(as_json(made["data"]), "assessment.json", "application/json")
     return attachment(str(made["html"]), "assessment.html", "text/html")
 
 

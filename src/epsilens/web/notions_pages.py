@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,10 +10,9 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from ..catalogue.conditions import CONDITIONS, conditions_given
 from ..catalogue.parameter import Place
-from ..catalogue.parameters import PARAMETERS
-from ..catalogue.said import number, plain
+from ..catalogue.parameters import CONDITIONS, PARAMETERS
+from ..catalogue.said import conditions_given, number, plain
 from ..errors import EpsilensError, InputError
 from ..notions.catalogue import NOTIONS, Notion, find
 from ..notions.implications import REFUTED
@@ -23,9 +21,9 @@ from ..show.explanation import command_line
 from ..show.render import html
 from ..show.words import rounded_down
 from .fields import field_of
-from .limits import check_texts
-from .pages import attachment, render
+from .pages import as_json, attachment, render, unanswered
 from .questions import Problem, with_symbol
+from .security import check_texts
 
 __all__ = ["router"]
 
@@ -123,7 +121,7 @@ def notions_file(request: Request) -> Response:
     """The report to keep."""
     asked = ask(dict(request.query_params))
     if asked.about is None:
-        return _message(asked)
+        return unanswered(asked.problem)
     return attachment(asked.about.to_html(), f"notions-{asked.notion.key}.html", "text/html")
 
 
@@ -132,11 +130,5 @@ def notions_json(request: Request) -> Response:
     """The same as JSON."""
     asked = ask(dict(request.query_params))
     if asked.about is None:
-        return _message(asked)
-    text = json.dumps(asked.about.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
-    return attachment(text, "notions.json", "application/json")
-
-
-def _message(asked: Asked) -> Response:
-    sentence = asked.problem.sentence if asked.problem else ""
-    return render("message.html", 422, view="", heading="This cannot be computed", sentence=sentence)
+        return unanswered(asked.problem)
+    return attachment(as_json(asked.about.to_dict()), "notions.json", "application/json")

@@ -1,11 +1,18 @@
-"""The views: Explain, Choose, Compare and Help. A view is a query turned into a result and put into a template."""
+"""The views: Explain, Choose, Compare and Help. A view is a query turned into a result and put into a template.
+
+The pieces of HTML the views share come from the report, so that page, report and command say the same: as
+:class:`markupsafe.Markup`, already escaped where they had to be.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 import jinja2
@@ -18,13 +25,89 @@ from ..catalogue.mechanisms import MECHANISMS
 from ..catalogue.parameters import PARAMETERS, symbol
 from ..catalogue.readings import READINGS
 from ..catalogue.said import EXPLAINED
+from ..show import charts
 from ..show.charts import icons
+from ..show.explanation import pictures as people
+from ..show.explanation import reading_table, told
+from ..show.render import html
+from ..show.sentences import false_alarms
 from ..show.words import frequencies
-from . import parts, questions
+from . import questions
 from .fields import Field, field_of, shown_fields, to_of_100, ways_of
-from .limits import Limits
+from .security import Limits
 
-__all__ = ["render", "router", "templates"]
+if TYPE_CHECKING:
+    from ..show.explanation import Explanation
+
+__all__ = ["Kept", "as_json", "attachment", "curves", "render", "router", "unanswered"]
+
+
+class Kept:
+    """The last few results by key, safe between threads."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._held: OrderedDict[Hashable, Any] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        """What is kept under the key, or what ``make`` returns, kept from then on."""
+        with self._lock:
+            if key in self._held:
+                self._held.move_to_end(key)
+                return self._held[key]
+        made = make()
+        with self._lock:
+            self._held[key] = made
+            while len(self._held) > self.most:
+                self._held.popitem(last=False)
+        return made
+
+
+_charts = Kept(512)
+
+
+def said(about: Explanation) -> Markup:
+    """The headline, if something was chosen, and the sentence."""
+    headline = Markup("<h1>{}</h1>").format(about.headline) if about.headline else Markup("")
+    return headline + html.blocks((told(about),))
+
+
+def pictures(about: Explanation) -> Markup:
+    """The icon arrays with their note."""
+    return html.blocks((people(about),))
+
+
+def readings(about: Explanation) -> Markup:
+    """The section with every reading."""
+    return html.section(reading_table(about))
+
+
+def curves(about: Explanation, key: Hashable) -> list[Markup]:
+    """The ROC and precision–recall curves; ``key`` says what the experiment was built from."""
+    prior, fpr = about.arguments["prior"], about.arguments["fpr"]
+
+    def draw() -> list[Markup]:
+        both = (charts.roc(about.experiment, prior, fpr), charts.precision_recall(about.experiment, prior, fpr))
+        return [Markup(chart.svg("page", chart.phone)) for chart in both]  # two phones side by side fill a desk
+
+    made: list[Markup] = _charts.get((key, prior, fpr), draw)
+    return made
+
+
+def curves_note(about: Explanation) -> str:
+    """What the two dots on the curves stand for."""
+    return f"Filled dot: the guess that is right most often. Hollow dot: at {false_alarms(about.arguments['fpr'])}."
+
+
+def compared_roc(good: Sequence[tuple[str, questions.Asked]]) -> Markup:
+    """One ROC chart with a line, labelled by its letter, for each setting, at both widths: text never shrinks."""
+    settings = [(letter, asked.about) for letter, asked in good if asked.about is not None]
+    first = settings[0][1]
+    chart = charts.compared_roc([(letter, about.experiment) for letter, about in settings], first.arguments["fpr"])
+    desk, phone = (Markup(chart.svg("page", width)) for width in (chart.desk, chart.phone))
+    return Markup('<div class="desk">{}</div><div class="phone">{}</div>').format(desk, phone)
+
 
 router = APIRouter(include_in_schema=False)
 
@@ -67,11 +150,11 @@ def templates() -> jinja2.Environment:
         "rare_open": _rare_open,
         "whole_view": _WHOLE_VIEW.format,
         "upload_mb": f"{Limits().upload_bytes / 1e6:g}",
-        "said": parts.said,
-        "pictures": parts.pictures,
-        "readings": parts.readings,
-        "curves": parts.curves,
-        "curves_note": parts.curves_note,
+        "said": said,
+        "pictures": pictures,
+        "readings": readings,
+        "curves": curves,
+        "curves_note": curves_note,
     }
     return made
 
@@ -88,6 +171,11 @@ def attachment(text: str, name: str, kind: str) -> Response:
     """A file to keep; should a browser show it all the same, it may do nothing."""
     headers = {"content-disposition": f'attachment; filename="{name}"', "content-security-policy": _DOWNLOAD_CSP}
     return Response(text, media_type=kind, headers=headers)
+
+
+def as_json(data: Any) -> str:
+    """Plain values as the command writes them."""
+    return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
 
 
 def _query(request: Request) -> dict[str, str]:
@@ -152,26 +240,21 @@ def choose_file(request: Request) -> Response:
 @router.get("/choose.json")
 def choose_json(request: Request) -> Response:
     """The choice as JSON, from the view's own query."""
-    import json
-
     asked = questions.ask_choose(_query(request))
     if asked.about is None:
-        return _message(asked)
-    return attachment(
-        json.dumps(asked.about.to_dict(), indent=2, ensure_ascii=False, allow_nan=False),
-        "choose.json",
-        "application/json",
-    )
+        return unanswered(asked.problem)
+    return attachment(as_json(asked.about.to_dict()), "choose.json", "application/json")
 
 
 def _file(asked: questions.Asked, name: str) -> Response:
     if asked.about is None:
-        return _message(asked)
+        return unanswered(asked.problem)
     return attachment(asked.about.to_html(), f"{name}-{asked.mechanism}.html", "text/html")
 
 
-def _message(asked: questions.Asked) -> Response:
-    sentence = asked.problem.sentence if asked.problem else ""
+def unanswered(problem: questions.Problem | None) -> Response:
+    """Why there is no file to keep."""
+    sentence = problem.sentence if problem else ""
     return render("message.html", 422, view="", heading="This cannot be computed", sentence=sentence)
 
 
@@ -250,7 +333,7 @@ def compare_view(request: Request) -> Response:
         shared_fields=[field_of(PARAMETERS[name]) for name in shared],
         good=good,
         trouble=trouble,
-        roc=_rocs(good) if good else "",
+        roc=compared_roc(good) if good else "",
         table=_table(good) if good else [],
         icon=_icon,
         spoken=_spoken,
@@ -259,12 +342,6 @@ def compare_view(request: Request) -> Response:
         query=query,
         oob=_slots(*"abcd"),
     )
-
-
-def _rocs(good: list[tuple[str, questions.Asked]]) -> Markup:
-    """The chart at both widths; text never shrinks."""
-    settings = [(letter, asked.about) for letter, asked in good if asked.about is not None]
-    return parts.compared_roc(settings)
 
 
 def compare_query(shared: Mapping[str, str], settings: list[questions.Asked]) -> str:

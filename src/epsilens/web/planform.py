@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from ..catalogue.readings import READINGS
-from ..data.tables.bundled import bundled, names
-from ..data.tables.source import Bundled, source_of
+from ..data.tables.source import Bundled, bundled, names, source_of
 from ..errors import InputError
 from ..show.words import small
 

@@ -31,22 +31,15 @@ from ..catalogue.said import (
 )
 from ..errors import EpsilensError, InputError, NoSolutionError
 from .fields import field_of, from_of_100, has_field, shown_fields, way_of, ways_of
-from .limits import bounded, check_texts
+from .security import bounded, check_texts
 
 if TYPE_CHECKING:
     from ..show.explanation import Explanation
 
 __all__ = [
-    "Asked",
-    "Problem",
-    "ask_choose",
-    "ask_compare",
-    "ask_explain",
-    "choosable",
-    "choose_strictly",
-    "explain_strictly",
+    "Asked", "Problem", "ask_choose", "ask_compare", "ask_explain", "choosable", "choose_strictly", "explain_strictly",
     "problem_of",
-]
+]  # fmt: skip
 
 _TRUE = ("on", "true", "1", "yes")
 _LIMIT = "0.55"  # what Choose starts with

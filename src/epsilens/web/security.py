@@ -1,20 +1,31 @@
-"""Who may ask: the host, the origin and the size of a request, and the headers of every answer.
+"""Who may ask, and for how much: the host, the origin and the size of a request, and the headers of every answer.
 
 The server listens on the loopback interface, where any web page the user visits can send requests too. Three checks
 keep them out: the Host header must name this machine (a rebound DNS name does not), a request that changes or computes
 something from a form must come from our own pages, and other sites may only link here, not embed or fetch.
+
+Sizes, counts and seconds are limited so that no request can hold the server. The library itself allows far more; the
+sentences say what to do instead, which is to use the command line.
 """
 
 from __future__ import annotations
 
+import functools
 import ipaddress
 import json
 import socket
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-__all__ = ["Guard", "allowed_hosts", "is_loopback"]
+from ..errors import InputError
+
+if TYPE_CHECKING:
+    from ..experiment import Experiment
+
+__all__ = ["Guard", "Limits", "allowed_hosts", "bounded", "check_texts", "is_loopback"]
+
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -153,3 +164,82 @@ async def _refuse(send: Send, path: str, status: int, sentence: str) -> None:
     ]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
+
+
+#: Whole-number mechanisms enumerate their outcomes: these keep one view under a few hundredths of a second.
+LARGEST = {
+    "sigma": {"discrete_gaussian": 1_000.0},
+    "sensitivity": {"geometric": 10_000.0, "discrete_gaussian": 10_000.0},
+    "steps": {"dpsgd": 1e6},
+}
+#: Little noise on rare samples makes brackets slow to close.
+LEAST = {"sigma": {"dpsgd": 0.3}, "rate": {"dpsgd": 1e-6}, "width": {"dpsgd": 1e-4}}
+#: Beyond these nothing can be told apart any more; δ may be smaller, a shift may be 0.
+SMALLEST, GREATEST = 1e-12, 1e12
+MOST_EPSILON = 700.0
+MOST_SCORES = 1_000
+MOST_ANSWERS = 1e9
+MOST_TEXT = 200
+MOST_LIST = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Limits of the server as a whole."""
+
+    upload_bytes: int = 200_000_000
+    unpacked_bytes: int = 1_000_000_000
+    body_bytes: int = 1_000_000
+    assess_seconds: float = 60.0
+    assess_memory: int = 3_000_000_000
+    assessments: int = 2
+    url_yaml: int = 6_000
+
+
+def check_texts(given: Mapping[str, str]) -> None:
+    """Refuse values far longer than any number, before anything parses them."""
+    for name, value in given.items():
+        most = MOST_LIST if name.startswith("scores") else MOST_TEXT
+        if len(value) > most:
+            raise InputError(f"{name} has {len(value)} characters: give at most {most}", parameter=name)
+
+
+def bounded(name: str, build: Callable[..., Experiment]) -> Callable[..., Experiment]:
+    """The mechanism, refusing what takes the server too long; a search stops at the same edge."""
+
+    @functools.wraps(build)
+    def within(**arguments: Any) -> Experiment:
+        for parameter in ("epsilon", "scale", "sigma", "psi", "sensitivity", "stretch"):
+            value = arguments.get(parameter)
+            greatest = MOST_EPSILON if parameter == "epsilon" else GREATEST
+            if isinstance(value, float) and (0 < value < SMALLEST or value > greatest):
+                raise InputError(
+                    f"{parameter} is {value:g}: give a number from {SMALLEST:g} to {greatest:g}", parameter=parameter
+                )
+        for parameter, most in ((p, LARGEST[p].get(name)) for p in LARGEST):
+            value = arguments.get(parameter)
+            if most is not None and isinstance(value, float | int) and value > most:
+                raise InputError(
+                    f"{parameter} is {value:g}: the page computes {name.replace('_', '-')} up to {most:g}, "
+                    "so give less or use the command line",
+                    parameter=parameter,
+                )
+        for parameter, least in ((p, LEAST[p].get(name)) for p in LEAST):
+            value = arguments.get(parameter)
+            if least is not None and isinstance(value, float | int) and 0 < value < least:
+                raise InputError(
+                    f"{parameter} is {value:g}: the page computes {name} from {least:g} on, "
+                    "so give more or use the command line",
+                    parameter=parameter,
+                )
+        for parameter in ("scores0", "scores1"):
+            if len(arguments.get(parameter, ())) > MOST_SCORES:
+                raise InputError(
+                    f"{parameter} has more than {MOST_SCORES} scores: give fewer or use the command line",
+                    parameter=parameter,
+                )
+        if arguments.get("k", 2) > MOST_ANSWERS:
+            raise InputError(f"k is {arguments['k']:g}: give at most {MOST_ANSWERS:g}", parameter="k")
+        return build(**arguments)
+
+    return within

@@ -1,24 +1,30 @@
-"""One assessment in a process of its own, which can be stopped and has little to spend.
+"""Assessments, each in a process of its own, which can be stopped and has little to spend.
 
 ``python -m epsilens.web.worker`` imports what an assessment needs, reads one request from standard input, answers with
 one JSON object on standard output and ends. The parent keeps one such process waiting, so that a request does not pay
-for the imports; see :mod:`epsilens.web.workers`.
+for the imports: see :class:`Workers`.
 """
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
 import os
+import subprocess
 import sys
 import tempfile
+import threading
 import zlib
 from pathlib import Path
 from typing import Any
 
 from ..errors import EpsilensError, InputError
+from .security import Limits
 
-__all__ = ["answer", "main"]
+__all__ = ["Workers", "answer", "main"]
+
+_TOO_LARGE = {"error": "the table needs more memory than the page allows: use the command line", "status": 413}
 
 
 def main() -> None:
@@ -52,8 +58,6 @@ def _limit(seconds: int, memory: int) -> None:
 
 def _import() -> None:
     """What every assessment imports anyway, while nobody waits for it."""
-    import contextlib
-
     with contextlib.suppress(ImportError):
         import duckdb  # noqa: F401
         import ibis  # noqa: F401
@@ -74,12 +78,12 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
         about = error.parameter if isinstance(error, InputError) else ""
         return {"error": _without(str(error), request), "status": 422, "parameter": about}
     except MemoryError:
-        return {"error": "the table needs more memory than the page allows: use the command line", "status": 413}
+        return _TOO_LARGE
     except Exception as error:
         # Whatever it was, the reader gets a sentence and no path of this machine; the log gets the kind of error only.
         sys.stderr.write(f"epsilens: an assessment failed with {type(error).__name__}\n")
         if "memory" in str(error).lower():
-            return {"error": "the table needs more memory than the page allows: use the command line", "status": 413}
+            return _TOO_LARGE
         return {
             "error": "this could not be computed: check the table and the release, or use the command line",
             "status": 422,
@@ -129,6 +133,93 @@ def _assess(request: dict[str, Any]) -> dict[str, Any]:
     document = present(made)
     parts = html.sections(document)
     return {"data": made.to_dict(), "fragment": "\n".join(parts), "html": html.page(document, parts)}
+
+
+class Workers:
+    """The processes that assess: few at a time, one request each, one kept ready.
+
+    Answers are dictionaries; ``error`` and ``status`` stand for a refusal.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self._places = threading.BoundedSemaphore(limits.assessments)
+        self._lock = threading.Lock()
+        self._spare: subprocess.Popen[str] | None = None
+        self._closed = False
+
+    def warm(self) -> None:
+        """Start the process that waits for the next request."""
+        with self._lock:
+            if self._spare is None and not self._closed:
+                self._spare = self._start()
+
+    def close(self) -> None:
+        """Stop the one that waits."""
+        with self._lock:
+            self._closed = True
+            spare, self._spare = self._spare, None
+        if spare is not None:
+            _stop(spare)
+
+    def run(self, task: str, folder: Path, **more: Any) -> dict[str, Any]:
+        """The answer to a task, whose temporary files live in ``folder``."""
+        if not self._places.acquire(blocking=False):
+            n = self.limits.assessments
+            return {"error": f"{n} assessments are being computed already: try again in a moment", "status": 503}
+        try:
+            request = {"task": task, "folder": str(folder), "unpacked": self.limits.unpacked_bytes, **more}
+            return self._ask(self._take(), request)
+        finally:
+            self._places.release()
+            threading.Thread(target=self.warm, daemon=True).start()
+
+    def _take(self) -> subprocess.Popen[str]:
+        with self._lock:
+            ready, self._spare = self._spare, None
+        if ready is not None and ready.poll() is None:
+            return ready
+        return self._start()
+
+    def _start(self) -> subprocess.Popen[str]:
+        source = str(Path(__file__).resolve().parents[2])
+        allowed = int(self.limits.assess_seconds), self.limits.assess_memory
+        paths = [source, *filter(None, [os.environ.get("PYTHONPATH")])]
+        return subprocess.Popen(
+            [sys.executable, "-m", "epsilens.web.worker", *map(str, allowed)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            encoding="utf-8",
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+        )
+
+    def _ask(self, process: subprocess.Popen[str], request: dict[str, Any]) -> dict[str, Any]:
+        seconds = self.limits.assess_seconds
+        try:
+            out, _ = process.communicate(json.dumps(request) + "\n", timeout=seconds)
+            made: dict[str, Any] = json.loads(out)
+            return made
+        except subprocess.TimeoutExpired:
+            return {"error": f"this took longer than {seconds:g} seconds: use the command line", "status": 503}
+        except (ValueError, OSError):
+            return {
+                "error": "the table needs more time or memory than the page allows: use the command line",
+                "status": 413,
+            }
+        finally:
+            _stop(process)
+
+
+def _stop(process: subprocess.Popen[str]) -> None:
+    if process.poll() is None:
+        process.kill()
+    process.wait()
+    for stream in (process.stdin, process.stdout):
+        if stream is not None:
+            with contextlib.suppress(OSError):
+                stream.close()
 
 
 if __name__ == "__main__":

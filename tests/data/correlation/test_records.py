@@ -10,8 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from epsilens.data.correlation.longitudinal import over_time, steps_over_time
-from epsilens.data.correlation.records import SAMPLE, Records, cells, inflation, moments, steps, wide
+from epsilens.data.correlation.records import (
+    SAMPLE,
+    Records,
+    cells,
+    inflation,
+    moments,
+    over_time,
+    steps,
+    steps_over_time,
+    wide,
+)
 from epsilens.data.correlation.sampling import regression
 from epsilens.data.tables.open import OpenTable, open_table
 from epsilens.errors import InputError
@@ -144,7 +153,7 @@ def test_long_format_equals_pandas(engine: str) -> None:
 
 
 def test_rand_hie_over_years() -> None:
-    from epsilens.data.tables.bundled import bundled
+    from epsilens.data.tables.source import bundled
 
     data = pd.read_parquet(bundled("epsilens:rand-hie").path)
     pivot = data.pivot(index="person", columns="year", values="visits").clip(upper=20)

@@ -205,28 +205,13 @@ def _finished(opened: OpenTable, found: Estimate, asked: Question) -> Correlatio
         interval = replace(interval, high=min(interval.high, max(group, found.worst.upper)))
     asked.tell(1.0, "done")
     return Correlation(
-        table=opened.name,
-        engine=opened.engine.kind,
-        kind=found.kind,
-        names=found.names,
-        rows=found.rows,
-        missing=found.missing,
-        unit=found.unit,
-        weights=tuple(map(float, found.weights)),
-        reach=tuple(map(float, found.reach)),
-        objective="leakage" if which == "scale" else "psi",
-        noise=width,
-        model=found.model,
-        estimate=found.facts,
-        worst=found.worst,
-        by_known=tuple(by_known),
-        independent=float(moves.max() / width),
-        group=group,
-        interval=interval,
-        contributions={c.name: c.contribution for c in each or ()},
-        related=found.related,
-        notes=(*notes, DISCLOSURE),
-    )
+        table=opened.name, engine=opened.engine.kind, kind=found.kind, names=found.names, rows=found.rows,
+        missing=found.missing, unit=found.unit, weights=tuple(map(float, found.weights)),
+        reach=tuple(map(float, found.reach)), objective="leakage" if which == "scale" else "psi", noise=width,
+        model=found.model, estimate=found.facts, worst=found.worst, by_known=tuple(by_known),
+        independent=float(moves.max() / width), group=group, interval=interval,
+        contributions={c.name: c.contribution for c in each or ()}, related=found.related, notes=(*notes, DISCLOSURE),
+    )  # fmt: skip
 
 
 def _contributions(found: Estimate, asked: Question) -> tuple[Contribution, ...] | None:

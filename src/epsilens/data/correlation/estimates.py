@@ -18,10 +18,21 @@ from ...build import correlated
 from ...build.correlated import Worst
 from ...checks import Array
 from ...errors import InputError
-from ..tables.open import OpenTable
-from .longitudinal import over_time, steps_over_time
+from ..tables.open import OpenTable, reading
 from .question import Groups, Model, OverTime, Question
-from .records import MOST_RECORDS, Bounds, Moments, Records, cells, inflation, moments, reading, steps, wide
+from .records import (
+    MOST_RECORDS,
+    Bounds,
+    Moments,
+    Records,
+    cells,
+    inflation,
+    moments,
+    over_time,
+    steps,
+    steps_over_time,
+    wide,
+)
 from .related import Related, related_rows
 from .sampling import Interval, drawn_interval, normal_interval, regression
 

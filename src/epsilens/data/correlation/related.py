@@ -30,8 +30,8 @@ from ...errors import InputError
 from ...numerics.frozen import Frozen, Valued
 from ..tables.columns import column_of, value_of
 from ..tables.engines import need_ibis
-from ..tables.open import OpenTable, open_table
-from .records import SAMPLE, Bounds, number_of, reading
+from ..tables.open import OpenTable, open_table, reading
+from .records import SAMPLE, Bounds, number_of
 
 __all__ = ["POWERS", "GroupSums", "Related", "estimated", "related", "related_rows"]
 
@@ -132,12 +132,7 @@ def _possible(rho: float, n: int) -> float:
 
 
 def related(
-    table: Any,
-    column: str,
-    by: str,
-    bounds: Bounds | None = None,
-    confidence: float = 0.95,
-    engine: Any = None,
+    table: Any, column: str, by: str, bounds: Bounds | None = None, confidence: float = 0.95, engine: Any = None
 ) -> Related:
     """How alike the values of ``column`` are for rows that share a value of ``by``.
 
@@ -221,19 +216,11 @@ def estimated(found: GroupSums, column: str, by: str, level: float) -> Related:
         width = float(ndtri(1 - tail)) * _error(found, mu, (msb, msw, n0, N, G))
         low, high = min(low, rho - width), max(high, rho + width)
     return Related(
-        column=column,
-        by=by,
-        rho=float(rho),
-        interval=(max(float(low), -1.0), min(float(high), 1.0)),
-        confidence=level,
-        size=int(a.max()),
-        sizes={int(n): int(m) for n, m in sorted(zip(a, c, strict=True))},
-        groups=int(G),
-        rows=int(N),
-        missing=found.missing,
-        mean=found.centre + spread * float(mu),
+        column=column, by=by, rho=float(rho), interval=(max(float(low), -1.0), min(float(high), 1.0)), confidence=level,
+        size=int(a.max()), sizes={int(n): int(m) for n, m in sorted(zip(a, c, strict=True))}, groups=int(G),
+        rows=int(N), missing=found.missing, mean=found.centre + spread * float(mu),
         variance=(msw + max((msb - msw) / n0, 0.0)) * spread**2,
-    )
+    )  # fmt: skip
 
 
 def _error(sums: GroupSums, mu: float, found: tuple[float, float, float, float, float]) -> float:

@@ -19,18 +19,9 @@ from numpy.typing import NDArray
 from ..tables.engines import Engine
 
 __all__ = [
-    "LOCAL_CLASSES",
-    "MIXED",
-    "ClassTable",
-    "Shape",
-    "TooManyClasses",
-    "class_expression",
-    "crowded",
-    "fetch_classes",
-    "merge_rows",
-    "owner_expression",
-    "row_expression",
-]
+    "LOCAL_CLASSES", "MIXED", "ClassTable", "Shape", "TooManyClasses", "class_expression", "crowded", "fetch_classes",
+    "merge_rows", "owner_expression", "row_expression",
+]  # fmt: skip
 
 #: Up to this many classes are rolled up in numpy; more stay in the engine.
 LOCAL_CLASSES = 32_000_000

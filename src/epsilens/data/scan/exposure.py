@@ -187,17 +187,9 @@ def read_risk(
     if limit is not None:
         largest = attack.largest_epsilon(limit, _quantile(values, people, request.quantile or 1.0), sensitivity)
     return QueryRisk(
-        query=query,
-        sensitivity=sensitivity,
-        groups=facts.groups,
-        lonely_groups=facts.lonely,
-        people=total,
-        gap=at,
-        ratio=ratio,
-        success=success,
-        above=above,
-        largest_epsilon=largest,
-    )
+        query=query, sensitivity=sensitivity, groups=facts.groups, lonely_groups=facts.lonely, people=total, gap=at,
+        ratio=ratio, success=success, above=above, largest_epsilon=largest,
+    )  # fmt: skip
 
 
 def _quantile(values: Floats, people: NDArray[np.int64], q: float) -> float:

@@ -29,8 +29,8 @@ from numpy.typing import NDArray
 
 from ...errors import InputError
 from ..queries import Query
-from ..tables.engines import Engine, need_ibis, sentence
-from ..tables.open import OpenTable, open_table
+from ..tables.engines import Engine, need_ibis
+from ..tables.open import OpenTable, open_table, reading
 from .classes import (
     LOCAL_CLASSES,
     ClassTable,
@@ -170,16 +170,8 @@ def scan(
             )
         tell = _Teller(progress, len(subsets) + len(request.queries) + 2)
         work = _Work(request, opened.engine, subsets, tell)
-        try:
+        with reading(opened):
             read = _read(work, opened)
-        except InputError:
-            raise
-        except Exception as error:
-            raise InputError(
-                f"table is {opened.name!r}: the engine {opened.engine.kind} could not read it ({sentence(error)}); "
-                "check the file and the column types",
-                parameter="table",
-            ) from error
         made = _judged(request, read, subsets, most, (opened.name, opened.engine.kind))
     tell("done", tell.total)
     return made
@@ -220,34 +212,15 @@ def _judged(request: ScanRequest, read: _Read, subsets: Sequence[Subset], most: 
         )
     quasi = request.quasi_identifiers
     return Scan(
-        table=where[0],
-        engine=where[1],
-        rows=found.rows,
-        people=people,
-        person=request.person,
-        quasi_identifiers=quasi,
-        known_columns=most,
-        min_query_size=fewest,
-        isolated=isolated,
-        class_sizes=found.sizes,
+        table=where[0], engine=where[1], rows=found.rows, people=people, person=request.person, quasi_identifiers=quasi,
+        known_columns=most, min_query_size=fewest, isolated=isolated, class_sizes=found.sizes,
         subsets=tuple(Isolation(tuple(quasi[j] for j in s), found.isolated.classes[s], counted[s]) for s in subsets),
-        fewest={k: by_size[k] - by_size.get(k - 1, 0) for k in sorted(by_size)},
-        never=people - isolated,
-        columns=column_shares(quasi, counted),
-        queries=risks,
-        pairs=read.pairs,
-        epsilon=request.epsilon,
-        limit=request.limit,
-        quantile=request.quantile,
-        noise=request.attack.noise,
-        delta=request.attack.delta,
-        known=request.attack.known,
-        max_rows=read.max_rows,
-        largest_epsilon=largest,
-        exceeded=_exceeded(request, risks, largest),
-        shown=found.shown if reach else (),
-        notes=(*notes, DISCLOSURE),
-    )
+        fewest={k: by_size[k] - by_size.get(k - 1, 0) for k in sorted(by_size)}, never=people - isolated,
+        columns=column_shares(quasi, counted), queries=risks, pairs=read.pairs, epsilon=request.epsilon,
+        limit=request.limit, quantile=request.quantile, noise=request.attack.noise, delta=request.attack.delta,
+        known=request.attack.known, max_rows=read.max_rows, largest_epsilon=largest,
+        exceeded=_exceeded(request, risks, largest), shown=found.shown if reach else (), notes=(*notes, DISCLOSURE),
+    )  # fmt: skip
 
 
 class _Teller:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable
 from datetime import date, datetime, time
+from functools import reduce
 from typing import Any
 
 from ...errors import InputError, MissingExtra
@@ -121,25 +122,17 @@ class _Builder:
         exp = syntax()
         self.exp = exp
         self.binary: dict[type, Callable[[Any, Any], Any]] = {
-            exp.EQ: operator.eq,
-            exp.NEQ: operator.ne,
-            exp.LT: operator.lt,
-            exp.LTE: operator.le,
-            exp.GT: operator.gt,
-            exp.GTE: operator.ge,
-            exp.And: operator.and_,
-            exp.Or: operator.or_,
-            exp.Add: operator.add,
-            exp.Sub: operator.sub,
-            exp.Mul: operator.mul,
-            exp.Div: operator.truediv,
+            exp.EQ: operator.eq, exp.NEQ: operator.ne, exp.And: operator.and_, exp.Or: operator.or_,
+            exp.LT: operator.lt, exp.LTE: operator.le, exp.GT: operator.gt, exp.GTE: operator.ge,
+            exp.Add: operator.add, exp.Sub: operator.sub, exp.Mul: operator.mul, exp.Div: operator.truediv,
             exp.Mod: operator.mod,
-        }
+        }  # fmt: skip
+
+    def wrong(self, node: Any, why: str) -> InputError:
+        return InputError(f"{self.what} is {self.text!r}: {render(node)!r} {why}", parameter=self.what)
 
     def refuse(self, node: Any) -> InputError:
-        return InputError(
-            f"{self.what} is {self.text!r}: {render(node)!r} is not allowed; give {_ALLOWED}", parameter=self.what
-        )
+        return self.wrong(node, f"is not allowed; give {_ALLOWED}")
 
     def build(self, node: Any) -> Any:
         # An argument this room does not know may change the meaning (SYMMETRIC, ESCAPE…): refuse, never ignore.
@@ -223,10 +216,7 @@ class _Builder:
             tests.append(left == right)
         if not tests:
             raise self.refuse(node)
-        built = tests[0]
-        for test in tests[1:]:
-            built = built | test
-        return built
+        return reduce(operator.or_, tests)
 
     def like(self, node: Any) -> Any:
         value = self.build(node.this)
@@ -236,11 +226,7 @@ class _Builder:
 
     def boolean(self, value: Any, node: Any) -> None:
         if not value.type().is_boolean():
-            raise InputError(
-                f"{self.what} is {self.text!r}: {render(node)!r} is not a condition; "
-                "compare something, as in 'age > 30'",
-                parameter=self.what,
-            )
+            raise self.wrong(node, "is not a condition; compare something, as in 'age > 30'")
 
     def alike(self, left: Any, right: Any, node: Any) -> tuple[Any, Any]:
         """Both sides in one type: a text literal beside a date becomes a date, anything else must agree.
@@ -249,21 +235,15 @@ class _Builder:
         """
         families = _family(left.type()), _family(right.type())
         if "unknown" in families:
-            raise InputError(
-                f"{self.what} is {self.text!r}: {render(node)!r} compares with NULL, which is never true; use IS NULL",
-                parameter=self.what,
-            )
+            raise self.wrong(node, "compares with NULL, which is never true; use IS NULL")
         if families[0] == families[1]:
             return left, right
         if families == ("time", "text"):
             return left, self.moment(right, left.type(), node)
         if families == ("text", "time"):
             return self.moment(left, right.type(), node), right
-        raise InputError(
-            f"{self.what} is {self.text!r}: {render(node)!r} compares {families[0]} with {families[1]}; "
-            "compare a column with its own kind (text in quotes, numbers without)",
-            parameter=self.what,
-        )
+        why = "compare a column with its own kind (text in quotes, numbers without)"
+        raise self.wrong(node, f"compares {families[0]} with {families[1]}; {why}")
 
     def moment(self, value: Any, kind: Any, node: Any) -> Any:
         """A text literal as the date, time or timestamp it is compared with, read here and not by the engine."""
@@ -272,11 +252,8 @@ class _Builder:
         try:
             return ibis.literal(readers[True].fromisoformat(value.op().value), type=kind)
         except (AttributeError, ValueError) as error:
-            raise InputError(
-                f"{self.what} is {self.text!r}: {render(node)!r} compares a {kind} with text that is not one; "
-                "write it as '2024-12-31' or '2024-12-31 23:59:00'",
-                parameter=self.what,
-            ) from error
+            instead = "write it as '2024-12-31' or '2024-12-31 23:59:00'"
+            raise self.wrong(node, f"compares a {kind} with text that is not one; {instead}") from error
 
 
 def _family(kind: Any) -> str:

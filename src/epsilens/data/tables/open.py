@@ -17,6 +17,8 @@ Rules that hold on every engine:
 from __future__ import annotations
 
 import glob
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -26,7 +28,7 @@ from ...errors import InputError, MissingExtra
 from .engines import Engine, connect, need_ibis, sentence
 from .source import CSV, PARQUET, Bundled, Frame, Source, Url, source_of
 
-__all__ = ["OpenTable", "open_table"]
+__all__ = ["OpenTable", "open_table", "reading"]
 
 _FORMS = (
     "a CSV or Parquet path, an Arrow, pandas or polars frame, an Ibis table, "
@@ -51,6 +53,21 @@ class OpenTable:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+@contextmanager
+def reading(opened: OpenTable) -> Iterator[None]:
+    """Whatever an engine says when it cannot read the table, in one sentence."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        raise InputError(
+            f"table is {opened.name!r}: the engine {opened.engine.kind} could not read it ({sentence(error)}); "
+            "check the file and the column types",
+            parameter="table",
+        ) from error
 
 
 def open_table(data: Any, engine: Any = None) -> OpenTable:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ... import __version__
 from ...assessment.assessment import SCHEMA
-from ...assessment.precedents import SOURCE
+from ...assessment.provenance import SOURCE
 from ...data.tables.source import masked
 from ..presenters import finite
 from .labels import title

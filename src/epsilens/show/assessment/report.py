@@ -10,7 +10,7 @@ from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ...assessment.precedents import SOURCE
+from ...assessment.provenance import SOURCE
 from ...data.scan.scan import DISCLOSURE as SCAN_DISCLOSURE
 from ..charts import icons
 from ..charts.assessment import MOST_GROUPS, accuracy_curve, precedent_strip, risk_curve, simulated, simulated_query

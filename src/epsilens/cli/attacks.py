@@ -1,20 +1,91 @@
-"""``epsilens tamper``: would a false record be noticed, how large a one stays hidden, was this answer tampered with?"""
+"""``epsilens difference``, ``tamper`` and ``identify``: one attack each, without looking at what else is released."""
 
 from __future__ import annotations
 
 import csv
+import shlex
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from ..catalogue.exits import Exit
-from ..catalogue.said import number, numbers, numbers_said
+from ..catalogue.commands import Exit
+from ..catalogue.parameter import flag
+from ..catalogue.said import number, numbers, numbers_said, readings_for_choose, readings_for_explain, split_limit
 from ..errors import InputError
-from .common import show
-from .options import Said, to_repeat
+from .common import Said, show, to_repeat
 
-__all__ = ["read_series", "tamper"]
+__all__ = ["difference", "identify", "read_series", "tamper"]
+
+
+_SIMPLE = ("gap", "sensitivity", "delta", "split", "queries", "targets")
+_AVERAGE = ("n", "value", "mean", "bounds")
+
+
+def difference(said: Said) -> None:
+    """Say how well two queries that differ by one person give away that person's secret.
+
+    For example: epsilens difference --epsilon 1 --known
+    """
+    builder, given = _attack(said)
+    from ..choice.choice import choose
+    from ..show.explanation import chosen, command_line
+    from ..show.explanation import explain as explained
+
+    epsilon, at_most = said["epsilon"], said["at_most"]
+    if at_most is not None:
+        readings = readings_for_choose(said)
+        if epsilon is not None:
+            raise InputError(
+                "--epsilon and --at-most are both given: give ε, or the limit it is chosen by", parameter="epsilon"
+            )
+        reading, limit = split_limit(at_most)
+        about = chosen(choose(builder, "epsilon", at_most=limit, reading=reading, given=given, **readings))
+    else:
+        readings = readings_for_explain(said)
+        if epsilon is None:
+            raise InputError(
+                "--epsilon is missing: give ε, or --at-most success=0.55 to have it chosen", parameter="epsilon"
+            )
+        about = explained(builder(epsilon=number("--epsilon", epsilon, "epsilon"), **given), **readings)
+    show(about.with_command(command_line("difference", "", to_repeat(said))), said["format"], said["output"])
+
+
+def _attack(said: Said) -> tuple[Callable[..., Any], dict[str, Any]]:
+    """The builder and its arguments: an average as soon as one of its options is given."""
+    from ..build.differencing import differencing, differencing_average
+
+    given: dict[str, Any] = numbers_said(said, *_SIMPLE)
+    average = {k: said[k] for k in _AVERAGE if said[k] is not None}
+    if not average:
+        if said["narrow"]:
+            raise InputError(
+                "--narrow is given without an average: give --n, --value, --mean and --bounds too", parameter="narrow"
+            )
+        return differencing, {**given, "known": said["known"], **({"noise": said["noise"]} if said["noise"] else {})}
+    missing = [k for k in _AVERAGE if k not in average]
+    if missing:
+        raise InputError(
+            f"--{missing[0]} is missing: an average needs --n, --value, --mean and --bounds", parameter=missing[0]
+        )
+    extra = [k for k in given if k != "sensitivity"] + [k for k in ("known", "noise") if said[k]]
+    if extra:
+        raise InputError(
+            f"--{extra[0]} does not go with an average: it takes --n, --value, --mean, --bounds, --narrow",
+            parameter=extra[0],
+        )
+    limits = numbers("--bounds", average.pop("bounds"), "bounds")
+    if len(limits) != 2:
+        raise InputError(
+            f"--bounds is {said['bounds']!r}: give two numbers, the smaller first, such as 0,121", parameter="bounds"
+        )
+    return differencing_average, {
+        **given,
+        **{k: number(flag(k), v, k) for k, v in average.items()},
+        "bounds": tuple(limits),
+        "known": "narrow" if said["narrow"] else "broad",
+    }
 
 
 def tamper(said: Said) -> None:
@@ -143,3 +214,58 @@ def read_series(path: str) -> tuple[list[float], list[float]]:
         for name, values in columns.items():
             values.append(number(f"{name} in line {line} of {path!r}", row[name] or "", "series"))
     return columns["published"], columns["expected"]
+
+
+_USUAL = {"query": "sum", "noise": "laplace"}
+
+
+def identify(said: Said) -> None:
+    """Say how sure an attacker can become of which of n people is missing. Exit code 3: the limit is exceeded.
+
+    For example: epsilens identify --n 120 --range 0,60 --sensitivity 121 --epsilon 5
+    """
+    given: dict[str, Any] = {"query": said["query"], "noise": said["noise"]}
+    given |= numbers_said(said, "epsilon", "delta", "sensitivity")
+    if said["at_most"] is not None:
+        reading, limit = split_limit(said["at_most"])
+        given |= {"reading": reading, "at_most": limit}
+    elif said["epsilon"] is None:
+        raise InputError(
+            "--epsilon is missing: give ε, or --at-most posterior=0.1 to have it chosen", parameter="epsilon"
+        )
+    from ..attacks.identification import identify as find
+    from ..show.explanation import command_line
+    from ..show.identification import report
+
+    found = find(**_people(said), **given)
+    typed = {k: v for k, v in to_repeat(said, "table").items() if _USUAL.get(k) != v}
+    line = command_line("identify", "", typed)
+    if said["table"] is not None:
+        line = line.replace("identify", f"identify {shlex.quote(said['table'])}", 1)
+    show(report(found).with_command(line), said["format"], said["output"])
+    if found.exceeded:
+        raise typer.Exit(Exit.NO_SOLUTION)
+
+
+def _people(said: Said) -> dict[str, Any]:
+    """The people as the library takes them: the values of a column, or n and a range."""
+    table, column, person, n, ends_said = (said[k] for k in ("table", "column", "person", "n", "range"))
+    if table is None:
+        if column is not None or person is not None:
+            alone = "column" if column is not None else "person"
+            raise InputError(f"--{alone} is given without a table: give the table it is a column of", parameter=alone)
+        if n is None or ends_said is None:
+            raise InputError("who the people are is missing: give a table and --column, or --n and --range")
+        ends = numbers("--range", ends_said, "range")
+        if len(ends) != 2:
+            raise InputError(
+                f"--range is {ends_said[:40]!r}: give two numbers, the smaller first, such as 0,60", parameter="range"
+            )
+        return {"n": number("--n", n, "n"), "value_range": tuple(ends)}
+    if n is not None or ends_said is not None:
+        raise InputError("a table is given with --n or --range: its column says both, so leave them out")
+    if column is None:
+        raise InputError("--column is missing: name the column with the values", parameter="column")
+    from ..data.tables.columns import numbers_of
+
+    return {"values": numbers_of(table, column, person=person)}

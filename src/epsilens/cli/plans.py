@@ -1,19 +1,21 @@
-"""``epsilens assess``: what a planned release gives away, and the ε to choose instead."""
+"""``epsilens assess`` and ``init``: a planned release judged, and one to start from."""
 
 from __future__ import annotations
 
 import shlex
 from dataclasses import replace
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ..catalogue.exits import Exit
+from ..catalogue.commands import Exit
+from ..errors import InputError
 from .common import Format, OutputOption, emit, show
-from .scan import progress_bar
+from .tables import progress_bar
 
-__all__ = ["AssessFormat", "assess"]
+__all__ = ["AssessFormat", "assess", "init"]
 
 
 class AssessFormat(StrEnum):
@@ -42,8 +44,6 @@ def assess(
     Exit code 3: a limit is exceeded; the report is written all the same.
     For example: epsilens assess release.yaml --format html --output report.html
     """
-    from pathlib import Path
-
     from ..assessment.assessment import assess as assessed
 
     with progress_bar() as told:
@@ -56,3 +56,23 @@ def assess(
         show(found, Format(format.value), output)
     if found.exceeded:
         raise typer.Exit(Exit.NO_SOLUTION)
+
+
+def init(
+    table: Annotated[str, typer.Argument(metavar="TABLE", help="CSV, Parquet, epsilens:rand-hie or an Ibis URL.")],
+    engine: EngineOption = None,
+    output: Annotated[str | None, typer.Option("--output", metavar="FILE", help="Write to a file.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
+) -> None:
+    """Write a commented release for a table, to be edited and assessed.
+
+    For example: epsilens init people.csv --output release.yaml
+    """
+    if output is not None and output != "-" and not force and Path(output).exists():
+        raise InputError(
+            f"--output is {output[:80]!r}, which exists: give another name, or --force to replace it",
+            parameter="output",
+        )
+    from ..plan.start import starting_release
+
+    emit(starting_release(table, engine), output)

@@ -1,4 +1,4 @@
-"""``epsilens scan``: who in a table can be isolated, and what planned queries give away about them."""
+"""``epsilens scan`` and ``correlate``: what a table's own records make of a release."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from typing import Any
 
 import typer
 
-from ..catalogue.exits import Exit
+from ..catalogue.commands import Exit
 from ..catalogue.parameter import flag
-from ..catalogue.said import numbers_said, split_limit, whole
+from ..catalogue.said import numbers, numbers_said, split_limit, whole
 from ..errors import InputError
-from .common import show
-from .options import Said
+from .common import Said, show
 
-__all__ = ["columns_said", "progress_bar", "scan"]
+__all__ = ["columns_said", "correlate", "progress_bar", "scan"]
 
 
 def scan(said: Said) -> None:
@@ -69,3 +68,30 @@ def progress_bar() -> Iterator[Callable[[int, int, str], None] | None]:
             bar.update(task, completed=done, total=total, description=escape(what))
 
         yield told
+
+
+def correlate(said: Said) -> None:
+    """Find who learns most about one record from a noisy sum when records are correlated.
+
+    A row is one observation of the records: the members of a household, or a person at several times.
+    For example: epsilens correlate epsilens:rand-hie --columns visits --person person --time year --bounds 0,20
+    """
+    query, weights = said["query"], said["weights"]
+    if query not in ("sum", "linear"):
+        raise InputError(f"--query is {query!r}: give 'sum', or 'linear' with --weights", parameter="query")
+    if (query == "linear") != (weights is not None):
+        raise InputError("give --query linear and --weights together, or neither for a sum", parameter="query")
+    given: dict[str, Any] = numbers_said(said, "scale", "sigma", "epsilon", "time_limit", "size", "confidence")
+    if said["bounds"] is not None:
+        given["bounds"] = numbers("--bounds", said["bounds"], "bounds")
+    if said["reach"] is not None:
+        several = numbers("--reach", said["reach"], "reach")
+        given["reach"] = several[0] if len(several) == 1 else several
+    names = columns_said(said, "columns")
+    given["query"] = "sum" if weights is None else numbers("--weights", weights, "weights")
+    given |= {name: said[name] for name in ("model", "own_noise", "by", "person", "time", "engine")}
+    from ..data.correlation.correlation import correlate as find
+
+    with progress_bar() as told:
+        found = find(said["table"], names, progress=told, **given)
+    show(found, said["format"], said["output"])

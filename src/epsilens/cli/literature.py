@@ -1,14 +1,16 @@
-"""``epsilens notions``: other definitions of privacy, and what an ε in one of them promises in the others."""
+"""``epsilens notions`` and ``reproduce``: other definitions of privacy, and the tables of the papers."""
 
 from __future__ import annotations
 
-from ..catalogue.conditions import conditions_given
-from ..catalogue.said import number
-from ..errors import InputError
-from .common import show
-from .options import Said, to_repeat
+from typing import Annotated
 
-__all__ = ["notions"]
+import typer
+
+from ..catalogue.said import conditions_given, number
+from ..errors import InputError
+from .common import Format, FormatOption, OutputOption, Said, show, to_repeat
+
+__all__ = ["notions", "reproduce"]
 
 
 def notions(said: Said) -> None:
@@ -39,3 +41,18 @@ def notions(said: Said) -> None:
         about = report.enough(asked, size, **conditions)
     line = command_line("notions", "", to_repeat(said))
     show(about.with_command(line), said["format"], said["output"])
+
+
+Paper = Annotated[str | None, typer.Argument(metavar="[PAPER]", help="000, 001, 002, 003 or 004; all if left out.")]
+
+
+def reproduce(paper: Paper = None, format: FormatOption = Format.table, output: OutputOption = None) -> None:
+    """Recompute the tables of the papers, as printed and corrected.
+
+    For example: epsilens reproduce 000
+    """
+    from ..papers import PAPERS, reproduction
+
+    if paper is not None and paper not in PAPERS:
+        raise InputError(f"there is no paper {paper[:40]!r}: give one of {', '.join(PAPERS)}")
+    show(reproduction(*([paper] if paper else PAPERS)), format, output)
