@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from epsilens.build.correlated import chain, normal, table
-from epsilens.build.correlated.joint_normal.compiled import available
-from epsilens.build.correlated.joint_normal.enumeration import count, enumerate_adversaries, front
+from epsilens.build.correlated.joint_normal.enumeration import available, count, enumerate_adversaries, front
 from epsilens.build.correlated.joint_normal.problem import Problem
 from epsilens.papers.li2019 import abstract_search, algorithm1
 

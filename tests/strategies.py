@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
+from tests.laws.lines import NormalLaplace
 
 import epsilens as el
 from epsilens.experiment import Experiment
-from epsilens.laws.line.line import Clamped, Laplaces, NormalLaplace, Normals
+from epsilens.laws.line.line import Clamped, Laplaces, Normals
 from epsilens.laws.line.pieces import Pieces
 
 __all__ = ["any_experiment", "closed_forms", "experiments", "finite_pairs", "masses", "piece_experiments", "positive"]

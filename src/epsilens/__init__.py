@@ -43,15 +43,15 @@ _HOME = {
     "detect": "build.tampering.detection",
     "detect_series": "build.tampering.detection",
     "watch": "build.tampering.detection",
-    "kl_bound": "build.tampering.bounds",
-    "chernoff_bound": "build.tampering.bounds",
-    "privacy_distortion": "build.tampering.bounds",
+    "kl_bound": "build.tampering.tampering",
+    "chernoff_bound": "build.tampering.tampering",
+    "privacy_distortion": "build.tampering.tampering",
     "Knowledge": "build.knowledge.knowledge",
     "worst_pair": "build.knowledge.composite",
     "above": "build.knowledge.composite",
     "mistaken": "attacks.mistaken",
     "observed": "attacks.observed",
-    "vector": "build.vectors",
+    "vector": "build.composition",
     "identify": "attacks.identification",
     "Identification": "attacks.identification",
     "choose": "choice.choice",
@@ -62,7 +62,7 @@ _HOME = {
     "from_gdp": "build.claims",
     "from_rdp": "build.claims",
     "from_zcdp": "build.claims",
-    "clt": "build.approximations",
+    "clt": "build.sampling",
     "dpsgd": "build.sampling",
     "subsample": "build.sampling",
     "scan": "data.scan.scan",
@@ -80,9 +80,8 @@ if TYPE_CHECKING:
     from .attacks.mistaken import mistaken
     from .attacks.observed import observed
     from .build import correlated
-    from .build.approximations import clt
     from .build.claims import from_dp, from_gdp, from_rdp, from_zcdp
-    from .build.composition import compose, group
+    from .build.composition import compose, group, vector
     from .build.differencing import differencing, differencing_average, differencing_median
     from .build.discrete import (
         approximate,
@@ -97,12 +96,10 @@ if TYPE_CHECKING:
     from .build.knowledge.composite import above, worst_pair
     from .build.knowledge.knowledge import Knowledge
     from .build.mechanisms import gaussian, laplace
-    from .build.sampling import dpsgd, subsample
-    from .build.tampering.bounds import chernoff_bound, kl_bound, privacy_distortion
+    from .build.sampling import clt, dpsgd, subsample
     from .build.tampering.detection import detect, detect_series, watch
     from .build.tampering.hiding import detected_bias, epsilon_to_detect, hidden_bias
-    from .build.tampering.tampering import tampering
-    from .build.vectors import vector
+    from .build.tampering.tampering import chernoff_bound, kl_bound, privacy_distortion, tampering
     from .choice.choice import Choice, choose
     from .data.correlation.correlation import Correlation, correlate
     from .data.scan.result import Scan
@@ -169,13 +166,6 @@ __all__ = [
     "watch",
     "worst_pair",
 ]
-
-
-def _charter() -> Any:
-    return import_module(".show.charts.charter", __name__)
-
-
-shown.chart_with(_charter)
 
 
 def __getattr__(name: str) -> Any:

@@ -13,9 +13,14 @@ code 2 and :class:`NoSolutionError` into exit code 3.
 
 from __future__ import annotations
 
+from importlib import import_module
+from types import ModuleType
 from typing import Any
 
-__all__ = ["EpsilensError", "InputError", "MissingExtra", "NoSolutionError"]
+__all__ = ["EpsilensError", "InputError", "MissingExtra", "NoSolutionError", "need"]
+
+#: Packages next door, and the extra that brings each.
+_EXTRAS = {"dp_accounting": "accounting", "opendp": "opendp", "opacus": "opacus"}
 
 
 class EpsilensError(Exception):
@@ -54,6 +59,20 @@ class MissingExtra(InputError, ImportError):  # noqa: N818 - reads as what it is
     def __init__(self, package: str, *, extra: str, purpose: str) -> None:
         super().__init__(f"{purpose} needs the package {package!r}: install it with  pip install 'epsilens[{extra}]'")
         self.package, self.extra = package, extra
+
+
+def need(module: str, purpose: str) -> ModuleType:
+    """The module, or a sentence naming the extra that brings it.
+
+    >>> need("dp_accounting.nothing_like_it", "reading an event")
+    Traceback (most recent call last):
+    epsilens.errors.MissingExtra: reading an event needs the package 'dp-accounting': install it with  pip install ...
+    """
+    package = module.split(".")[0]
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise MissingExtra(package.replace("_", "-"), extra=_EXTRAS[package], purpose=purpose) from error
 
 
 class NoSolutionError(EpsilensError):

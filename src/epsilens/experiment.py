@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,12 +13,15 @@ from . import checks
 from .catalogue.readings import find
 from .checks import Array, Number, plain
 from .errors import InputError
-from .laws.product import Factor, product, width_of
-from .numerics.frozen import Frozen, Valued, brief, fingerprint
-from .readings import bayes, divergences, precision_recall, profile
+from .numerics.frozen import Frozen, Valued, fingerprint
+from .numerics.written import brief
+from .readings import curve, guesses
 from .readings.law import Known, Law
-from .shown import Picture, Shown, charter
+from .shown import Picture, Shown, presenter
 from .worlds import MEMBERSHIP, Worlds
+
+if TYPE_CHECKING:
+    from .laws.product import Factor
 
 __all__ = ["Experiment", "factor_of", "together"]
 
@@ -149,15 +152,15 @@ class Experiment(Valued, Shown):
 
     def success(self, prior: ArrayLike = 0.5) -> Number:
         """How often the best guess is right when H1 has this prior probability."""
-        return plain(bayes.success(self.law, self.fit(checks.probability("prior", prior))))
+        return plain(guesses.success(self.law, self.fit(checks.probability("prior", prior))))
 
     def advantage(self) -> Number:
         """The largest true-positive rate minus false-positive rate: total variation, δ(0)."""
-        return plain(bayes.advantage(self.law))
+        return plain(guesses.advantage(self.law))
 
     def posterior(self, prior: ArrayLike = 0.5) -> Number:
         """The most certain the adversary can ever become of H1."""
-        return plain(bayes.posterior(self.law, self.fit(checks.probability("prior", prior))))
+        return plain(guesses.posterior(self.law, self.fit(checks.probability("prior", prior))))
 
     def precision(
         self, alpha: ArrayLike | None = None, prior: ArrayLike = 0.5, *, recall: ArrayLike | None = None
@@ -169,31 +172,31 @@ class Experiment(Valued, Shown):
         if recall is not None:
             r = checks.probability("recall", recall)
             self.fit(r, p)
-            return plain(precision_recall.precision_at_recall(self.law, r, p))
+            return plain(guesses.precision_at_recall(self.law, r, p))
         assert alpha is not None
         a = checks.probability("alpha", alpha)
         self.fit(a, p)
-        return plain(precision_recall.precision(self.law, a, p))
+        return plain(guesses.precision(self.law, a, p))
 
     def fbeta(self, beta: ArrayLike = 1.0, prior: ArrayLike = 0.5) -> Number:
         """The largest Fβ score over all adversaries (paper 000)."""
         b, p = checks.within("beta", beta, 1e-300, 1e150), checks.probability("prior", prior)
         self.fit(b, p)
-        return plain(precision_recall.fbeta(self.law, b, p))
+        return plain(self.law.fbeta(b, guesses.odds(p)))
 
     # -- the guarantee ------------------------------------------------------------------------------------------
 
     def delta(self, epsilon: ArrayLike) -> Number:
         """The smallest δ for which (ε, δ)-DP holds between the two laws, in both orders."""
-        return plain(profile.delta(self.law, self.fit(checks.at_least("epsilon", epsilon, 0.0))))
+        return plain(self.law.worse_delta(self.fit(checks.at_least("epsilon", epsilon, 0.0))))
 
     def epsilon(self, delta: ArrayLike = 0.0) -> Number:
         """The smallest ε for which (ε, δ)-DP holds between the two laws, in both orders; infinite if none."""
-        return plain(profile.epsilon(self.law, self.fit(checks.probability("delta", delta))))
+        return plain(self.law.worse_epsilon(self.fit(checks.probability("delta", delta))))
 
     def renyi(self, order: ArrayLike) -> Number:
         """The Rényi divergence D_order(H0‖H1) in nats."""
-        return plain(divergences.renyi(self.law, self.fit(checks.at_least("order", order, 0.0, infinite=True))))
+        return plain(curve.renyi(self.law, self.fit(checks.at_least("order", order, 0.0, infinite=True))))
 
     def kl(self) -> Number:
         """The Kullback–Leibler divergence D(H0‖H1) in nats."""
@@ -201,7 +204,7 @@ class Experiment(Valued, Shown):
 
     def chernoff(self) -> Number:
         """The Chernoff information: the exponent of the error over many repetitions."""
-        return plain(divergences.chernoff(self.law))
+        return plain(curve.chernoff(self.law))
 
     def fit(self, *arrays: Array) -> Array:
         """The first of the arguments, once all fit each other and the experiment's own arrays."""
@@ -245,7 +248,7 @@ class Experiment(Valued, Shown):
         its points and ``.spec`` its Vega-Lite definition.
         """
         at = float(checks.probability("prior", checks.scalar("prior", prior)))
-        return charter().chart(self, name, at, float(checks.probability("fpr", checks.scalar("fpr", fpr))))
+        return presenter().chart(self, name, at, float(checks.probability("fpr", checks.scalar("fpr", fpr))))
 
     def frame(self, **arguments: float) -> Any:
         """Every reading as a pandas DataFrame, a row each; the arguments are those of ``explain``: prior, fpr, …
@@ -254,7 +257,7 @@ class Experiment(Valued, Shown):
         >>> f'{el.laplace(epsilon=1.0).frame().loc["success", "value"]:.6f}'
         '0.696735'
         """
-        return charter().frame(self, arguments)
+        return presenter().frame(self, **arguments)
 
     def __repr__(self) -> str:
         if self.parts:
@@ -264,11 +267,15 @@ class Experiment(Valued, Shown):
 
 def factor_of(experiment: Experiment, count: int = 1) -> Factor:
     """Its law as a factor of a product."""
+    from .laws.product import Factor  # late, here and below: most experiments are never composed
+
     return Factor(experiment.law, count, experiment.name, not experiment.many)
 
 
 def together(counted: Sequence[tuple[Experiment, int]], width: float | None = None) -> Experiment:
     """All of these observed together, each so many times: what :meth:`Experiment.repeat` and ``compose`` return."""
+    from .laws.product import product, width_of
+
     asked = None if width is None else width_of(width)
     parts = tuple((part, k * times) for e, k in counted for part, times in (e.parts or ((e, 1),)))
     if asked is None and sum(k for _, k in parts) == 1:

@@ -7,14 +7,32 @@ leaves the presenter here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
-__all__ = [
-    "Charter", "Picture", "Presenter", "Sentenced", "Shown", "Told", "chart_with", "charter",
-    "present_with", "presenter",
-]  # fmt: skip
+__all__ = ["Picture", "Presenter", "Sentenced", "Shown", "Told", "listed", "present_with", "presenter"]
+
+
+class Picture(Protocol):
+    """A chart that shows itself in a notebook: :class:`epsilens.show.charts.chart.Chart`."""
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """The Vega-Lite definition with real colours."""
+
+    @property
+    def data(self) -> list[dict[str, Any]]:
+        """The points of every series, a row each."""
+
+    def svg(self, palette: str = "light", width: int | None = None) -> str:
+        """The chart as SVG."""
+
+    def save(self, path: str | Path) -> Path:
+        """Write it as .svg, .png or .html."""
+
+    def plot(self, ax: Any = None) -> Any:
+        """The chart on matplotlib axes."""
 
 
 class Presenter(Protocol):
@@ -22,43 +40,39 @@ class Presenter(Protocol):
 
     def text(self, result: Shown, width: int) -> str:
         """Plain text."""
-        ...
 
     def terminal(self, result: Shown, width: int) -> str:
         """Text with the emphasis of a terminal."""
-        ...
 
     def markdown(self, result: Shown) -> str:
         """Markdown."""
-        ...
 
     def html(self, result: Shown) -> str:
         """A self-contained page."""
-        ...
 
     def fragment(self, result: Shown) -> str:
         """HTML for a notebook."""
-        ...
 
     def sentence(self, result: Shown) -> str:
         """The finding in a sentence or two."""
-        ...
 
     def verdict(self, result: Shown) -> str:
         """Whether a limit is kept, in words."""
-        ...
 
     def data(self, result: Shown) -> dict[str, Any]:
         """The JSON of a result whose JSON repeats what is said about it."""
-        ...
 
     def explained(self, experiment: Shown, **arguments: Any) -> Shown:
         """Every reading of an experiment, in words."""
-        ...
+
+    def chart(self, experiment: Shown, name: str, prior: float, fpr: float) -> Picture:
+        """The chart of an experiment by its name."""
+
+    def frame(self, experiment: Shown, **arguments: float) -> Any:
+        """Every reading of an experiment, a row each."""
 
     def registry(self, assessment: Shown) -> str:
         """A record for the public deployments registry."""
-        ...
 
 
 _ONE_LINE = 1_000_000
@@ -129,55 +143,12 @@ class Told(Shown):
         return self.to_text(width=_ONE_LINE)
 
 
-# -- charts -------------------------------------------------------------------------------------------------------
+def listed(items: Sequence[str]) -> str:
+    """Words in a row.
 
-
-class Picture(Protocol):
-    """A chart that shows itself in a notebook: :class:`epsilens.show.charts.chart.Chart`."""
-
-    @property
-    def spec(self) -> dict[str, Any]:
-        """The Vega-Lite definition with real colours."""
-        ...
-
-    @property
-    def data(self) -> list[dict[str, Any]]:
-        """The points of every series, a row each."""
-        ...
-
-    def svg(self, palette: str = "light", width: int | None = None) -> str:
-        """The chart as SVG."""
-        ...
-
-    def save(self, path: str | Path) -> Path:
-        """Write it as .svg, .png or .html."""
-        ...
-
-    def plot(self, ax: Any = None) -> Any:
-        """The chart on matplotlib axes."""
-        ...
-
-
-class Charter(Protocol):
-    """Draws an experiment, and lays its readings out as a frame."""
-
-    def chart(self, experiment: Any, name: str, prior: float, fpr: float) -> Picture:
-        """The chart of that name."""
-        ...
-
-    def frame(self, experiment: Any, arguments: Mapping[str, float]) -> Any:
-        """Every reading, a row each."""
-        ...
-
-
-_charter: list[Callable[[], Charter]] = []
-
-
-def chart_with(load: Callable[[], Charter]) -> None:
-    """Say who draws charts; ``load`` is called when the first is asked for."""
-    _charter[:] = [load]
-
-
-def charter() -> Charter:
-    """Who draws charts."""
-    return _charter[0]()
+    >>> listed(["site", "age", "sex"]), listed(["site"])
+    ('site, age and sex', 'site')
+    """
+    if len(items) < 2:
+        return "".join(items)
+    return ", ".join(items[:-1]) + " and " + items[-1]

@@ -20,7 +20,7 @@ from epsilens.assessment.assessment import Assessment, assess
 from epsilens.assessment.verdict import Standing
 from epsilens.cli.common import run
 from epsilens.cli.plans import assess as assess_command
-from epsilens.show.assessment.words import contradiction, failed, headline, status
+from epsilens.show.assessment.words import contradiction, headline, status
 
 N = 400
 RISKS = {"none": None, "loose": 0.9, "tight": 0.55, "below the floor": 0.4, "at the floor": 0.5}
@@ -76,7 +76,7 @@ def test_every_combination_of_limits_agrees_everywhere(table: pd.DataFrame, risk
 
 def check_that_all_repeat_it(a: Assessment, exceeded: bool) -> None:
     plain = a.to_dict()
-    assert a.exceeded is a.verdict.exceeded is plain["exceeded"] is failed(a) is exceeded
+    assert a.exceeded is a.verdict.exceeded is plain["exceeded"] is a.verdict.exceeded is exceeded
     assert plain["verdict"] == a.verdict.standing
     assert plain["recommended"]["possible"] == a.possible == (a.verdict.standing is not Standing.IMPOSSIBLE)
     assert plain["binding"] == a.binding == a.verdict.binding

@@ -11,7 +11,7 @@ import pytest
 import typer
 
 import epsilens as el
-from epsilens.build.builders import builder
+from epsilens.build import builder
 from epsilens.catalogue.commands import COMMANDS, options_of
 from epsilens.catalogue.mechanisms import CLAIMS, MECHANISMS, Mechanism, register, unregister
 from epsilens.catalogue.parameter import Allowed, Kind, Panel, Parameter, Risk, Search

@@ -11,12 +11,11 @@ import pytest
 
 import epsilens as el
 from epsilens.experiment import Experiment
-from epsilens.laws.closed.laplace import LaplaceStep
-from epsilens.laws.closed.normal import NormalStep
+from epsilens.laws.closed.laplace import LaplaceReplaced, LaplaceStep
+from epsilens.laws.closed.normal import NormalReplaced, NormalStep
 from epsilens.laws.finite.law import FiniteStep
-from epsilens.laws.line.laplace_shifts import laplace_shifts
+from epsilens.laws.line.laplace import laplace_shifts
 from epsilens.laws.loss.law import Loss
-from epsilens.laws.loss.replaced import LaplaceReplaced, NormalReplaced
 from epsilens.laws.loss.sampled import Flagged, Sampled, Swapped
 from epsilens.laws.loss.step import Atoms, Step
 

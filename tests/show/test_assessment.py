@@ -15,7 +15,7 @@ import yaml
 
 from epsilens.assessment.assessment import Assessment, assess
 from epsilens.show.assessment.report import present
-from epsilens.show.assessment.words import failed, headline, sentence, status
+from epsilens.show.assessment.words import headline, sentence, status
 from epsilens.show.render import html
 
 BAD = "<img src=x onerror=alert(1)>"
@@ -77,7 +77,7 @@ def test_the_instruction(people: pd.DataFrame, changes: dict[str, Any], said: st
     a = plan(people, **changes)
     assert a.verdict.standing == said
     assert headline(a).startswith(first)
-    assert failed(a) == a.exceeded == (said not in ("within", "open"))
+    assert a.verdict.exceeded == a.exceeded == (said not in ("within", "open"))
     for text in (a.to_text(), a.to_text(45), a.to_markdown(), a.to_terminal(100), a._repr_html_()):
         assert headline(a) in text
         assert "nan" not in text.lower().replace("finance", "")

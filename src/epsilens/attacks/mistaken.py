@@ -22,7 +22,7 @@ from ..laws.closed.laplace import Laplace
 from ..laws.closed.normal import Normal
 from ..numerics.frozen import Valued
 from ..numerics.written import written
-from ..readings import bayes
+from ..readings import guesses
 from ..readings.law import Law
 from ..shown import Sentenced, Told
 
@@ -96,9 +96,9 @@ def mistaken(
         raise InputError("prior, believed_prior and believed_noise do not fit: give shapes that broadcast") from None
     experiment.fit(truth)
     with np.errstate(invalid="ignore"):
-        fpr, recall = experiment.law.at(factor * bayes.log_odds(belief))
-        best_fpr, best_recall = experiment.law.at(bayes.log_odds(truth))
-    best = bayes.success(experiment.law, truth)
+        fpr, recall = experiment.law.at(factor * guesses.log_odds(belief))
+        best_fpr, best_recall = experiment.law.at(guesses.log_odds(truth))
+    best = guesses.success(experiment.law, truth)
     # rounding may lift a guess as good as the best above it
     success = np.minimum((1 - truth) * (1 - fpr) + truth * recall, best)
     return Mistaken(

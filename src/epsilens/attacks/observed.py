@@ -69,11 +69,8 @@ def observed(
     >>> round(observed(precision=0.855806246191, recall=0.271828182846, prior=1 / 1.458).laplace, 9)
     1.0
     """
-    if (
-        (fpr is None) != (tpr is None)
-        or (precision is None) != (recall is None)
-        or (fpr is None) == (precision is None)
-    ):
+    pairs = (fpr is None) == (tpr is None) and (precision is None) == (recall is None)
+    if not pairs or (fpr is None) == (precision is None):
         raise InputError("what was observed is one of two pairs: give fpr and tpr, or precision and recall")
     left_out = float(checks.probability("delta", checks.scalar("delta", delta)))
     if fpr is not None:
@@ -98,7 +95,7 @@ def observed(
         plain(true),
         bool(flipped) if np.ndim(flipped) == 0 else flipped,
         plain(_laplace(alpha, miss_alpha, hit, miss, gap)),
-        plain(_normal(alpha, miss_alpha, miss, gap)),
+        plain(_normal(alpha, miss, gap)),
         plain(_any(alpha, miss_alpha, hit, miss, gap, 0.0)),
         plain(_any(alpha, miss_alpha, hit, miss, gap, left_out)),
         left_out,
@@ -149,7 +146,7 @@ def _laplace(alpha: Array, rest: Array, hit: Array, miss: Array, gap: Array) -> 
     return np.asarray(np.where(gap == 0, 0.0, np.maximum(value, 0.0)))
 
 
-def _normal(alpha: Array, rest: Array, miss: Array, gap: Array) -> Array:
+def _normal(alpha: Array, miss: Array, gap: Array) -> Array:
     """Φ⁻¹(R) − Φ⁻¹(α)."""
     certain = (alpha == 0) | (miss == 0)
     usable = ~certain & (gap > 0)

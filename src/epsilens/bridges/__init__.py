@@ -8,23 +8,13 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-_HOME = {
-    "from_dp": "..build.claims",
-    "from_gdp": "..build.claims",
-    "from_rdp": "..build.claims",
-    "from_zcdp": "..build.claims",
-    "to_gdp": "..build.claims",
-    "to_rdp": "..build.claims",
-    "to_zcdp": "..build.claims",
-    "from_event": ".accounting",
-    "from_pld": ".accounting",
-    "to_event": ".accounting",
-    "to_pld": ".accounting",
-    "from_measurement": ".measurements",
-    "to_measurement": ".measurements",
-    "opacus_accountant": ".training",
-    "trained": ".training",
+_ROOMS = {
+    "..build.claims": ("from_dp", "from_gdp", "from_rdp", "from_zcdp", "to_gdp", "to_rdp", "to_zcdp"),
+    ".accounting": ("from_event", "from_pld", "to_event", "to_pld"),
+    ".measurements": ("from_measurement", "to_measurement"),
+    ".training": ("opacus_accountant", "trained"),
 }
+_HOME = {name: room for room, names in _ROOMS.items() for name in names}
 
 if TYPE_CHECKING:
     from ..build.claims import from_dp, from_gdp, from_rdp, from_zcdp, to_gdp, to_rdp, to_zcdp
@@ -33,22 +23,9 @@ if TYPE_CHECKING:
     from .training import opacus_accountant, trained
 
 __all__ = [
-    "from_dp",
-    "from_event",
-    "from_gdp",
-    "from_measurement",
-    "from_pld",
-    "from_rdp",
-    "from_zcdp",
-    "opacus_accountant",
-    "to_event",
-    "to_gdp",
-    "to_measurement",
-    "to_pld",
-    "to_rdp",
-    "to_zcdp",
-    "trained",
-]
+    "from_dp", "from_event", "from_gdp", "from_measurement", "from_pld", "from_rdp", "from_zcdp", "opacus_accountant",
+    "to_event", "to_gdp", "to_measurement", "to_pld", "to_rdp", "to_zcdp", "trained",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -19,14 +19,13 @@ from ..build.discrete import approximate, geometric, pure, randomized_response
 from ..build.mechanisms import gaussian, laplace
 from ..build.sampling import schedule, subsample
 from ..checks import Array
-from ..errors import InputError
+from ..errors import InputError, need
 from ..experiment import Experiment, factor_of
 from ..laws.finite.envelope import Envelope, envelope
 from ..laws.loss.step import Noise, NoiseKind
 from ..laws.product import steps_of
 from ..readings.law import Law
 from ..worlds import Neighbours, between, neighbours_of
-from .extras import need
 
 __all__ = ["from_event", "from_pld", "to_event", "to_pld"]
 

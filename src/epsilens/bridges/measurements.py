@@ -18,11 +18,10 @@ from ..build.discrete import approximate
 from ..build.mechanisms import gaussian, laplace
 from ..checks import Array
 from ..choice.choice import Choice
-from ..errors import InputError
+from ..errors import InputError, need
 from ..experiment import Experiment
 from ..laws.finite.envelope import envelope
 from ..laws.finite.law import Finite
-from .extras import need
 
 __all__ = ["from_measurement", "to_measurement"]
 
@@ -56,7 +55,7 @@ def from_measurement(
         inside, (loss, beyond) = measure.removeprefix("Approximate<").removesuffix(">"), promised
     beyond = float(beyond)
     if inside == "MaxDivergence":
-        experiment = _pure(float(loss), beyond, neighbours)
+        experiment = _capped(lambda: from_dp(float(loss), beyond, neighbours=neighbours), float(loss), neighbours)
     elif inside == "ZeroConcentratedDivergence":
         experiment = _capped(lambda: from_zcdp(float(loss), neighbours=neighbours), float(loss), neighbours)
     elif inside == "RenyiDivergence":
@@ -70,10 +69,6 @@ def from_measurement(
     note = f"an OpenDP measurement under {measurement.output_measure} at d_in = {d_in}"
     told = {**experiment.parameters, "d_in": d_in if isinstance(d_in, int | float) else str(d_in)}
     return Experiment(experiment.law, experiment.origin, told, experiment.worlds, (note, *experiment.notes))
-
-
-def _pure(epsilon: float, delta: float, neighbours: str) -> Experiment:
-    return _capped(lambda: from_dp(epsilon, delta, neighbours=neighbours), epsilon, neighbours)
 
 
 def _capped(build: Any, loss: float, neighbours: str) -> Experiment:

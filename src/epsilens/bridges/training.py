@@ -22,10 +22,9 @@ from .. import checks
 from ..build.discrete import approximate, pure
 from ..build.sampling import dpsgd
 from ..catalogue.readings import find
-from ..errors import InputError
+from ..errors import InputError, need
 from ..experiment import Experiment
 from ..shown import Shown, presenter
-from .extras import need
 
 __all__ = ["NAME", "opacus_accountant", "trained"]
 

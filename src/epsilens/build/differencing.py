@@ -18,8 +18,8 @@ from ..checks import plain
 from ..errors import InputError
 from ..experiment import Experiment
 from ..laws.closed.laplace import Laplace
-from ..laws.closed.laplace_sum import LaplaceSumShift
 from ..laws.closed.normal import Normal
+from ..laws.closed.sums import LaplaceSumShift
 from ..laws.finite.law import Finite
 from ..laws.line.line import Clamped, Laplaces, LaplaceSum
 from ..laws.line.pieces import Pieces
@@ -93,20 +93,11 @@ def differencing(
         )
         b1, b2 = most / (share * e), most / ((1 - share) * e)
         law = Pieces(LaplaceSum(b1, b2, 0.0), LaplaceSum(b1, b2, d))
-    told: dict[str, Any] = {
-        "epsilon": eps,
-        "gap": moved,
-        "sensitivity": most,
-        "noise": noise,
-        "known": bool(known),
-    }
+    told: dict[str, Any] = {"epsilon": eps, "gap": moved, "sensitivity": most, "noise": noise, "known": bool(known)}
     told |= {"queries": count, "split": share, "targets": int(targets)}
     told |= {} if delta is None else {"delta": float(delta), "calibration": calibration}
     return Experiment(
-        law,
-        "differencing",
-        {k: plain(v) if isinstance(v, np.ndarray) else v for k, v in told.items()},
-        worlds=SECRET,
+        law, "differencing", {k: plain(v) if isinstance(v, np.ndarray) else v for k, v in told.items()}, worlds=SECRET
     )
 
 
@@ -228,13 +219,7 @@ def differencing_average(
     notes = () if true <= eps else (
         f"under add/remove this average is {true:.4g}-DP, not {eps:.4g}-DP: the count it divides by is not protected",
     )  # fmt: skip
-    return Experiment(
-        law,
-        "differencing_average",
-        parameters,
-        SECRET,
-        notes,
-    )
+    return Experiment(law, "differencing_average", parameters, SECRET, notes)
 
 
 def differencing_median(*, epsilon: float, values: ArrayLike, target: float, bounds: tuple[float, float]) -> Experiment:

@@ -19,15 +19,9 @@ from ..worlds import RECORD, Kind, Worlds, between
 from .mechanisms import one_of, per_noise
 
 __all__ = [
-    "approximate",
-    "discrete_gaussian",
-    "exponential",
-    "finite",
-    "geometric",
-    "pure",
-    "randomized_response",
+    "approximate", "discrete_gaussian", "exponential", "finite", "geometric", "pure", "randomized_response",
     "staircase",
-]
+]  # fmt: skip
 
 _MOST_ATOMS = 2_000_000
 
@@ -73,13 +67,7 @@ def geometric(
         noise = checks.positive("scale", checks.scalar("scale", scale))  # type: ignore[arg-type]
         eps = float(per_noise("scale", np.asarray(float(most)), noise))
     a = eps / most
-    parameters = {
-        "epsilon": eps,
-        "scale": most / eps,
-        "sensitivity": most,
-        "shift": d,
-        "neighbours": neighbours,
-    }
+    parameters = {"epsilon": eps, "scale": most / eps, "sensitivity": most, "shift": d, "neighbours": neighbours}
     if d == 0:
         law = Finite(np.zeros(1), np.zeros(1), mirrored=True)
     else:

@@ -3,33 +3,44 @@
 Each step draws every record with probability q and adds noise to what the drawn records say. **Add/remove**: the
 person is in the data or not, H0 against (1−q)·H0 + q·H1 (Zhu, Dong & Wang 2022). **Replace**: the person's record has
 one value or another, and both were drawn with probability q.
+
+Many small steps look like one normal shift ψ. Paper 002, Corollary 9 has, for batches of fixed size,
+ψ = q√(2T)·√(e^{1/σ²}Φ(1.5/σ) + 3Φ(−0.5/σ) − 2); Poisson sampling has its own, ψ = q√(T(e^{1/σ²} − 1)). Both are limits:
+for finitely many steps the truth lies above or below, and for few steps or little noise far above. :func:`clt`
+therefore shows them only beside the proven bracket.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtr
 
 from .. import checks
 from ..errors import InputError
 from ..experiment import Experiment, factor_of
-from ..laws.closed.normal import Normal, NormalStep
+from ..laws.closed.laplace import LaplaceReplaced
+from ..laws.closed.normal import Normal, NormalReplaced, NormalStep
 from ..laws.finite.law import Finite, FiniteStep
 from ..laws.loss.law import WIDTH, Loss
-from ..laws.loss.replaced import NormalReplaced, replaced
 from ..laws.loss.sampled import Flagged, Sampled, sampled_atoms
-from ..laws.loss.step import Atoms, Step
+from ..laws.loss.step import Atoms, NoiseKind, Step
 from ..laws.product import steps_of, width_of
+from ..numerics.roots import root
 from ..readings.law import Known, Law
+from ..shown import Told
 from ..worlds import Neighbours, between, neighbours_of
 
-__all__ = ["dpsgd", "schedule", "subsample"]
+__all__ = ["Clt", "clt", "clt_psi", "conversions", "dpsgd", "schedule", "subsample"]
 
 _LEAST_RATE = 1e-12
+#: Both records may pull in opposite directions, each as far as one can.
+_REPLACED = {NoiseKind.NORMAL: NormalReplaced, NoiseKind.LAPLACE: LaplaceReplaced}
 
 
 class Drawn(StrEnum):
@@ -115,7 +126,7 @@ def _sampled(experiment: Experiment, rate: float, neighbours: Neighbours) -> tup
     if not swaps:
         noise = step.noise
         if experiment.law.known is Known.EXACT and noise is not None:  # the noise itself, not only a claim about it
-            return replaced(noise, rate), Drawn.OPPOSITE
+            return _REPLACED[noise.kind](noise.size, rate), Drawn.OPPOSITE
         raise InputError(
             f"sampling {experiment.name} with neighbours='replace' needs an experiment that replaces a record: give "
             "Gaussian or Laplace noise, randomized_response, or what a mechanism that takes neighbours='replace' builds"
@@ -221,3 +232,106 @@ def _number(name: str, value: Any) -> None:
             f"{name} is {shown}, a {type(value).__name__}: give a number, or a list of numbers for a schedule",
             parameter=name,
         )
+
+
+# -- the central limit theorem: not a guarantee -----------------------------------------------------------------------
+
+
+VARIANTS = ("poisson", "fixed")
+_LEAST_PSI, _MOST_PSI = 1e-9, 1e3
+
+
+def clt_psi(*, sigma: float, rate: float, steps: int, variant: str = "poisson") -> float:
+    """ψ in the limit of many steps; an approximation, never a bound.
+
+    >>> round(clt_psi(sigma=1.0, rate=0.01, steps=10_000), 7), round(clt_psi(sigma=1.0, rate=0.01, steps=10_000,
+    ...     variant="fixed"), 7)
+    (1.3108325, 1.7101425)
+    """
+    s = float(checks.within("sigma", checks.scalar("sigma", sigma), 0.04, 1e12))
+    q = float(checks.probability("rate", checks.scalar("rate", rate)))
+    k = checks.whole("steps", steps, low=1, high=10**9)
+    checks.choice("variant", variant, VARIANTS)
+    if variant == "poisson":
+        return q * math.sqrt(k * math.expm1(1 / s**2))
+    # e^{v}Φ(1.5/σ) + 3Φ(−.5/σ) − 2 without its cancellation: with Φ = ½ + erf/2 the halves sum to expm1(v)/2
+    v = 1 / s**2
+    inside = math.expm1(v) * float(ndtr(1.5 / s)) + (float(ndtr(1.5 / s)) - 0.5) - 3 * (0.5 - float(ndtr(-0.5 / s)))
+    return q * math.sqrt(2 * k * max(inside, 0.0))
+
+
+def conversions(psi: float, delta: float) -> dict[str, float]:
+    """ε of a normal shift ψ at δ by the three ways of paper 002 §5, smallest first: exact, improved RDP, RDP.
+
+    >>> {name: round(value, 6) for name, value in conversions(1.0, 1e-5).items()}
+    {'exact': 4.377178, 'improved RDP': 4.728387, 'RDP': 5.298526}
+    """
+    p = float(checks.within("psi", checks.scalar("psi", psi), _LEAST_PSI, _MOST_PSI))
+    d = float(checks.probability("delta", checks.scalar("delta", delta), closed=False))
+    exact = float(Normal(np.asarray(p)).profile_inverse(np.asarray(d)))
+    # (α−1)²ψ²/2 = −log(δα) on (1, 1/δ); then ε = (α − ½)ψ² + log(1 − 1/α)
+    order = float(
+        root(lambda a: (a - 1) ** 2 * p * p / 2 + np.log(d) + np.log(a), np.asarray(1.0), np.asarray(max(1 / d, 2.0)))
+    )
+    improved = max((order - 0.5) * p * p + math.log1p(-1 / order), 0.0) if order > 1 else 0.0
+    plain = p * p / 2 + p * math.sqrt(2 * math.log(1 / d))
+    return {"exact": exact, "improved RDP": max(improved, exact), "RDP": plain}
+
+
+@dataclass(frozen=True)
+class Clt(Told):
+    """The central limit theorem beside the truth: ψ, the ε each conversion makes of it, and the proven bracket of ε.
+
+    ``error`` is the exact conversion over the bracket's middle, minus 1: negative means that the approximation claims
+    less risk than there is.
+    """
+
+    shown_as = "clt"
+
+    variant: str
+    psi: float
+    delta: float
+    epsilons: dict[str, float]
+    bracket: tuple[float, float]
+
+    @property
+    def error(self) -> float:
+        """Relative error of the approximation's ε; negative is unsafe."""
+        middle = sum(self.bracket) / 2
+        return self.epsilons["exact"] / middle - 1 if middle > 0 else 0.0
+
+    @property
+    def safe(self) -> bool:
+        """Whether it happens to claim no less than the truth here; nothing promises that elsewhere."""
+        return self.epsilons["exact"] >= self.bracket[1]
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready record."""
+        return {
+            "approximation": self.variant,
+            "psi": self.psi,
+            "delta": self.delta,
+            "epsilons": dict(self.epsilons),
+            "bracket": list(self.bracket),
+            "error": self.error,
+            "guarantee": False,
+        }
+
+
+def clt(*, sigma: float, rate: float, steps: int, delta: float = 1e-5, variant: str = "poisson") -> Clt:
+    """The central limit theorem's ε of DP-SGD beside the proven bracket.
+
+    >>> few = clt(sigma=1.0, rate=0.01, steps=100, variant="fixed")
+    >>> few.safe, round(few.epsilons["exact"], 4), few.bracket[0] > 0.717
+    (False, 0.6114, True)
+    """
+    psi = clt_psi(sigma=sigma, rate=rate, steps=steps, variant=variant)
+    if float(rate) == 0:
+        raise InputError("rate is 0, so nobody is ever drawn: give a probability above 0", parameter="rate")
+    if not _LEAST_PSI <= psi <= _MOST_PSI:
+        raise InputError(
+            f"sigma, rate and steps make a ψ of {psi:.3g}: give some that make one from {_LEAST_PSI:g} to {_MOST_PSI:g}"
+        )
+    d = float(checks.probability("delta", checks.scalar("delta", delta), closed=False))
+    low, high = dpsgd(sigma=sigma, rate=rate, steps=steps).bracket("epsilon", delta=d)
+    return Clt(variant, psi, d, conversions(psi, d), (low, high))

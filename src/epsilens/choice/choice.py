@@ -21,11 +21,12 @@ from ..catalogue.readings import Reading, find, parameter_of
 from ..errors import InputError
 from ..experiment import Experiment
 from ..laws.closed.laplace import Laplace
-from ..laws.closed.laplace_sum import LaplaceSumShift
 from ..laws.closed.normal import Normal
-from ..numerics.digits import rounded_down, rounded_up
+from ..laws.closed.sums import LaplaceSumShift
 from ..numerics.frozen import Frozen, Valued
+from ..numerics.written import rounded_down, rounded_up
 from ..shown import Shown
+from .composed import Build
 from .inverses import laplace_shift, normal_shift, two_laplaces_shift
 from .search import beyond, composed, edge, none_below, reach_of, refused, safe_from, search, searched, unmet
 
@@ -150,7 +151,7 @@ def choose(
             return max(float(e.epsilon()) - args["epsilon"], 0.0)
         return float(getattr(e, wanted.name)(**args))
 
-    build: Callable[[float], Experiment] = build_one
+    build: Build = build_one
     floor = float(wanted.floor(**args))
     if limit < floor:
         raise none_below(parameter, wanted, limit, floor)
@@ -288,13 +289,7 @@ def _range(parameter: str, given: Mapping[str, Any]) -> tuple[float, float]:
 
 
 def _closed_form(
-    build: Callable[[float], Experiment],
-    parameter: str,
-    reading: str,
-    limit: float,
-    args: Mapping[str, float],
-    weak: float,
-    strong: float,
+    build: Build, parameter: str, reading: str, limit: float, args: Mapping[str, float], weak: float, strong: float
 ) -> tuple[float | None, str]:
     """Through the shift in noise units, where the law has one and the parameter is proportional (or inverse) to it."""
     known = searched(parameter)

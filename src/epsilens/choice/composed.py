@@ -18,7 +18,10 @@ from ..experiment import Experiment
 from ..laws.closed.normal import Normal
 from ..readings.law import Known
 
-__all__ = ["calibrate"]
+__all__ = ["Build", "Read", "calibrate"]
+
+Build = Callable[[float], Experiment]  # from the parameter that is chosen
+Read = Callable[[Experiment], float]
 
 _COARSE = 0.02
 _CLOSE = 1e-5  # of the limit, as a logarithm: no nearer to it, even if the bracket is narrower
@@ -54,14 +57,7 @@ def _normal_size(e: Experiment) -> float:
 
 
 def calibrate(
-    build: Callable[[float], Experiment],
-    read: Callable[[Experiment], float],
-    limit: float,
-    floor: float,
-    start: float,
-    weak: float,
-    strong: float,
-    whole: bool,
+    build: Build, read: Read, limit: float, floor: float, start: float, weak: float, strong: float, whole: bool
 ) -> tuple[float, Experiment] | None:
     """(value, experiment): the riskiest value found that reads at most ``limit``; None if not even ``weak`` does.
 
@@ -77,12 +73,15 @@ def calibrate(
 
     target = scale(limit)
 
-    def made(x: float) -> Experiment:
+    def placed(x: float) -> float:
         value = math.exp(x)
         for end in (weak, strong):  # the very end, not its logarithm's exponential
             if abs(x - math.log(end)) < 1e-12:
                 value = end
-        return build(float(round(value)) if whole else value)
+        return float(round(value)) if whole else value
+
+    def made(x: float) -> Experiment:
+        return build(placed(x))
 
     def over(x: float, asked: float) -> _Side:
         try:
@@ -133,11 +132,7 @@ def calibrate(
         x, slope = _next(here, safe, unsafe, slope, goal, risk, least, most)
     if safe is None or safe.experiment is None:
         return None
-    value = math.exp(safe.x)
-    for end in (weak, strong):
-        if abs(safe.x - math.log(end)) < 1e-12:
-            value = end
-    return (float(round(value)) if whole else value), safe.experiment
+    return placed(safe.x), safe.experiment
 
 
 def _resolution(x: float, whole: bool) -> float:
@@ -172,8 +167,8 @@ def _next(
 
 
 def _first_guess(
-    made: Callable[[float], Experiment],
-    read: Callable[[Experiment], float],
+    made: Build,
+    read: Read,
     target: float,
     scale: Callable[[float], float],
     start: float,

@@ -145,11 +145,7 @@ def _solve(
         return math.inf
     try:
         return table[reading](limit, **given)
-    except (
-        ValueError,
-        ZeroDivisionError,
-        OverflowError,
-    ):  # an edge such as a prior of 0: leave it to the search
+    except (ValueError, ZeroDivisionError, OverflowError):  # an edge such as a prior of 0: leave it to the search
         return None
 
 

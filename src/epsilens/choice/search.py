@@ -12,21 +12,11 @@ from ..catalogue.readings import Reading
 from ..errors import InputError, NoSolutionError
 from ..experiment import Experiment
 from ..numerics.roots import last_safe
-from .composed import calibrate
+from .composed import Build, Read, calibrate
 
 __all__ = [
-    "Reach",
-    "beyond",
-    "composed",
-    "edge",
-    "none_below",
-    "reach_of",
-    "refused",
-    "safe_from",
-    "search",
-    "searched",
-    "unmet",
-]
+    "beyond", "composed", "edge", "none_below", "reach_of", "refused", "safe_from", "search", "searched", "unmet",
+]  # fmt: skip
 
 _TRIED = (1.0, 4.0, 1 / 4, 1 / 64, 64.0, 1e-3, 3 / 4, 2.0, 1e-5, 1e3)  # times the sensitivity, where it is a unit
 _FEW = 3000.0  # of a whole number under composition: below, the answer is the last there is
@@ -41,7 +31,7 @@ def searched(parameter: str) -> Search | None:
 class Reach:
     """Where to search: how to build, the ends, a value that can be built, and what is known of the parameter."""
 
-    build: Callable[[float], Experiment]
+    build: Build
     weak: float
     strong: float
     start: float
@@ -50,13 +40,7 @@ class Reach:
     unbounded: bool  # every value tried has losses without bound, and then every other one has
 
 
-def reach_of(
-    build: Callable[[float], Experiment],
-    read: Callable[[Experiment], float],
-    parameter: str,
-    weak: float,
-    strong: float,
-) -> Reach:
+def reach_of(build: Build, read: Read, parameter: str, weak: float, strong: float) -> Reach:
     """Try a few values: which can be built, are whole numbers demanded, and which way does risk grow?"""
     known = searched(parameter)
     unit = strong / known.strong if known else 1.0
@@ -89,7 +73,7 @@ def reach_of(
     return Reach(build, weak, strong, start, whole, composed, unbounded)
 
 
-def _built(build: Callable[[float], Experiment], values: list[float]) -> list[tuple[float, Experiment]]:
+def _built(build: Build, values: list[float]) -> list[tuple[float, Experiment]]:
     """Those values that can be built, with what they build."""
     made = []
     for value in values:
@@ -100,7 +84,7 @@ def _built(build: Callable[[float], Experiment], values: list[float]) -> list[tu
     return made
 
 
-def _demands_whole(build: Callable[[float], Experiment], values: list[float]) -> bool:
+def _demands_whole(build: Build, values: list[float]) -> bool:
     """Whether one whole number and the next can be built, but nothing between."""
     for v in values:
         if v.is_integer():
@@ -109,9 +93,7 @@ def _demands_whole(build: Callable[[float], Experiment], values: list[float]) ->
     return False
 
 
-def _unbuildable(
-    build: Callable[[float], Experiment], parameter: str, tried: list[float], low: float, high: float
-) -> InputError:
+def _unbuildable(build: Build, parameter: str, tried: list[float], low: float, high: float) -> InputError:
     """A sentence about a wrong ``given`` speaks for itself; one about the parameter would name a value nobody gave."""
     try:
         build(tried[0])
@@ -125,9 +107,7 @@ def _unbuildable(
     )
 
 
-def _falls(
-    build: Callable[[float], Experiment], read: Callable[[Experiment], float], start: float, whole: bool
-) -> bool:
+def _falls(build: Build, read: Read, start: float, whole: bool) -> bool:
     """Whether risk falls as the parameter grows."""
     made = _built(build, [math.ceil(start / 2) if whole else start / 2, start, start * 2])
     if len(made) < 2:
@@ -139,7 +119,7 @@ def _falls(
     return sizes[1] < sizes[0]
 
 
-def refused(build: Callable[[float], Experiment], value: float) -> bool:
+def refused(build: Build, value: float) -> bool:
     """Whether the mechanism does not take a value."""
     try:
         build(value)
@@ -161,7 +141,7 @@ def _middle(a: float, b: float, whole: bool) -> float:
     return float(math.floor((a + b) / 2)) if whole else math.sqrt(a) * math.sqrt(b)
 
 
-def edge(build: Callable[[float], Experiment], inside: float, end: float, whole: bool) -> float:
+def edge(build: Build, inside: float, end: float, whole: bool) -> float:
     """The value nearest the end that can be built; ``inside`` can."""
     if not refused(build, end):
         return end
@@ -172,7 +152,7 @@ def edge(build: Callable[[float], Experiment], inside: float, end: float, whole:
     return inside if refused(build, round_one) else round_one
 
 
-def _excess(read: Callable[[Experiment], float], reach: Reach, limit: float) -> Callable[[float], float]:
+def _excess(read: Read, reach: Reach, limit: float) -> Callable[[float], float]:
     def excess(value: float) -> float:
         try:
             return read(reach.build(value)) - limit
@@ -218,7 +198,7 @@ def _bracketed(excess: Callable[[float], float], reach: Reach) -> tuple[float | 
     return None, here
 
 
-def search(read: Callable[[Experiment], float], reach: Reach, reading: Reading, parameter: str, limit: float) -> float:
+def search(read: Read, reach: Reach, reading: Reading, parameter: str, limit: float) -> float:
     """Bracket the boundary from the middle outwards, then close in on it from the safe side."""
     excess = _excess(read, reach, limit)
     safe, unsafe = _bracketed(excess, reach)
@@ -236,12 +216,7 @@ def search(read: Callable[[Experiment], float], reach: Reach, reading: Reading, 
 
 
 def composed(
-    read: Callable[[Experiment], float],
-    reach: Reach,
-    reading: Reading,
-    parameter: str,
-    limit: float,
-    floor: float,
+    read: Read, reach: Reach, reading: Reading, parameter: str, limit: float, floor: float
 ) -> tuple[float, Experiment]:
     """By few readings; between closer ends where the usual ones cannot be built or the first guess has no size."""
     build, start, weak, strong = reach.build, reach.start, reach.weak, reach.strong
@@ -261,12 +236,7 @@ def composed(
 
 
 def _last_whole(
-    build: Callable[[float], Experiment],
-    read: Callable[[Experiment], float],
-    limit: float,
-    value: float,
-    experiment: Experiment,
-    strong: float,
+    build: Build, read: Read, limit: float, value: float, experiment: Experiment, strong: float
 ) -> tuple[float, Experiment]:
     """A few whole numbers further, where these are small enough for one more to matter."""
     step = math.copysign(1.0, strong - value)
@@ -278,13 +248,7 @@ def _last_whole(
     return value, experiment
 
 
-def safe_from(
-    build: Callable[[float], Experiment],
-    read: Callable[[Experiment], float],
-    value: float,
-    limit: float,
-    weak: float,
-) -> tuple[float, Experiment | None]:
+def safe_from(build: Build, read: Read, value: float, limit: float, weak: float) -> tuple[float, Experiment | None]:
     """Step towards less risk, doubling from an ulp, until the reading again satisfies the limit."""
     direction = -1 if weak < value else 1
     step = 2.0**-52
@@ -301,14 +265,7 @@ def safe_from(
     return value, None
 
 
-def unmet(
-    build: Callable[[float], Experiment],
-    read: Callable[[Experiment], float],
-    parameter: str,
-    reading: Reading,
-    limit: float,
-    at: float,
-) -> NoSolutionError:
+def unmet(build: Build, read: Read, parameter: str, reading: Reading, limit: float, at: float) -> NoSolutionError:
     """Nothing keeps the limit, not even the least risky value ``at``."""
     experiment = build(at)
     floor = read(experiment)

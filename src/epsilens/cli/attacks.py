@@ -155,7 +155,7 @@ def _planned(said: Said) -> _About:
 def _tested(said: Said) -> _About:
     """With answers: the verdict."""
     from ..build.tampering.detection import detect, detect_series
-    from ..show import detection
+    from ..show.tampering import detection, series
 
     given = _given(said, *_NOISE, "bias", "stretch", "alpha")
     given |= {"side": said["side"]} if said["side"] is not None else {}
@@ -170,10 +170,10 @@ def _tested(said: Said) -> _About:
         seen, true = (numbers(f"--{n}", said[n], n) for n in ("published", "expected"))
         if len(seen) == 1 and len(true) == 1 and said["method"] is None:
             found = detect(seen[0], true[0], **given)
-            return _About(detection.detection(found), found.alarm)
+            return _About(detection(found), found.alarm)
     given |= {"method": said["method"]} if said["method"] is not None else {}
     many = detect_series(seen, true if len(true) > 1 else true[0], **given)
-    return _About(detection.series(many), bool(many.alarms))
+    return _About(series(many), bool(many.alarms))
 
 
 def _share(name: str, text: str | None, default: float) -> float:

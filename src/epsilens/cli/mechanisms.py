@@ -66,7 +66,7 @@ def explain(said: Said) -> None:
     known = knowledge_given(said)
     if known is not None:
         readings["prior"] = known.prior
-    from ..build.builders import builder
+    from ..build import builder
     from ..show.explanation import command_line
     from ..show.explanation import explain as explained
 
@@ -96,7 +96,7 @@ def choose(said: Said) -> None:
     known = knowledge_given(said)
     if known is not None:
         readings["prior"] = known.prior
-    from ..build.builders import builder
+    from ..build import builder
     from ..choice.choice import choose as choose_
     from ..show.explanation import chosen, command_line
 

@@ -20,9 +20,8 @@ from ..errors import InputError
 from ..readings.law import Known, Law
 from .closed.laplace import Laplace
 from .closed.normal import Normal
-from .finite.law import MOST_LOSS, Finite, FiniteStep
-from .finite.product import finite_product
-from .line.laplace_product import laplace_product, resolved
+from .finite.law import MOST_LOSS, Finite, FiniteStep, finite_product
+from .line.laplace import laplace_product, resolved
 from .loss.law import WIDTH, Loss
 from .loss.order import Product
 from .loss.step import Composable, Counted, Family, Step
@@ -175,7 +174,8 @@ def _written_out(steps: list[Counted]) -> list[Counted]:
 
 def _closed(factors: Sequence[Factor]) -> tuple[Law, How] | None:
     families = {f.law.family if isinstance(f.law, Composable) else Family.NONE for f in factors}
-    return _CLOSED[families.pop()](factors) if len(families) == 1 else None
+    closed = _CLOSED.get(families.pop()) if len(families) == 1 else None
+    return closed(factors) if closed else None
 
 
 def _normals(factors: Sequence[Factor]) -> tuple[Law, How] | None:
@@ -200,13 +200,8 @@ def _finites(factors: Sequence[Factor]) -> tuple[Law, How] | None:
     return None if written is None else (written, How.FINITE)
 
 
-def _none(factors: Sequence[Factor]) -> tuple[Law, How] | None:
-    return None
-
-
 _CLOSED: Mapping[Family, Callable[[Sequence[Factor]], tuple[Law, How] | None]] = {
     Family.NORMAL: _normals,
     Family.LAPLACE: _laplaces,
     Family.FINITE: _finites,
-    Family.NONE: _none,
 }

@@ -14,13 +14,14 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-__all__ = ["Frozen", "Valued", "brief", "fingerprint"]
+from .written import brief
+
+__all__ = ["Frozen", "Valued", "fingerprint"]
 
 K = TypeVar("K")
 V = TypeVar("V", covariant=True)
 
 _MOST = 240  # letters of a repr
-_FEW = 4  # entries of a collection in one
 _NAN = "not a number"
 
 
@@ -129,27 +130,3 @@ class Valued:
 
 def _usual(default: Any, held: Any) -> bool:
     return default is not MISSING and fingerprint(default) == fingerprint(held)
-
-
-def brief(value: Any) -> str:
-    """A value in a few letters.
-
-    >>> brief(1 / 3), brief(np.zeros((3, 3))), len(brief("x" * 100)), brief(tuple(range(9)))
-    ('0.333333', 'array of 3×3', 60, '(0, 1, 2, 3, … 9 in all)')
-    """
-    if isinstance(value, float | np.floating):
-        return f"{value:g}"
-    if isinstance(value, np.ndarray) and value.size > _FEW:
-        return f"array of {'×'.join(map(str, value.shape))}"
-    if isinstance(value, np.ndarray):
-        return brief(value.tolist())
-    if isinstance(value, list | tuple):
-        shown = [brief(held) for held in value[:_FEW]]
-        if len(value) > _FEW:
-            shown.append(f"… {len(value)} in all")
-        return f"({', '.join(shown)})" if isinstance(value, tuple) else f"[{', '.join(shown)}]"
-    if isinstance(value, Mapping):
-        shown = [f"{key!r}: {brief(value[key])}" for key in list(value)[:_FEW]]
-        return f"{{{', '.join(shown)}{', …' if len(value) > _FEW else ''}}}"
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:59]}…"

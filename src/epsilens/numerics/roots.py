@@ -11,17 +11,10 @@ from ..checks import Array
 __all__ = ["integrate", "last_safe", "root"]
 
 _X, _W = np.polynomial.legendre.leggauss(16)
+_NEAR = 1e-13  # relative: how near the boundary a search ends
 
 
-def root(
-    f: Callable[[Array], Array],
-    low: Array,
-    high: Array,
-    *,
-    rtol: float = 4e-16,
-    atol: float = 0.0,
-    steps: int = 120,
-) -> Array:
+def root(f: Callable[[Array], Array], low: Array, high: Array, *, rtol: float = 4e-16, atol: float = 0.0) -> Array:
     """Roots of f in [low, high], elementwise, by Chandrupatla's method (Adv. Eng. Software 28, 1997).
 
     ``f(low)`` and ``f(high)`` must not have the same sign; where an end is a root it is returned.
@@ -30,7 +23,7 @@ def root(
     fa, fb = np.asarray(f(a), dtype=float), np.asarray(f(b), dtype=float)
     c, fc, t = a.copy(), fa.copy(), np.full_like(a, 0.5)
     best = np.where(np.abs(fa) < np.abs(fb), a, b)
-    for _ in range(steps):
+    for _ in range(120):
         x = a + t * (b - a)
         fx = np.asarray(f(x), dtype=float)
         same = np.sign(fx) == np.sign(fa)
@@ -53,8 +46,8 @@ def root(
     return best
 
 
-def last_safe(f: Callable[[float], float], safe: float, unsafe: float, *, rtol: float = 1e-13) -> float:
-    """The point nearest the boundary, on the safe side: f(x) ≤ 0 there, and f > 0 within ``rtol`` beyond.
+def last_safe(f: Callable[[float], float], safe: float, unsafe: float) -> float:
+    """The point nearest the boundary, on the safe side: f(x) ≤ 0 there, and f > 0 within 1e-13 of it beyond.
 
     ``f(safe) ≤ 0 < f(unsafe)``, both positive numbers; f need not be continuous, only to cross once. Works on
     the logarithm of x, by regula falsi (Illinois) where it helps and bisection where it does not.
@@ -63,12 +56,12 @@ def last_safe(f: Callable[[float], float], safe: float, unsafe: float, *, rtol: 
     fa, fb = f(safe), f(unsafe)
     side = 0
     for step in range(400):
-        if abs(b - a) <= rtol:
+        if abs(b - a) <= _NEAR:
             break
         # f may be −∞, or flat at 0 on a plateau whose end is the boundary: bisect there, and every third step.
         usable = np.isfinite(fa) and np.isfinite(fb) and fa < 0 and step % 3 != 2
         x = (a * fb - b * fa) / (fb - fa) if usable else 0.5 * (a + b)
-        margin = 0.25 * rtol * np.sign(b - a)
+        margin = 0.25 * _NEAR * np.sign(b - a)
         low, high = min(a + margin, b - margin), max(a + margin, b - margin)
         x = min(max(x, low), high)
         fx = f(float(np.exp(x)))
@@ -86,7 +79,7 @@ def last_safe(f: Callable[[float], float], safe: float, unsafe: float, *, rtol: 
     return point
 
 
-def integrate(f: Callable[[Array], Array], edges: Array, *, tolerance: float = 1e-14, rounds: int = 40) -> float:
+def integrate(f: Callable[[Array], Array], edges: Array, *, tolerance: float = 1e-14) -> float:
     """∫f over the panels between ``edges``: Gauss–Legendre, halving every panel whose two halves disagree with it."""
 
     def panels(a: Array, b: Array) -> Array:
@@ -96,7 +89,7 @@ def integrate(f: Callable[[Array], Array], edges: Array, *, tolerance: float = 1
 
     a, b = np.asarray(edges[:-1], dtype=float), np.asarray(edges[1:], dtype=float)
     whole, total = panels(a, b), 0.0
-    for _ in range(rounds):
+    for _ in range(40):
         middle = (a + b) / 2
         left, right = panels(a, middle), panels(middle, b)
         # below this width two halves differ by rounding alone

@@ -5,11 +5,15 @@ What a paper printed wrongly lives only here, labelled; the rest of the library 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib import import_module
+from typing import Any
 
-from .tables import Paper, Reproduction
+from ..show.document import Document, Items, Lead, Section, plain_table, said
+from ..show.presenters import Presented
 
-__all__ = ["PAPERS", "reproduction"]
+__all__ = ["PAPERS", "Paper", "Reproduction", "Table", "reproduction"]
 
 PAPERS = {"000": "liu2019", "001": "ashena2021", "002": "kaissis2022", "003": "unsal2022", "004": "li2019"}
 
@@ -22,3 +26,61 @@ def reproduction(*papers: str) -> Reproduction:
     """
     built: list[Paper] = [import_module(f".{PAPERS[paper]}", __name__).paper() for paper in papers]
     return Reproduction(tuple(built))
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Cells to read, the notes that go with them, and the numbers behind them for JSON."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...]
+    records: tuple[Mapping[str, Any], ...]
+
+    @property
+    def section(self) -> Section:
+        """The table and its notes under its title."""
+        return Section(self.title, (plain_table(self.columns, self.rows, self.title), Items(self.notes, quiet=True)))
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """A paper and what was recomputed of it."""
+
+    key: str
+    citation: str
+    tables: tuple[Table, ...]
+
+
+@dataclass(frozen=True)
+class Reproduction(Presented):
+    """Several papers, ready to be shown."""
+
+    papers: tuple[Paper, ...]
+
+    @property
+    def document(self) -> Document:
+        """Each paper's citation, then its tables."""
+        sections: list[Section] = []
+        for paper in self.papers:
+            sections.append(Section(f"Paper {paper.key}", (Lead((said(paper.citation),)),)))
+            sections += [table.section for table in paper.tables]
+        return Document("The papers, recomputed", "The papers, as printed beside as corrected", (), tuple(sections))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON payload."""
+        return {
+            "schema": 1,
+            "papers": [
+                {
+                    "paper": paper.key,
+                    "citation": paper.citation,
+                    "tables": [
+                        {"title": t.title, "records": [dict(r) for r in t.records], "notes": list(t.notes)}
+                        for t in paper.tables
+                    ],
+                }
+                for paper in self.papers
+            ],
+        }

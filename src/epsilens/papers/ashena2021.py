@@ -25,7 +25,7 @@ from ..checks import Array
 from ..choice.choice import choose
 from ..errors import InputError
 from ..show.words import number
-from .tables import Paper, Table
+from . import Paper, Table
 
 __all__ = ["Attack", "Estimate", "clopper_pearson", "estimate", "paper", "rule_success", "set_epsilon"]
 
@@ -135,13 +135,7 @@ def _guess_as_printed(attack: Attack, m1: Array, m2: Array) -> Array:
 
 
 def estimate(
-    attack: Attack,
-    *,
-    width: float = 0.02,
-    alpha: float = 0.01,
-    printed: bool = False,
-    seed: int = 0,
-    batch: int = 2000,
+    attack: Attack, *, width: float = 0.02, alpha: float = 0.01, printed: bool = False, seed: int = 0, batch: int = 2000
 ) -> Estimate:
     """Algorithm 2: simulate until the Clopper–Pearson interval of confidence 1 − α is no wider than ``width``."""
     target = float(checks.probability("width", width, closed=False))

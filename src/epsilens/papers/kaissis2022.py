@@ -12,7 +12,7 @@ from ..build.mechanisms import gaussian
 from ..checks import Array
 from ..numerics.roots import root
 from ..show.words import number, small
-from .tables import Paper, Table
+from . import Paper, Table
 
 __all__ = ["epsilon_rdp", "epsilon_rdp_improved", "epsilon_table", "epsilon_tail", "paper"]
 

@@ -33,7 +33,7 @@ from ..build.correlated.trees import tree
 from ..checks import Array
 from ..errors import InputError
 from ..show.words import number
-from .tables import Paper, Table
+from . import Paper, Table
 
 __all__ = ["abstract_search", "algorithm1", "algorithm2", "chain_rule", "correlation_terms", "figure4_normal", "paper"]
 

@@ -6,27 +6,18 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from ..build.composition import vector
 from ..build.knowledge.knowledge import Knowledge
 from ..build.mechanisms import gaussian, laplace
-from ..build.vectors import vector
 from ..choice.choice import choose
 from ..errors import NoSolutionError
 from ..show.words import number, rounded_up, small
-from .tables import Paper, Table
+from . import Paper, Table
 
 __all__ = [
-    "BETAS",
-    "LIMITS",
-    "PRINTED",
-    "coefficients_of",
-    "fscore_printed",
-    "lambda_corrected",
-    "lambda_printed",
-    "odds_printed",
-    "paper",
-    "sigma_printed",
-    "table1",
-]
+    "BETAS", "LIMITS", "PRINTED", "coefficients_of", "fscore_printed", "lambda_corrected", "lambda_printed",
+    "odds_printed", "paper", "sigma_printed", "table1",
+]  # fmt: skip
 
 LIMITS = (0.55, 0.58, 0.62, 0.67, 0.76, 0.83, 0.9, 0.95)
 BETAS = (0.5, 0.6, 0.8, 1.0, 1.5, 2.0)

@@ -12,31 +12,18 @@ from typing import Any
 
 import numpy as np
 
-from ..build.mechanisms import gaussian, laplace
-from ..build.noise import quantile, tail
-from ..build.tampering.bounds import kl_bound, privacy_distortion
+from ..build.mechanisms import gaussian, laplace, quantile, tail
 from ..build.tampering.hiding import boundary
-from ..build.tampering.tampering import power_of, tampering
+from ..build.tampering.tampering import kl_bound, power_of, privacy_distortion, tampering
 from ..numerics.roots import root
 from ..show.words import number
-from .tables import Paper, Table
+from . import Paper, Table
 
 __all__ = [
-    "chernoff_gaussian_printed",
-    "corollary1_printed",
-    "corollary2_corrected",
-    "corollary2_printed",
-    "figure5",
-    "figure9",
-    "kappa_printed",
-    "kl_negative_printed",
-    "paper",
-    "power_printed",
-    "ratio",
-    "sigma_printed",
-    "threshold_printed",
-    "two_sided_printed",
-]
+    "chernoff_gaussian_printed", "corollary1_printed", "corollary2_corrected", "corollary2_printed", "figure5",
+    "figure9", "kappa_printed", "kl_negative_printed", "paper", "power_printed", "ratio", "sigma_printed",
+    "threshold_printed", "two_sided_printed",
+]  # fmt: skip
 
 
 # -- as printed ---------------------------------------------------------------------------------------------------

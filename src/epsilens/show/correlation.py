@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ..data.words import listed
+from ..shown import listed
 from .charts import Chart
-from .charts.known import known_curve
+from .charts.findings import known_curve
 from .document import (
     Document,
     Fact,
@@ -26,7 +26,7 @@ from .document import (
     plain_table,
     said,
 )
-from .report import to_know
+from .presenters import to_know
 from .sentenced import belief
 from .words import frequencies, number, rounded_down, rounded_up
 
@@ -56,7 +56,7 @@ def _record(c: Correlation, i: int) -> str:
     return "one member of a group" if c.related is not None else c.names[i]
 
 
-def _known_words(c: Correlation, known: Sequence[int], values: Mapping[int, float], most: int = 6) -> str:
+def _known_words(c: Correlation, known: Sequence[int], values: Mapping[int, float]) -> str:
     """What an adversary knows, short enough for a sentence."""
     if not known:
         return "no other member" if c.related is not None else "no other record"
@@ -65,7 +65,7 @@ def _known_words(c: Correlation, known: Sequence[int], values: Mapping[int, floa
     if len(known) == len(c.names) - 1:
         return "the other record" if len(known) == 1 else "all other records"
     shown = [c.names[i] + (f" (= {values[i]:g})" if i in values else "") for i in known]
-    return listed([*shown[: most - 1], f"{len(shown) - most + 1} more"] if len(shown) > most else shown)
+    return listed([*shown[:5], f"{len(shown) - 5} more"] if len(shown) > 6 else shown)
 
 
 def _few_words(c: Correlation, known: Sequence[int]) -> str:

@@ -75,6 +75,11 @@ class Lead:
     continues: bool = False
     forms: Forms = Forms.ALL
 
+    @property
+    def emphasised(self) -> bool:
+        """Whether it has emphasis of its own."""
+        return any(span.role in ("strong", "risk") for paragraph in self.paragraphs for span in paragraph)
+
 
 @dataclass(frozen=True, slots=True)
 class Status:
@@ -231,9 +236,7 @@ def plain_table(head: Sequence[str], rows: Sequence[Sequence[str]], name: str = 
     """Names and their numbers; with ``wraps`` the names are long enough to be broken."""
     first = Column(head[0], Kind.TEXT if wraps else Kind.NAME)
     return Table(
-        (first, *(Column(h) for h in head[1:])),
-        (Group(tuple(tuple(Cell(c) for c in row) for row in rows)),),
-        name,
+        (first, *(Column(h) for h in head[1:])), (Group(tuple(tuple(Cell(c) for c in row) for row in rows)),), name
     )
 
 
@@ -265,16 +268,13 @@ class Chart(Protocol):
     @property
     def desk(self) -> int:
         """Its width on a desk, in pixels."""
-        ...
 
     @property
     def phone(self) -> int:
         """Its width on a phone."""
-        ...
 
     def svg(self, palette: str = "light", width: int | None = None) -> str:
         """The chart, drawn; ``page`` takes its colours from the page."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,21 +337,9 @@ class Part:
 
 
 Block: TypeAlias = (
-    Lead
-    | Status
-    | Paragraph
-    | Notes
-    | Items
-    | Facts
-    | Code
-    | Table
-    | Combinations
-    | Figure
-    | Figures
-    | Icons
-    | Fold
+    Lead | Status | Paragraph | Notes | Items | Facts | Code | Table | Combinations | Figure | Figures | Icons | Fold
     | Part
-)
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -390,6 +378,11 @@ class Document:
     aside: str = ""
     footer: str = ""
     report: bool = False
+
+    @property
+    def continued(self) -> bool:
+        """Whether the lead goes on after the headline."""
+        return any(isinstance(block, Lead) and block.continues for block in self.opening)
 
     @property
     def sentence(self) -> str:

@@ -14,7 +14,7 @@ from .. import __version__, checks
 from ..catalogue.mechanisms import MECHANISMS
 from ..catalogue.parameter import Panel, flag
 from ..catalogue.parameters import PARAMETERS
-from ..errors import InputError
+from ..errors import InputError, MissingExtra
 from . import charts
 from .charts import icons
 from .document import (
@@ -41,19 +41,21 @@ from .document import (
     flat,
     said,
 )
-from .presenters import Presented
+from .presenters import Presented, finite
 from .readings import Row, rows
 from .sentences import consequence, falls, false_alarms, instruction, lead, mechanism, question, title
 from .words import apart, frequencies, frequency, rounded_down, rounded_up
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ..build.knowledge.knowledge import Informed
     from ..choice.choice import Choice
     from ..experiment import Experiment
 
 __all__ = [
-    "Explanation", "chosen", "command_line", "explain", "of_choice", "of_experiment", "of_informed", "pictures",
-    "reading_table", "told",
+    "Explanation", "chosen", "command_line", "explain", "frame", "of_choice", "of_experiment", "of_informed",
+    "pictures", "reading_table", "told",
 ]  # fmt: skip
 
 SCHEMA = 1
@@ -150,15 +152,15 @@ class Explanation(Presented):
         payload: dict[str, Any] = {
             "schema": SCHEMA,
             "sentence": self.sentence,
-            "experiment": _finite(self.experiment.to_dict()),
+            "experiment": finite(self.experiment.to_dict()),
             "arguments": dict(self.arguments),
-            "readings": {r.key: _number(r.value) for r in self.rows},
-            "baselines": {r.key: _number(r.baseline) for r in self.rows},
+            "readings": {r.key: finite(r.value) for r in self.rows},
+            "baselines": {r.key: finite(r.baseline) for r in self.rows},
             "unbounded": [r.key for r in self.rows if math.isinf(r.value)],
             "command": self.command,
         }
         if self.choice is not None:
-            payload["choice"] = _finite(self.choice.to_dict())
+            payload["choice"] = finite(self.choice.to_dict())
         return payload
 
 
@@ -225,6 +227,17 @@ def chosen(choice: Choice) -> Explanation:
     about = explain(choice.experiment, **taken)
     then = consequence(choice, question(choice.experiment))
     return replace(about, lead=then, headline=instruction(choice), choice=choice)
+
+
+def frame(experiment: Experiment, **arguments: float) -> pd.DataFrame:
+    """Every reading with its baseline and its words, a row each; pandas is imported here."""
+    try:
+        import pandas as pd
+    except ImportError:
+        raise MissingExtra("pandas", extra="notebook", purpose="a frame") from None
+    table = explain(experiment, **arguments).rows
+    columns = {name: [getattr(row, name) for row in table] for name in ("name", "symbol", "value", "baseline", "words")}
+    return pd.DataFrame(columns, index=pd.Index([row.key for row in table], name="reading"))
 
 
 def command_line(command: str, mechanism: str, options: Mapping[str, Any]) -> str:
@@ -303,11 +316,7 @@ def pictures(about: Explanation) -> Icons:
     before = (Span("Without the release: "), Span(without, "number"), Span(" right"))
     after = (Span("With it: "), Span(with_it, "risk"), Span(" right"))
     return Icons(
-        (
-            IconArray(before, row.baseline, key="before"),
-            IconArray(after, row.baseline, right, limit, key="after"),
-        ),
-        note,
+        (IconArray(before, row.baseline, key="before"), IconArray(after, row.baseline, right, limit, key="after")), note
     )
 
 
@@ -349,19 +358,3 @@ def _cells(r: Row) -> tuple[Cell, ...]:
         Cell(r.baseline_text, alone=r.key == "fbeta"),  # the other rows' words repeat it
         Cell(r.words),
     )
-
-
-# -- JSON ---------------------------------------------------------------------------------------------------------
-
-
-def _number(value: float) -> float | None:
-    return value if math.isfinite(value) else None
-
-
-def _finite(value: Any) -> Any:
-    """The same structure with null for what JSON cannot hold."""
-    if isinstance(value, dict):
-        return {k: _finite(v) for k, v in value.items()}
-    if isinstance(value, list):
-        return [_finite(v) for v in value]
-    return _number(value) if isinstance(value, float) else value

@@ -6,9 +6,9 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING
 
-from .charts.certainty import certainty_chart, legend
+from .charts.findings import certainty_chart, legend
 from .document import Cell, Column, Document, Figure, Forms, Group, Kind, Lead, Paragraph, Section, Table, Tone, said
-from .report import Report, to_know
+from .presenters import Report, to_know
 from .words import grouped, number, rounded_down, rounded_up
 
 if TYPE_CHECKING:
@@ -62,10 +62,7 @@ def present(found: Identification) -> Document:
     sections = [
         Section(
             "How it grows with ε",
-            (
-                Figure(partial(certainty_chart, found)),
-                Paragraph(said(legend(found)), Tone.NOTE, Forms.PAGE),
-            ),
+            (Figure(partial(certainty_chart, found)), Paragraph(said(legend(found)), Tone.NOTE, Forms.PAGE)),
             forms=Forms.PAGE,
         ),
         Section("In numbers", (_numbers(found),), silent=True),

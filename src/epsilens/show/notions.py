@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -29,8 +29,7 @@ from .document import (
     flat,
     said,
 )
-from .presenters import Presented
-from .report import to_know, with_command
+from .presenters import Presented, to_know, with_command
 from .words import frequencies, rounded_down, rounded_up
 
 __all__ = ["NotionsReport", "between", "enough", "listed", "of_conversion", "promise_sentence", "promised"]
@@ -67,10 +66,7 @@ class NotionsReport(Presented):
         """The document."""
         pictures = () if self.pictures is None else (self.pictures,)
         body = Document(
-            self.heading,
-            "Notions of privacy",
-            (Lead((self.lead,)), *pictures),
-            (*self.tables, *to_know(self.remarks)),
+            self.heading, "Notions of privacy", (Lead((self.lead,)), *pictures), (*self.tables, *to_know(self.remarks))
         )
         return with_command(body, self.command)
 
@@ -174,28 +170,15 @@ def promised(given: str, epsilon: float, **conditions: Any) -> NotionsReport:
     [('Inferential privacy', '0.5'), ('Membership privacy', '0.5')]
     """
     notion = find(given, "from")
+    tried = _others(notion, lambda key: promise(given, epsilon, key, **conditions), NoSolutionError, Missing)
     rows: list[_Row] = []
-    found: list[Conversion] = []
-    nothing: dict[str, str] = {}
-    for key, other in NOTIONS.items():
-        if key == notion.key:
-            continue
-        try:
-            made = promise(given, epsilon, key, **conditions)
-        except (NoSolutionError, Missing) as error:
-            nothing[key] = str(error)
-            rows.append((other.name, *_nothing(error, notion, other, conditions, "nothing")))
-            continue
-        found.append(made)
-        odds = frequencies(made.sure, 0.5)[0]
-        rows.append((other.name, rounded_up(made.promised_epsilon), odds, _sentence(made.because)))
-    data = {
-        "from": notion.key,
-        "epsilon": float(epsilon),
-        "even_odds_become_at_most": sure(notion, epsilon),
-        "promises": [made.to_dict() for made in found],
-        "nothing": nothing,
-    }
+    for other, made in tried:
+        if isinstance(made, Conversion):
+            odds = frequencies(made.sure, 0.5)[0]
+            rows.append((other.name, rounded_up(made.promised_epsilon), odds, _sentence(made.because)))
+        else:
+            rows.append((other.name, *_nothing(made, notion, other, conditions, "nothing")))
+    data = {"from": notion.key, **_told(notion, epsilon, "promises", tried)}
     kept_by, why_none = _kept_by(notion, epsilon, conditions)
     return NotionsReport(
         notion.name,
@@ -206,6 +189,31 @@ def promised(given: str, epsilon: float, **conditions: Any) -> NotionsReport:
         kept_by,
         _pictures(notion, epsilon),
     )
+
+
+#: Every other notion with the conversion between the two, or why there is none.
+_Tried = list[tuple[Notion, Conversion | EpsilensError]]
+
+
+def _others(notion: Notion, make: Callable[[str], Conversion], *caught: type[EpsilensError]) -> _Tried:
+    tried: _Tried = []
+    for key, other in NOTIONS.items():
+        if key != notion.key:
+            try:
+                tried.append((other, make(key)))
+            except caught as error:
+                tried.append((other, error))
+    return tried
+
+
+def _told(notion: Notion, epsilon: float, name: str, tried: _Tried) -> dict[str, Any]:
+    """The same as data: the conversions under their name, and for the other notions why there is none."""
+    return {
+        "epsilon": float(epsilon),
+        "even_odds_become_at_most": sure(notion, epsilon),
+        name: [made.to_dict() for _, made in tried if isinstance(made, Conversion)],
+        "nothing": {other.key: str(made) for other, made in tried if not isinstance(made, Conversion)},
+    }
 
 
 def _sentence(text: str) -> str:
@@ -251,27 +259,14 @@ def _remarks(conditions: Mapping[str, Any]) -> list[str]:
 def enough(wanted: str, epsilon: float, **conditions: Any) -> NotionsReport:
     """Which ε in each notion is enough for a wanted ε in one."""
     notion = find(wanted, "to")
+    tried = _others(notion, lambda key: convert(wanted, epsilon, by=key, **conditions), EpsilensError)
     rows: list[_Row] = []
-    found: list[Conversion] = []
-    nothing: dict[str, str] = {}
-    for key, other in NOTIONS.items():
-        if key == notion.key:
-            continue
-        try:
-            made = convert(wanted, epsilon, by=key, **conditions)
-        except EpsilensError as error:
-            nothing[key] = str(error)
-            rows.append((other.name, *_nothing(error, other, notion, conditions, "none")))
-            continue
-        found.append(made)
-        rows.append((other.name, rounded_down(made.given_epsilon), "", _sentence(made.because)))
-    data = {
-        "to": notion.key,
-        "epsilon": float(epsilon),
-        "even_odds_become_at_most": sure(notion, epsilon),
-        "enough": [made.to_dict() for made in found],
-        "nothing": nothing,
-    }
+    for other, made in tried:
+        if isinstance(made, Conversion):
+            rows.append((other.name, rounded_down(made.given_epsilon), "", _sentence(made.because)))
+        else:
+            rows.append((other.name, *_nothing(made, other, notion, conditions, "none")))
+    data = {"to": notion.key, **_told(notion, epsilon, "enough", tried)}
     table = _table("What would be enough for it", rows, "ε, or less", "")
     lead = _lead(notion, epsilon, "says")
     remarks = tuple(_remarks(conditions))

@@ -1,19 +1,27 @@
 """Who presents what: from a result to its document, and from the document to every form.
 
 A result from below names its kind (``shown_as``), and the table here names the function that builds its document. A
-result made up here (an explanation, a report of a command) knows its own document: see :class:`Presented`.
+result made up here (an explanation, the :class:`Report` of a command) knows its own document: see :class:`Presented`.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from ..shown import Shown
-from .document import Document
+from .document import Code, Document, Forms, Paragraph, Section, said
 
-__all__ = ["Presented", "data", "document", "explained", "fragment", "html", "markdown", "registry", "sentence",
-           "terminal", "text", "verdict"]  # fmt: skip
+if TYPE_CHECKING:
+    from .charts import Chart
+
+__all__ = [
+    "Presented", "Report", "chart", "data", "document", "explained", "finite", "fragment", "frame", "html", "markdown",
+    "registry", "sentence", "terminal", "text", "to_know", "verdict", "with_command",
+]  # fmt: skip
 
 #: The presenter of each kind of result: a module here, what builds the document in it, and what tells its sentence.
 _PRESENTERS = {
@@ -25,8 +33,8 @@ _PRESENTERS = {
     "correlation": ("correlation", "present", "sentence"),
     "tampering": ("tampering", "present", ""),
     "rule": ("tampering", "of_rule", ""),
-    "detection": ("detection", "of_detection", "verdict"),
-    "series": ("detection", "of_series", "series_verdict"),
+    "detection": ("tampering", "of_detection", "verdict"),
+    "series": ("tampering", "of_series", "series_verdict"),
     "conversion": ("notions", "of_conversion", "promise_sentence"),
     "vector": ("sentenced", "of_vector", "vector"),
     "worst": ("sentenced", "of_worst", "worst"),
@@ -125,9 +133,79 @@ def explained(experiment: Shown, **arguments: Any) -> Shown:
     return explain(cast(Experiment, experiment), **arguments)
 
 
+def chart(experiment: Shown, name: str, prior: float, fpr: float) -> Chart:
+    """The chart of an experiment by its name."""
+    from ..experiment import Experiment
+    from .charts.curves import named
+
+    return named(cast(Experiment, experiment), name, prior, fpr)
+
+
+def frame(experiment: Shown, **arguments: float) -> Any:
+    """Every reading of an experiment, a row each."""
+    from ..experiment import Experiment
+    from .explanation import frame
+
+    return frame(cast(Experiment, experiment), **arguments)
+
+
 def registry(assessment: Shown) -> str:
     """A record for the public deployments registry."""
     from ..assessment.assessment import Assessment
-    from .assessment.registry import to_registry
+    from .assessment.data import to_registry
 
     return to_registry(cast(Assessment, assessment))
+
+
+@dataclass(frozen=True)
+class Report(Presented):
+    """A document and its data, ready to be shown; ``command`` reproduces it and stands in the data if there is room."""
+
+    body: Document
+    data: Mapping[str, Any]
+    command: str = ""
+
+    @property
+    def document(self) -> Document:
+        """The document with its command."""
+        return with_command(self.body, self.command)
+
+    @property
+    def sentence(self) -> str:
+        """What is said first."""
+        return self.body.sentence
+
+    def with_command(self, command: str) -> Report:
+        """The same, reproduced by a command."""
+        return replace(self, command=command)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON payload."""
+        return {**self.data, **({"command": self.command} if "command" in self.data else {})}
+
+
+def finite(value: Any) -> Any:
+    """The same structure with null for what JSON cannot hold."""
+    if isinstance(value, dict):
+        return {key: finite(v) for key, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(v) for v in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def to_know(remarks: Sequence[str]) -> tuple[Section, ...]:
+    """What must be said besides, at the end; nothing where there is nothing to say."""
+    if not remarks:
+        return ()
+    return (Section("What to know", tuple(Paragraph(said(r)) for r in remarks), silent=True),)
+
+
+def with_command(body: Document, command: str) -> Document:
+    """The document with the line that reproduces it, in its last section if that says what to know."""
+    if not command:
+        return body
+    code = Code(command, forms=Forms.KEPT)
+    *before, last = body.sections or (Section("What to know", (), silent=True),)
+    if last.silent:
+        return replace(body, sections=(*before, replace(last, blocks=(*last.blocks, code))))
+    return replace(body, sections=(*body.sections, Section("What to know", (code,), silent=True)))

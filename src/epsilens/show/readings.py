@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,8 +15,7 @@ from ..catalogue.readings import find
 from ..experiment import factor_of
 from ..laws.loss.step import NoiseKind
 from ..laws.product import steps_of
-from ..readings.bayes import log_odds
-from ..readings.precision_recall import odds
+from ..readings.guesses import log_odds, odds
 from ..worlds import Kind
 from .sentences import Question, false_alarms
 from .words import count, frequencies, grouped, number, rounded_down, rounded_up, scale_for, small
@@ -77,17 +77,22 @@ def _best_f_point(e: Experiment, value: float, beta: float, prior: float) -> tup
     return (1.0, 1.0) if math.isclose((1 + b2) / (1 + c + b2), value, rel_tol=1e-9) else None
 
 
-def _beside(value: float, baseline: float) -> tuple[str, str, str]:
-    scale = scale_for([value, baseline])
-    return count(value, scale), count(baseline, scale), grouped(scale)
+#: What a count out of a round number says, with the baseline beside it.
+_COUNTED = {
+    "success": "Right for {n} of {of} {q.unit}; {base} without the release.",
+    "recall": "Finds {n} of {of} {q.group}; {base} without the release.",
+    "precision": "Of {of} flagged, {n} are {q.group}; {base} without the release.",
+    "auc": "Tells {q.one} from {q.other} {n} times of {of}; {base} without the release.",
+    "attack_success": "One right for {base} of {of} without the release can be right for {n} with it.",
+}
 
 
-def _success(q: Question, value: float, floor: float) -> str:
-    n, base, of = _beside(value, floor)
-    return f"Right for {n} of {of} {q.unit}; {base} without the release."
+def _counted(key: str, q: Question, value: float, floor: float) -> str:
+    scale = scale_for([value, floor])
+    return _COUNTED[key].format(q=q, n=count(value, scale), base=count(floor, scale), of=grouped(scale))
 
 
-def _advantage(q: Question, value: float, floor: float) -> str:
+def _advantage(q: Question, value: float) -> str:
     scale = scale_for([value])
     n, of = count(value, scale), grouped(scale)
     return f"Of {of} {q.group}, {n} more are flagged than of {of} {q.outside}."
@@ -100,21 +105,6 @@ def _posterior(q: Question, value: float, floor: float) -> str:
     return f"Belief can rise from {before.split(' of ')[0]} to {after}."
 
 
-def _recall(q: Question, value: float, floor: float) -> str:
-    n, base, of = _beside(value, floor)
-    return f"Finds {n} of {of} {q.group}; {base} without the release."
-
-
-def _precision(q: Question, value: float, floor: float) -> str:
-    n, base, of = _beside(value, floor)
-    return f"Of {of} flagged, {n} are {q.group}; {base} without the release."
-
-
-def _auc(q: Question, value: float, floor: float) -> str:
-    n, base, of = _beside(value, floor)
-    return f"Tells {q.one} from {q.other} {n} times of {of}; {base} without the release."
-
-
 def _fbeta(point: tuple[float, float] | None) -> str:
     if point is None:
         return "The best balance of precision and recall."
@@ -123,11 +113,6 @@ def _fbeta(point: tuple[float, float] | None) -> str:
         return "Reached by flagging everyone, which needs no release."
     scale = scale_for([alpha, recall])
     return f"Finds {count(recall, scale)} of {grouped(scale)}, with {false_alarms(alpha)}."
-
-
-def _attack(value: float, floor: float) -> str:
-    n, base, of = _beside(value, floor)
-    return f"One right for {base} of {of} without the release can be right for {n} with it."
 
 
 def _factor(epsilon: float) -> str:
@@ -213,63 +198,39 @@ def rows(e: Experiment, q: Question, given: Mapping[str, float]) -> tuple[Row, .
 
     member = e.worlds.kind is Kind.MEMBERSHIP
     guessing = "Guessing who is in the data" if member else "Guessing which is true"
-    add(guessing, "success", "Success", "", lambda v, b: _success(q, v, b), prior=prior)
-    add(guessing, "advantage", "Advantage", "", lambda v, b: _advantage(q, v, b))
+    add(guessing, "success", "Success", "", partial(_counted, "success", q), prior=prior)
+    add(guessing, "advantage", "Advantage", "", lambda v, b: _advantage(q, v))
     add(guessing, "posterior", "Most certain belief", "", lambda v, b: _posterior(q, v, b), prior=prior)
     at = f"At {false_alarms(fpr)}"
-    add(at, "recall", "Recall", "", lambda v, b: _recall(q, v, b), alpha=fpr)
-    add(at, "precision", "Precision", "", lambda v, b: _precision(q, v, b), alpha=fpr, prior=prior)
+    add(at, "recall", "Recall", "", partial(_counted, "recall", q), alpha=fpr)
+    add(at, "precision", "Precision", "", partial(_counted, "precision", q), alpha=fpr, prior=prior)
     over = "Over every threshold"
-    add(over, "auc", "Area under the ROC curve", "AUC", lambda v, b: _auc(q, v, b))
+    add(over, "auc", "Area under the ROC curve", "AUC", partial(_counted, "auc", q))
+    best = f"F{_subscript(beta)}"
     add(
         over,
         "fbeta",
         "Best F-score",
-        f"F{_subscript(beta)}",
+        best,
         lambda v, b: _fbeta(_best_f_point(e, v, beta, prior)),
         beta=beta,
         prior=prior,
     )
-    add(over, "attack_success", "Any other attack", "", _attack, baseline=baseline)
+    add(over, "attack_success", "Any other attack", "", partial(_counted, "attack_success", q), baseline=baseline)
     claim, delta, epsilon = "The guarantee", given["delta"], given["epsilon_for_delta"]
     pure = add(claim, "epsilon", "Privacy loss at δ = 0", "ε", lambda v, b: _epsilon(v, 0.0), delta=0.0)
     unbounded = not math.isfinite(pure)
     at_delta = f"Privacy loss at δ = {small(delta)}"
-    add(
-        claim,
-        "epsilon_at_delta",
-        at_delta,
-        "ε",
-        lambda v, b: _epsilon(v, delta),
-        shown=unbounded,
-        delta=delta,
-    )
+    add(claim, "epsilon_at_delta", at_delta, "ε", lambda v, b: _epsilon(v, delta), shown=unbounded, delta=delta)
     add(claim, "delta", f"Loss beyond ε = {epsilon:g}", "δ", lambda v, b: _delta(v, epsilon), epsilon=epsilon)
     add(claim, "psi", "Sensitivity index", "ψ", lambda v, b: _psi(v, _samples_normal(e)))
-    add(
-        claim,
-        "kl",
-        "Kullback–Leibler divergence",
-        "KL",
-        lambda v, b: _nats(v, "Average evidence in one answer, in nats."),
-        both=True,
-    )
-    add(
-        claim,
-        "renyi",
-        "Rényi divergence, order 2",
-        "D₂",
-        lambda v, b: _nats(v, "Used to add up many releases."),
-        both=True,
-        order=2.0,
-    )
+    average, added = "Average evidence in one answer, in nats.", "Used to add up many releases."
+    add(claim, "kl", "Kullback–Leibler divergence", "KL", lambda v, b: _nats(v, average), both=True)
+    add(claim, "renyi", "Rényi divergence, order 2", "D₂", lambda v, b: _nats(v, added), both=True, order=2.0)
     add(claim, "chernoff", "Chernoff information", "C", lambda v, b: _chernoff(v))
     return tuple(table)
 
 
 def _subscript(value: float) -> str:
-    return (
-        f"{value:g}".translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
-        if float(value).is_integer()
-        else f"({value:g})"
-    )
+    lowered = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+    return f"{value:g}".translate(lowered) if float(value).is_integer() else f"({value:g})"

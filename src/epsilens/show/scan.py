@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from decimal import ROUND_FLOOR, Context, Decimal
 from typing import TYPE_CHECKING
 
-from ..data.words import listed
+from ..shown import listed
 from .document import Document, Lead, Section, plain_table, said
-from .report import to_know
+from .presenters import to_know
 from .words import of_100, people_of_100
 
 if TYPE_CHECKING:

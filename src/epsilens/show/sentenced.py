@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from ..data.words import listed
+from ..shown import listed
 from .document import Document, Fact, Facts, Forms, Paragraph, Tone, said
 from .words import frequencies, number, rounded_down
 
 if TYPE_CHECKING:
     from ..attacks.mistaken import Mistaken
     from ..attacks.observed import Observed
-    from ..build.approximations import Clt
+    from ..build.composition import Vector
     from ..build.correlated.over_time import Temporal
-    from ..build.correlated.worst import Contribution, Worst
+    from ..build.correlated.risk import Contribution, Worst
     from ..build.knowledge.composite import WorstPair
     from ..build.knowledge.knowledge import Knowledge
-    from ..build.vectors import Vector
+    from ..build.sampling import Clt
 
 __all__ = [
     "belief", "knowledge", "mistaken", "observed", "of_clt", "of_contribution", "of_knowledge", "of_mistaken",
@@ -27,11 +28,17 @@ __all__ = [
 ]  # fmt: skip
 
 _KIND = "In a sentence"
+Result = TypeVar("Result")
 
 
 def _told(title: str, sentence: str, *facts: Fact) -> Document:
     more = (Facts(facts),) if facts else ()
     return Document(title, _KIND, (Paragraph(said(sentence)), *more))
+
+
+def _only(title: str, sentence: Callable[[Result], str]) -> Callable[[Result], Document]:
+    """The presenter of a result that is told by its sentence alone."""
+    return lambda result: _told(title, sentence(result))
 
 
 # -- vectors ------------------------------------------------------------------------------------------------------
@@ -52,9 +59,7 @@ def vector(v: Vector) -> str:
     )
 
 
-def of_vector(v: Vector) -> Document:
-    """A noisy vector."""
-    return _told("A noisy vector", vector(v))
+of_vector = _only("A noisy vector", vector)
 
 
 # -- correlated records -------------------------------------------------------------------------------------------
@@ -157,9 +162,7 @@ def _probability(p: float) -> str:
     return text if float(text) < 1 else f"{p:.12g}"
 
 
-def of_knowledge(k: Knowledge) -> Document:
-    """What an adversary knows beforehand."""
-    return _told("What the adversary knows", knowledge(k))
+of_knowledge = _only("What the adversary knows", knowledge)
 
 
 def pair(p: WorstPair) -> str:
@@ -168,9 +171,7 @@ def pair(p: WorstPair) -> str:
     return f"The values {p.values[0]} and {p.values[1]} are easiest to tell apart{far}."
 
 
-def of_pair(p: WorstPair) -> Document:
-    """The two values that a release tells apart best."""
-    return _told("Two values", pair(p))
+of_pair = _only("Two values", pair)
 
 
 # -- attacks ------------------------------------------------------------------------------------------------------
@@ -187,9 +188,7 @@ def mistaken(m: Mistaken) -> str:
     )
 
 
-def of_mistaken(m: Mistaken) -> Document:
-    """A mistaken adversary."""
-    return _told("A mistaken adversary", mistaken(m))
+of_mistaken = _only("A mistaken adversary", mistaken)
 
 
 def observed(o: Observed) -> str:
@@ -210,9 +209,7 @@ def observed(o: Observed) -> str:
     )
 
 
-def of_observed(o: Observed) -> Document:
-    """An observed attack."""
-    return _told("An observed attack", observed(o))
+of_observed = _only("An observed attack", observed)
 
 
 def _down(value: float) -> str:

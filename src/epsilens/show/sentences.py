@@ -43,52 +43,25 @@ class Question:
 
 
 _MEMBER = Question(
-    "whether a person is in the data",
-    "people",
-    "someone in the data",
-    "someone not in it",
-    "in the data",
-    "not in it",
+    "whether a person is in the data", "people", "someone in the data", "someone not in it", "in the data", "not in it",
     "the person is in the data",
-)
+)  # fmt: skip
 _NOT_MEMBER = Question(
-    "whether a person is in the data",
-    "people",
-    "someone not in the data",
-    "someone in it",
-    "not in the data",
-    "in it",
+    "whether a person is in the data", "people", "someone not in the data", "someone in it", "not in the data", "in it",
     "the person is not in the data",
-)
+)  # fmt: skip
 _VALUE = Question(
-    "which of two values a person's record has",
-    "people",
-    "a record with the second value",
-    "one with the first",
-    "with the second value",
-    "with the first",
-    "the record has the second value",
-)
+    "which of two values a person's record has", "people", "a record with the second value", "one with the first",
+    "with the second value", "with the first", "the record has the second value",
+)  # fmt: skip
 _SECRET = Question(
-    "whether the target has the secret",
-    "people",
-    "someone with the secret",
-    "someone without it",
-    "with the secret",
-    "without it",
-    "the target has the secret",
-    "An adversary who compares the answers",
-)
+    "whether the target has the secret", "people", "someone with the secret", "someone without it", "with the secret",
+    "without it", "the target has the secret", "An adversary who compares the answers",
+)  # fmt: skip
 _TAMPERED = Question(
-    "whether a false record moved the answer",
-    "answers",
-    "a tampered answer",
-    "an honest one",
-    "tampered with",
-    "honest",
-    "the answer was tampered with",
-    "A defender who knows the true answer",
-)
+    "whether a false record moved the answer", "answers", "a tampered answer", "an honest one", "tampered with",
+    "honest", "the answer was tampered with", "A defender who knows the true answer",
+)  # fmt: skip
 
 
 _QUESTIONS = {Kind.MEMBERSHIP: _MEMBER, Kind.RECORD: _VALUE, Kind.SECRET: _SECRET, Kind.TAMPERING: _TAMPERED}

@@ -1,4 +1,4 @@
-"""Tampering in words: what a false record does, how often it is noticed, how large a one stays hidden."""
+"""Tampering in words: what a false record does, how often it is noticed, what stays hidden; verdicts on answers."""
 
 from __future__ import annotations
 
@@ -7,20 +7,24 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from ..build.tampering.detection import Detection, Series
 from ..build.tampering.hiding import boundary, epsilon_to_detect
 from ..build.tampering.tampering import TESTS
 from ..errors import NoSolutionError
 from .charts import Chart
-from .charts.tampering import power_chart
+from .charts.findings import power_chart
 from .document import Code, Document, Figure, Forms, Lead, Paragraph, Section, plain_table, said
 from .explanation import of_experiment
-from .report import Report, to_know
+from .presenters import Report, finite, to_know
 from .words import number, rounded_down, rounded_up, small, times
 
 if TYPE_CHECKING:
     from ..build.tampering.tampering import Rule, Tampering
 
-__all__ = ["about", "limits", "of_rule", "present", "price"]
+__all__ = [
+    "about", "detection", "limits", "of_detection", "of_rule", "of_series", "present", "price", "series",
+    "series_verdict", "verdict",
+]  # fmt: skip
 
 SCHEMA = 1
 #: A table: its title, its head and its rows.
@@ -49,22 +53,19 @@ def _unit(parameters: Mapping[str, Any]) -> float:
     return float(parameters["sigma" if parameters["noise"] == "gaussian" else "scale"])
 
 
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
-
-
 def _report(
     sentence: str,
     tables: Sequence[Rows],
     remarks: Sequence[str],
     payload: Mapping[str, Any],
     chart: Callable[[], Chart | None] | None = None,
+    title: str = "Tampering",
 ) -> Report:
-    sections = [Section(title, (plain_table(head, rows, title),)) for title, head, rows in tables]
+    sections = [Section(name, (plain_table(head, rows, name),)) for name, head, rows in tables]
     if chart is not None:
         figure = Figure(chart)
         sections.insert(0, Section("The size of a false record", (figure,), forms=Forms.PAGE))
-    body = Document("Tampering", "Tampering", (Lead((said(sentence),)),), (*sections, *to_know(remarks)))
+    body = Document(title, "Tampering", (Lead((said(sentence),)),), (*sections, *to_know(remarks)))
     return Report(body, {"schema": SCHEMA, "sentence": sentence, **payload, "command": ""})
 
 
@@ -125,7 +126,7 @@ def about(t: Tampering, alpha: float = 0.05, power: float = 0.9) -> Report:
         "tests": [r.to_dict() for r in rules],
         "power": power,
         "sizes": sizes,
-        "divergences": {k: _finite(float(v)) for k, v in divergences.items()},
+        "divergences": {k: finite(float(v)) for k, v in divergences.items()},
     }
     chart = partial(power_chart, p["noise"], _unit(p), theta, alpha, abs(bias), float(rules[0].power))
     return _report(sentence, tables, [r for r in remarks if r], payload, chart)
@@ -137,7 +138,7 @@ def _sizes(
     """For each share noticed, the size at which each test reaches it; null where none does."""
     out: list[dict[str, float | None]] = []
     for p in powers:
-        sizes = {t.replace("-", "_"): _finite(boundary(t, noise, theta, alpha, p) * unit) for t in TESTS}
+        sizes = {t.replace("-", "_"): finite(boundary(t, noise, theta, alpha, p) * unit) for t in TESTS}
         out.append({"power": p, **sizes})
     return out
 
@@ -193,7 +194,7 @@ def limits(parameters: Mapping[str, Any], theta: float, alpha: float, power: flo
         "stretch": theta,
         "alpha": alpha,
         "power": power,
-        "hidden_bias": _finite(size),
+        "hidden_bias": finite(size),
         "sizes": sizes,
     }
     remarks = (f"{_noise(p)} hides false records as it hides people.",)
@@ -212,3 +213,111 @@ def price(needed: float, bias: float, theta: float, alpha: float, power: float, 
     payload = {"epsilon": needed, "bias": bias, "stretch": theta, "alpha": alpha, "power": power, **said}
     remarks = ("A larger ε shows tampering and people alike: weigh it against what an adversary learns.",)
     return _report(f"{sentence}; a false alarm is accepted {alarms}.", (), remarks, payload)
+
+
+# -- was it tampered with? ----------------------------------------------------------------------------------------
+
+_ASKED = "Was it tampered with?"
+_MOST_ROWS = 50
+_PREMISE = (
+    "The expected answer must be exact and recomputed from data that is trusted: an error in it looks like tampering."
+)
+
+
+def _p(log_p: float) -> str:
+    """A p-value, also one that no double holds."""
+    if log_p > -690:
+        return number(math.exp(log_p))
+    power = math.floor(log_p / math.log(10))
+    return f"{math.exp(log_p - power * math.log(10)):.3g}e{power}"
+
+
+def verdict(d: Detection) -> str:
+    """What one published answer says.
+
+    >>> import epsilens as el
+    >>> print(verdict(el.detect(106.0, 100.0, epsilon=1.0)))
+    The published answer lies 6 above the expected one: it looks tampered with. Noise alone strays so far...
+    """
+    off = d.difference
+    where = f"{small(abs(off))} {'above' if off > 0 else 'below'} the expected one" if off else "where it was expected"
+    if d.p_value < 1e-3:  # further out the table tells more than a sentence can
+        strays, accepted = "fewer than 1 time in 1,000", times(d.level)[0]
+    else:
+        strays, accepted = times(d.p_value, d.level, exact=d.level > 0)
+    far = {"both": "so far", "above": "so far above", "below": "so far below"}[d.side]
+    told = (
+        f"The published answer lies {where}: {d.verdict}. Noise alone strays {far} {strays}; a false alarm is accepted "
+    )
+    told += f"{accepted}."
+    if d.bias is not None and d.power is not None:
+        told += f" A false record of {small(d.bias)} would have been noticed {times(d.power)[0]}."
+    return told
+
+
+def series_verdict(s: Series) -> str:
+    """What a series says."""
+    n, found = len(s.answers), s.alarms
+    share = times(s.alpha)[0]
+    if not found:
+        first = f"None of {n} published answers points to tampering"
+    else:
+        which = ", ".join(str(i + 1) for i in found[:10]) + (" and others" if len(found) > 10 else "")
+        first = (
+            f"{len(found)} of {n} published answers look{'s' if len(found) == 1 else ''} tampered with: number {which}"
+        )
+    return f"{first}. Over the whole series, an honest publisher would see a false alarm at most {share}."
+
+
+def detection(d: Detection) -> Report:
+    """The sentence and the numbers behind it."""
+    ends = [f"below {d.below:.6g}"] if math.isfinite(d.below) else []
+    ends += [f"above {d.above:.6g}"] if math.isfinite(d.above) else []
+    rows = [
+        ["p-value", _p(d.log_p_value)],
+        ["false alarms accepted", number(d.level)],
+        ["alarm at published − expected", " or ".join(ends) or ("never" if d.level == 0 else "always")],
+        ["published − expected", small(d.difference)],
+        ["missed at least every other time, up to", number(d.blind_spot)],
+    ]
+    if d.bias is not None and d.power is not None:
+        rows.append([f"share noticed of a false record of {small(d.bias)}", number(d.power)])
+    payload = {"detection": d.to_dict() | {"blind_spot": finite(d.blind_spot)}}
+    table = ("The test", ["", "value"], rows)
+    return _report(verdict(d), [table], [_PREMISE], payload, title=_ASKED)
+
+
+def series(s: Series) -> Report:
+    """The sentence and a row an answer; of a long series the alarms and the first ones."""
+    order = [*s.alarms, *(i for i in range(len(s.answers)) if not s.answers[i].alarm)][:_MOST_ROWS]
+    powered = any(d.power is not None for d in s.answers)
+    head = ["Answer", "published", "expected", "p-value", "adjusted", "verdict", *(["noticed"] if powered else [])]
+    rows = []
+    for i in sorted(order):
+        d = s.answers[i]
+        row = [str(i + 1), small(d.published), small(d.expected), _p(d.log_p_value)]
+        row += [number(1.0 if d.adjusted is None else d.adjusted), "alarm" if d.alarm else "quiet"]
+        rows.append([*row, *([number(d.power or 0.0)] if powered else [])])
+    how = {
+        "holm": "Holm's step-down: the smallest p-value is compared with α/n, the next with α/(n−1), and so on",
+        "spending": "answer t is tested at α/(t(t+1)), which sums to α over an endless series",
+    }[s.method]
+    remarks = [f"False alarms are counted by series, whatever the dependence between answers: {how}."]
+    if powered:
+        least = "at least this" if s.method == "holm" else "this"
+        remarks.append(
+            f"Noticed: {least} share of answers moved by {small(s.answers[0].bias or 0.0)} raises the alarm."
+        )
+    title = f"The answers ({len(rows)} of {len(s.answers)} shown)" if len(rows) < len(s.answers) else "The answers"
+    tables, payload = [(title, head, rows)], {"series": s.to_dict()}
+    return _report(series_verdict(s), tables, [*remarks, _PREMISE], payload, title="Were they tampered with?")
+
+
+def of_detection(d: Detection) -> Document:
+    """The verdict alone."""
+    return Document(_ASKED, "Tampering", (Lead((said(verdict(d)),)),))
+
+
+def of_series(s: Series) -> Document:
+    """The verdict and a row an answer."""
+    return series(s).body

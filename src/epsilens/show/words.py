@@ -11,23 +11,12 @@ import math
 from collections.abc import Sequence
 from decimal import Decimal
 
-from ..numerics.digits import rounded_down, rounded_up
+from ..numerics.written import rounded_down, rounded_up
 
 __all__ = [
-    "apart",
-    "count",
-    "frequencies",
-    "frequency",
-    "grouped",
-    "number",
-    "of_100",
-    "people_of_100",
-    "rounded_down",
-    "rounded_up",
-    "scale_for",
-    "small",
-    "times",
-]
+    "apart", "count", "frequencies", "frequency", "grouped", "number", "of_100", "people_of_100", "rounded_down",
+    "rounded_up", "scale_for", "small", "times",
+]  # fmt: skip
 
 _SCALES = (100, 1_000, 10_000, 100_000, 1_000_000)
 #: Two probabilities closer than this read the same: no denominator a person can picture tells them apart.

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from ..build.builders import builder
+from ..build import builder
 from ..catalogue.mechanisms import Mechanism, every_option
 from ..catalogue.parameter import Kind
 from ..catalogue.parameters import PARAMETERS

@@ -14,7 +14,7 @@ from tests.build.correlated import brute
 
 import epsilens as el
 from epsilens import correlated
-from epsilens.build.correlated.knots import excess, suprema
+from epsilens.build.correlated.adversary import excess, suprema
 from epsilens.errors import InputError
 
 A = correlated.table([[0.3, 0.2], [0.2, 0.3]])

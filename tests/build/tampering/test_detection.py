@@ -49,7 +49,7 @@ def test_p_values_that_no_double_holds() -> None:
 
 
 def _sheet(found: Any) -> Any:
-    from epsilens.show.detection import detection
+    from epsilens.show.tampering import detection
 
     return detection(found)
 

@@ -12,10 +12,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from scipy.integrate import quad
+from tests.laws.lines import NormalLaplace
 
 import epsilens as el
 from epsilens.experiment import Experiment
-from epsilens.laws.line.line import Clamped, Laplaces, LaplaceSum, Line, NormalLaplace, Normals
+from epsilens.laws.line.line import Clamped, Laplaces, LaplaceSum, Line, Normals
 from epsilens.laws.line.pieces import Pieces
 
 

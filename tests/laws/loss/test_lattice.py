@@ -8,12 +8,11 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from epsilens.laws.closed.laplace import LaplaceStep
-from epsilens.laws.closed.normal import NormalStep
+from epsilens.laws.closed.laplace import LaplaceReplaced, LaplaceStep
+from epsilens.laws.closed.normal import NormalReplaced, NormalStep
 from epsilens.laws.finite.law import FiniteStep
 from epsilens.laws.loss.lattice import Lattice, discretise
 from epsilens.laws.loss.plan import common_unit
-from epsilens.laws.loss.replaced import LaplaceReplaced, NormalReplaced
 from epsilens.laws.loss.sampled import Flagged, Sampled, Swapped
 from epsilens.laws.loss.step import Atoms, Step
 

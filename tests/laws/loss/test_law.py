@@ -11,11 +11,10 @@ import pytest
 from tests.laws.loss.oracles import contour, exact_profile, exact_roc, lattice_pair, moment_of_sampled_normal
 
 from epsilens.laws.closed.laplace import LaplaceStep
-from epsilens.laws.closed.normal import Normal, NormalStep
+from epsilens.laws.closed.normal import Normal, NormalReplaced, NormalStep
 from epsilens.laws.finite.law import FiniteStep
-from epsilens.laws.line.laplace_product import laplace_product
+from epsilens.laws.line.laplace import laplace_product
 from epsilens.laws.loss.law import Loss
-from epsilens.laws.loss.replaced import NormalReplaced
 from epsilens.laws.loss.sampled import Sampled, Swapped
 from epsilens.laws.loss.step import Atoms, Step
 

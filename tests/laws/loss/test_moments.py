@@ -11,12 +11,11 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from epsilens.laws.closed.laplace import LaplaceStep
-from epsilens.laws.closed.normal import NormalStep
+from epsilens.laws.closed.laplace import LaplaceReplaced, LaplaceStep
+from epsilens.laws.closed.normal import NormalReplaced, NormalStep
 from epsilens.laws.finite.law import FiniteStep
 from epsilens.laws.loss.law import Loss
 from epsilens.laws.loss.moments import ERROR
-from epsilens.laws.loss.replaced import LaplaceReplaced, NormalReplaced
 from epsilens.laws.loss.sampled import Flagged, Sampled, Swapped
 from epsilens.laws.loss.step import Atoms, Step
 

@@ -16,18 +16,17 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from epsilens.laws.closed.laplace import LaplaceStep
-from epsilens.laws.closed.normal import NormalStep
+from epsilens.laws.closed.laplace import LaplaceReplaced, LaplaceStep
+from epsilens.laws.closed.normal import NormalReplaced, NormalStep
 from epsilens.laws.finite.law import FiniteStep
 from epsilens.laws.loss.inversion import Inverted
 from epsilens.laws.loss.law import Loss
 from epsilens.laws.loss.order import Order, Product
 from epsilens.laws.loss.plan import Ask
-from epsilens.laws.loss.replaced import LaplaceReplaced, NormalReplaced
 from epsilens.laws.loss.sampled import Flagged, Sampled, Swapped
 from epsilens.laws.loss.series import rest_of
 from epsilens.laws.loss.step import Atoms, Step
-from epsilens.laws.loss.tilted import tilted
+from epsilens.laws.loss.transform import tilted
 
 A, M = np.asarray, mp.mpf
 Steps = list[tuple[Step, int]]

@@ -9,11 +9,8 @@ import pytest
 
 import epsilens as el
 from epsilens.show.charts import Chart, compared_roc, precision_recall, roc, tradeoff
-from epsilens.show.charts.assessment import accuracy_curve, risk_curve
-from epsilens.show.charts.certainty import certainty_chart
-from epsilens.show.charts.known import known_curve
-from epsilens.show.charts.strips import precedent_strip, simulated, simulated_query
-from epsilens.show.charts.tampering import power_chart
+from epsilens.show.charts.assessment import accuracy_curve, precedent_strip, risk_curve, simulated, simulated_query
+from epsilens.show.charts.findings import certainty_chart, known_curve, power_chart
 
 QUERIES = [
     {"name": "Count of people with a visit", "count": "mental_visits > 0", "by": "site"},

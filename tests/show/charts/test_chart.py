@@ -16,9 +16,8 @@ import pytest
 import epsilens as el
 from epsilens.show.charts import Chart
 from epsilens.show.charts.curves import PHONE, SIDE_BY_SIDE, precision_recall_curve, roc_curve, tradeoff_curve
-from epsilens.show.charts.letters import width_of
-from epsilens.show.charts.palette import DARK, LIGHT, PALETTES
-from epsilens.show.charts.svg import svg
+from epsilens.show.charts.placement import width_of
+from epsilens.show.charts.svg import DARK, LIGHT, PALETTES, svg
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from epsilens.show.charts import Chart
-from epsilens.show.charts.letters import shortened, width_of, wrapped
+from epsilens.show.charts.placement import shortened, width_of, wrapped
 from epsilens.show.charts.scales import log_ticks, scale, steps, written
 
 ASSETS = files("epsilens.show").joinpath("assets")

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from epsilens.show.charts import Chart
-from epsilens.show.charts.palette import LIGHT
-from epsilens.show.charts.svg import svg
+from epsilens.show.charts.svg import LIGHT, svg
 
 vl_convert = pytest.importorskip("vl_convert")
 

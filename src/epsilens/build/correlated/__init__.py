@@ -7,28 +7,12 @@ from __future__ import annotations
 from .chains import Chain, chain
 from .joint_normal.records import NormalRecords, normal
 from .joint_table import table
-from .networks import network
 from .over_time import Temporal, backward, forward, limit, temporal
+from .risk import Contribution, Worst, worst_of
 from .tables import Table
-from .trees import Network, tree
-from .worst import Contribution, Worst, worst_of
+from .trees import Network, network, tree
 
 __all__ = [
-    "Chain",
-    "Contribution",
-    "Network",
-    "NormalRecords",
-    "Table",
-    "Temporal",
-    "Worst",
-    "backward",
-    "chain",
-    "forward",
-    "limit",
-    "network",
-    "normal",
-    "table",
-    "temporal",
-    "tree",
-    "worst_of",
-]
+    "Chain", "Contribution", "Network", "NormalRecords", "Table", "Temporal", "Worst", "backward", "chain",
+    "forward", "limit", "network", "normal", "table", "temporal", "tree", "worst_of",
+]  # fmt: skip

@@ -10,8 +10,7 @@ import numpy as np
 
 from ...checks import Array
 from ...errors import InputError
-from .adversary import Laws, leak
-from .knots import suprema
+from .adversary import Laws, leak, suprema
 from .sums import Contributions, convolve, shifted
 
 __all__ = ["Side", "Walks"]

@@ -24,15 +24,13 @@ from numpy.typing import ArrayLike
 from ... import checks
 from ...checks import Array
 from ...errors import InputError
-from .adversary import Laws
+from .adversary import Laws, suprema
 from .chain_sides import Side, Walks
-from .knots import suprema
-from .records import Records, positive
-from .risk import Outcome, Risk
+from .records import Records
+from .risk import Outcome, Progress, Risk, Worst, record_names, until
 from .search import Found, screen, swing
 from .sums import Contributions, contributions
 from .tables import Table, check_probabilities
-from .worst import Progress, Worst, record_names
 
 __all__ = ["Chain", "chain"]
 
@@ -58,7 +56,7 @@ class Chain(Records):
             return self.alone(target)
         return self._walks.laws(target, known)
 
-    def options(self, target: int, known: tuple[int, ...]) -> Iterator[dict[int, int]]:
+    def options(self, known: tuple[int, ...]) -> Iterator[dict[int, int]]:
         """All values of the known records that matter."""
         if len(known) == self.n - 1:
             yield dict.fromkeys(known, 0)
@@ -221,12 +219,7 @@ class Chain(Records):
                             yield i, full
 
     def by_known(
-        self,
-        *,
-        scale: Any = None,
-        sigma: Any = None,
-        time_limit: float | None = None,
-        progress: Progress | None = None,
+        self, *, scale: Any = None, sigma: Any = None, time_limit: float | None = None, progress: Progress | None = None
     ) -> tuple[Worst, ...]:
         """The worst adversary for each number of known records, from none to all others.
 
@@ -234,12 +227,10 @@ class Chain(Records):
         is lower only where unknown records beyond the neighbours blur the answer.
         With Gaussian noise the chain must be short enough for a table.
         """
-        name, width = self._noise(scale, sigma)
-        if name == "sigma":
+        risk = self._risk(scale, sigma)
+        if risk.noise == "sigma":
             return self.table().by_known(sigma=sigma, time_limit=time_limit, progress=progress)
-        risk = Risk("leakage", name, width)
-        deadline = math.inf if time_limit is None else time.monotonic() + positive("time_limit", time_limit)
-        best, bound, examined = self._scan(risk, deadline, progress, every=True)
+        best, bound, examined = self._scan(risk, until(time_limit), progress, every=True)
         done = bound == -math.inf  # nothing was left out
         rows = []
         for k in range(self.n - 1):

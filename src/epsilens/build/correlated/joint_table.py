@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike
 
 from ... import checks
 from ...errors import InputError
-from .networks import network
+from .risk import record_names
 from .sums import contributions
 from .tables import MOST_CELLS, TOTAL, Table, check_probabilities
-from .worst import record_names
+from .trees import network
 
 __all__ = ["table"]
 

@@ -6,27 +6,37 @@ A model (table, chain, tree) says how to lay out one adversary (``laws``), which
 
 from __future__ import annotations
 
-import math
-import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ... import checks
+from ...catalogue.readings import find
 from ...checks import Array
-from ...choice.choice import Choice
-from ...errors import InputError
+from ...choice.choice import Binding, Choice, argument
+from ...errors import InputError, NoSolutionError
 from ...experiment import Experiment
 from ...numerics.frozen import Valued
+from ...numerics.roots import last_safe
 from .adversary import Laws, experiment, leak, noise
-from .choice import choose
-from .risk import Outcome, Risk
+from .risk import (
+    Contribution,
+    Outcome,
+    Progress,
+    Risk,
+    Worst,
+    contributions_of,
+    noise_for,
+    record_number,
+    time_allowed,
+    until,
+)
 from .sums import Contributions
-from .worst import Contribution, Progress, Worst
 
-__all__ = ["Known", "Records", "positive"]
+__all__ = ["Known", "Records"]
 
 _NARROWEST = 1e15  # the records' reach in noise widths that doubles can tell apart
 
@@ -57,7 +67,7 @@ class Records(Valued, ABC):
         """The adversary's laws; all columns are without mass where the known values have probability zero."""
 
     @abstractmethod
-    def options(self, target: int, known: tuple[int, ...]) -> Iterator[dict[int, int]]:
+    def options(self, known: tuple[int, ...]) -> Iterator[dict[int, int]]:
         """All values of the known records that matter."""
 
     @abstractmethod
@@ -76,11 +86,11 @@ class Records(Valued, ABC):
         max over ordered pairs x, x′ of sup_r log P(r | x_i = x, x_K)/P(r | x_i = x′, x_K). ``known`` maps records to
         their values, or lists records only: then the worst values count.
         """
-        _, width = self._noise(scale, None)
+        width = self._risk(scale, None).width
         i, given = self._adversary(target, known)
         if isinstance(given, dict):
             return leak(self._checked(i, given), width)[0]
-        return max((leak(self.laws(i, o), width)[0] for o in self.options(i, given)), default=0.0)
+        return max((leak(self.laws(i, o), width)[0] for o in self.options(given)), default=0.0)
 
     def experiment(
         self, target: Record, known: Known = (), *, scale: Any = None, sigma: Any = None, pair: Any = None
@@ -90,11 +100,10 @@ class Records(Valued, ABC):
         Without ``pair`` the two values that are easiest to tell apart are taken (the largest leakage for Laplace noise,
         the largest ψ for Gaussian); with records only in ``known``, their worst values.
         """
-        name, width = self._noise(scale, sigma)
+        risk = self._risk(scale, sigma)
         i, given = self._adversary(target, known)
         if not isinstance(given, dict):
-            risk = Risk("leakage" if name == "scale" else "psi", name, width)
-            options = list(self.options(i, given))
+            options = list(self.options(given))
             best = options[0] if len(options) == 1 else max(options, key=lambda o: risk.read(self.laws(i, o))[0])
             given = best
         told = {j: float(self.parts.values[j][v]) for j, v in given.items()}
@@ -103,24 +112,17 @@ class Records(Valued, ABC):
         )
 
     def worst(
-        self,
-        *,
-        scale: Any = None,
-        sigma: Any = None,
-        time_limit: float | None = None,
-        progress: Progress | None = None,
+        self, *, scale: Any = None, sigma: Any = None, time_limit: float | None = None, progress: Progress | None = None
     ) -> Worst:
         """The adversary (target, known records and their values) with the largest leakage, or ψ for Gaussian noise.
 
         Exact, or at the time limit (in seconds) the best found with a proven upper bound.
         """
-        name, width = self._noise(scale, sigma)
-        return self.worst_by(Risk("leakage" if name == "scale" else "psi", name, width), time_limit, progress)
+        return self.worst_by(self._risk(scale, sigma), time_limit, progress)
 
     def worst_by(self, risk: Risk, time_limit: float | None, progress: Progress | None) -> Worst:
         """The worst adversary by one measure of risk."""
-        deadline = math.inf if time_limit is None else time.monotonic() + positive("time_limit", time_limit)
-        return self._told(risk, self.search(risk, deadline, progress))
+        return self._told(risk, self.search(risk, until(time_limit), progress))
 
     def _told(self, risk: Risk, found: Outcome) -> Worst:
         return Worst(
@@ -138,28 +140,21 @@ class Records(Valued, ABC):
         )
 
     def contributions(
-        self,
-        *,
-        scale: Any = None,
-        sigma: Any = None,
-        time_limit: float | None = None,
-        progress: Progress | None = None,
+        self, *, scale: Any = None, sigma: Any = None, time_limit: float | None = None, progress: Progress | None = None
     ) -> tuple[Contribution, ...]:
         """Which records' correlations matter: how much the worst case falls when a record is made independent.
 
         The record keeps its own distribution, the others theirs, and the worst adversary is sought again. A negative
         contribution says that the record's correlations hide others. Largest first.
         """
-        name, width = self._noise(scale, sigma)
-        share = None if time_limit is None else positive("time_limit", time_limit) / (self.n + 1)
-        whole, out = self.worst(scale=scale, sigma=sigma, time_limit=share), []
-        for j in range(self.n):
-            if progress is not None:
-                progress(j / self.n, f"without the correlations of {self.names[j]}")
-            found = self.worst_without(j, Risk("leakage" if name == "scale" else "psi", name, width), share)
-            complete = whole.complete and found.complete
-            out.append(Contribution(j, self.names[j], whole.leakage, found.leakage, complete))
-        return tuple(sorted(out, key=lambda c: -c.contribution))
+        risk = self._risk(scale, sigma)
+        return contributions_of(
+            self.names,
+            lambda share: self.worst_by(risk, share, None),
+            lambda j, share: self.worst_without(j, risk, share),
+            time_limit,
+            progress,
+        )
 
     def choose(
         self,
@@ -183,12 +178,12 @@ class Records(Valued, ABC):
         >>> round(pair.choose(at_most=1.0).value, 6), round(pair.choose(reading="success", at_most=0.6).value, 6)
         (1.189395, 2.466303)
         """
-        limit = None if time_limit is None else positive("time_limit", time_limit)
-        return choose(self, at_most, reading, noise, limit, progress, arguments)
+        return _choose(self, at_most, reading, noise, time_allowed(time_limit), progress, arguments)
 
     # -- checks --------------------------------------------------------------------------------------------------
 
-    def _noise(self, scale: Any, sigma: Any) -> tuple[str, float]:
+    def _risk(self, scale: Any, sigma: Any) -> Risk:
+        """The leakage under Laplace noise, ψ under Gaussian noise."""
         name, width = noise(scale, sigma)
         moved = float(self.reach.sum())
         if moved > _NARROWEST * width:
@@ -197,16 +192,10 @@ class Records(Valued, ABC):
                 f"give noise of at least {moved / _NARROWEST:.3g}",
                 parameter=name,
             )
-        return name, width
+        return Risk("leakage" if name == "scale" else "psi", name, width)
 
     def _record(self, name: str, value: Any) -> int:
-        if isinstance(value, str) and value in self.names:
-            return self.names.index(value)
-        if isinstance(value, str):
-            raise InputError(
-                f"{name} is {value!r}: give one of {', '.join(self.names[:12])}, or a number from 0", parameter=name
-            )
-        return checks.whole(name, value, low=0, high=self.n - 1)
+        return record_number(name, value, self.names)
 
     def _adversary(self, target: Any, known: Any) -> tuple[int, dict[int, int] | tuple[int, ...]]:
         i = self._record("target", target)
@@ -245,6 +234,99 @@ class Records(Valued, ABC):
         return laws
 
 
-def positive(name: str, value: Any) -> float:
-    """One number above zero."""
-    return float(checks.positive(name, checks.scalar(name, value)))
+# -- the noise that keeps a reading of every adversary at or under a limit --------------------------------------------
+
+
+_LATE = "the search ended at its time limit: the noise covers the proven bound and may be more than needed"
+
+
+def _choose(
+    model: Records,
+    at_most: float,
+    reading: str,
+    noise: str,
+    time_limit: float | None,
+    progress: Progress | None,
+    arguments: Mapping[str, Any],
+) -> Choice:
+    """See :meth:`Records.choose`."""
+    name = noise_for(reading, noise, arguments)
+    told, args = _reading(reading, name, arguments)
+    limit = checks.scalar("at_most", at_most)
+    floor = Risk(told, name, 1.0, args).floor
+    if not limit > floor:
+        raise NoSolutionError(
+            f"no {name} keeps the worst {reading} at or under {limit:g}: even pure noise reaches {floor:.6g}, "
+            "so give a limit above that",
+            floor=floor,
+            parameter=name,
+        )
+    most, everyone = float(model.reach.max()), float(model.reach.sum())
+    if most == 0:
+        raise InputError("no record moves the answer: every weight or every range is 0, so no noise is needed")
+    deadline = until(time_limit)
+
+    def risk(width: float) -> Risk:
+        return Risk(told, name, width, args)
+
+    def search(width: float) -> Outcome:
+        return model.search(risk(width), deadline, progress)
+
+    # everyone else known: the mechanism alone sets the least noise
+    width = _least(lambda w: risk(w).shift(most), limit, most)
+    found, step = search(width), 2.0**-52
+    for _ in range(200):
+        if found.upper <= limit or found.value <= limit:  # done, or the deadline came before the proof
+            break
+        if found.value <= limit * (1 + 1e-9):  # solved; two ways to one number differ in the last digits
+            width, step = width * (1 + step), 2 * step
+        else:
+            numbers = {j: model.parts.number(j, v) for j, v in (found.values or {}).items()}
+            laws = model.alone(found.target) if found.values is None else model.laws(found.target, numbers)
+            width = max(_least(lambda w: risk(w).read(laws)[0], limit, width), width)  # noqa: B023 - used at once
+        found = search(width)
+    binding = Binding.LIMIT
+    remarks: tuple[str, ...] = ()
+    if found.upper > limit:
+        remarks = (_LATE,)
+        width = _least(lambda w: risk(w).shift(everyone), limit, most)
+        found = replace(search(width), upper=risk(width).shift(everyone))
+    known: Any = found.values if found.values is not None else found.known
+    try:
+        shown = model.experiment(found.target, known, **{name: width})
+    except InputError:  # noise too narrow for the readings of a mixture: show the bare mechanism
+        shown = model.experiment(found.target, [j for j in range(model.n) if j != found.target], **{name: width})
+    if width <= 1e-250 * most:
+        binding, remarks = Binding.NONE, ()
+    if told == "leakage":  # what experiments call pure ε
+        told, args = "epsilon", {"delta": 0.0}
+    return Choice(name, width, found.upper, told, args, limit, shown, "search", binding, remarks)
+
+
+def _reading(reading: str, name: str, given: Mapping[str, Any]) -> tuple[str, dict[str, float]]:
+    if reading == "leakage":
+        return reading, {}
+    wanted = find(reading)
+    asked = wanted.arguments(given)
+    if "prior" in asked:
+        checks.probability("prior", checks.scalar("prior", asked["prior"]), closed=False)
+    args = {k: argument(k, v) for k, v in asked.items()}
+    if reading == "epsilon" and name == "scale" and args["delta"] == 0:
+        return "leakage", {}
+    return wanted.name, args
+
+
+def _least(read: Callable[[float], float], limit: float, start: float) -> float:
+    """The least width at which a falling reading is at or under the limit, on the safe side."""
+    low = high = start
+    here = read(high)
+    while here > limit:  # most readings fall like 1/width, so their ratio says how far to go
+        if high > 1e300 * min(start, 1.0):
+            raise NoSolutionError(f"no noise that doubles hold reaches {limit:g}: give a larger limit", floor=here)
+        low, high = high, high * min(max(1.01 * here / limit, 1.5), 1e6)
+        here = read(high)
+    while low == high or read(low) <= limit:
+        high, low = low, low / min(max(1.01 * limit / max(read(low), 1e-300), 1.5), 1e6)
+        if low < 1e-290 * start:
+            return high
+    return last_safe(lambda w: read(w) - limit, high, low)

@@ -1,25 +1,208 @@
-"""What an adversary of discrete records gains, measured in one way, and what a search for the worst one brings."""
+"""What an adversary of correlated records gains, measured in one way, and the worst one found: who is exposed, what the
+adversary knows, and how sure we are.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from ... import checks
 from ...catalogue.readings import find
 from ...checks import Array
+from ...errors import InputError
 from ...experiment import Experiment
 from ...laws.closed.laplace import Laplace
 from ...laws.closed.normal import Normal
-from .adversary import Laws, displacement, experiment, leak, psi
-from .knots import excess, suprema
-from .sums import Contributions
-from .worst import Progress
+from ...numerics.frozen import Frozen, Valued
+from ...shown import Sentenced, Told
+from .adversary import Laws, displacement, excess, experiment, leak, psi, suprema
 
-__all__ = ["Model", "Outcome", "Risk"]
+__all__ = [
+    "Contribution", "Outcome", "Progress", "Risk", "Worst", "contributions_of", "noise_for", "record_names",
+    "record_number", "time_allowed", "until", "worst_of",
+]  # fmt: skip
+
+#: Called with the share of the work done (0 to 1) and a few words on where it stands.
+Progress: TypeAlias = Callable[[float, str], None]
+
+
+def record_names(names: Sequence[str] | None, n: int) -> tuple[str, ...]:
+    """The names of n records: those given, or "record 0", "record 1", …"""
+    if names is None:
+        return tuple(f"record {i}" for i in range(n))
+    if isinstance(names, str) or not isinstance(names, Iterable) or not all(isinstance(name, str) for name in names):
+        raise InputError(f"names is {names!r:.60}: give one text per record", parameter="names")
+    if len(names) != n:
+        raise InputError(f"names has {len(names)} entries for {n} records: give one name per record", parameter="names")
+    return tuple(names)
+
+
+def record_number(name: str, value: Any, names: tuple[str, ...]) -> int:
+    """Which record this is, by its name or its number."""
+    if not isinstance(value, str):
+        return checks.whole(name, value, low=0, high=len(names) - 1)
+    if value not in names:
+        raise InputError(
+            f"{name} is {value!r}: give one of {', '.join(names[:12])}, or a number from 0", parameter=name
+        )
+    return names.index(value)
+
+
+def time_allowed(time_limit: Any) -> float | None:
+    """A time limit above zero, or none."""
+    return None if time_limit is None else float(checks.positive("time_limit", checks.scalar("time_limit", time_limit)))
+
+
+def until(time_limit: Any) -> float:
+    """When a time limit that begins now is over; never, where there is none."""
+    limit = time_allowed(time_limit)
+    return math.inf if limit is None else time.monotonic() + limit
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Worst(Valued, Sentenced, Told):
+    """The largest leakage over all adversaries, with its certificate.
+
+    An adversary wants the value of record ``target``, knows the records ``known`` (with ``values`` where these matter)
+    and sees the noisy answer. ``leakage`` is the largest change of the log-odds between two values of the target, in
+    nats, for Laplace noise (``objective`` "leakage"), or the distance ψ of the two laws of the answer for Gaussian
+    noise ("psi"). No adversary exceeds ``upper``; when the search is ``complete`` it equals ``leakage``, but for what
+    rounding may have cost where a covariance is nearly singular. ``independent`` is the same measure for the same query
+    on records that are not correlated.
+    """
+
+    shown_as = "worst"
+
+    leakage: float
+    objective: str
+    target: int
+    known: tuple[int, ...]
+    upper: float
+    complete: bool
+    method: str
+    values: Mapping[int, float] | None = None
+    names: tuple[str, ...] = field(default=(), repr=False)
+    examined: int = 0
+    independent: float | None = None
+    model: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.values is not None:
+            object.__setattr__(self, "values", Frozen(self.values))
+
+    @property
+    def psi(self) -> float:
+        """ψ, for Gaussian noise."""
+        if self.objective != "psi":
+            raise InputError("psi is for Gaussian noise: ask for worst(sigma=…), or read leakage")
+        return self.leakage
+
+    def name_of(self, record: int) -> str:
+        """What a record is called."""
+        return self.names[record] if record < len(self.names) else f"record {record}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready record; null where a number is not finite."""
+        return {
+            "leakage": _number(self.leakage),
+            "objective": self.objective,
+            "target": self.target,
+            "target_name": self.name_of(self.target),
+            "known": list(self.known),
+            "known_names": [self.name_of(i) for i in self.known],
+            "values": None if self.values is None else {str(k): _number(v) for k, v in self.values.items()},
+            "upper": _number(self.upper),
+            "complete": self.complete,
+            "method": self.method,
+            "examined": self.examined,
+            "independent": None if self.independent is None else _number(self.independent),
+            "model": self.model,
+        }
+
+
+def _number(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Contribution(Valued, Told):
+    """How much one record's correlations add to the worst case: ``leakage`` as it is, ``without`` them."""
+
+    shown_as = "contribution"
+
+    record: int
+    name: str
+    leakage: float
+    without: float
+    complete: bool = True
+
+    @property
+    def contribution(self) -> float:
+        """The difference; negative where the record's correlations hide others."""
+        return self.leakage - self.without
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready record."""
+        return {
+            "record": self.record,
+            "name": self.name,
+            "leakage": _number(self.leakage),
+            "without": _number(self.without),
+            "contribution": _number(self.contribution),
+            "complete": self.complete,
+        }
+
+
+def contributions_of(
+    names: tuple[str, ...],
+    worst: Callable[[float | None], Worst],
+    without: Callable[[int, float | None], Worst],
+    time_limit: Any,
+    progress: Progress | None,
+) -> tuple[Contribution, ...]:
+    """The worst case as it is and ``without`` each record's correlations, each in an equal share of the time."""
+    limit = time_allowed(time_limit)
+    share = None if limit is None else limit / (len(names) + 1)
+    whole, out = worst(share), []
+    for j, name in enumerate(names):
+        if progress is not None:
+            progress(j / len(names), f"without the correlations of {name}")
+        found = without(j, share)
+        out.append(Contribution(j, name, whole.leakage, found.leakage, whole.complete and found.complete))
+    return tuple(sorted(out, key=lambda c: -c.contribution))
+
+
+def worst_of(models: Iterable[Any], **settings: Any) -> Worst:
+    """The worst adversary over a set of models Θ, of any kind; ``model`` says which of them it was.
+
+    ``settings`` go to each model's ``worst`` (scale=, sigma=, time_limit=, …). The upper bound covers all models.
+
+    >>> from epsilens import correlated
+    >>> pair = [correlated.normal([[1, r], [r, 1]]) for r in (-0.5, 0.0, 0.5)]
+    >>> found = correlated.worst_of(pair, scale=1.0)
+    >>> found.model, found.leakage
+    (2, 1.5)
+    """
+    listed = list(models) if isinstance(models, Iterable) else []
+    if not listed or not all(hasattr(model, "worst") for model in listed):
+        raise InputError(
+            f"models is {models!r:.60}: give at least one model, such as correlated.normal(…)", parameter="models"
+        )
+    found: list[Worst] = [replace(model.worst(**settings), model=k) for k, model in enumerate(listed)]
+    best = max(found, key=lambda w: w.leakage)
+    upper = max(w.upper for w in found)
+    return replace(
+        best,
+        upper=upper,
+        complete=all(w.complete for w in found) or best.leakage >= upper,
+        examined=sum(w.examined for w in found),
+    )
 
 
 @dataclass(frozen=True)
@@ -107,33 +290,21 @@ class Outcome:
     method: str
 
 
-class Model(Protocol):
-    """What the searches ask of a model of records."""
-
-    parts: Contributions
-
-    @property
-    def n(self) -> int:
-        """How many records."""
-        ...
-
-    @property
-    def reach(self) -> Array:
-        """LSⱼ: how far each record alone can move the answer."""
-        ...
-
-    def laws(self, target: int, known: Mapping[int, int]) -> Laws:
-        """The adversary's laws."""
-        ...
-
-    def alone(self, target: int) -> Laws:
-        """The laws where every other record is known."""
-        ...
-
-    def search(self, risk: Risk, deadline: float, progress: Progress | None) -> Outcome:
-        """The worst adversary."""
-        ...
-
-    def experiment(self, target: int, known: Any, *, scale: Any = None, sigma: Any = None) -> Experiment:
-        """The test between two values of the target."""
-        ...
+def noise_for(reading: Any, noise: str, arguments: Mapping[str, Any]) -> str:
+    """The parameter of the noise to choose, "scale" or "sigma", for a reading that such noise can keep."""
+    if not isinstance(reading, str):
+        raise InputError(
+            f"reading is {reading!r:.60}: give the name of a reading, such as 'leakage' or 'success'",
+            parameter="reading",
+        )
+    name = {"laplace": "scale", "gaussian": "sigma"}[checks.choice("noise", noise, ("laplace", "gaussian"))]
+    if reading == "leakage" and name == "sigma":
+        raise InputError(
+            "leakage is unbounded under Gaussian noise: bound 'psi', or 'epsilon' with a delta, instead",
+            parameter="reading",
+        )
+    if reading == "leakage" and arguments:
+        raise InputError(
+            f"the reading 'leakage' does not take {next(iter(arguments))!r}: it takes no arguments", parameter="reading"
+        )
+    return name

@@ -19,9 +19,9 @@ import numpy as np
 
 from ...checks import Array
 from .adversary import displacement
-from .risk import Model, Risk
+from .records import Records
+from .risk import Progress, Risk
 from .sums import Contributions, merge
-from .worst import Progress
 
 __all__ = ["Found", "Search", "layout", "screen", "swing", "work"]
 
@@ -286,7 +286,7 @@ def swing(logs: Array) -> Array:
 
 
 def screen(
-    model: Model,
+    model: Records,
     adversaries: Iterable[tuple[int, Mapping[int, int]]],
     risk: Risk,
     start: Found,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import Any
@@ -12,13 +11,11 @@ import numpy as np
 
 from ...checks import Array
 from ...errors import InputError
-from .adversary import Laws
-from .knots import suprema
-from .records import Known, Records, positive
-from .risk import Outcome, Risk
+from .adversary import Laws, suprema
+from .records import Known, Records
+from .risk import Outcome, Progress, Risk, Worst, until
 from .search import Found, Search, layout, screen, work
 from .sums import Contributions
-from .worst import Progress, Worst
 
 __all__ = ["MOST_CELLS", "TOTAL", "Table", "check_probabilities"]
 
@@ -52,7 +49,7 @@ class Table(Records):
         with np.errstate(divide="ignore"):
             return Laws(places, np.log(weights[:, :, 0]), self.parts.values[target])
 
-    def options(self, target: int, known: tuple[int, ...]) -> Iterator[dict[int, int]]:
+    def options(self, known: tuple[int, ...]) -> Iterator[dict[int, int]]:
         """All values of the known records that matter."""
         if len(known) == self.n - 1:
             yield dict.fromkeys(known, 0)
@@ -71,7 +68,7 @@ class Table(Records):
         >>> round(t.leakage(0, scale=1.0), 10), t.leakage(0, known={1: 1}, scale=1.0)
         (1.1853759033, 1.0)
         """
-        _, width = self._noise(scale, None)
+        width = self._risk(scale, None).width
         i, given = self._adversary(target, known)
         if isinstance(given, dict) or len(given) in (0, self.n - 1):
             return super().leakage(target, known, scale=scale)
@@ -166,12 +163,7 @@ class Table(Records):
                     yield i, known
 
     def by_known(
-        self,
-        *,
-        scale: Any = None,
-        sigma: Any = None,
-        time_limit: float | None = None,
-        progress: Progress | None = None,
+        self, *, scale: Any = None, sigma: Any = None, time_limit: float | None = None, progress: Progress | None = None
     ) -> tuple[Worst, ...]:
         """The worst adversary for each number of known records, from none to all others (the curve of Figure 4).
 
@@ -180,11 +172,9 @@ class Table(Records):
         >>> [round(w.leakage, 4) for w in three.by_known(scale=1.0)]
         [1.7236, 1.5193, 1.0]
         """
-        name, width = self._noise(scale, sigma)
-        deadline = math.inf if time_limit is None else time.monotonic() + positive("time_limit", time_limit)
-        if name == "sigma":
-            return self._by_known_one_by_one(Risk("psi", name, width), deadline, progress)
-        risk = Risk("leakage", name, width)
+        risk, deadline = self._risk(scale, sigma), until(time_limit)
+        if risk.noise == "sigma":
+            return self._by_known_one_by_one(risk, deadline, progress)
         search = self._scan(risk, deadline, progress, every=True)
         top, rows = float(self._bounds(risk).max()), []
         for k, found in enumerate(search.by_known):

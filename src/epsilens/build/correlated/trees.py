@@ -12,6 +12,8 @@ import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,16 +21,15 @@ from numpy.typing import ArrayLike
 
 from ... import checks
 from ...checks import Array
-from ...errors import InputError
+from ...errors import InputError, MissingExtra
 from .adversary import Laws
 from .records import Records
-from .risk import Outcome, Risk
+from .risk import Outcome, Progress, Risk, Worst, record_names
 from .search import swing
 from .sums import Contributions, contributions, convolve, shifted
 from .tables import Table, check_probabilities
-from .worst import Progress, Worst, record_names
 
-__all__ = ["Network", "tree"]
+__all__ = ["Network", "network", "tree"]
 
 _MOST_NUMBERS = 2**22  # in one factor
 _SMALL_TABLE = 2**14
@@ -97,7 +98,7 @@ class Network(Records):
         places, logs = shifted(total.places, total.logs, self.parts.amounts[target])
         return Laws(places * self.parts.unit, logs.T, self.parts.values[target])
 
-    def options(self, target: int, known: tuple[int, ...]) -> Iterator[dict[int, int]]:
+    def options(self, known: tuple[int, ...]) -> Iterator[dict[int, int]]:
         """All values of the known records that matter."""
         if len(known) == self.n - 1:
             yield dict.fromkeys(known, 0)
@@ -211,12 +212,7 @@ class Network(Records):
         return Outcome(value, target, known, values, max(upper, value), value >= upper, examined, method)
 
     def by_known(
-        self,
-        *,
-        scale: Any = None,
-        sigma: Any = None,
-        time_limit: float | None = None,
-        progress: Progress | None = None,
+        self, *, scale: Any = None, sigma: Any = None, time_limit: float | None = None, progress: Progress | None = None
     ) -> tuple[Worst, ...]:
         """The worst adversary for each number of known records; while the joint table is small."""
         return self.table().by_known(scale=scale, sigma=sigma, time_limit=time_limit, progress=progress)
@@ -323,3 +319,71 @@ def tree(
                 logs = np.log(matrix if p < j else matrix.T)[:, :, None]
                 factors.append(Factor((min(p, j), max(p, j)), np.zeros(1), logs))
     return Network(tuple(factors), contributions(sizes, values, weights), record_names(names, len(above)))
+
+
+# -- networks of pgmpy: a joint table while it is small, factors beyond -----------------------------------------------
+
+
+def network(
+    model: Any, values: Any = None, weights: ArrayLike | None = None, *, names: Sequence[str] | None = None
+) -> Network:
+    """A discrete Bayesian network of pgmpy, or the path of a BIF file, as records; its nodes in their own order.
+
+    States that are numbers are the records' values; others count 0, 1, 2, … unless ``values`` says otherwise.
+    """
+    if isinstance(model, (str, Path)):
+        if not Path(model).is_file():
+            raise InputError(f"there is no file {str(model)!r}: give the path of a BIF file", parameter="model")
+        try:
+            reader = import_module("pgmpy.readwrite").BIFReader
+        except ImportError:
+            raise MissingExtra("pgmpy", extra="networks", purpose="reading a network from a file") from None
+        try:
+            model = reader(str(model)).get_model()
+        except Exception as error:  # a parser may stumble in any way
+            raise InputError(
+                f"{str(model)!r} cannot be read as a BIF file: {error}".splitlines()[0], parameter="model"
+            ) from None
+    if not (hasattr(model, "get_cpds") and hasattr(model, "nodes")):
+        raise InputError(
+            f"model is a {type(model).__name__}: give a discrete Bayesian network of pgmpy, or a BIF file",
+            parameter="model",
+        )
+    nodes = list(model.nodes())
+    if not nodes:
+        raise InputError(
+            "the network has no nodes: give one with at least one node, or a file in the BIF format", parameter="model"
+        )
+    tables = list(model.get_cpds())
+    if len(tables) != len(nodes):
+        raise InputError(
+            f"the network has {len(nodes)} nodes and {len(tables)} tables: give one table per node", parameter="model"
+        )
+    place = {node: j for j, node in enumerate(nodes)}
+    sizes, found = [0] * len(nodes), [np.zeros(0)] * len(nodes)
+    factors = []
+    for t in tables:
+        variables = list(t.variables)
+        p = checks.real(f"the table of {t.variable}", np.asarray(t.values, dtype=float), of="model")
+        off = np.abs(p.sum(axis=0) - 1).max() if p.size else 1.0
+        if (p < 0).any() or off > 1e-6:
+            raise InputError(
+                f"the table of {t.variable} is not a distribution: its columns must sum to 1", parameter="model"
+            )
+        j = place[t.variable]
+        sizes[j], found[j] = p.shape[0], _states(t, p.shape[0])
+        order = sorted(range(len(variables)), key=lambda k: place[variables[k]])
+        with np.errstate(divide="ignore"):
+            logs = np.log(np.transpose(p / p.sum(axis=0), order))[..., None]
+        factors.append(Factor(tuple(sorted(place[v] for v in variables)), np.zeros(1), logs))
+    parts = contributions(sizes, found if values is None else values, weights)
+    return Network(tuple(factors), parts, record_names([str(v) for v in nodes] if names is None else names, len(nodes)))
+
+
+def _states(table: Any, size: int) -> Array:
+    listed = (getattr(table, "state_names", None) or {}).get(table.variable, range(size))
+    try:
+        values = np.asarray([float(s) for s in listed])
+    except (TypeError, ValueError):
+        return np.arange(size, dtype=float)
+    return values if values.size == size and np.unique(values).size == size else np.arange(size, dtype=float)

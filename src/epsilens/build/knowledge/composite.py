@@ -118,13 +118,7 @@ def worst_pair(
         shift = _spread(at)
         most = shift if sensitivity is None else sensitivity
         made = _noise(noise)(sensitivity=most, shift=shift, neighbours="replace", **size)
-    told = Experiment(
-        made.law,
-        made.origin,
-        made.parameters,
-        of_values(labels[i], labels[j]),
-        made.notes,
-    )
+    told = Experiment(made.law, made.origin, made.parameters, of_values(labels[i], labels[j]), made.notes)
     known = None if belief is None else Knowledge.from_values(belief, labels, pair=(labels[i], labels[j]))
     return WorstPair((labels[i], labels[j]), shift, told, known)
 

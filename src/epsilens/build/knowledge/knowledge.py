@@ -37,6 +37,7 @@ from .beliefs import (
     brief,
     distribution,
     impossible,
+    log_state,
     mapping,
     most_telling,
     outside,
@@ -44,7 +45,6 @@ from .beliefs import (
     sums_to_one,
     which,
 )
-from .chains import log_state
 
 __all__ = ["Informed", "Knowledge"]
 

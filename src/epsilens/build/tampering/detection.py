@@ -20,7 +20,7 @@ from ... import checks
 from ...errors import InputError
 from ...numerics.frozen import Valued
 from ...shown import Sentenced, Told
-from ..noise import Noise, calibrate, log_tail, quantile, tail, two_sided_quantile
+from ..mechanisms import Noise, calibrate, log_tail, quantile, tail, two_sided_quantile
 from .hiding import boundary
 from .tampering import MOST, checked_stretch, power_of
 

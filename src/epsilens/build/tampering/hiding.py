@@ -21,7 +21,7 @@ from ...errors import NoSolutionError
 from ...laws.closed.normal import Normal
 from ...numerics.roots import root
 from ...numerics.special import probit_gap
-from ..noise import calibrate, quantile, tail, two_sided_quantile
+from ..mechanisms import calibrate, quantile, tail, two_sided_quantile
 from .tampering import MOST, TESTS, checked_stretch, pair, power_of
 
 __all__ = ["boundary", "detected_bias", "epsilon_to_detect", "hidden_bias"]

@@ -32,9 +32,9 @@ from numpy.typing import NDArray
 
 from ...checks import Array
 from ...errors import InputError
+from ...shown import listed
 from ..tables.columns import column_of, value_of
 from ..tables.engines import Engine, need_ibis
-from ..words import listed
 
 __all__ = [
     "Bounds", "Moments", "Records", "Steps", "cells", "inflation", "moments", "number_of",

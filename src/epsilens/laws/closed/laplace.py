@@ -3,6 +3,8 @@
 All of the law is closed form:
 
 f(α) = 1 − e^m·α on [0, e^{−m}/2];  e^{−m}/(4α) on [e^{−m}/2, ½];  e^{−m}(1−α) on [½, 1].
+
+``LaplaceReplaced`` is a sample in which a person's record has one value or another.
 """
 
 from __future__ import annotations
@@ -16,12 +18,14 @@ from scipy.special import ndtri_exp
 
 from ...checks import Array
 from ...numerics.special import expm1mx, half_normal_quantile, log1pmx, sinhcm1
+from ...readings.guesses import fbeta_floor
 from ...readings.law import Known
-from ...readings.precision_recall import fbeta_floor
+from ...worlds import Neighbours
 from ..loss.moments import Integrated
-from ..loss.step import Atoms, Composable, Counted, Family, Noise, NoiseKind
+from ..loss.sampled import log_odds_against, mix, unmix
+from ..loss.step import Atoms, Composable, Counted, Family, Noise, NoiseKind, Step, no_group
 
-__all__ = ["Laplace", "LaplaceStep"]
+__all__ = ["Laplace", "LaplaceReplaced", "LaplaceStep"]
 
 _U = 2.0**-53
 _LOG2 = math.log(2.0)
@@ -254,3 +258,107 @@ class LaplaceStep(Integrated):
     def grouped(self, size: int) -> LaplaceStep:
         """So many times as far."""
         return LaplaceStep(self.m * size)
+
+
+@dataclass(frozen=True)
+class LaplaceReplaced(Integrated):
+    """Poisson sampling, replace, of Laplace noise: (1−q)Lap(0) + qLap(−m) against (1−q)Lap(0) + qLap(m).
+
+    The argument of :class:`.normal.NormalReplaced` holds: a larger shift dominates, and both ratios fall with x.
+    """
+
+    m: float
+    rate: float
+
+    @property
+    def mirrored(self) -> bool:
+        """One value mirrors the other."""
+        return True
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """Beyond ±m the loss is constant."""
+        return (-self.m, self.m)
+
+    @property
+    def knots(self) -> tuple[float, ...]:
+        """Where both mixtures bend."""
+        return (0.0,)
+
+    @property
+    def _floor(self) -> float:
+        """log(1 − q + q·e^{−m})."""
+        return float(mix(np.asarray(-self.m), self.rate))
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """±log((1−q+q·e^m)/(1−q+q·e^{−m}))."""
+        top = float(mix(np.asarray(self.m), self.rate)) - self._floor
+        return (-top, top)
+
+    @property
+    def atoms(self) -> Atoms:
+        """The half lines beyond ±m."""
+        top = self.ends[1]
+        # right of m, H1 has ½((1−q)e^{−m} + q) = ½e^{−m}(1−q+q·e^m), and H0 mirrors it
+        log_h1 = -_LOG2 - self.m + float(mix(np.asarray(self.m), self.rate))
+        return Atoms(np.array([-top, top]), np.array([log_h1 - top, log_h1]))
+
+    def loss(self, x: Array) -> Array:
+        """Odd; log(1−q+q·e^{2x−m}) − log(1−q+q·e^{−m}) for x ≥ 0."""
+        x = np.asarray(x, dtype=float)
+        return np.asarray(np.sign(x) * np.maximum(mix(2 * np.abs(x) - self.m, self.rate) - self._floor, 0.0))
+
+    def slope(self, x: Array) -> Array:
+        """2·q·e^{u}/(1−q+q·e^u) at u = 2|x| − m."""
+        u = 2 * np.abs(np.asarray(x, dtype=float)) - self.m
+        return np.asarray(2 * np.exp(np.minimum(math.log(self.rate) + u - mix(u, self.rate), 0.0)))
+
+    def place(self, loss: Array) -> Array:
+        """The inverse on each side."""
+        loss = np.asarray(loss, dtype=float)
+        x = (unmix(np.abs(loss) + self._floor, self.rate) + self.m) / 2
+        return np.asarray(np.sign(loss) * np.clip(x, 0.0, self.m))
+
+    def log_p0(self, x: Array) -> Array:
+        """½((1−q)e^{−|x|} + q·e^{−|x+m|})."""
+        x = np.asarray(x, dtype=float)
+        return np.asarray(-_LOG2 - np.abs(x) + mix(np.abs(x) - np.abs(x + self.m), self.rate))
+
+    def bend(self, x: Array) -> Array:
+        """Exponentials of slopes up to 2."""
+        return np.full(np.shape(x), 3.0)
+
+    def error(self, x: Array) -> Array:
+        """Of the two logarithms."""
+        down = abs(self._floor)
+        return np.asarray(16 * _U * (np.abs(self.loss(x)) + 2 * down + math.expm1(min(down, 700.0)) + self.m * 4))
+
+    def above(self, x: float) -> tuple[float, float]:
+        """Never asked: the loss is bounded."""
+        return (-math.inf, -math.inf)
+
+    below = above
+
+    def reach(self, log_top: float, log_bottom: float) -> tuple[float, float]:
+        """Everything: the loss is bounded."""
+        return self.span
+
+    def psi(self) -> float:
+        """That of all records drawn, 2m apart."""
+        return float(Laplace(np.asarray(2 * self.m)).psi())
+
+    @property
+    def turns(self) -> tuple[float, ...]:
+        """Where the part that was drawn outgrows the rest, on either side."""
+        turn = (log_odds_against(self.rate) + self.m) / 2
+        return (turn, -turn)
+
+    @property
+    def noise(self) -> Noise:
+        """Laplace noise, drawn, one record for another."""
+        return Noise(NoiseKind.LAPLACE, self.m, self.rate, Neighbours.REPLACE)
+
+    def grouped(self, size: int) -> Step:
+        """Nothing is known."""
+        raise no_group("replace")

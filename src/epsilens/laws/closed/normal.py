@@ -1,6 +1,7 @@
 """N(0, 1) against N(μ, 1): the shift of a normal, paper 002's sensitivity index ψ = μ, as a law and as a step.
 
 f(α) = Φ(Φ⁻¹(1−α) − μ). Everything else is closed form except ε(δ) and Fβ*, which are one monotone root each.
+``NormalReplaced`` is a sample in which a person's record has one value or another.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import erf, log_ndtr, ndtr, ndtri, ndtri_exp
@@ -16,14 +17,18 @@ from scipy.special import erf, log_ndtr, ndtr, ndtri, ndtri_exp
 from ...checks import Array
 from ...numerics.roots import root
 from ...numerics.special import half_normal_quantile, mills, mills_drop
+from ...readings.guesses import fbeta_by_thresholds
 from ...readings.law import Known
-from ...readings.precision_recall import fbeta_by_thresholds
+from ...worlds import Neighbours
 from ..loss.moments import Integrated
-from ..loss.step import Composable, Counted, Family, Noise, NoiseKind, Step
+from ..loss.sampled import Sampled, drawn_beyond, exchanged, log_odds_against, mix
+from ..loss.step import Composable, Counted, Exponent, Family, Noise, NoiseKind, Step, no_group
+from ..loss.transform import TiltedNormal
 
-__all__ = ["Normal", "NormalStep", "TiltedNormal", "normal_delta", "psi_for_delta"]
+__all__ = ["Normal", "NormalReplaced", "NormalStep", "normal_delta", "psi_for_delta"]
 
 _U = 2.0**-53
+_LOG2 = math.log(2.0)
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 _SQRT_2PI = np.sqrt(2 * np.pi)
 _SQRT8 = np.sqrt(8.0)
@@ -187,11 +192,8 @@ class Normal(Composable):
         return fbeta_by_thresholds(self, beta, odds)
 
 
-@dataclass(frozen=True)
-class NormalStep(Integrated):
-    """N(0, 1) against N(μ, 1)."""
-
-    family: ClassVar[Family] = Family.NORMAL
+class _Shifted(Integrated):
+    """Normal noise that a person moves by μ, one way or either."""
 
     mu: float
 
@@ -209,6 +211,20 @@ class NormalStep(Integrated):
     def ends(self) -> tuple[float, float]:
         """Unbounded."""
         return (-math.inf, math.inf)
+
+    @property
+    def shift(self) -> float:
+        """μ."""
+        return self.mu
+
+
+@dataclass(frozen=True)
+class NormalStep(_Shifted):
+    """N(0, 1) against N(μ, 1)."""
+
+    family: ClassVar[Family] = Family.NORMAL
+
+    mu: float
 
     def loss(self, x: Array) -> Array:
         """μ(x − μ/2)."""
@@ -260,11 +276,6 @@ class NormalStep(Integrated):
         """μ."""
         return self.mu
 
-    @property
-    def shift(self) -> float:
-        """μ."""
-        return self.mu
-
     def tilted(self, tilt: float) -> TiltedNormal:
         """Normal again."""
         return TiltedNormal(self.mu, tilt)
@@ -300,55 +311,105 @@ class NormalStep(Integrated):
 
 
 @dataclass(frozen=True)
-class TiltedNormal:
-    """N(μ²/2 + λμ², μ²): the loss of a normal shift, tilted."""
+class NormalReplaced(_Shifted):
+    """Poisson sampling, replace: (1−q)N(0) + qN(−μ) against (1−q)N(0) + qN(μ).
+
+    This pair dominates every pair of records of norm at most μ, in any dimension. For t ≥ 1,
+    ∫(dA − t·dB)₊ = q·E(1 − bX − cY)₊ with b, c ≥ 0, X = dN(0)/dN(v), Y = dN(v′)/dN(v) under N(v). X and Y grow in
+    convex order with |v| and |v − v′|, a sum is largest in convex order when its terms are comonotone, and v = μ,
+    v′ = −μ has the largest of both marginals, comonotone. For t < 1 exchange the two laws.
+    """
 
     mu: float
-    tilt: float
+    rate: float
+
+    def _arms(self, x: Array) -> tuple[Array, Array]:
+        half = self.mu * self.mu / 2
+        return mix(self.mu * x - half, self.rate), mix(-self.mu * x - half, self.rate)
+
+    def loss(self, x: Array) -> Array:
+        """log(1−q+q·e^{μx−μ²/2}) − log(1−q+q·e^{−μx−μ²/2})."""
+        up, down = self._arms(x)
+        return np.asarray(up - down)
+
+    def slope(self, x: Array) -> Array:
+        """μ times the shares of both arms."""
+        half, log_q = self.mu * self.mu / 2, math.log(self.rate)
+        up, down = self._arms(x)
+        shares = np.exp(log_q + self.mu * x - half - up) + np.exp(log_q - self.mu * x - half - down)
+        return np.asarray(self.mu * shares)
+
+    def place(self, loss: Array) -> Array:
+        """μx = L/2 + asinh((1−q)/q·e^{μ²/2}·sinh(L/2)), from the quadratic in e^{μx}."""
+        half = np.asarray(loss, dtype=float) / 2
+        log_c = math.log1p(-self.rate) - math.log(self.rate) + self.mu * self.mu / 2 if self.rate < 1 else -math.inf
+        with np.errstate(divide="ignore", over="ignore"):
+            log_s = np.where(np.abs(half) < 20, np.log(np.abs(np.sinh(np.clip(half, -20, 20)))), np.abs(half) - _LOG2)
+            y = log_c + log_s
+            far = np.where(y < 30, np.arcsinh(np.exp(np.minimum(y, 30.0))), y + _LOG2)
+        return np.asarray((half + np.sign(half) * far) / self.mu)
+
+    def log_p0(self, x: Array) -> Array:
+        """The mixture without the person's other value."""
+        return np.asarray(-0.5 * x * x - _HALF_LOG_2PI + self._arms(x)[1])
+
+    def bend(self, x: Array) -> Array:
+        """As a normal of either mean."""
+        return np.asarray(np.abs(x) + 2 * self.mu)
+
+    def error(self, x: Array) -> Array:
+        """Both arms, and the inverse."""
+        up, down = self._arms(x)
+        half = self.mu * self.mu / 2
+        damp = sum(
+            np.minimum(self.rate * np.exp(np.minimum(s * self.mu * x - half - arm, 700.0)), 1.0)
+            for s, arm in ((1, up), (-1, down))
+        )
+        inner = 8 * _U * self.mu * (np.abs(x) + self.mu)
+        shrunk = np.abs(np.expm1(-np.minimum(up, 0))) + np.abs(np.expm1(-np.minimum(down, 0)))
+        return np.asarray(damp * inner + 16 * _U * (np.abs(up) + np.abs(down) + shrunk + damp * (1 + half)))
+
+    def _tail(self, x: float, sign: int) -> float:
+        """log mass right of x of (1−q)N(0) + qN(sign·μ)."""
+        inside = math.log(self.rate) + float(log_ndtr(sign * self.mu - x))
+        return float(np.logaddexp(math.log1p(-self.rate) + float(log_ndtr(-x)), inside)) if self.rate < 1 else inside
+
+    def above(self, x: float) -> tuple[float, float]:
+        """Both mixtures."""
+        return self._tail(x, 1), self._tail(x, -1)
+
+    def below(self, x: float) -> tuple[float, float]:
+        """By symmetry."""
+        return self._tail(-x, -1), self._tail(-x, 1)
+
+    def reach(self, log_top: float, log_bottom: float) -> tuple[float, float]:
+        """High enough for either part of each mixture."""
+        one_sided = Sampled(NormalStep(self.mu), self.rate) if self.rate < 1 else NormalStep(self.mu)
+        return -one_sided.reach(log_bottom, log_bottom)[1], one_sided.reach(log_top, log_top)[1]
+
+    def psi(self) -> float:
+        """That of all records drawn, 2μ apart."""
+        return 2 * self.mu
 
     @property
-    def nodes(self) -> int:
-        """What a frequency costs."""
-        return 1
+    def turns(self) -> tuple[float, ...]:
+        """Where the part that was drawn outgrows the rest, on either side."""
+        turn = self.mu / 2 + log_odds_against(self.rate) / self.mu
+        return (turn, -turn)
+
+    def exponent(self, power: float) -> Exponent:
+        """Beyond the turn a parabola; the laws mirror each other."""
+        if power < 0:
+            return exchanged(self, power)
+        if power <= 1:
+            return super().exponent(power)
+        return drawn_beyond(super().exponent(power), power, self.mu, self.rate, self.turns[0], both=True)
 
     @property
-    def uncut(self) -> bool:
-        """All of it."""
-        return True
+    def noise(self) -> Noise:
+        """Normal noise, drawn, one record for another."""
+        return Noise(NoiseKind.NORMAL, self.mu, self.rate, Neighbours.REPLACE)
 
-    @property
-    def mean(self) -> float:
-        """μ²(λ + ½)."""
-        return self.mu * self.mu * (self.tilt + 0.5)
-
-    @property
-    def variance(self) -> float:
-        """μ²."""
-        return self.mu * self.mu
-
-    @property
-    def log_scale(self) -> float:
-        """K(λ) = λ(λ+1)μ²/2."""
-        return self.tilt * (self.tilt + 1) * self.variance / 2
-
-    @property
-    def kappa(self) -> float:
-        """The error of a loss."""
-        return 4 * _U * self.mean
-
-    @property
-    def rho(self) -> float:
-        """The relative error of a mass."""
-        return 16 * _U * (1 + self.log_scale)
-
-    def log_moment(self, s: Array) -> Array:
-        """K(λ+s) − K(λ)."""
-        return np.asarray(s * self.mean + s * s * self.variance / 2)
-
-    def transform(self, h: float, count: int) -> Any:
-        """E e^{inh(L − mean)} for n < count."""
-        return np.exp(-0.5 * (h * self.mu * np.arange(count)) ** 2) + 0j
-
-    def decay(self, y: Array) -> Array:
-        """A bound on the size of the characteristic function that falls: itself."""
-        return np.exp(-0.5 * (self.mu * y) ** 2)
+    def grouped(self, size: int) -> Step:
+        """Nothing is known."""
+        raise no_group("replace")

@@ -8,22 +8,88 @@ level w = m + θ·log(θt) ≥ 0 for the likelihood-ratio threshold t:
 Everything is written in the right end z = z_R, which keeps its digits as θ → 1, where w − (θ+1)m loses them.
 The paper calls its one-sided test optimal; it is not for θ > 1. Where the threshold meets the densities,
 t·p1 = p0 turns every t·mass into another mass, so the profile needs no subtraction.
+
+``NarrowWide`` is what this and a stretched normal law have in common: the optimal test rejects H0 outside an interval
+if H0 is the narrow law, and inside one if it is the wide law (``flipped``), so every curve follows the masses of one
+interval.
 """
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from typing import Self
 
 import numpy as np
 
 from ...checks import Array
 from ...numerics.roots import root
 from ...numerics.special import expm1mx, log1pmx, sinhcm1
-from ...readings.precision_recall import fbeta_by_thresholds
-from .narrow_wide import NarrowWide
+from ...readings.guesses import fbeta_by_thresholds
+from ...readings.law import Known, Law
 
-__all__ = ["StretchedLaplace"]
+__all__ = ["NarrowWide", "StretchedLaplace"]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class NarrowWide(Law):
+    """The standard law under H0 and the same shifted by ``m`` and stretched by ``theta`` > 1 under H1; swapped when
+    ``flipped``.
+    """
+
+    m: float
+    theta: float
+    flipped: bool = False
+    known: Known = field(default=Known.EXACT, kw_only=True)
+
+    @property
+    def symmetric(self) -> bool:
+        """The two orders differ."""
+        return False
+
+    def reverse(self) -> Self:
+        """The other order."""
+        return replace(self, flipped=not self.flipped)
+
+    @abstractmethod
+    def _curve(self, given: Array, *, wide: bool, inside: bool, want: str) -> Array:
+        """Follow the curve: ``given`` is the wide/narrow mass inside/outside, ``want`` names the mass returned."""
+
+    def tradeoff(self, alpha: Array) -> Array:
+        """f(α) from the interval whose rejection region has H0-mass α."""
+        return self._curve(alpha, wide=self.flipped, inside=self.flipped, want="outside" if self.flipped else "inside")
+
+    def roc(self, alpha: Array) -> Array:
+        """1 − f(α)."""
+        return self._curve(alpha, wide=self.flipped, inside=self.flipped, want="inside" if self.flipped else "outside")
+
+    def inverse_roc(self, recall: Array) -> Array:
+        """The α whose recall is given."""
+        want = "inside" if self.flipped else "outside"
+        return self._curve(recall, wide=not self.flipped, inside=self.flipped, want=want)
+
+    def profile_inverse(self, delta: Array) -> Array:
+        """The least ε ≥ 0 with h(e^ε) ≤ δ, rounded up."""
+        delta = np.asarray(delta, dtype=float)
+        start = self.profile(np.zeros(delta.shape))
+        zero = start <= delta
+        d = np.where(~zero & (delta > 0), delta, 0.5 * start)
+        high = np.full(delta.shape, float(self.max_llr()) if self.flipped else 1.0)
+        if not self.flipped:
+            for _ in range(64):
+                short = self.profile(high) > d
+                if not short.any():
+                    break
+                high = np.where(short, 2 * high, high)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            value = root(lambda e: np.log(self.profile(e)) - np.log(d), np.zeros(delta.shape), high)
+        value = np.where(self.profile(value) > d, value * (1 + 1e-14) + 1e-300, value)
+        return np.where(zero, 0.0, np.where(delta > 0, value, self.max_llr()))
+
+    def fbeta(self, beta: Array, odds: Array) -> Array:
+        """Thresholds."""
+        return fbeta_by_thresholds(self, beta, odds)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -92,9 +158,7 @@ class StretchedLaplace(NarrowWide):
         use_inside = (safe <= 0.5) == inside
         goal = np.where(safe <= 0.5, safe, 1 - safe)
         z = self._level(
-            lambda x: np.where(use_inside, self._inside(x)[pick], self._outside(x)[pick]),
-            goal,
-            rising=use_inside,
+            lambda x: np.where(use_inside, self._inside(x)[pick], self._outside(x)[pick]), goal, rising=use_inside
         )
         other = {"inside": self._inside, "outside": self._outside}[want](z)[1 - pick]
         at_zero, at_one = (0.0, 1.0) if (want == "inside") == inside else (1.0, 0.0)
@@ -211,7 +275,3 @@ class StretchedLaplace(NarrowWide):
     def psi(self) -> Array:
         """Infinite: in the tail the recall is α^{1/θ}, above every G_μ."""
         return np.asarray(np.inf)
-
-    def fbeta(self, beta: Array, odds: Array) -> Array:
-        """Thresholds."""
-        return fbeta_by_thresholds(self, beta, odds)

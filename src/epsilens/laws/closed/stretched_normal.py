@@ -19,8 +19,7 @@ from scipy.special import erf, log_ndtr, ndtr, owens_t
 from ...checks import Array
 from ...numerics.roots import root
 from ...numerics.special import log1pmx, mills, mills_drop
-from ...readings.precision_recall import fbeta_by_thresholds
-from .narrow_wide import NarrowWide
+from .stretched_laplace import NarrowWide
 
 __all__ = ["StretchedNormal"]
 
@@ -265,7 +264,3 @@ class StretchedNormal(NarrowWide):
     def psi(self) -> Array:
         """Infinite: Φ⁻¹(1−α) − Φ⁻¹(f(α)) grows like z(1 − 1/θ) in the tail, whichever law is H0."""
         return np.asarray(np.inf)
-
-    def fbeta(self, beta: Array, odds: Array) -> Array:
-        """Thresholds."""
-        return fbeta_by_thresholds(self, beta, odds)

@@ -1,8 +1,8 @@
 """Laws of one real observation, with the exact distribution functions that a pair of them needs.
 
 Each gives log density, log cdf and log survival function with relative precision in its own tail, the points where
-its density bends (``knots``), its atoms, and where it is centred. ``Laplaces``, ``LaplaceSum``, ``NormalLaplace`` and
-``Clamped`` build mixtures, differences of noisy answers, noisy answers about normal data, and clamped answers.
+its density bends (``knots``), its atoms, and where it is centred. ``Laplaces``, ``LaplaceSum`` and ``Clamped`` build
+mixtures, differences of noisy answers, and clamped answers.
 """
 
 from __future__ import annotations
@@ -15,9 +15,8 @@ from scipy.special import log_ndtr, logsumexp
 
 from ...checks import Array
 from ...errors import InputError
-from ...numerics.special import mills
 
-__all__ = ["Clamped", "LaplaceSum", "Laplaces", "Line", "NormalLaplace", "Normals", "Tail", "limit_of_ratio"]
+__all__ = ["Clamped", "LaplaceSum", "Laplaces", "Line", "Normals", "Tail", "limit_of_ratio"]
 
 _LOG2 = np.log(2.0)
 _HALF_LOG_2PI = 0.5 * np.log(2 * np.pi)
@@ -48,57 +47,40 @@ class Line(Protocol):
     @property
     def knots(self) -> tuple[float, ...]:
         """Where the density is not smooth."""
-        ...
 
     @property
     def atoms(self) -> tuple[tuple[float, float], ...]:
         """(place, mass) of each atom."""
-        ...
 
     @property
     def support(self) -> tuple[float, float]:
         """The ends of the support."""
-        ...
 
     @property
     def centre(self) -> float:
         """A point with appreciable mass on both sides."""
-        ...
 
     @property
     def scale(self) -> float:
         """The width over which the density changes."""
-        ...
 
     def tails(self) -> tuple[Tail, Tail]:
         """How the density ends on the left and on the right."""
-        ...
 
     def log_pdf(self, x: Array) -> Array:
         """Log of the density of the continuous part."""
-        ...
 
     def log_cdf(self, x: Array) -> Array:
         """log P(X ≤ x) of the continuous part and the lower atom."""
-        ...
 
     def log_sf(self, x: Array) -> Array:
         """log P(X > x)."""
-        ...
 
 
-@dataclass(frozen=True, slots=True)
-class _Mixture:
-    """Weights, locations and scales of equal length."""
+class _Unbounded:
+    """A law without atoms on the whole line."""
 
-    weights: tuple[float, ...]
-    locations: tuple[float, ...]
-    scales: tuple[float, ...]
-
-    @classmethod
-    def at(cls, location: float = 0.0, scale: float = 1.0) -> Self:
-        """One law."""
-        return cls((1.0,), (location,), (scale,))
+    __slots__ = ()
 
     @property
     def atoms(self) -> tuple[tuple[float, float], ...]:
@@ -109,6 +91,20 @@ class _Mixture:
     def support(self) -> tuple[float, float]:
         """The whole line."""
         return (-np.inf, np.inf)
+
+
+@dataclass(frozen=True, slots=True)
+class _Mixture(_Unbounded):
+    """Weights, locations and scales of equal length."""
+
+    weights: tuple[float, ...]
+    locations: tuple[float, ...]
+    scales: tuple[float, ...]
+
+    @classmethod
+    def at(cls, location: float = 0.0, scale: float = 1.0) -> Self:
+        """One law."""
+        return cls((1.0,), (location,), (scale,))
 
     @property
     def centre(self) -> float:
@@ -122,11 +118,7 @@ class _Mixture:
 
     def _z(self, x: Array) -> tuple[Array, Array, Array]:
         s = np.asarray(self.scales)
-        return (
-            (np.asarray(x, dtype=float)[..., None] - np.asarray(self.locations)) / s,
-            np.log(self.weights),
-            s,
-        )
+        return ((np.asarray(x, dtype=float)[..., None] - np.asarray(self.locations)) / s, np.log(self.weights), s)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +187,7 @@ class Normals(_Mixture):
 
 
 @dataclass(frozen=True, slots=True)
-class LaplaceSum:
+class LaplaceSum(_Unbounded):
     """location + Lap(b1) ± Lap(b2): the difference (or sum) of two noisy answers (paper 001).
 
     With b1 ≥ b2, κ = 1/b2 − 1/b1 and φ(y) = (1−e^{−y})/y, for x ≥ 0:
@@ -211,16 +203,6 @@ class LaplaceSum:
     def knots(self) -> tuple[float, ...]:
         """The centre, where the second derivative jumps."""
         return (self.location,)
-
-    @property
-    def atoms(self) -> tuple[tuple[float, float], ...]:
-        """None."""
-        return ()
-
-    @property
-    def support(self) -> tuple[float, float]:
-        """The whole line."""
-        return (-np.inf, np.inf)
 
     @property
     def centre(self) -> float:
@@ -269,75 +251,6 @@ class LaplaceSum:
 
 
 @dataclass(frozen=True, slots=True)
-class NormalLaplace:
-    """location + N(0, σ²) + Lap(b): Laplace noise about normal data (paper 004, Lemma 2).
-
-    With t = (x − location)/σ and r = σ/b the density is φ(t)·(M(r+t) + M(r−t))/(2b), M Mills' ratio.
-    """
-
-    sigma: float
-    b: float
-    location: float = 0.0
-
-    @property
-    def knots(self) -> tuple[float, ...]:
-        """None: the density is smooth."""
-        return ()
-
-    @property
-    def atoms(self) -> tuple[tuple[float, float], ...]:
-        """None."""
-        return ()
-
-    @property
-    def support(self) -> tuple[float, float]:
-        """The whole line."""
-        return (-np.inf, np.inf)
-
-    @property
-    def centre(self) -> float:
-        """The location."""
-        return self.location
-
-    @property
-    def scale(self) -> float:
-        """The larger of the two."""
-        return max(self.sigma, self.b)
-
-    def _log_sides(self, x: Array) -> tuple[Array, Array, Array]:
-        t, r = (np.asarray(x, dtype=float) - self.location) / self.sigma, self.sigma / self.b
-        base = r * r / 2
-        return t, base + r * t + log_ndtr(-t - r), base - r * t + log_ndtr(t - r)
-
-    def tails(self) -> tuple[Tail, Tail]:
-        """The Laplace part, raised by e^{σ²/2b²}."""
-        log_factor, at = (self.sigma / self.b) ** 2 / 2 - np.log(2 * self.b), self.location / self.b
-        return Tail(1 / self.b, 0, float(log_factor - at)), Tail(1 / self.b, 0, float(log_factor + at))
-
-    def log_pdf(self, x: Array) -> Array:
-        """The two exponential sides, added in logs."""
-        _, left, right = self._log_sides(x)
-        return np.asarray(np.logaddexp(left, right) - np.log(2 * self.b))
-
-    def _log_tail(self, x: Array) -> Array:
-        """log P(X ≤ −|x − location|): φ(t)(M(t) − ½M(r+t)) + ½·(exponential side), t = |·|/σ: positive terms."""
-        t, r = np.abs(np.asarray(x, dtype=float) - self.location) / self.sigma, self.sigma / self.b
-        normal = np.log(mills(t) - 0.5 * mills(r + t)) - t * t / 2 - _HALF_LOG_2PI
-        side = r * r / 2 - r * t + log_ndtr(t - r) - _LOG2
-        return np.asarray(np.logaddexp(normal, side))
-
-    def log_cdf(self, x: Array) -> Array:
-        """The tail on the left; one minus it on the right."""
-        tail = self._log_tail(x)
-        return np.where(np.asarray(x) < self.location, tail, np.log1p(-np.exp(np.minimum(tail, -_LOG2))))
-
-    def log_sf(self, x: Array) -> Array:
-        """The mirror image of the cdf."""
-        tail = self._log_tail(x)
-        return np.where(np.asarray(x) > self.location, tail, np.log1p(-np.exp(np.minimum(tail, -_LOG2))))
-
-
-@dataclass(frozen=True, slots=True)
 class Clamped:
     """A law clamped to [low, high]: what lies beyond becomes an atom at the end."""
 
@@ -358,10 +271,7 @@ class Clamped:
     def atoms(self) -> tuple[tuple[float, float], ...]:
         """Both ends."""
         low, high = np.asarray(self.low), np.asarray(self.high)
-        return (
-            (self.low, float(np.exp(self.inner.log_cdf(low)))),
-            (self.high, float(np.exp(self.inner.log_sf(high)))),
-        )
+        return ((self.low, float(np.exp(self.inner.log_cdf(low)))), (self.high, float(np.exp(self.inner.log_sf(high)))))
 
     @property
     def support(self) -> tuple[float, float]:

@@ -21,9 +21,9 @@ from ...checks import Array
 from ...errors import InputError
 from ...numerics.roots import integrate, root
 from ...numerics.special import moment_less_one
+from ...readings.curve import psi_by_tangents
+from ...readings.guesses import fbeta_by_thresholds
 from ...readings.law import Known, Law
-from ...readings.precision_recall import fbeta_by_thresholds
-from ...readings.tradeoff import psi_by_tangents
 from .line import Line, limit_of_ratio
 
 __all__ = ["Pieces"]

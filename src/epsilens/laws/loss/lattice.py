@@ -74,15 +74,7 @@ class Lattice:
     def reverse(self) -> Lattice:
         """In the other order."""
         return Lattice(
-            -self.c,
-            self.dt,
-            self.upper_back,
-            self.lower_back,
-            self.upper,
-            self.lower,
-            self.kappa,
-            self.rho,
-            self.exact,
+            -self.c, self.dt, self.upper_back, self.lower_back, self.upper, self.lower, self.kappa, self.rho, self.exact
         )
 
 

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from ...checks import Array
-from ...numerics.frozen import brief
+from ...numerics.written import brief
+from ...readings.guesses import fbeta_floor
 from ...readings.law import Known
-from ...readings.precision_recall import fbeta_floor
 from .moments import ERROR
 from .order import ROUGH, Order, Product, Work, probit_gap
 from .sampled import Swapped

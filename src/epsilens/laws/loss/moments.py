@@ -18,10 +18,10 @@ from ...checks import Array
 from ...numerics.special import expm1mx
 from .step import Step
 
-__all__ = ["ERROR", "LEGENDRE", "WIDE", "Integrated", "Nodes", "nodes", "panels", "quadrature", "resolved"]
+__all__ = ["ERROR", "LEGENDRE", "Integrated", "Nodes", "nodes", "panels", "resolved"]
 
 LEGENDRE = {n: np.polynomial.legendre.leggauss(n) for n in (2, 3, 5, 10)}
-WIDE = 4.0  # the change of a log density over a panel of ten nodes
+_WIDE = 4.0  # the change of a log density over a panel of ten nodes
 _BEND = 2.0  # the same where the exponent may be complex
 
 ERROR = 1e-11  # relative, of what quadrature gives; tested against mpmath
@@ -56,7 +56,7 @@ def panels(step: Step, edges: Array) -> tuple[Array, Array, Any]:
     if not left.size:
         return left, width, owner
     spread = width * np.maximum(step.bend(left), step.bend(left + width))
-    pieces = np.maximum(np.ceil(spread / WIDE), 1).astype(int)
+    pieces = np.maximum(np.ceil(spread / _WIDE), 1).astype(int)
     if (pieces > 1).any():
         first = np.repeat(np.cumsum(pieces) - pieces, pieces)
         rank = np.arange(pieces.sum()) - first
@@ -65,23 +65,15 @@ def panels(step: Step, edges: Array) -> tuple[Array, Array, Any]:
     return left, width, owner
 
 
-def quadrature(step: Step, low: float, high: float, steepness: float = 1.0) -> tuple[Array, Array]:
-    """Places and log weights for integrals over [low, high] of what changes ``steepness`` times as fast as the step."""
-    first, wide, _ = panels(step, np.linspace(low, high, 9))
-    times = max(math.ceil(steepness), 1)
-    left = (first[:, None] + wide[:, None] * np.arange(times) / times).ravel()
-    width = np.repeat(wide / times, times)
-    x, w = LEGENDRE[10]
-    at = (left[:, None] + width[:, None] * (1 + x) / 2).ravel()
-    return at, np.log((width[:, None] / 2 * w).ravel())
-
-
 def nodes(step: Step, low: float, high: float) -> Nodes:
     """The step between two places as a few hundred nodes, for the choice of tilt and window."""
     atoms = step.atoms
     loss, log_p, only0, only1 = atoms.loss, atoms.log_p, atoms.only0, atoms.only1
     if step.span is not None and high > low:
-        at, log_w = quadrature(step, low, high)
+        left, width, _ = panels(step, np.linspace(low, high, 9))
+        x, w = LEGENDRE[10]
+        at = (left[:, None] + width[:, None] * (1 + x) / 2).ravel()
+        log_w = np.log((width[:, None] / 2 * w).ravel())
         here = step.loss(at)
         loss = np.concatenate((loss, here))
         log_p = np.concatenate((log_p, step.log_p0(at) + here + log_w))
@@ -101,7 +93,7 @@ def resolved(step: Step, low: float, high: float, steepness: float, most: int) -
     for _ in range(12):
         bend, loss = step.bend(cuts), step.loss(cuts)
         plain = np.diff(cuts) * np.maximum(bend[1:], bend[:-1])
-        change = np.maximum(plain / _BEND, (plain + steepness * np.diff(loss)) / WIDE)
+        change = np.maximum(plain / _BEND, (plain + steepness * np.diff(loss)) / _WIDE)
         if not float(change.sum()) < most / 10:
             return None
         pieces = np.maximum(np.ceil(change), 1).astype(int)

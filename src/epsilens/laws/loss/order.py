@@ -11,15 +11,14 @@ import numpy as np
 from scipy.special import ndtr, ndtri_exp
 
 from ...checks import Array
-from .inversion import Inverted, invert
-from .largest import Largest
+from .inversion import Inverted, Largest, invert
 from .lattice import Lattice, discretise
 from .plan import HALF, Ask, Plan, aim, common_unit, largest_loss, levels, plan, reach_of
 from .slice import Slice, slice_of
-from .step import Step
+from .step import Counted, Step
 from .transform import MOST_POINTS, Part, log_moment, power, window
 
-__all__ = ["MOST_WORK", "ROUGH", "Order", "Product", "Work", "probit_gap"]
+__all__ = ["ROUGH", "Order", "Product", "Work", "probit_gap"]
 
 _TRIES = 4
 _MOST_SLICES = 48  # kept
@@ -38,7 +37,7 @@ _FLOOR = -690.0  # a log probability below which nothing is refined any further
 class Product:
     """Steps with their counts, and the lattices made of them."""
 
-    def __init__(self, steps: Sequence[tuple[Step, int]]) -> None:
+    def __init__(self, steps: Sequence[Counted]) -> None:
         self.steps = tuple(steps)
         self.count = sum(k for _, k in self.steps)
         self._lattices: dict[tuple[int, bool], list[tuple[tuple[float, float, float], Lattice]]] = {}

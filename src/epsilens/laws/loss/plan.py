@@ -17,22 +17,11 @@ from scipy.special import logsumexp
 
 from ...checks import Array
 from .moments import Nodes, nodes
-from .step import Atoms, Step
+from .step import Atoms, Counted, Step
 
 __all__ = [
-    "HALF",
-    "Aim",
-    "Ask",
-    "Cumulants",
-    "Plan",
-    "aim",
-    "common_unit",
-    "decided",
-    "largest_loss",
-    "levels",
-    "plan",
-    "reach_of",
-]
+    "HALF", "Aim", "Ask", "Plan", "aim", "common_unit", "decided", "largest_loss", "levels", "plan", "reach_of",
+]  # fmt: skip
 
 _U = 2.0**-53
 
@@ -123,9 +112,7 @@ def levels(log_value: float, width: float, count: int, flipped: bool) -> tuple[f
     return 4.0 * math.floor(top / 4), 4.0 * math.floor(bottom / 4)
 
 
-def cumulants(
-    steps: Sequence[tuple[Step, int]], cut: tuple[float, float], flipped: bool, most: float = math.inf
-) -> Cumulants:
+def cumulants(steps: Sequence[Counted], cut: tuple[float, float], flipped: bool, most: float = math.inf) -> Cumulants:
     """The product's cumulants, cut off at these levels, and at a loss beyond which it makes no difference."""
     return Cumulants([(nodes(step, *reach_of(step, cut, most)), k) for step, k in steps], flipped)
 
@@ -138,7 +125,7 @@ def reach_of(step: Step, cut: tuple[float, float], most: float) -> tuple[float, 
     return low, high
 
 
-def largest_loss(steps: Sequence[tuple[Step, int]], flipped: bool, ask: Ask, width: float) -> float:
+def largest_loss(steps: Sequence[Counted], flipped: bool, ask: Ask, width: float) -> float:
     """A loss of one step that decides the test whatever the others show, so that it may as well be infinite.
 
     Once the loss of one step exceeds the threshold by what all the others can take back, and by log(100/width), the
@@ -182,7 +169,7 @@ def _saddle(ask: Ask, grid: Array, k_of: Array) -> tuple[float, float, float]:
     return float(grid[i]), float(bound[i]), ask.value
 
 
-def decided(steps: Sequence[tuple[Step, int]], flipped: bool, at: Aim) -> float:
+def decided(steps: Sequence[Counted], flipped: bool, at: Aim) -> float:
     """A loss b of one step that the others do not make up for, and that leaves the answer to smaller ones.
 
     It lies above log t by 16 standard deviations of the losses below it; infinite where none does.
@@ -205,7 +192,7 @@ def decided(steps: Sequence[tuple[Step, int]], flipped: bool, at: Aim) -> float:
     return found
 
 
-def aim(steps: Sequence[tuple[Step, int]], flipped: bool, ask: Ask, width: float, most: float | None = None) -> Aim:
+def aim(steps: Sequence[Counted], flipped: bool, ask: Ask, width: float, most: float | None = None) -> Aim:
     """Where one question aims, with losses above ``most`` left out."""
     count = sum(k for _, k in steps)
     moving = sum(k * max(1 - _total_mass(step.atoms), 1e-6) for step, k in steps if step.span is not None)

@@ -1,7 +1,8 @@
 """Steps made of another: exchanged laws, and releases of a sample, where a person is drawn with a probability or not.
 
 Adding or removing a person mixes H1 with H0 (``Sampled``); ``Flagged`` tells whether the person was drawn. Where one
-record is exchanged for another, see :mod:`.replaced`.
+record is exchanged for another, see
+:class:`~epsilens.laws.closed.normal.NormalReplaced`.
 """
 
 from __future__ import annotations
@@ -18,16 +19,8 @@ from .moments import Integrated
 from .step import Atoms, Exponent, Noise, NoiseKind, Step, no_group
 
 __all__ = [
-    "Flagged",
-    "Sampled",
-    "Swapped",
-    "drawn_beyond",
-    "exchanged",
-    "log_odds_against",
-    "mix",
-    "sampled_atoms",
-    "unmix",
-]
+    "Flagged", "Sampled", "Swapped", "drawn_beyond", "exchanged", "log_odds_against", "mix", "sampled_atoms", "unmix",
+]  # fmt: skip
 
 _U = 2.0**-53
 _LOG2 = math.log(2.0)
@@ -106,44 +99,36 @@ def drawn_beyond(plain: Exponent, power: float, mu: float, rate: float, turn: fl
 
 
 class _Around(Integrated):
-    """A step made of another, whose continuous part it shares."""
+    """A step made of another, whose continuous part it shares: what it does not say itself is as the base says."""
 
     base: Step
 
     @property
     def rho(self) -> float:
-        """As the base."""
         return self.base.rho
 
     @property
     def mirrored(self) -> bool:
-        """As the base."""
         return self.base.mirrored
 
     @property
     def span(self) -> tuple[float, float] | None:
-        """As the base."""
         return self.base.span
 
     @property
     def knots(self) -> tuple[float, ...]:
-        """As the base."""
         return self.base.knots
 
     def loss(self, x: Array) -> Array:
-        """As the base."""
         return self.base.loss(x)
 
     def slope(self, x: Array) -> Array:
-        """As the base."""
         return self.base.slope(x)
 
     def place(self, loss: Array) -> Array:
-        """As the base."""
         return self.base.place(loss)
 
     def log_p0(self, x: Array) -> Array:
-        """As the base."""
         return self.base.log_p0(x)
 
     def bend(self, x: Array) -> Array:
@@ -151,11 +136,9 @@ class _Around(Integrated):
         return self.base.bend(x)
 
     def error(self, x: Array) -> Array:
-        """As the base."""
         return self.base.error(x)
 
     def reach(self, log_top: float, log_bottom: float) -> tuple[float, float]:
-        """As the base."""
         return self.base.reach(log_top, log_bottom)
 
     def psi(self) -> float:
@@ -164,17 +147,14 @@ class _Around(Integrated):
 
     @property
     def shift(self) -> float:
-        """As the base."""
         return self.base.shift
 
     @property
     def turns(self) -> tuple[float, ...]:
-        """As the base."""
         return self.base.turns
 
     @property
     def known(self) -> Known:
-        """As the base."""
         return self.base.known
 
 

@@ -3,7 +3,7 @@
 For λ > 0 and M(z) = E e^{zS} over what is finite, δ(ε) = (1/2π)∫ M(z)·e^{−zε}/(z(z+1)) dy on z = λ + iy. The trapezoid
 rule of step h = 2π/W is, by Poisson's summation, Σ_m δ(ε + mW)·e^{λmW}: all terms are positive, so that it is an upper
 bound as it stands, and a lower one less the terms m ≠ 0, which Chernoff's bound holds. Nothing is discretised: what is
-left are the frequencies left out (:mod:`.tilted`), quadrature, rounding, and the mass cut off far out.
+left are the frequencies left out (:mod:`.transform`), quadrature, rounding, and the mass cut off far out.
 
 What is cut off are outcomes in which some step shows a loss at +∞, or one where it was cut. A step is cut off below
 some loss, and above b. With F the outcomes in which some step lies above and none below,
@@ -24,10 +24,10 @@ from scipy.fft import irfft
 
 from ...checks import Array
 from .plan import Aim
-from .step import Step, Tilting
-from .tilted import frequency, tilted
+from .step import Counted, Tilting
+from .transform import frequency, tilted
 
-__all__ = ["Rest", "Series", "rest_of", "series"]
+__all__ = ["Series", "rest_of", "series"]
 
 _U = 2.0**-53
 _CHEAP, _MOST_WORK = 2**19, 2**27  # frequencies times nodes: not worth another tilt, and too many
@@ -100,11 +100,7 @@ class Series:
 
 
 def series(
-    steps: Sequence[tuple[Step, int]],
-    flipped: bool,
-    aim: Aim,
-    reaches: Sequence[tuple[float, float]],
-    tolerance: float,
+    steps: Sequence[Counted], flipped: bool, aim: Aim, reaches: Sequence[tuple[float, float]], tolerance: float
 ) -> Series | None:
     """The series about the aim's saddle; None where it would take too much or its tail cannot be bounded.
 
@@ -158,7 +154,7 @@ class _Frame:
 
 
 def _frame(
-    steps: Sequence[tuple[Step, int]],
+    steps: Sequence[Counted],
     flipped: bool,
     aim: Aim,
     reaches: Sequence[tuple[float, float]],
@@ -222,11 +218,7 @@ def _tilts(aim: Aim) -> list[tuple[float, float]]:
 
 
 def _laws(
-    steps: Sequence[tuple[Step, int]],
-    flipped: bool,
-    tilt: float,
-    reaches: Sequence[tuple[float, float]],
-    steepness: float,
+    steps: Sequence[Counted], flipped: bool, tilt: float, reaches: Sequence[tuple[float, float]], steepness: float
 ) -> list[tuple[Tilting, int]] | None:
     laws = []
     for (step, k), reach in zip(steps, reaches, strict=True):
@@ -318,7 +310,7 @@ class Rest:
 
 
 def rest_of(
-    steps: Sequence[tuple[Step, int]],
+    steps: Sequence[Counted],
     flipped: bool,
     reaches: Sequence[tuple[float, float]],
     laws: Sequence[tuple[Tilting, int]],

@@ -292,14 +292,7 @@ def _lower(
 
 
 def slice_of(
-    powers: tuple[Power, Power],
-    tilt: float,
-    dt: float,
-    kappa: float,
-    rho: float,
-    loss: float,
-    tops: Array,
-    leak: float,
+    powers: tuple[Power, Power], tilt: float, dt: float, kappa: float, rho: float, loss: float, tops: Array, leak: float
 ) -> Slice:
     """A slice about ``loss`` from the tilted products of the upper and the lower side.
 

@@ -23,17 +23,8 @@ from ...readings.law import Known, Law
 from ...worlds import Neighbours
 
 __all__ = [
-    "Atoms",
-    "Composable",
-    "Counted",
-    "Exponent",
-    "Family",
-    "Noise",
-    "NoiseKind",
-    "Step",
-    "Tilting",
-    "no_group",
-]
+    "Atoms", "Composable", "Counted", "Exponent", "Family", "Noise", "NoiseKind", "Step", "Tilting", "no_group",
+]  # fmt: skip
 
 #: (x, loss, log q) → log q·e^{aL}, and the size of what was rounded on the way.
 Exponent = Callable[[Array, Array, Array], tuple[Array, Array]]
@@ -88,49 +79,39 @@ class Tilting(Protocol):
     @property
     def nodes(self) -> int:
         """What a frequency costs."""
-        ...
 
     @property
     def uncut(self) -> bool:
         """Whether nothing of the step was left out."""
-        ...
 
     @property
     def mean(self) -> float:
         """Of the tilted loss."""
-        ...
 
     @property
     def variance(self) -> float:
         """Of the tilted loss."""
-        ...
 
     @property
     def log_scale(self) -> float:
         """K(λ) = log E e^{λL}."""
-        ...
 
     @property
     def kappa(self) -> float:
         """The error of a loss."""
-        ...
 
     @property
     def rho(self) -> float:
         """The relative error of a mass."""
-        ...
 
     def log_moment(self, s: Array) -> Array:
         """K(λ+s) − K(λ)."""
-        ...
 
     def transform(self, h: float, count: int) -> Any:
         """E e^{inh(L − mean)} for n < count."""
-        ...
 
     def decay(self, y: Array) -> Array:
         """A bound on the size of the characteristic function that falls."""
-        ...
 
 
 class Step(ABC):

@@ -1,15 +1,21 @@
-"""An assessment as plain values for JSON. Nobody's values are in it: answers of groups, counts of people, no rows."""
+"""An assessment as data: plain values for JSON, and a draft record for the public deployments registry.
+
+Nobody's values are in it: answers of groups, counts of people, no rows.
+"""
 
 from __future__ import annotations
 
-import math
+import json
+import re
 from typing import TYPE_CHECKING, Any
 
+from ... import __version__
 from ...assessment.assessment import SCHEMA
 from ...assessment.provenance import SOURCE
 from ...data.tables.source import masked
-from .queries import title
-from .relatives import relatives_data
+from ..presenters import finite
+from .labels import title
+from .tables import relatives_data
 from .words import headline, sentence, status
 
 if TYPE_CHECKING:
@@ -17,7 +23,7 @@ if TYPE_CHECKING:
     from ...assessment.assessment import Assessment, Risk
     from ...data.scan.result import Scan
 
-__all__ = ["as_dict", "release_values"]
+__all__ = ["as_dict", "release_values", "to_registry"]
 
 
 def as_dict(a: Assessment) -> dict[str, Any]:
@@ -49,7 +55,7 @@ def as_dict(a: Assessment) -> dict[str, Any]:
         "reproduce": {**a.reproduce, **({"command": a.command} if a.command else {})},
         "release": release_values(a),
     }
-    made: dict[str, Any] = _finite(plain)
+    made: dict[str, Any] = finite(plain)
     return made
 
 
@@ -101,9 +107,75 @@ def _isolation(scan: Scan) -> dict[str, Any]:
     }
 
 
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _finite(v) for key, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(v) for v in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+# -- the registry -------------------------------------------------------------------------------------------------
+
+#: A value with a comment; an empty value is one to be filled in.
+Line = tuple[str, Any, str]
+
+
+def to_registry(a: Assessment) -> str:
+    """The YAML record, as a draft: the ε is the planned one, because that is the release described."""
+    r, person = a.release, a.release.data.person
+    noise = r.mechanism.noise.value.capitalize()
+    variant = "Pure DP" if r.mechanism.delta is None else "Approximate DP"
+    unit = "one person, all of whose rows" if person else "one row, which is one person"
+    used = f"at most {r.data.max_rows} rows a person in sums and averages" if person else ""
+    shares = ", ".join(f"{title(a, q)}: {q.share * a.epsilon:.6g}" for q in a.queries)
+    how = list(dict.fromkeys(risk.how for risk in a.risks if risk.how))
+    out = [
+        f"# Written by epsilens {__version__}. {headline(a)}.",
+        "# Fields that are empty are not known to the assessment: fill them in before publishing.",
+        "# Do not publish figures on isolation or true answers.",
+        *_lines(0, ("status", "Draft", ""), ("tier", "", "assigned by the registry")),
+        "deployment:",
+        *_part(
+            "basic",
+            ("name", r.title, ""), ("data_curators", [], "who holds the data"), ("intended_use", "", ""),
+            ("data_product_type", "", "for example summary statistics"), ("data_product_region", "", ""),
+            ("description", "; ".join(title(a, q) for q in a.queries), ""), ("publication_date", "", ""),
+            ("data_product_sector", "", ""),
+        ),
+        *_part("dp_variant", ("variant_name", variant, "")),
+        *_part(
+            "privacy_loss",
+            ("privacy_unit", "User-level" if person else "Record-level", ""),
+            ("privacy_unit_details", ", ".join(filter(None, (unit, used))), ""),
+            ("privacy_parameters", {"epsilon": a.epsilon, "delta": r.mechanism.delta, "rho": None}, ""),
+            ("privacy_parameters_details", f"ε of each query: {shares}", ""),
+        ),
+        *_part(
+            "deployment_model",
+            ("model_name", "Central", ""), ("model_name_details", "", ""),
+            ("release_type", "", "one-shot or continual"),
+            ("release_type_details", "", ""), ("data_source_type", "", "static or dynamic"),
+            ("data_source_type_details", "", ""), ("access_type", "", "interactive or not"),
+            ("access_type_details", "", ""),
+        ),
+        *_part("accounting", ("composition", "; ".join(how), ""), ("post_processing", "", "")),
+        *_part(
+            "implementation",
+            ("mechanisms", [f"{noise} noise"], ""),
+            ("justification", "", "why this ε: the limits, and who agreed to them"),
+        ),
+        *_part(
+            "administrative",
+            ("sources", [], "links to what was published"), ("notes", "", ""), ("registry_authors", [], ""),
+        ),
+    ]  # fmt: skip
+    return "\n".join(out) + "\n"
+
+
+def _part(name: str, *lines: Line) -> list[str]:
+    return [f"  {name}:", *_lines(4, *lines)]
+
+
+def _lines(indent: int, *lines: Line) -> list[str]:
+    """Values as JSON, which is YAML too and needs no further escaping."""
+    made = []
+    for name, value, comment in lines:
+        shown = json.dumps(value, ensure_ascii=True)
+        if isinstance(value, dict):  # YAML takes 1e-06 for text: a float needs its point
+            shown = re.sub(r"\b(\d+)e(?=[-+])", r"\1.0e", shown)
+        note = comment or ("to be filled in" if value in ("", []) else "")
+        made.append(f"{' ' * indent}{name}: {shown}" + (f"  # {note}" if note else ""))
+    return made

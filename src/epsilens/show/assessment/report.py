@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 from ...assessment.provenance import SOURCE
 from ...data.scan.scan import DISCLOSURE as SCAN_DISCLOSURE
 from ..charts import icons
-from ..charts.assessment import accuracy_curve, risk_curve
-from ..charts.known import known_curve
-from ..charts.strips import MOST_GROUPS, precedent_strip, simulated, simulated_query
+from ..charts.assessment import MOST_GROUPS, accuracy_curve, precedent_strip, risk_curve, simulated, simulated_query
+from ..charts.findings import known_curve
 from ..document import (
     Cell,
     Code,
@@ -46,25 +45,19 @@ from ..document import (
 from ..scan import alone
 from ..words import apart, frequencies, people_of_100
 from .data import release_values
-from .numbers import FREQUENCIES, error, planned, risk, share, value
-from .queries import facts, group_name, title
-from .relatives import relation, relatives_sentence, relatives_table
-from .tables import accuracy_table, combinations, risk_note, risk_table
-from .tampering import hidden_sentence, hidden_table
-from .words import (
-    DISCLOSURE,
-    contradiction,
-    error_at,
-    failed,
-    headline,
-    lead,
-    leading,
-    reached,
-    second,
-    second_name,
-    share_of_people,
-    status,
+from .labels import FREQUENCIES, error, facts, group_name, planned, risk, share, title, value
+from .tables import (
+    accuracy_table,
+    combinations,
+    hidden_sentence,
+    hidden_table,
+    relation,
+    relatives_sentence,
+    relatives_table,
+    risk_note,
+    risk_table,
 )
+from .words import DISCLOSURE, contradiction, error_at, headline, lead, reached, second_name, share_of_people, status
 
 if TYPE_CHECKING:
     from ...assessment.accuracy import QueryAccuracy
@@ -84,7 +77,7 @@ def present(a: Assessment, day: date | None = None) -> Document:
     return Document(
         a.release.title,
         "Assessment of a planned release",
-        (Status(status(a), failed(a)), Lead(lead(a)), _pictures(a)),
+        (Status(status(a), a.verdict.exceeded), Lead(lead(a)), _pictures(a)),
         (*(section for section in sections if section is not None), *_assumed(a), _reproduce(a)),
         headline=headline(a),
         facts=tuple(Fact(name, text) for name, text in facts(a)),
@@ -100,21 +93,17 @@ def present(a: Assessment, day: date | None = None) -> Document:
 
 def _pictured(a: Assessment) -> Risk:
     """The risk that the icon arrays draw: the leading one if it is a frequency, else the membership test."""
-    first = leading(a)
+    first = a.leading
     return first if first.reading in FREQUENCIES else next(r for r in a.risks if r.key == "membership")
 
 
 def _pictures(a: Assessment) -> Icons:
-    r, at = _pictured(a), second(a)
+    r, at = _pictured(a), a.verdict.alternative
     right = " right" if r.reading == "success" else ""
     now = reached(a, r, r.planned)
     values = [now, *([] if at is None or r.recommended is None else [r.recommended])]
     shown = frequencies(*values, r.baseline)
-    first = (
-        Span(f"Planned, ε = {planned(a.epsilon)}: "),
-        Span(shown[0], "risk" if r.over else "number"),
-        Span(right),
-    )
+    first = (Span(f"Planned, ε = {planned(a.epsilon)}: "), Span(shown[0], "risk" if r.over else "number"), Span(right))
     arrays = [IconArray(first, r.baseline, now, r.limit, key="planned")]
     if at is not None and r.recommended is not None:
         caption = (Span(f"{second_name(a)}, ε = {planned(at)}: "), Span(shown[1], "number"), Span(right))
@@ -190,7 +179,7 @@ def _accuracy(a: Assessment) -> Section:
 
 
 def _releases(a: Assessment, q: QueryAccuracy) -> Part:
-    shown = [("Planned", a.epsilon), *([] if (at := second(a)) is None else [(second_name(a), at)])]
+    shown = [("Planned", a.epsilon), *([] if (at := a.verdict.alternative) is None else [(second_name(a), at)])]
     figures = tuple(Figure(partial(simulated, a, q, e), f"{name}, ε = {planned(e)}") for name, e in shown)
     note = (
         "Each dot is one simulated answer; the upright line is the true answer, and the band holds 95 of 100 answers."
@@ -258,12 +247,11 @@ def _related(a: Assessment) -> Section | None:
     if alike is None:
         return None
     table = relatives_table(alike)
-    numbers = Table(table.columns, table.groups, table.name, Forms.RUNNING)
     curve = partial(known_curve, alike.by_known, independent=1.0, title="How many times as much one answer tells")
     picture = (Figure(curve), Fold(_NUMBERS, (table,))) if len(alike.by_known) > 1 else ()
     return Section(
         "If related people resemble each other",
-        (Paragraph(said(relatives_sentence(a))), numbers, *picture),
+        (Paragraph(said(relatives_sentence(a))), replace(table, forms=Forms.RUNNING), *picture),
         "One answer moves with the target and with those whose values go with theirs.",
         forms=Forms.KEPT,
     )

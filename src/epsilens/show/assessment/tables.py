@@ -1,20 +1,41 @@
-"""The tables of an assessment: adversaries, queries, and combinations of columns."""
+"""The tables of an assessment: adversaries, queries, combinations of columns, false records, and related people."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from ...assessment.accuracy import FALSE_ALARMS, noise_at
 from ...catalogue.readings import find
+from ...plan.facts import worst_relation
 from ..document import Cell, Column, Combination, Combinations, Group, Kind, Row, Table
-from .numbers import FREQUENCIES, epsilon_down, epsilon_up, error, limit, percent, planned, risk, share, value
-from .queries import detail, title, typical_label
-from .words import error_at, error_limit, reached, second, second_name
+from ..words import rounded_up
+from .labels import (
+    FREQUENCIES,
+    detail,
+    epsilon_down,
+    epsilon_up,
+    error,
+    limit,
+    percent,
+    planned,
+    risk,
+    share,
+    subject,
+    title,
+    typical_label,
+    value,
+)
+from .words import error_at, reached, second_name
 
 if TYPE_CHECKING:
     from ...assessment.accuracy import QueryAccuracy
     from ...assessment.assessment import Assessment, Risk
+    from ...plan.facts import Relation
 
-__all__ = ["accuracy_table", "bar", "combinations", "risk_note", "risk_table", "sets"]
+__all__ = [
+    "accuracy_table", "bar", "combinations", "hidden_sentence", "hidden_table", "relation", "relatives_data",
+    "relatives_sentence", "relatives_table", "risk_note", "risk_table", "sets",
+]  # fmt: skip
 
 #: How many combinations of columns the report lists.
 MOST_COMBINATIONS = 9
@@ -72,7 +93,7 @@ def risk_note(a: Assessment) -> str:
 
 def accuracy_table(a: Assessment) -> Table:
     """The queries in order: the typical answer, and the error at the planned and the second ε."""
-    at, tolerated = second(a), error_limit(a)
+    at, tolerated = a.verdict.alternative, a.release.error_limit
     columns = [
         Column("Query", Kind.NAME),
         Column("Answer on this table", plain="answer", label="Answer"),
@@ -87,7 +108,9 @@ def accuracy_table(a: Assessment) -> Table:
         answer = value(q.typical if len(q.answers) != 1 else q.answers[0].value)
         cells = [Cell(title(a, q), detail=detail(a, q)), Cell(answer, detail=typical_label(a, q))]
         cells += [_error(a, q, e) for e in (a.epsilon, at) if e is not None]
-        rows.append((*cells, *([] if tolerated is None else [Cell(_smallest(q))])))
+        if tolerated is not None:
+            cells.append(Cell("–" if q.smallest_epsilon is None else epsilon_up(q.smallest_epsilon)))
+        rows.append(tuple(cells))
     return Table(tuple(columns), (Group(tuple(rows)),), "How accurate the answers are")
 
 
@@ -97,15 +120,11 @@ def _at(head: str, short: str) -> Column:
 
 def _error(a: Assessment, q: QueryAccuracy, epsilon: float) -> Cell:
     """The half-width, its share of the answer, and whether that breaks the limit."""
-    allowed = error_limit(a)
+    allowed = a.release.error_limit
     relative = q.relative(epsilon, a.release)
     over = allowed is not None and bool(q.typical) and relative > allowed
     state = share(relative, allowed) if q.typical else "answer is 0"
     return Cell(error(error_at(a, q, epsilon)), state=state, over=over)
-
-
-def _smallest(q: QueryAccuracy) -> str:
-    return "–" if q.smallest_epsilon is None else epsilon_up(q.smallest_epsilon)
 
 
 def combinations(a: Assessment) -> Combinations | None:
@@ -126,3 +145,78 @@ def _of_100(p: float) -> str:
         if float(text) not in (0.0, 100.0):
             return text
     return f"{100 * p:.1e}"
+
+
+# -- the defender's view: how large a false record the noise would hide -------------------------------------------
+
+
+def _hidden(a: Assessment, q: QueryAccuracy, epsilon: float) -> float:
+    return noise_at(q.sensitivity, q.share, q.divisor, epsilon, a.release).hidden
+
+
+def hidden_sentence(a: Assessment) -> str:
+    """What a false record could add to the least accurate answer without being seen every other time."""
+    q, at = a.hardest, a.verdict.alternative
+    now = value(_hidden(a, q, a.epsilon))
+    then = "" if at is None else f", at ε = {planned(at)} by up to {value(_hidden(a, q, at))}"
+    alarms = f"{100 * FALSE_ALARMS:g} of 100"
+    return (
+        f"The noise hides tampering too. At ε = {planned(a.epsilon)} a false record that moves {subject(a, q)} by up "
+        f"to {now} goes unnoticed at least every other time{then}; the best test is taken, with false alarms for "
+        f"{alarms} honest answers."
+    )
+
+
+def hidden_table(a: Assessment) -> Table:
+    """Each query, what one honest person may move it by, and what stays hidden at the planned and the second ε."""
+    shown = [a.epsilon, *([] if (at := a.verdict.alternative) is None else [at])]
+    heads = ["one person", *(f"ε = {planned(e)}" for e in shown)]
+    rows = tuple(
+        (Cell(title(a, q)), Cell(value(q.sensitivity / q.divisor)), *(Cell(value(_hidden(a, q, e))) for e in shown))
+        for q in a.queries
+    )
+    return Table((Column("Query", Kind.NAME), *(Column(h, label=h) for h in heads)), (Group(rows),))
+
+
+# -- related people: what their resemblance adds, and how it depends on what is known -----------------------------
+
+
+def relation(a: Assessment) -> Relation | None:
+    """The relation of the query that tells most about one of several related people."""
+    return worst_relation(a.relations, a.release.shares)
+
+
+def relatives_sentence(a: Assessment) -> str:
+    """How much more one answer tells about someone with relatives, and the ε that would make up for it."""
+    alike = relation(a)
+    if alike is None:
+        return ""
+    reason = f"{alike.because[:1].upper()}{alike.because[1:]}."
+    answer = subject(a, a.queries[alike.query])
+    if alike.factor <= 1 + 1e-9:
+        return f"{reason} It adds nothing to what {answer} tells about one of them."
+    most = "" if alike.exact else "at most "
+    known = {0: "none of the others", alike.others: "all the others"}.get(alike.known, f"{alike.known} of the others")
+    return (
+        f"{reason} To an adversary who knows {known}, {answer} tells {most}{rounded_up(alike.factor, 3)} times as much "
+        f"about one of them as if they were independent. To make up for it, ε would have to fall from "
+        f"{planned(a.epsilon)} to {epsilon_down(a.epsilon / alike.factor)}."
+    )
+
+
+def relatives_table(alike: Relation) -> Table:
+    """For each number of related records that are known, how much more one answer tells."""
+    levels = list(enumerate(alike.by_known))
+    step = max(1, len(levels) // 10)
+    shown = [*levels[::step], *([] if (len(levels) - 1) % step == 0 else [levels[-1]])]
+    columns = (Column(f"Known, of {alike.others} others", Kind.NAME), Column("times as much as independent"))
+    rows = tuple((Cell(f"{k}"), Cell(rounded_up(level, 3))) for k, level in shown)
+    return Table(columns, (Group(rows),), "How many times as much one answer tells")
+
+
+def relatives_data(a: Assessment) -> list[dict[str, Any]]:
+    """Every query's relation as plain values."""
+    return [
+        {**vars(r), "by_known": list(r.by_known), "query": title(a, a.queries[r.query]), "swing": r.swing}
+        for r in a.relations
+    ]

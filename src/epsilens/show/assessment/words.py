@@ -15,16 +15,15 @@ from ...data.queries import Noise
 from ..document import Said, Span, flat
 from ..sentences import false_alarms
 from ..words import apart, count, frequencies, frequency, grouped, scale_for
-from .numbers import FREQUENCIES, MOST, epsilon_down, epsilon_up, error, limit, percent, planned, risk, share
-from .queries import subject
+from .labels import FREQUENCIES, MOST, epsilon_down, epsilon_up, error, limit, percent, planned, risk, share, subject
 
 if TYPE_CHECKING:
     from ...assessment.accuracy import QueryAccuracy
     from ...assessment.assessment import Assessment, Risk
 
 __all__ = [
-    "DISCLOSURE", "contradiction", "error_at", "error_limit", "failed", "hardest", "headline", "lead", "leading",
-    "reached", "second", "second_name", "sentence", "share_of_people", "status",
+    "DISCLOSURE", "contradiction", "error_at", "headline", "lead", "reached", "second_name", "sentence",
+    "share_of_people", "status",
 ]  # fmt: skip
 
 DISCLOSURE = (
@@ -34,34 +33,9 @@ DISCLOSURE = (
 )
 
 
-def failed(a: Assessment) -> bool:
-    """Whether the planned release breaks a limit."""
-    return a.verdict.exceeded
-
-
-def error_limit(a: Assessment) -> float | None:
-    """The error tolerated, as a share of the answer."""
-    return a.release.error_limit
-
-
-def second(a: Assessment) -> float | None:
-    """The ε shown beside the planned one."""
-    return a.verdict.alternative
-
-
 def second_name(a: Assessment) -> str:
     """What the second ε is to the planned one."""
     return "Recommended" if a.verdict.over_risk else "Largest allowed"
-
-
-def leading(a: Assessment) -> Risk:
-    """The risk the report speaks of first."""
-    return a.leading
-
-
-def hardest(a: Assessment) -> QueryAccuracy:
-    """The query with the largest error for its size."""
-    return a.hardest
 
 
 def error_at(a: Assessment, q: QueryAccuracy, epsilon: float) -> float:
@@ -88,7 +62,7 @@ def headline(a: Assessment) -> str:
 
 
 def status(a: Assessment) -> str:
-    """One line beneath the headline; what breaks a limit is marked by the caller, see :func:`failed`."""
+    """One line beneath the headline; what breaks a limit is marked by the caller (``verdict.exceeded``)."""
     return {
         Standing.WITHIN: "Within every limit as planned",
         Standing.OVER: "Over the risk limit as planned",
@@ -106,7 +80,7 @@ def sentence(a: Assessment) -> str:
 
 def lead(a: Assessment) -> tuple[Said, ...]:
     """Two paragraphs: what the adversary reaches at the planned ε, then what to do about it and its price."""
-    return _consequence(a, leading(a)), _advice(a)
+    return _consequence(a, a.leading), _advice(a)
 
 
 # -- what the adversary reaches -----------------------------------------------------------------------------------
@@ -211,7 +185,7 @@ def _phrase(a: Assessment, r: Risk) -> tuple[str, str, str]:
 
 
 def _advice(a: Assessment) -> Said:
-    said, now, r = a.verdict.standing, planned(a.epsilon), leading(a)
+    said, now, r = a.verdict.standing, planned(a.epsilon), a.leading
     if said is Standing.IMPOSSIBLE:
         if r.reading == "posterior" and a.release.mechanism.noise is Noise.GAUSSIAN:
             return (Span("Gaussian noise bounds no belief: some rare answers are conclusive. Limit success instead, "),
@@ -260,18 +234,18 @@ def _told(r: Risk, value: float) -> str:
 
 
 def _price(a: Assessment, at: float) -> str:
-    q = hardest(a)
+    q = a.hardest
     there, here = error(error_at(a, q, at)), error(error_at(a, q, a.epsilon))
     told = f"The price is accuracy: in 95 of 100 releases {subject(a, q)} is within {there}, not {here}."
     if not q.typical:
         return f"{told} The true answer is 0."
-    tolerated = error_limit(a)
+    tolerated = a.release.error_limit
     allowed = "" if tolerated is None else f"; you allow {percent(tolerated)}"
     return f"{told} That is {share(q.relative(at, a.release), tolerated, spoken=True)} of it{allowed}."
 
 
 def _within(a: Assessment, at: float) -> str:
-    q, tolerated = hardest(a), error_limit(a)
+    q, tolerated = a.hardest, a.release.error_limit
     told = f"in 95 of 100 releases {subject(a, q)} is within {error(error_at(a, q, at))}"
     if not q.typical:
         return f"{told}; the true answer is 0"
@@ -281,7 +255,7 @@ def _within(a: Assessment, at: float) -> str:
 
 def contradiction(a: Assessment) -> str:
     """Why risk and error cannot both be kept; what the error tolerated costs in risk; nothing without such a limit."""
-    tolerated, r, decided = error_limit(a), leading(a), a.verdict
+    tolerated, r, decided = a.release.error_limit, a.leading, a.verdict
     if tolerated is None or decided.at_least is None or decided.neediest is None:
         return ""
     hard = a.queries[decided.neediest]

@@ -12,8 +12,8 @@ from matplotlib import pyplot
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLocator
 
-from .palette import LIGHT, resolved
 from .scales import written
+from .svg import LIGHT, resolved
 
 __all__ = ["plot"]
 

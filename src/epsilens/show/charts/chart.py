@@ -19,8 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...errors import InputError, MissingExtra
-from . import palette as palettes
-from .svg import svg
+from .svg import DARK, LIGHT, colours, named, resolved, svg
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,7 +57,7 @@ class Chart:
     @property
     def spec(self) -> dict[str, Any]:
         """The Vega-Lite definition with real colours, for other programs."""
-        made: dict[str, Any] = palettes.resolved(self.definition(), palettes.LIGHT)
+        made: dict[str, Any] = resolved(self.definition(), LIGHT)
         return made
 
     @property
@@ -78,16 +77,11 @@ class Chart:
 
         Outside our pages the font may be missing, so there every text is held to the width it has in ours.
         """
-        style = palettes.colours(_OWN_CLASS) if palette == "notebook" else ""
+        style = colours(_OWN_CLASS) if palette == "notebook" else ""
         marked = _OWN_CLASS if palette == "notebook" else "marks"
         return svg(
-            self.definition(width), palettes.named(palette), fixed=palette != "page", style=style, marked=marked
+            self.definition(width), named(palette), fixed=palette != "page", style=style, marked=marked
         )  # fmt: skip
-
-    def figure(self) -> str:
-        """Both widths for a page of ours, whose style sheet shows one of them."""
-        desk, phone = self.svg("page", self.desk), self.svg("page", self.phone)
-        return f'<figure><div class="desk">{desk}</div><div class="phone">{phone}</div></figure>'
 
     def png(self, palette: str = "light", width: int | None = None) -> bytes:
         """The chart as a PNG picture, twice as dense as its SVG; needs the extra ``charts``."""
@@ -95,18 +89,18 @@ class Chart:
             import resvg_py
         except ImportError:
             raise MissingExtra("resvg-py", extra="charts", purpose="a PNG picture") from None
-        colours = palettes.named(palette)
-        if colours not in (palettes.LIGHT, palettes.DARK):
+        chosen = named(palette)
+        if chosen not in (LIGHT, DARK):
             raise InputError(
                 f"palette is {palette!r}: a picture is light or dark", parameter="palette", value=palette
             )  # fmt: skip
         # resvg reads no WOFF2: the same letters stand in files of another name (assets/README.md).
         fonts = files("epsilens.show").joinpath("assets")
-        drawn = svg(self.definition(width), colours).replace("&#x27;Source Sans 3&#x27;", "Epsilens Sans")
+        drawn = svg(self.definition(width), chosen).replace("&#x27;Source Sans 3&#x27;", "Epsilens Sans")
         return bytes(
             resvg_py.svg_to_bytes(
                 svg_string=drawn,
-                background=colours["paper"],
+                background=chosen["paper"],
                 zoom=_ZOOM,
                 skip_system_fonts=True,
                 font_files=[str(fonts.joinpath(f"epsilens-sans-{weight}.ttf")) for weight in (400, 600)],
@@ -121,7 +115,7 @@ class Chart:
             '<meta name="viewport" content="width=device-width, initial-scale=1">'
             f"<title>{title} · epsilens</title>"
             f"<style>{_faces()}:root{{color-scheme:light dark}}body{{margin:24px}}svg{{max-width:100%;height:auto}}"
-            "@media(prefers-color-scheme:dark){body{background:" + palettes.DARK["paper"] + "}}</style></head>"
+            "@media(prefers-color-scheme:dark){body{background:" + DARK["paper"] + "}}</style></head>"
             f"<body>{self.svg('notebook')}</body></html>\n"
         )
 

@@ -11,29 +11,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ... import checks
+from ...errors import InputError
 from ..readings import best_guess
 from ..sentences import Question, false_alarms, question
 from ..words import count, frequencies, frequency
 from .chart import Chart
-from .letters import width_of
 from .marks import Layer, dashed, dot, frame, line, text
-from .placement import Box, Point, Room
+from .placement import Box, Point, Room, width_of
 
 if TYPE_CHECKING:
     from ...experiment import Experiment
 
 __all__ = [
-    "CURVES",
-    "PHONE",
-    "SIDE_BY_SIDE",
-    "Curve",
-    "compared_roc",
-    "plot_width",
-    "precision_recall",
-    "roc",
-    "square",
+    "PHONE", "SIDE_BY_SIDE", "compared_roc", "hundredths", "named", "plot_width", "precision_recall", "roc", "square",
     "tradeoff",
-]
+]  # fmt: skip
 
 #: Widths in pixels, axis and edges included: two side by side on a desk, one on a phone.
 SIDE_BY_SIDE, PHONE = 380, 350
@@ -91,7 +84,15 @@ def _chart(name: str, curve: Curve) -> Chart:
     return Chart(name, Curve.spec, (curve,), SIDE_BY_SIDE, PHONE)
 
 
-CURVES = {"roc": roc, "precision_recall": precision_recall, "tradeoff": tradeoff}
+_CURVES = {"roc": roc, "precision_recall": precision_recall, "tradeoff": tradeoff}
+
+
+def named(e: Experiment, name: str, prior: float, fpr: float) -> Chart:
+    """The chart of an experiment by its name: ``roc``, ``precision_recall`` or ``tradeoff``."""
+    checks.choice("name", name, _CURVES)
+    if e.many:
+        raise InputError("this experiment holds arrays: give single numbers, or read the values it returns")
+    return _CURVES[name](e, prior, fpr)
 
 
 def _alphas() -> Any:
@@ -100,43 +101,38 @@ def _alphas() -> Any:
 
 def roc_curve(e: Experiment, prior: float, fpr: float) -> Curve:
     """The ROC curve with the best guess and the recall at ``fpr``."""
-    asked, alpha = question(e), _alphas()
-    found = float(e.recall(fpr))
-    x, y = best_guess(e, prior)
-    return Curve(
-        "ROC curve",
-        f"Found, of 100 {asked.group}",
-        _false_alarms(asked),
-        f"ROC curve: at {frequencies(fpr)[0]} false alarms the adversary finds {frequencies(found)[0]}; "
-        f"the best guess finds {frequencies(y)[0]} with {frequencies(x)[0]} false alarms; "
-        "without the release, as many are found as there are false alarms.",
-        _points(alpha, e.roc(alpha)),
-        ((0.0, 0.0), (100.0, 100.0)),
-        (100 * x, 100 * y),
-        _best_labels(x, y, "finds", _of_100(y, x)),
-        (100 * fpr, 100 * found),
-        _of_100(found, fpr),
-    )
+    return _by_false_alarms(e, prior, fpr, missed=False)
 
 
 def tradeoff_curve(e: Experiment, prior: float, fpr: float) -> Curve:
     """The trade-off curve with the best guess and the share missed at ``fpr``."""
+    return _by_false_alarms(e, prior, fpr, missed=True)
+
+
+def _by_false_alarms(e: Experiment, prior: float, fpr: float, *, missed: bool) -> Curve:
+    """How many are found, or missed, against false alarms: one curve and its mirror image."""
     asked, alpha = question(e), _alphas()
-    missed = float(e.tradeoff(fpr))
+    name, does, done = ("Trade-off", "misses", "Missed") if missed else ("ROC", "finds", "Found")
+    line, at = (e.tradeoff(alpha), float(e.tradeoff(fpr))) if missed else (e.roc(alpha), float(e.recall(fpr)))
     x, y = best_guess(e, prior)
+
+    def told(found: float) -> float:
+        return 1 - found if missed else found
+
+    without = "all but as many are missed" if missed else "as many are found"
     return Curve(
-        "Trade-off curve",
-        f"Missed, of 100 {asked.group}",
+        f"{name} curve",
+        f"{done}, of 100 {asked.group}",
         _false_alarms(asked),
-        f"Trade-off curve: at {frequencies(fpr)[0]} false alarms the adversary misses {frequencies(missed)[0]}; "
-        f"the best guess misses {frequencies(1 - y)[0]} with {frequencies(x)[0]} false alarms; "
-        "without the release, all but as many are missed as there are false alarms.",
-        _points(alpha, e.tradeoff(alpha)),
-        ((0.0, 100.0), (100.0, 0.0)),
-        (100 * x, 100 * (1 - y)),
-        _best_labels(x, y, "misses", _of_100(1 - y, 1 - x)),
-        (100 * fpr, 100 * missed),
-        _of_100(missed, 1 - fpr),
+        f"{name} curve: at {frequencies(fpr)[0]} false alarms the adversary {does} {frequencies(at)[0]}; "
+        f"the best guess {does} {frequencies(told(y))[0]} with {frequencies(x)[0]} false alarms; "
+        f"without the release, {without} as there are false alarms.",
+        _points(alpha, line),
+        ((0.0, 100 * told(0.0)), (100.0, 100 * told(1.0))),
+        (100 * x, 100 * told(y)),
+        _best_labels(x, y, does, _of_100(told(y), told(x))),
+        (100 * fpr, 100 * at),
+        _of_100(at, told(fpr)),
     )
 
 
@@ -288,7 +284,7 @@ _LINES: tuple[tuple[str, float, tuple[int, ...]], ...] = (
 _LETTER_AT = (0.12, 0.3, 0.48, 0.66)
 
 
-def compared_roc(settings: Sequence[tuple[str, Experiment]], fpr: float, desk: int = 534) -> Chart:
+def compared_roc(settings: Sequence[tuple[str, Experiment]], fpr: float) -> Chart:
     """One ROC chart with a line, labelled by its letter, for each setting."""
     first = roc_curve(settings[0][1], 0.5, fpr)
     drawn, told = [], []
@@ -297,7 +293,7 @@ def compared_roc(settings: Sequence[tuple[str, Experiment]], fpr: float, desk: i
         drawn.append((letter.upper(), _points(alpha, e.roc(alpha)), (100 * at, 100 * float(e.roc(at)))))
         told.append(f"{letter.upper()} finds {frequency(float(e.recall(fpr)))}")
     aria = f"ROC curves: at {false_alarms(fpr)}, {', '.join(told)}."
-    return Chart("compared_roc", _compared, (tuple(drawn), first.subtitle, first.x_title, aria), desk, PHONE)
+    return Chart("compared_roc", _compared, (tuple(drawn), first.subtitle, first.x_title, aria), 534, PHONE)
 
 
 def _compared(

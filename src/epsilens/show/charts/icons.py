@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import math
 
-from .letters import width_of
+from .placement import width_of
 
 __all__ = ["array", "filled", "icons"]
 
@@ -30,19 +30,12 @@ def filled(p: float) -> int:
     return nearest if p in (0, 1) else min(max(nearest, 1), 99)
 
 
-def array(
-    title: str,
-    baseline: float,
-    value: float | None = None,
-    limit: float | None = None,
-    *,
-    key: str = "person",
-) -> str:
+def array(title: str, baseline: float, value: float | None = None, *, key: str = "person") -> str:
     """A figure: a title, then the array with its labels; ``value`` adds to the baseline in the colour of risk.
 
     ``title`` is HTML; ``key`` names the figure's symbol, and must differ between figures of one page.
     """
-    return f'<figure class="icons"><figcaption>{title}</figcaption>{icons(baseline, value, limit, key=key)}</figure>'
+    return f'<figure class="icons"><figcaption>{title}</figcaption>{icons(baseline, value, key=key)}</figure>'
 
 
 def icons(baseline: float, value: float | None = None, limit: float | None = None, *, key: str = "person") -> str:

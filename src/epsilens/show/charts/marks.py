@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .letters import SIZE, wrapped
-from .placement import LINE, Point, Room, spread
+from .placement import LINE, SIZE, Point, Room, spread, wrapped
 from .scales import log_ticks, steps
 
 __all__ = [
@@ -166,31 +165,17 @@ def frame(
             "font": _FONT,
             "view": {"stroke": None},
             "axis": {
-                "labelColor": "var(--secondary)",
-                "labelFontSize": SIZE,
-                "titleColor": "var(--secondary)",
-                "titleFontSize": SIZE,
-                "titleFontWeight": 400,
-                "titleAnchor": "start",
-                "gridColor": "var(--hairline)",
-                "domainColor": "var(--axis)",
-                "tickColor": "var(--axis)",
-                "labelFlush": False,
+                "labelColor": "var(--secondary)", "labelFontSize": SIZE, "titleColor": "var(--secondary)",
+                "titleFontSize": SIZE, "titleFontWeight": 400, "titleAnchor": "start", "gridColor": "var(--hairline)",
+                "domainColor": "var(--axis)", "tickColor": "var(--axis)", "labelFlush": False,
             },
             "title": {
-                "anchor": "start",
-                "frame": "group",
-                "dx": -padding["left"],
-                "color": "var(--ink)",
-                "fontSize": SIZE,
-                "fontWeight": 600,
-                "subtitleColor": "var(--secondary)",
-                "subtitleFontSize": SIZE,
-                "subtitlePadding": 4,
+                "anchor": "start", "frame": "group", "dx": -padding["left"], "color": "var(--ink)", "fontSize": SIZE,
+                "fontWeight": 600, "subtitleColor": "var(--secondary)", "subtitleFontSize": SIZE, "subtitlePadding": 4,
                 "offset": 16,
             },
         },
-    }
+    }  # fmt: skip
     if title:
         spec["title"] = {"text": title, "subtitle": subtitle}
     return spec

@@ -7,11 +7,10 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..assessment.numbers import planned
-from ..assessment.words import second, second_name
-from .letters import width_of
+from ..assessment.labels import planned
+from ..assessment.words import second_name
 from .marks import Layer, dashed, dot, ends, line, text
-from .placement import LINE, Point, Room, block
+from .placement import LINE, Point, Room, block, width_of
 from .scales import scale
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ _HIGH = LINE  # of one line of words
 def _marks(a: Assessment, high: float, narrow: bool) -> list[tuple[float, str]]:
     """The planned and the second ε with their names, from the left."""
     marks = [(a.epsilon, f"planned {planned(a.epsilon)}")]
-    if (other := second(a)) is not None and other <= high:
+    if (other := a.verdict.alternative) is not None and other <= high:
         marks.append((other, ("at most" if narrow else second_name(a).lower()) + f" {planned(other)}"))
     return sorted(marks)
 

@@ -8,7 +8,7 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
-from .letters import width_of
+from .placement import width_of
 
 __all__ = ["Scale", "clear", "log_ticks", "scale", "steps", "written"]
 

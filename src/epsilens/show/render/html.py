@@ -19,7 +19,7 @@ from markupsafe import Markup
 from ... import __version__
 from ..charts import icons
 from ..document import Block, Document, Figure, Forms, IconArray, Kind, Lead, Said, Section, Table
-from .tables import grid, stated
+from .text import grid, stated
 
 __all__ = ["ASSETS", "blocks", "fragment", "page", "said", "section", "sections", "style", "subscripts"]
 
@@ -99,8 +99,6 @@ def _environment() -> Environment:
         "limit_at": _LIMIT_AT,
         "look_of": _look,
         "capitalised": _capitalised,
-        "continued": _continued,
-        "emphasised": _emphasised,
         "drawings": _drawings,
         "people": _people,
         "stated": stated,
@@ -149,14 +147,6 @@ def _capitalised(lead: Lead) -> tuple[Said, ...]:
     (first, *spans), *rest = lead.paragraphs
     start = first._replace(text=first.text[:1].upper() + first.text[1:])
     return ((start, *spans), *rest)
-
-
-def _continued(document: Document) -> bool:
-    return any(isinstance(block, Lead) and block.continues for block in document.opening)
-
-
-def _emphasised(lead: Lead) -> bool:
-    return any(span.role in ("strong", "risk") for paragraph in lead.paragraphs for span in paragraph)
 
 
 def subscripts(text: str) -> Markup:

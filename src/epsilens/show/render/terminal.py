@@ -10,37 +10,18 @@ from rich.padding import Padding
 from rich.table import Table as Columns
 from rich.text import Text
 
-from ..document import (
-    Block,
-    Code,
-    Combinations,
-    Document,
-    Facts,
-    Forms,
-    Items,
-    Kind,
-    Lead,
-    Notes,
-    Paragraph,
-    Part,
-    Section,
-    Span,
-    Status,
-    Table,
-    Tone,
-)
-from .tables import Entry, Grid, grid
-from .text import NARROW, combination_lines, follows, heading, table_lines, tie, to_text, untie
+from .. import document as doc
+from .text import NARROW, Grid, combination_lines, follows, grid, heading, table_lines, tie, to_text, untie
 
 __all__ = ["to_terminal"]
 
 _OVER = "bold dark_orange3"
 _ROLES = {"": "not bold", "strong": "bold", "risk": _OVER, "number": "not bold"}
-_TONES = {Tone.BODY: "", Tone.HOW: "", Tone.NOTE: "dim", Tone.WARNING: ""}
-_KINDS = {Kind.VALUE: "bold", Kind.QUIET: "dim", Kind.WORDS: "dim"}
+_TONES = {doc.Tone.BODY: "", doc.Tone.HOW: "", doc.Tone.NOTE: "dim", doc.Tone.WARNING: ""}
+_KINDS = {doc.Kind.VALUE: "bold", doc.Kind.QUIET: "dim", doc.Kind.WORDS: "dim"}
 
 
-def to_terminal(document: Document, width: int) -> str:
+def to_terminal(document: doc.Document, width: int) -> str:
     """The document for a terminal of this width; plain text where it is too narrow for columns."""
     if width < NARROW:
         return to_text(document, width)
@@ -50,7 +31,7 @@ def to_terminal(document: Document, width: int) -> str:
         writer = _Writer(console, document.headline)
         writer.opening(document.opening)
         for section in document.sections:
-            if Forms.TERMINAL in section.forms:
+            if doc.Forms.TERMINAL in section.forms:
                 writer.section(section)
     return untie(shown.get())
 
@@ -61,15 +42,15 @@ class _Writer:
     def __init__(self, console: Console, headline: str) -> None:
         self.console, self.headline = console, headline
         self.begun = False
-        self.before: Block | None = None
+        self.before: doc.Block | None = None
 
-    def opening(self, blocks: Sequence[Block]) -> None:
-        if self.headline and not any(isinstance(block, Lead) and block.continues for block in blocks):
+    def opening(self, blocks: Sequence[doc.Block]) -> None:
+        if self.headline and not any(isinstance(block, doc.Lead) and block.continues for block in blocks):
             self.console.print(Text(self.headline, "bold"))
             self.begun = True
         self.blocks(blocks)
 
-    def section(self, section: Section) -> None:
+    def section(self, section: doc.Section) -> None:
         shown = _shown(section.blocks)
         if not shown:
             return
@@ -78,7 +59,7 @@ class _Writer:
             self.console.print(Text(heading(section), "bold"))
         self.blocks(shown, close=not section.silent)
 
-    def blocks(self, blocks: Sequence[Block], *, close: bool = False) -> None:
+    def blocks(self, blocks: Sequence[doc.Block], *, close: bool = False) -> None:
         """``close``: the first follows what was written without a gap."""
         for i, block in enumerate(_shown(blocks)):
             if not follows(block, self.before) and not (close and i == 0):
@@ -91,42 +72,42 @@ class _Writer:
             self.console.print()
         self.begun = True
 
-    def _write(self, block: Block) -> None:
+    def _write(self, block: doc.Block) -> None:
         out = self.console.print
         match block:
-            case Lead(paragraphs, continues):
-                start = [Span(f"{self.headline}", "strong"), Span(": ")] if continues and self.headline else []
+            case doc.Lead(paragraphs, continues):
+                start = [doc.Span(f"{self.headline}", "strong"), doc.Span(": ")] if continues and self.headline else []
                 for i, spans in enumerate(paragraphs):
                     if i:
                         out()
                     out(_assembled([*(start if i == 0 else []), *spans]))
-            case Status(text, over):
+            case doc.Status(text, over):
                 out(Text(f"▲ {text}", _OVER) if over else Text(text, "dim"))
-            case Paragraph(said, tone):
+            case doc.Paragraph(said, tone):
                 out(_assembled(said), style=_TONES[tone])
-            case Notes(items):
+            case doc.Notes(items):
                 for item in items:
                     out(tie(item), style="dim")
-            case Items(items):
+            case doc.Items(items):
                 for item in items:
                     out(Padding(Text(f"- {tie(item)}", "dim"), (0, 0, 0, 2)))
-            case Facts(items):
+            case doc.Facts(items):
                 for fact in items:
                     out(f"  {fact.term}: {fact.text}", style="dim", soft_wrap=True)
-            case Code(text, command):
+            case doc.Code(text, command):
                 out(f"Reproduce: {text}" if command else text, style="dim", soft_wrap=True)
-            case Table():
+            case doc.Table():
                 self._table(block)
-            case Combinations():
+            case doc.Combinations():
                 for line in combination_lines(block):
                     out(line, style="dim")
-            case Part(title, blocks):
+            case doc.Part(title, blocks):
                 out(Text(title, "bold"))
                 self.blocks(blocks, close=True)
             case _:  # pictures and folds, which were left out before
                 pass
 
-    def _table(self, table: Table) -> None:
+    def _table(self, table: doc.Table) -> None:
         made = grid(table)
         if made.words is not None and len(made.headings) == 2:
             for line in table_lines(table, self.console.width):
@@ -137,12 +118,12 @@ class _Writer:
             self.console.print(f"  {note}", style="dim")
 
 
-def _shown(blocks: Sequence[Block]) -> list[Block]:
-    running = (Lead, Status, Paragraph, Notes, Items, Facts, Code, Table, Combinations, Part)
-    return [block for block in blocks if Forms.TERMINAL in block.forms and isinstance(block, running)]
+def _shown(blocks: Sequence[doc.Block]) -> list[doc.Block]:
+    pictures = (doc.Figure, doc.Figures, doc.Icons, doc.Fold)
+    return [block for block in blocks if doc.Forms.TERMINAL in block.forms and not isinstance(block, pictures)]
 
 
-def _assembled(spans: Sequence[Span]) -> Text:
+def _assembled(spans: Sequence[doc.Span]) -> Text:
     return Text.assemble(*((tie(span.text), _ROLES[span.role]) for span in spans))
 
 
@@ -151,9 +132,9 @@ def _columns(made: Grid) -> Columns:
     named = any(h.short for h in made.headings)
     out = Columns(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold", show_header=named)
     for i, h in enumerate(made.headings):
-        words = h.kind is Kind.WORDS
+        words = h.kind is doc.Kind.WORDS
         side: Literal["left", "right"] = "left" if i == 0 or words else "right"
-        fixed = not words and (i > 0 or (h.kind is Kind.NAME and made.words is not None))
+        fixed = not words and (i > 0 or (h.kind is doc.Kind.NAME and made.words is not None))
         out.add_column(h.short, justify=side, no_wrap=fixed)
     for title, rows in made.groups:
         if title:
@@ -164,7 +145,7 @@ def _columns(made: Grid) -> Columns:
     return out
 
 
-def _entries(made: Grid, row: Sequence[Entry], indent: str) -> list[Text]:
+def _entries(made: Grid, row: doc.Row, indent: str) -> list[Text]:
     out = []
     for i, (h, cell) in enumerate(zip(made.headings, row, strict=True)):
         style = _OVER if cell.over else _KINDS.get(h.kind, "")

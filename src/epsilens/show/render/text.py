@@ -5,28 +5,14 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from ..document import (
-    Block,
-    Code,
-    Combinations,
-    Document,
-    Facts,
-    Forms,
-    Items,
-    Kind,
-    Lead,
-    Notes,
-    Paragraph,
-    Part,
-    Section,
-    Status,
-    Table,
-    flat,
-)
-from .tables import Entry, Grid, grid
+from .. import document as doc
 
-__all__ = ["NARROW", "combination_lines", "follows", "heading", "table_lines", "tie", "to_text", "untie"]
+__all__ = [
+    "NARROW", "Grid", "combination_lines", "follows", "grid", "heading", "stated", "table_lines", "tie", "to_text",
+    "untie",
+]  # fmt: skip
 
 WIDTH = 80
 #: Below this a table is told row by row.
@@ -49,32 +35,32 @@ def untie(text: str) -> str:
     return text.replace(_TIE, " ")
 
 
-def to_text(document: Document, width: int = WIDTH) -> str:
+def to_text(document: doc.Document, width: int = WIDTH) -> str:
     """The opening, then the sections, a blank line between pieces."""
     flow = _Flow(width, document.headline)
-    if document.headline and not any(isinstance(block, Lead) and block.continues for block in document.opening):
+    if document.headline and not document.continued:
         flow.chunks.append(document.headline)
     flow.add(document.opening)
     for section in document.sections:
-        if Forms.TEXT in section.forms:
+        if doc.Forms.TEXT in section.forms:
             flow.section(section)
     return untie("\n\n".join(flow.chunks))
 
 
-def heading(section: Section) -> str:
+def heading(section: doc.Section) -> str:
     """The heading with what its numbers count."""
     return f"{section.heading} ({section.unit})" if section.unit else section.heading
 
 
-def follows(block: Block, before: Block | None) -> bool:
+def follows(block: doc.Block, before: doc.Block | None) -> bool:
     """Whether a block follows the one before without a gap."""
     match block:
-        case Status():
+        case doc.Status():
             return True
-        case Code():
-            return isinstance(before, Notes)
-        case Facts():
-            return isinstance(before, Lead | Paragraph)
+        case doc.Code():
+            return isinstance(before, doc.Notes)
+        case doc.Facts():
+            return isinstance(before, doc.Lead | doc.Paragraph)
         case _:
             return False
 
@@ -85,19 +71,19 @@ class _Flow:
     def __init__(self, width: int, headline: str = "") -> None:
         self.width, self.headline = width, headline
         self.chunks: list[str] = []
-        self.before: Block | None = None
+        self.before: doc.Block | None = None
 
-    def add(self, blocks: Sequence[Block]) -> None:
+    def add(self, blocks: Sequence[doc.Block]) -> None:
         """The blocks that running text can show."""
         for block in blocks:
-            made = _block(block, self.width, self.headline) if Forms.TEXT in block.forms else []
+            made = _block(block, self.width, self.headline) if doc.Forms.TEXT in block.forms else []
             if made and self.chunks and follows(block, self.before):
                 self.chunks[-1] += "\n" + made[0]
             else:
                 self.chunks += made
             self.before = block if made else self.before
 
-    def section(self, section: Section) -> None:
+    def section(self, section: doc.Section) -> None:
         """Blocks under their heading."""
         if section.silent:
             self.add(section.blocks)
@@ -106,10 +92,10 @@ class _Flow:
             self.before = None
 
 
-def _headed(title: str, blocks: Sequence[Block], width: int) -> list[str]:
+def _headed(title: str, blocks: Sequence[doc.Block], width: int) -> list[str]:
     """Blocks under their heading; a lead goes on in the heading's line."""
-    if blocks and isinstance(blocks[0], Lead):
-        started = Lead(blocks[0].paragraphs, continues=True)
+    if blocks and isinstance(blocks[0], doc.Lead):
+        started = doc.Lead(blocks[0].paragraphs, continues=True)
         inside = _Flow(width, title)
         inside.add((started, *blocks[1:]))
         return inside.chunks
@@ -119,30 +105,30 @@ def _headed(title: str, blocks: Sequence[Block], width: int) -> list[str]:
     return ["\n".join([_fill(title, width), first]), *rest] if first else []
 
 
-def _block(block: Block, width: int, headline: str = "") -> list[str]:
+def _block(block: doc.Block, width: int, headline: str = "") -> list[str]:
     match block:
-        case Lead(paragraphs, continues):
-            told = [flat(paragraph) for paragraph in paragraphs]
+        case doc.Lead(paragraphs, continues):
+            told = [doc.flat(paragraph) for paragraph in paragraphs]
             if continues and headline:
                 told[0] = f"{headline}: {told[0]}"
             return [_fill(text, width) for text in told]
-        case Status(text, over):
+        case doc.Status(text, over):
             return [f"▲ {text}" if over else text]
-        case Paragraph(said):
-            return [_fill(flat(said), width)]
-        case Notes(items):
+        case doc.Paragraph(said):
+            return [_fill(doc.flat(said), width)]
+        case doc.Notes(items):
             return ["\n".join(_fill(item, width) for item in items)] if items else []
-        case Items(items):
+        case doc.Items(items):
             return ["\n".join(_item(item, width) for item in items)] if items else []
-        case Facts(items):
+        case doc.Facts(items):
             return ["\n".join(f"  {fact.term}: {fact.text}" for fact in items)]
-        case Code(text, command):
+        case doc.Code(text, command):
             return [f"Reproduce: {text}" if command else text]
-        case Table():
+        case doc.Table():
             return ["\n".join(table_lines(block, width))]
-        case Combinations():
+        case doc.Combinations():
             return ["\n".join(combination_lines(block))] if block.rows else []
-        case Part(title, blocks):
+        case doc.Part(title, blocks):
             return _headed(title, blocks, width)
         case _:  # pictures and folds
             return []
@@ -156,7 +142,7 @@ def _item(text: str, width: int) -> str:
     return textwrap.fill(tie(text), width, initial_indent="  - ", subsequent_indent="    ")
 
 
-def combination_lines(block: Combinations) -> list[str]:
+def combination_lines(block: doc.Combinations) -> list[str]:
     """A line for each combination, its number first."""
     told = f"{block.counts[:1].upper()}{block.counts[1:]}, by combination:"
     return [told, *(f"  {row.text:>6}  {' · '.join(row.members)}" for row in block.rows)]
@@ -165,7 +151,7 @@ def combination_lines(block: Combinations) -> list[str]:
 # -- tables -------------------------------------------------------------------------------------------------------
 
 
-def table_lines(table: Table, width: int) -> list[str]:
+def table_lines(table: doc.Table, width: int) -> list[str]:
     """Columns, or row by row where the width is short and words belong to each; a star is explained at the end."""
     made = grid(table)
     words = made.words
@@ -236,10 +222,64 @@ def _told(made: Grid, width: int) -> list[str]:
     return out
 
 
-def _numbers(made: Grid, row: Sequence[Entry]) -> list[str]:
+def _numbers(made: Grid, row: doc.Row) -> list[str]:
     """The numbers of a row; each after the first says what it is."""
     shown: list[str] = []
     for i, (heading, cell) in enumerate(zip(made.headings, row, strict=True)):
-        if i and heading.kind is not Kind.WORDS and cell.text:
+        if i and heading.kind is not doc.Kind.WORDS and cell.text:
             shown.append(f"{heading.short} {cell.text}".strip() if shown else cell.text)
     return shown
+
+
+# -- tables as rows of strings, which Markdown and the terminal use too -------------------------------------------
+
+#: Columns that need room and colours: running text does without.
+_PICTURED = (doc.Kind.SYMBOL, doc.Kind.BAR)
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A table in running text: a state stands in a column of its own, a mark is a star with a footnote."""
+
+    headings: tuple[doc.Column, ...]
+    groups: tuple[tuple[str, tuple[doc.Row, ...]], ...]
+    footnotes: tuple[str, ...]
+
+    @property
+    def rows(self) -> list[doc.Row]:
+        """Every row, groups left aside."""
+        return [row for _, rows in self.groups for row in rows]
+
+    @property
+    def words(self) -> int | None:
+        """Where the column of words stands."""
+        return next((i for i, heading in enumerate(self.headings) if heading.kind is doc.Kind.WORDS), None)
+
+
+def stated(cell: doc.Cell) -> str:
+    """The state of a cell; one that breaks a limit says so without colour."""
+    return f"▲ {cell.state}" if cell.over and cell.state else cell.state
+
+
+def grid(table: doc.Table) -> Grid:
+    """The table without what only a page can show."""
+    kept = [i for i, column in enumerate(table.columns) if column.kind not in _PICTURED]
+    states = {i for i in kept if any(row[i].state for row in table.rows)}
+    headings = []
+    for i in kept:
+        headings.append(table.columns[i])
+        if i in states:
+            headings.append(doc.Column(""))
+    marks = dict.fromkeys(cell.mark for row in table.rows for cell in row if cell.mark)
+
+    def entries(row: doc.Row) -> doc.Row:
+        out = []
+        for i in kept:
+            cell = row[i]
+            out.append(doc.Cell(f"{cell.running} *" if cell.mark else cell.running))
+            if i in states:
+                out.append(doc.Cell(stated(cell), over=cell.over))
+        return tuple(out)
+
+    groups = tuple((group.title, tuple(entries(row) for row in group.rows)) for group in table.groups)
+    return Grid(tuple(headings), groups, tuple(f"* {mark}" for mark in marks))

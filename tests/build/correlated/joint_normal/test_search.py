@@ -13,13 +13,11 @@ from hypothesis import strategies as st
 
 from epsilens.build.correlated import normal
 from epsilens.build.correlated.joint_normal import bound as normal_bound
-from epsilens.build.correlated.joint_normal import compiled
 from epsilens.build.correlated.joint_normal import enumeration as normal_enumeration
 from epsilens.build.correlated.joint_normal import search as normal_search
-from epsilens.build.correlated.joint_normal.problem import Problem
-from epsilens.build.correlated.joint_normal.structures import closed_form
+from epsilens.build.correlated.joint_normal.problem import Problem, closed_form
 
-needs_numba = pytest.mark.skipif(not compiled.available(), reason="numba is not installed")
+needs_numba = pytest.mark.skipif(not normal_enumeration.available(), reason="numba is not installed")
 ROUTES = [False, pytest.param(True, marks=needs_numba)]
 
 
@@ -235,7 +233,7 @@ def test_enumeration_of_reference_instances(compile: bool) -> None:
 
 
 def test_everything_works_without_numba(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (compiled, normal_enumeration, normal_bound):
+    for module in (normal_enumeration, normal_bound):
         monkeypatch.setattr(module, "available", lambda: False)
     m = normal(det_s(19))
     exact = m.by_known(scale=1.0)
@@ -257,8 +255,8 @@ def test_a_cache_that_cannot_be_written_is_no_obstacle(monkeypatch: pytest.Monke
                 raise RuntimeError("cannot cache function: no locator available")
             return real.njit(cache=False, **options)
 
-    monkeypatch.setattr(compiled, "import_module", lambda name: Stub)
-    made = compiled.compiled.__wrapped__(_add)
+    monkeypatch.setattr(normal_enumeration, "import_module", lambda name: Stub)
+    made = normal_enumeration.compiled.__wrapped__(_add)
     assert made(1.0, 2.0) == 3.0
 
 
@@ -341,7 +339,7 @@ def test_sparse_dependence() -> None:
         for sigma in (None, 0.5):
             every = normal_enumeration.enumerate_adversaries(p, sigma, compile=False)
             assert every is not None
-            found = normal_bound.branch_and_bound(p, sigma, compile=k % 2 == 0 and compiled.available())
+            found = normal_bound.branch_and_bound(p, sigma, compile=k % 2 == 0 and normal_enumeration.available())
             assert found.value == pytest.approx(max(f.value for f in every), rel=1e-9)
             assert found.upper == found.value
 

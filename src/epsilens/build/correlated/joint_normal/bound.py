@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..worst import Progress
-from .compiled import available, compiled
+from ..risk import Progress
+from .enumeration import available, compiled
 from .problem import Found, Problem
 
 __all__ = ["branch_and_bound", "root_bounds"]

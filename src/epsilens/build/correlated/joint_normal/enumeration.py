@@ -8,17 +8,45 @@ it unknown costs nothing. At a leaf every i ∉ K is an adversary with β = v_i/
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ....checks import Array
-from ..worst import Progress
-from .compiled import available, compiled
+from ..risk import Progress
 from .problem import Adversary, Found, Problem
 
-__all__ = ["LARGEST", "Front", "count", "enumerate_adversaries", "extended", "front", "seconds"]
+__all__ = [
+    "LARGEST", "Front", "available", "compiled", "count", "enumerate_adversaries", "extended", "front", "seconds",
+]  # fmt: skip
+
+
+@lru_cache(maxsize=1)
+def available() -> bool:
+    """Whether numba can be imported (without importing it, which takes half a second)."""
+    return find_spec("numba") is not None
+
+
+@lru_cache(maxsize=16)
+def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function compiled, from numba's disk cache after the first time; itself where numba is missing.
+
+    numba writes next to the source, or to the user's cache directory where that is read-only. Where neither can be
+    written it refuses to cache: then the function is compiled for this process only.
+    """
+    if not available():
+        return function
+    numba = import_module("numba")
+    try:
+        made = numba.njit(cache=True, fastmath={"reassoc", "contract", "nsz"})(function)
+    except RuntimeError:
+        made = numba.njit(cache=False, fastmath={"reassoc", "contract", "nsz"})(function)
+    return made  # type: ignore[no-any-return]
+
 
 #: Beyond this, enumeration takes minutes even when compiled.
 LARGEST = 25
@@ -367,11 +395,7 @@ def enumerate_adversaries(
 
 
 def front(
-    problem: Problem,
-    *,
-    progress: Progress | None = None,
-    deadline: float | None = None,
-    compile: bool | None = None,
+    problem: Problem, *, progress: Progress | None = None, deadline: float | None = None, compile: bool | None = None
 ) -> list[tuple[int, tuple[int, ...], Adversary]] | None:
     """Every adversary that no other beats in both shift and own randomness; None if out of time or room."""
     _, made = _run(problem, FRONT, None, progress, deadline, compile)

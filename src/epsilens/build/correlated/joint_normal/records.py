@@ -17,15 +17,14 @@ from ....errors import InputError
 from ....experiment import Experiment
 from ....laws.closed.laplace import Laplace
 from ....laws.closed.normal import Normal
-from ....laws.closed.normal_laplace import NormalLaplaceShift
+from ....laws.closed.sums import NormalLaplaceShift
 from ....numerics.frozen import Valued
 from ....readings.law import Law
 from ....worlds import Kind, Worlds
 from ..adversary import noise
-from ..worst import Contribution, Progress, Worst, record_names
-from .choice import choose
+from ..risk import Contribution, Progress, Worst, contributions_of, record_names, record_number, time_allowed
 from .problem import Adversary, Problem, refuse_extremes, refuse_indefinite, symmetric
-from .search import Result, search, search_by_known
+from .search import Result, choose, search, search_by_known
 
 __all__ = ["NormalRecords", "normal"]
 
@@ -161,7 +160,7 @@ class NormalRecords(Valued):
             counted,
             most=None if most is None else min(most, self.n - 1),
             targets=None if target is None else (self._record("target", target),),
-            time_limit=_limit(time_limit),
+            time_limit=time_allowed(time_limit),
             progress=progress,
         )
         return self._told(result, name, width, counted)
@@ -187,7 +186,7 @@ class NormalRecords(Valued):
         counted = self._searched(width) if _flag("own_noise", own_noise) and name == "sigma" else None
         targets = None if target is None else (self._record("target", target),)
         results = search_by_known(
-            self.problem, counted, targets=targets, time_limit=_limit(time_limit), progress=progress
+            self.problem, counted, targets=targets, time_limit=time_allowed(time_limit), progress=progress
         )
         return tuple(self._told(r, name, width, counted) for r in results)
 
@@ -231,20 +230,17 @@ class NormalRecords(Valued):
         >>> [(c.name, round(c.contribution, 6)) for c in trio.contributions(scale=1.0)]
         [('record 0', 0.9), ('record 1', 0.9), ('record 2', 0.0)]
         """
-        share = None if time_limit is None else _limit(time_limit) / (self.n + 1)  # type: ignore[operator]
-        asked: dict[str, Any] = {"scale": scale, "sigma": sigma, "own_noise": own_noise, "time_limit": share}
-        whole, out = self.worst(**asked), []
-        for j in range(self.n):
-            if progress is not None:
-                progress(j / self.n, f"without the correlations of {self.names[j]}")
+        asked: dict[str, Any] = {"scale": scale, "sigma": sigma, "own_noise": own_noise}
+
+        def without(j: int, share: float | None) -> Worst:
             cov = self.cov.copy()
             cov[j, :] = cov[:, j] = 0.0
             cov[j, j] = self.cov[j, j]
-            without = NormalRecords(cov, self.weights, self.reach, self.names).worst(**asked)
-            out.append(
-                Contribution(j, self.names[j], whole.leakage, without.leakage, whole.complete and without.complete)
-            )
-        return tuple(sorted(out, key=lambda c: -c.contribution))
+            return NormalRecords(cov, self.weights, self.reach, self.names).worst(**asked, time_limit=share)
+
+        return contributions_of(
+            self.names, lambda share: self.worst(**asked, time_limit=share), without, time_limit, progress
+        )
 
     # -- choosing ------------------------------------------------------------------------------------------------
 
@@ -256,7 +252,7 @@ class NormalRecords(Valued):
         It has the largest shift of all adversaries and counts none of the data's own randomness as noise.
         """
         name, width = noise(scale, sigma)
-        found = self.largest_shift(_limit(time_limit)).found
+        found = self.largest_shift(time_allowed(time_limit)).found
         return self.seen_by(found.target, found.known, Adversary(found.upper, 0.0), name, width, False)
 
     def largest_shift(self, time_limit: float | None, progress: Progress | None = None) -> Result:
@@ -292,19 +288,13 @@ class NormalRecords(Valued):
         (2.8309, 'sigma')
         """
         return choose(
-            self, at_most, reading, noise, _flag("own_noise", own_noise), _limit(time_limit), progress, arguments
+            self, at_most, reading, noise, _flag("own_noise", own_noise), time_allowed(time_limit), progress, arguments
         )
 
     # -- checks --------------------------------------------------------------------------------------------------
 
     def _record(self, name: str, value: Any) -> int:
-        if isinstance(value, str):
-            if value not in self.names:
-                raise InputError(
-                    f"{name} is {value!r}: give one of {', '.join(self.names[:12])}, or a number from 0", parameter=name
-                )
-            return self.names.index(value)
-        return checks.whole(name, value, low=0, high=self.n - 1)
+        return record_number(name, value, self.names)
 
     def _who(self, target: Any, known: Any) -> tuple[int, tuple[int, ...]]:
         i = self._record("target", target)
@@ -337,16 +327,8 @@ def _flag(name: str, value: Any) -> bool:
     return bool(value)
 
 
-def _limit(time_limit: Any) -> float | None:
-    return None if time_limit is None else float(checks.positive("time_limit", checks.scalar("time_limit", time_limit)))
-
-
 def normal(
-    cov: ArrayLike,
-    weights: ArrayLike | None = None,
-    reach: ArrayLike = 1.0,
-    *,
-    names: Sequence[str] | None = None,
+    cov: ArrayLike, weights: ArrayLike | None = None, reach: ArrayLike = 1.0, *, names: Sequence[str] | None = None
 ) -> NormalRecords:
     """Jointly normal records with covariance ``cov`` and the linear query Σ weights·x (the sum unless said otherwise).
 

@@ -1,6 +1,9 @@
-"""Precision, recall and Fβ of the optimal adversary (paper 000, §3–4, corrected).
+"""What the optimal adversary gets right, with a prior: success, advantage, belief, precision and Fβ.
 
-At false-positive rate α with R = 1 − f(α) and c = (1−π)/π: precision = R/(R + cα) and
+With prior π = P(H1) and c = (1−π)/π, the best guess is right with probability (1−π) + π·h(c), where
+h(t) = ∫(dH1 − t·dH0)₊. At π = ½ this is (1 + TV)/2, paper 001's P_SDA.
+
+At false-positive rate α with R = 1 − f(α) (paper 000, §3–4, corrected): precision = R/(R + cα) and
 Fβ = (1+β²)R/(R + cα + β²). Neyman–Pearson tests maximise precision at each recall, hence Fβ too.
 """
 
@@ -9,10 +12,36 @@ from __future__ import annotations
 import numpy as np
 
 from ..checks import Array
-from .bayes import log_odds
 from .law import Law
 
-__all__ = ["fbeta", "fbeta_by_thresholds", "fbeta_floor", "odds", "precision", "precision_at_recall"]
+__all__ = [
+    "advantage", "fbeta_by_thresholds", "fbeta_floor", "log_odds", "odds", "posterior", "precision",
+    "precision_at_recall", "success",
+]  # fmt: skip
+
+
+def log_odds(prior: Array) -> Array:
+    """log c = log((1−π)/π): +∞ for π = 0, −∞ for π = 1."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log1p(-prior) - np.log(prior))
+
+
+def success(law: Law, prior: Array) -> Array:
+    """Probability that the optimal adversary guesses right."""
+    return np.asarray(np.minimum((1 - prior) + prior * law.profile(log_odds(prior)), 1.0))
+
+
+def advantage(law: Law) -> Array:
+    """TPR − FPR at its best: the total variation distance, h(1) = δ(0)."""
+    return law.profile(np.asarray(0.0))
+
+
+def posterior(law: Law, prior: Array) -> Array:
+    """The supremum of P(H1 | observation): π·e^L/(π·e^L + 1 − π), L the largest log-likelihood ratio."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        odds = np.exp(log_odds(prior) - law.max_llr())
+    # A prior of 0 (or 1) is certainty: no observation moves it.
+    return np.asarray(np.where(prior == 0, 0.0, np.where(prior == 1, 1.0, 1 / (1 + odds))))
 
 
 def odds(prior: Array) -> Array:
@@ -45,12 +74,7 @@ def fbeta_floor(beta: Array, c: Array) -> Array:
         return np.asarray(np.where(np.isinf(c), 0.0, 1 / (1 + c / (1 + beta * beta))))
 
 
-def fbeta(law: Law, beta: Array, prior: Array) -> Array:
-    """The largest Fβ any adversary can reach."""
-    return law.fbeta(beta, odds(prior))
-
-
-def fbeta_by_thresholds(law: Law, beta: Array, c: Array, *, error: float = 0.0, steps: int = 200) -> Array:
+def fbeta_by_thresholds(law: Law, beta: Array, c: Array, *, error: float = 0.0) -> Array:
     """The largest Fβ by Dinkelbach's method, for laws without a closed form.
 
     Fβ* is the root of max_α (1+β²)R − F·(R + cα + β²) = 0, and the inner maximum is the threshold test at
@@ -61,7 +85,7 @@ def fbeta_by_thresholds(law: Law, beta: Array, c: Array, *, error: float = 0.0, 
     b2 = beta * beta
     floor = best = fbeta_floor(beta, c)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        for _ in range(steps):
+        for _ in range(200):
             alpha, recall = law.at(np.log(best) + np.log(c) - np.log(1 + b2 - best))
             reached = np.where(recall > 0, (1 + b2) / (1 + (c * alpha + b2) / recall), 0.0)
             better = np.maximum(best, np.where(np.isfinite(reached), reached, best))
