@@ -105,11 +105,11 @@ class Control:
 class Parameter:
     """One parameter.
 
-    ``help`` is a sentence without its full stop, where ``{epsilon}`` stands for another parameter; ``shown`` is the
-    default as help words it. ``usual`` is the value that need not be said, ``follows`` computes it from the
-    experiment's other parameters. ``choices`` are a word's values, each with the page's words for it. ``argument`` is
-    the name by which a reading takes it, where that would clash with the mechanism's. A parameter without a ``control``
-    is not on the page.
+    ``help`` is a sentence without its full stop, where ``{epsilon}`` stands for another parameter; ``title`` names the
+    value in a report, ``shown`` is the default as help words it. ``usual`` is the value that need not be said,
+    ``follows`` computes it from the experiment's other parameters. ``choices`` are a word's values, each with the
+    page's words for it. ``argument`` is the name by which a reading takes it, where that would clash with the
+    mechanism's. A parameter without a ``control`` is not on the page.
     """
 
     name: str
@@ -117,6 +117,7 @@ class Parameter:
     kind: Kind = Kind.NUMBER
     panel: Panel = Panel.NOISE
     symbol: str = ""
+    title: str = ""
     shown: str = ""
     usual: float | str | None = None
     follows: Callable[[Mapping[str, Any]], Any] | None = None

@@ -35,7 +35,8 @@ def _most_accurate_break(p: Mapping[str, Any]) -> float:
 # fmt: off
 _NOISE = (
     Parameter(
-        "epsilon", "Privacy loss", symbol="ε", allowed=POSITIVE, risk=Risk.RISES, search=Search(1e-12, 700.0),
+        "epsilon", "Privacy loss",
+        title="Privacy loss ε", symbol="ε", allowed=POSITIVE, risk=Risk.RISES, search=Search(1e-12, 700.0),
         control=Control("Privacy loss, ε", "Smaller is more private and less accurate.", "1", _LOSS, Place.NOISE),
     ),
     Parameter(
@@ -44,12 +45,14 @@ _NOISE = (
         control=Control("Scale of the noise", "Larger is more private and less accurate.", "1", _SIZE, Place.NOISE),
     ),
     Parameter(
-        "sigma", "Standard deviation of the noise", symbol="σ", allowed=POSITIVE, risk=Risk.FALLS,
+        "sigma", "Standard deviation of the noise",
+        title="Standard deviation σ", symbol="σ", allowed=POSITIVE, risk=Risk.FALLS,
         search=Search(1e12, 1 / 100.0, in_sensitivities=True),
         control=Control("Standard deviation, σ", "Larger is more private and less accurate.", "1", _SIZE, Place.NOISE),
     ),
     Parameter(
-        "psi", "Sensitivity index: sensitivity over standard deviation", symbol="ψ", allowed=POSITIVE, risk=Risk.RISES,
+        "psi", "Sensitivity index: sensitivity over standard deviation",
+        title="Sensitivity index ψ", symbol="ψ", allowed=POSITIVE, risk=Risk.RISES,
         search=Search(1e-12, 100.0),
         control=Control(
             "Sensitivity index, ψ", "Sensitivity over standard deviation: smaller is more private.", "1", _LOSS,
@@ -57,7 +60,8 @@ _NOISE = (
         ),
     ),
     Parameter(
-        "delta", "The δ that goes with {epsilon}", Kind.PROBABILITY, symbol="δ", allowed=SHARE, risk=Risk.RISES,
+        "delta", "The δ that goes with {epsilon}", Kind.PROBABILITY,
+        title="δ", symbol="δ", allowed=SHARE, risk=Risk.RISES,
         search=Search(1e-300, 1 - 1e-9),
         control=Control(
             "Set aside, δ", "The chance with which the guarantee may fail.", "0.00001",
@@ -91,11 +95,13 @@ _NOISE = (
         control=Control("Calibration", start="analytic", place=Place.RARE),
     ),
     Parameter(
-        "k", "Possible answers of randomised response", Kind.WHOLE, shown="2", usual=2, allowed=Allowed(2),
+        "k", "Possible answers of randomised response", Kind.WHOLE,
+        title="Possible answers", shown="2", usual=2, allowed=Allowed(2),
         control=Control("Possible answers", "Between how many answers a person can choose.", "2", place=Place.NOISE),
     ),
     Parameter(
-        "truth", "Probability of a true answer, instead of {epsilon}", Kind.PROBABILITY, symbol="truth", allowed=SHARE,
+        "truth", "Probability of a true answer, instead of {epsilon}", Kind.PROBABILITY,
+        title="Truthful answers", symbol="truth", allowed=SHARE,
         risk=Risk.RISES,
         control=Control(
             "True answers", "How often people answer truthfully, from 0 to 1.", "0.75",
@@ -103,12 +109,13 @@ _NOISE = (
         ),
     ),
     Parameter(
-        "gamma", "Where the staircase breaks", Kind.PROBABILITY, symbol="γ", follows=_most_accurate_break,
+        "gamma", "Where the staircase breaks", Kind.PROBABILITY, title="γ", symbol="γ", follows=_most_accurate_break,
         allowed=SHARE,
         control=Control("Break of the stairs, γ", "From 0 to 1; the most accurate one if empty.", place=Place.RARE),
     ),
     Parameter(
-        "rate", "DP-SGD: the chance that a person is in a batch", Kind.PROBABILITY, symbol="rate", allowed=SHARE,
+        "rate", "DP-SGD: the chance that a person is in a batch", Kind.PROBABILITY,
+        title="Sampling rate", symbol="rate", allowed=SHARE,
         risk=Risk.RISES, search=Search(1e-12, 1.0),
         control=Control(
             "Share of the data in a step", "The chance that a person is in a batch, from 0 to 1.", "0.01",
@@ -124,19 +131,21 @@ _NOISE = (
         ),
     ),
     Parameter(
-        "width", "DP-SGD: relative width asked of a value's bracket", shown="0.001", usual=1e-3, allowed=POSITIVE,
+        "width", "DP-SGD: relative width asked of a value's bracket",
+        title="Width of brackets", shown="0.001", usual=1e-3, allowed=POSITIVE,
         choosable=False,  # of the number read, not of the release
         control=Control(
             "Width of the brackets", "Relative: smaller is more accurate and slower.", "0.001", place=Place.RARE
         ),
     ),
     Parameter(
-        "rho", "Claims zcdp and rdp: the ρ claimed, for rdp one for each order", Kind.ONE_OR_MORE, symbol="ρ",
+        "rho", "Claims zcdp and rdp: the ρ claimed, for rdp one for each order", Kind.ONE_OR_MORE,
+        title="ρ", symbol="ρ",
         metavar="NUMBER", control=None,
     ),
-    Parameter("xi", "Claim zcdp: the ξ of (ξ, ρ)-zCDP", symbol="ξ", shown="0", control=None),
+    Parameter("xi", "Claim zcdp: the ξ of (ξ, ρ)-zCDP", title="ξ", symbol="ξ", shown="0", control=None),
     Parameter("orders", "Claim rdp: its order or orders: 2,8", Kind.NUMBERS, aliases=("order",), control=None),
-    Parameter("mu", "Claim gdp: the μ claimed", symbol="μ", control=None),
+    Parameter("mu", "Claim gdp: the μ claimed", title="μ", symbol="μ", control=None),
     Parameter(
         "scores0", "Scores of the outcomes without the person: 1,2,3", Kind.NUMBERS,
         control=Control(

@@ -60,25 +60,6 @@ __all__ = [
 
 SCHEMA = 1
 
-_PARAMETERS = {
-    "epsilon": "Privacy loss ε",
-    "delta": "δ",
-    "psi": "Sensitivity index ψ",
-    "sigma": "Standard deviation σ",
-    "scale": "Scale",
-    "sensitivity": "Sensitivity",
-    "shift": "Shift",
-    "stretch": "Stretch",
-    "gamma": "γ",
-    "truth": "Truthful answers",
-    "k": "Possible answers",
-    "outcomes": "Outcomes",
-    "monotonic": "Monotonic",
-    "calibration": "Calibration",
-    "neighbours": "Neighbours",
-    "norm": "Norm",
-}
-
 
 @dataclass(frozen=True)
 class Explanation(Presented):
@@ -124,7 +105,7 @@ class Explanation(Presented):
                 ),
             ),
             headline=self.headline,
-            facts=tuple(Fact(_PARAMETERS.get(key, key), _shown(key, value)) for key, value in e.parameters.items()),
+            facts=tuple(Fact(_title(key), _shown(key, value)) for key, value in e.parameters.items()),
         )
 
     @property
@@ -291,6 +272,12 @@ def of_choice(choice: Choice) -> Document:
 def told(about: Explanation) -> Lead:
     """The sentence, which continues the headline where there is one."""
     return Lead((about.lead,), continues=bool(about.headline))
+
+
+def _title(key: str) -> str:
+    """A parameter's name in a report."""
+    known = PARAMETERS.get(key)
+    return known.title if known and known.title else key.replace("_", " ").capitalize()
 
 
 def _shown(key: str, value: object) -> str:
