@@ -64,7 +64,7 @@ _NOTES = {
 
 def _neighbours(neighbours: Any) -> Neighbours:
     """Also as it is often written, with a stroke."""
-    return Neighbours.ADD_REMOVE if neighbours == "add/remove" else neighbours_of(neighbours)
+    return neighbours_of("add-remove" if str(neighbours) == "add/remove" else neighbours)
 
 
 def _rate(value: Any) -> float:

@@ -177,7 +177,7 @@ READINGS: dict[str, Reading] = {
 
 def find(name: Any) -> Reading:
     """The reading of that name, or a sentence listing those there are."""
-    if name == "tradeoff":
+    if isinstance(name, str) and name == "tradeoff":  # an array has no one answer
         raise InputError(
             "the reading 'tradeoff' falls as risk grows: bound 'roc' (with fpr) instead", parameter="reading"
         )

@@ -7,6 +7,7 @@ is read: no tags, no aliases (a small file can otherwise unfold into gigabytes),
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -38,6 +39,12 @@ def read_release(source: str | Path | Mapping[str, Any] | Release) -> Release:
         return source
     if isinstance(source, Mapping):
         return _validated(dict(source), {}, "release")
+    if not isinstance(source, str | os.PathLike):
+        raise InputError(
+            f"release is a {type(source).__name__}: give a YAML file, YAML text or a mapping",
+            parameter="release",
+            value=source,
+        )
     text, name = (
         (source, "release") if isinstance(source, str) and "\n" in source else (_text(Path(source)), str(source))
     )

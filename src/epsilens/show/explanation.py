@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import shlex
 from collections.abc import Mapping
@@ -216,6 +217,10 @@ def frame(experiment: Experiment, **arguments: float) -> pd.DataFrame:
         import pandas as pd
     except ImportError:
         raise MissingExtra("pandas", extra="notebook", purpose="a frame") from None
+    taken = [name for name in inspect.signature(explain).parameters if name != "experiment"]
+    for name in arguments:
+        if name not in taken:
+            raise InputError(f"a frame takes no {name!r}: give one of {', '.join(taken)}", parameter=name)
     table = explain(experiment, **arguments).rows
     columns = {name: [getattr(row, name) for row in table] for name in ("name", "symbol", "value", "baseline", "words")}
     return pd.DataFrame(columns, index=pd.Index([row.key for row in table], name="reading"))

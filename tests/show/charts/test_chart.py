@@ -249,3 +249,21 @@ def test_a_chart_of_an_experiment(drawn: Chart) -> None:
         e.chart("roc", fpr=[0.1, 0.2])  # type: ignore[arg-type]
     with pytest.raises(el.InputError, match="holds arrays"):
         el.laplace(epsilon=[1.0, 2.0]).chart("roc")
+
+
+@pytest.mark.parametrize(
+    ("ask", "parameter"),
+    [
+        (lambda e: e.chart("roc").svg(width=0), "width"),
+        (lambda e: e.chart("roc").save("/nowhere at all/x.svg"), "path"),
+        (lambda e: e.chart("roc").save(3), "path"),
+        (lambda e: e.frame(foo=1), "foo"),
+        (lambda e: el.assess(3), "release"),
+        (lambda e: el.subsample(e, 0.1, neighbours=[1, 2]), "neighbours"),
+        (lambda e: el.choose(el.laplace, "epsilon", at_most=0.5, reading=[1]), "reading"),
+    ],
+)
+def test_what_cannot_be_is_told_in_a_sentence(ask: Any, parameter: str) -> None:
+    with pytest.raises(el.InputError) as told:
+        ask(el.laplace(epsilon=1.0))
+    assert told.value.parameter == parameter

@@ -18,6 +18,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ... import checks
 from ...errors import InputError, MissingExtra
 from .svg import DARK, LIGHT, colours, named, resolved, svg
 
@@ -29,6 +30,8 @@ __all__ = ["Chart"]
 #: Pixels of a picture for each pixel of the chart: sharp on paper and on dense screens.
 _ZOOM = 2
 _OWN_CLASS = "epsilens-chart"
+#: Pixels between which words and axes fit.
+_NARROWEST, _WIDEST = 200, 10_000
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,8 @@ class Chart:
 
     def definition(self, width: int | None = None) -> dict[str, Any]:
         """The Vega-Lite definition at a width, its colours still the page's variables."""
-        return self.make(*self.given, self.desk if width is None else width)
+        wide = self.desk if width is None else checks.whole("width", width, low=_NARROWEST, high=_WIDEST)
+        return self.make(*self.given, wide)
 
     @property
     def label(self) -> str:
@@ -121,7 +125,10 @@ class Chart:
 
     def save(self, path: str | Path) -> Path:
         """Write the chart; the ending of the name says how: ``.svg``, ``.png`` or ``.html``."""
-        target = Path(path)
+        try:
+            target = Path(path)
+        except TypeError:
+            raise InputError(f"path is {path!r}: give the name of a file", parameter="path", value=path) from None
         kind = target.suffix.lower()
         if kind == ".svg":
             made = self.svg("light").encode()
@@ -133,7 +140,13 @@ class Chart:
             raise InputError(
                 f"path is {str(path)!r}: give a name that ends in .svg, .png or .html", parameter="path", value=path
             )
-        target.write_bytes(made)
+        try:
+            target.write_bytes(made)
+        except OSError as error:
+            why = error.strerror or "it cannot be written"
+            raise InputError(
+                f"path is {str(path)!r}: {why}, so give a file that can be written", parameter="path", value=path
+            ) from None
         return target
 
     def plot(self, ax: Axes | None = None) -> Axes:
