@@ -251,6 +251,9 @@ def test_a_chart_of_an_experiment(drawn: Chart) -> None:
         el.laplace(epsilon=[1.0, 2.0]).chart("roc")
 
 
+WRONG: Any = [1, 2]  # where a word or a name belongs
+
+
 @pytest.mark.parametrize(
     ("ask", "parameter"),
     [
@@ -258,9 +261,9 @@ def test_a_chart_of_an_experiment(drawn: Chart) -> None:
         (lambda e: e.chart("roc").save("/nowhere at all/x.svg"), "path"),
         (lambda e: e.chart("roc").save(3), "path"),
         (lambda e: e.frame(foo=1), "foo"),
-        (lambda e: el.assess(3), "release"),
-        (lambda e: el.subsample(e, 0.1, neighbours=[1, 2]), "neighbours"),
-        (lambda e: el.choose(el.laplace, "epsilon", at_most=0.5, reading=[1]), "reading"),
+        (lambda e: el.assess(WRONG), "release"),
+        (lambda e: el.subsample(e, 0.1, neighbours=WRONG), "neighbours"),
+        (lambda e: el.choose(el.laplace, "epsilon", at_most=0.5, reading=WRONG), "reading"),
     ],
 )
 def test_what_cannot_be_is_told_in_a_sentence(ask: Any, parameter: str) -> None:
