@@ -333,19 +333,29 @@ def _exceeded(request: ScanRequest, risks: Sequence[QueryRisk], largest: float |
 
 
 def _shown(classes: ClassTable, isolated: Isolated, request: ScanRequest) -> tuple[dict[str, Any], ...]:
-    """The values of isolated people, those isolated by the fewest columns first."""
+    """The values of isolated people, those isolated by the fewest columns first; engines give them in any order."""
     assert isolated.fewest is not None
     quasi = request.quasi_identifiers
     owned = np.flatnonzero(classes.owner >= 0)
     fewest = isolated.fewest[classes.owner[owned]]
     owned, fewest = owned[fewest > 0], fewest[fewest > 0]
     made = []
-    for row in owned[np.argsort(fewest, kind="stable")][:MOST_SHOWN]:
+    ranks = [_ranked(classes.values[j])[classes.codes[j][owned]] for j in reversed(range(len(quasi)))]
+    for row in owned[np.lexsort((*ranks, fewest))][:MOST_SHOWN]:
         values = {name: classes.values[j][int(classes.codes[j][row])].as_py() for j, name in enumerate(quasi)}
         names, person = classes.people_values, request.person
         who = {} if person is None or names is None else {person: names[int(classes.owner[row])].as_py()}
         made.append({**who, **values, "fewest_columns": int(isolated.fewest[classes.owner[row]])})
     return tuple(made)
+
+
+def _ranked(values: Any) -> NDArray[np.int64]:
+    """The place of each distinct value of a column among the sorted ones."""
+    import pyarrow.compute as pc
+
+    made = np.empty(len(values), np.int64)
+    made[pc.sort_indices(values).to_numpy()] = np.arange(len(values))
+    return made
 
 
 def _nobody() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
