@@ -20,7 +20,8 @@ from ..catalogue.readings import find
 from ..data.queries import Noise
 from ..experiment import Experiment
 from ..plan.facts import Relation, worst_relation
-from ..plan.plan import Knows, Release
+from ..plan.plan import Release
+from ..plan.words import Knows
 
 __all__ = ["ADVERSARIES", "Adversary", "Asks", "Setting", "met"]
 

@@ -22,7 +22,8 @@ from ..data.tables.open import OpenTable, open_table
 from ..numerics.frozen import Frozen, Valued
 from ..plan.facts import Answer, Relation, relations, true_answers
 from ..plan.file import about, dotted, read_release
-from ..plan.plan import Release, Resemblance
+from ..plan.plan import Release
+from ..plan.words import Resemblance
 from ..shown import Shown, presenter
 from .accuracy import QueryAccuracy, accuracy_of, error_epsilon
 from .adversaries import Setting
@@ -214,10 +215,11 @@ def _look(opened: OpenTable, plan: Release, queries: tuple[Query, ...], tell: _S
 
 def _about_secret(table: Any, plan: Release, queries: tuple[Query, ...]) -> tuple[int, ...]:
     """The queries whose answer depends on the secret: those that mention one of its columns; all without a secret."""
-    if plan.data.secret is None:
+    secret = plan.data.hidden
+    if secret is None:
         return tuple(range(len(queries)))
-    condition(table, plan.data.secret, "secret")
-    columns = _columns(plan.data.secret)
+    condition(table, secret.where, "secret")
+    columns = _columns(secret.where)
     made = []
     for i, query in enumerate(queries):
         mentioned = set(query.groups) | ({query.column} if query.column else set())

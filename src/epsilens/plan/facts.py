@@ -23,7 +23,8 @@ from ..data.tables.columns import at_most, column_of, value_of
 from ..data.tables.engines import need_ibis
 from ..data.tables.open import OpenTable
 from ..errors import InputError
-from .plan import Release, Resemblance
+from .plan import Release
+from .words import Resemblance
 
 __all__ = ["Answer", "Relation", "relations", "true_answers", "worst_relation"]
 

@@ -15,7 +15,7 @@ from ..words import apart, number, rounded_down, rounded_up, small
 if TYPE_CHECKING:
     from ...assessment.accuracy import QueryAccuracy
     from ...assessment.assessment import Assessment
-    from ...plan.plan import ReleaseQuery
+    from ...plan.asked import ReleaseQuery
 
 __all__ = [
     "FREQUENCIES", "detail", "epsilon_down", "epsilon_up", "error", "facts", "group_name", "limit", "percent",
