@@ -26,10 +26,13 @@ other.
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from ..data.queries import Noise
 from ..data.tables.conditions import columns_of, terms_of
 from ..worlds import Neighbours
 from .asked import Secret
@@ -38,7 +41,7 @@ from .noise import contributions
 from .plan import Release
 from .words import Size
 
-__all__ = ["Move", "Movement", "Movements", "Question", "about_secret", "movements"]
+__all__ = ["Move", "Movement", "Movements", "Question", "about_secret", "movements", "of_secret"]
 
 #: More combinations of vertices than this are bounded together.
 _MOST_MOVEMENTS = 128
@@ -94,14 +97,13 @@ class Movements:
 def movements(plan: Release, question: Question) -> Movements:
     """The extreme movements of all queries together."""
     parts = contributions(plan)
-    vertices = [_vertices(plan, one, question) for one in parts]
+    vertices = [_undominated(_vertices(plan, one, question)) for one in parts]
     found = [Movement()]
     exact = True
     for one, options in zip(parts, vertices, strict=True):
-        options = _undominated(options)
         exact = exact and all(v.exact for v in options)
-        grown = [_with(movement, one, vertex) for movement in found for vertex in options or (Vertex(),)]
-        found = list(dict.fromkeys(grown))
+        grown = [_with(movement, one, vertex) for movement in found for vertex in _farthest(plan, one, options)]
+        found = list({_key(plan, movement): movement for movement in grown}.values())
         if len(found) > _MOST_MOVEMENTS:
             found, exact = [_bound(found)], False
     return Movements(tuple(found), exact and _possible(plan, question, parts, vertices))
@@ -125,10 +127,11 @@ def _vertices(plan: Release, one: Contribution, question: Question) -> tuple[Ver
     secret = plan.data.hidden
     if question is not Question.SECRET or secret is None:
         return one.replaced
-    return _of_secret(one, secret)
+    return of_secret(one, secret)
 
 
-def _of_secret(one: Contribution, secret: Secret) -> tuple[Vertex, ...]:
+def of_secret(one: Contribution, secret: Secret) -> tuple[Vertex, ...]:
+    """What moves in one query where only the secret's columns differ."""
     query, told = one.query, columns_of(secret.where) | set(secret.columns)
     planned = query.planned()
     where = planned.where
@@ -148,6 +151,32 @@ def _of_secret(one: Contribution, secret: Secret) -> tuple[Vertex, ...]:
     if query.size is Size.PUBLIC:  # then no value is missing
         return one.valued
     return (*one.changed, *(one.present if one.named else ()))
+
+
+def _farthest(plan: Release, one: Contribution, options: tuple[Vertex, ...]) -> tuple[Vertex, ...]:
+    """Under normal noise only the length of a movement counts: the longest of those that reveal no name."""
+    if plan.mechanism.noise is not Noise.GAUSSIAN:
+        return options or (Vertex(),)
+    quiet = [v for v in options if v.alone == (0, 0)]
+    longest = max(quiet, key=lambda v: math.fsum(m.times * _relative(plan, one, m) ** 2 for m in v.moved), default=None)
+    rest = tuple(v for v in options if v.alone != (0, 0))
+    return (*rest, longest or Vertex()) if longest or not rest else rest
+
+
+def _relative(plan: Release, one: Contribution, moved: Moved) -> float:
+    """An amount over the sensitivity that the noise is measured by."""
+    power = 2 if plan.mechanism.noise is Noise.GAUSSIAN else 1
+    return moved.amount / one.sensitivity(moved.noisy, plan.mechanism.neighbours, power)
+
+
+def _key(plan: Release, movement: Movement) -> tuple[object, ...]:
+    """What the adversary sees of a movement: amounts in units of noise, whatever the query."""
+    parts, moved = contributions(plan), Counter[float]()
+    for m in movement.moves:
+        one = parts[m.query]
+        share = plan.shares[m.query] / len(one.noisy)
+        moved[share * _relative(plan, one, Moved(m.noisy, m.amount))] += m.times
+    return (*sorted(moved.items()), movement.alone)
 
 
 # -- domination ---------------------------------------------------------------------------------------------------
@@ -186,7 +215,7 @@ def _bound(found: list[Movement]) -> Movement:
     moves: dict[tuple[int, Noisy], list[float]] = {}
     for key in {(m.query, m.noisy) for movement in found for m in movement.moves}:
         for movement in found:
-            amounts = sorted((m.amount for m in movement.moves for _ in range(m.times) if (m.query, m.noisy) == key))
+            amounts = sorted(m.amount for m in movement.moves for _ in range(m.times) if (m.query, m.noisy) == key)
             amounts.reverse()
             best = moves.setdefault(key, [])
             best += [0.0] * (len(amounts) - len(best))
