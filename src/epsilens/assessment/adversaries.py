@@ -127,7 +127,7 @@ class Setting:
 class Adversary:
     """One adversary: ``applies`` says whether this release meets them, ``reading`` how they are measured.
 
-    ``from_data`` says that whether, or how strongly, they are met was found in the table.
+    ``from_data`` says that whether, or how strongly, they are met was found in the table, not in the plan.
     """
 
     key: str
@@ -138,7 +138,7 @@ class Adversary:
     arguments: Callable[[Setting], Mapping[str, float]]
     facing: Callable[[Setting, float], Facing]
     applies: Callable[[Setting], bool] = lambda _: True
-    from_data: bool = False
+    from_data: Callable[[Setting], bool] = lambda _: False
 
 
 # -- what they face -----------------------------------------------------------------------------------------------
@@ -282,7 +282,7 @@ ADVERSARIES: tuple[Adversary, ...] = (
         "differencing-known", Asks.SECRET, "Differencing, one answer known",
         lambda s: f"{_wanted(s)} Knows the exact answers without them.",
         "success", lambda s: {"prior": 0.5}, _secret,
-        lambda s: s.release.adversary.knows is Knows.ONE_ANSWER and s.isolates, from_data=True,
+        lambda s: s.release.adversary.knows is Knows.ONE_ANSWER and s.isolates, lambda s: True,
     ),
     Adversary(
         "guess", Asks.SECRET, "Guess of the secret",
@@ -294,13 +294,13 @@ ADVERSARIES: tuple[Adversary, ...] = (
         "combined", Asks.SECRET, "Differencing, planned answers",
         lambda s: f"{_wanted(s)} Subtracts planned answers that differ only by them.",
         "success", lambda s: {"prior": 0.5}, _together,
-        lambda s: bool(s.combined), from_data=True,
+        lambda s: bool(s.combined), lambda s: True,
     ),
     Adversary(
         "differencing-noisy", Asks.SECRET, "Differencing, both answers noisy",
         lambda s: f"{_wanted(s)} Has two noisy answers that differ only by them.",
         "success", lambda s: {"prior": 0.5}, _twice,
-        lambda s: s.isolates, from_data=True,
+        lambda s: s.isolates, lambda s: True,
     ),
     Adversary(
         "belief", Asks.SECRET, "Informed belief",
@@ -341,7 +341,7 @@ ADVERSARIES: tuple[Adversary, ...] = (
         "correlated", Asks.RELATIVES, "Correlated records",
         _relatives,
         "success", lambda s: {"prior": 0.5}, _resembling,
-        lambda s: bool(s.related), from_data=True,
+        lambda s: bool(s.related), lambda s: any(r.from_data for r in s.related),
     ),
 )
 # fmt: on
