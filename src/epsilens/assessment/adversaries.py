@@ -22,7 +22,7 @@ from ..data.queries import Noise
 from ..data.scan.result import Scan
 from ..experiment import Experiment, together
 from ..plan.movement import Movement, Movements, Question, about_secret, movements
-from ..plan.noise import contributions, scale_of
+from ..plan.noise import contribution, scale_of
 from ..plan.plan import Release
 from ..plan.relatives import Relation, worst_relation
 from ..plan.words import Knows
@@ -98,9 +98,15 @@ class Setting:
         """Whether every belief stays bounded: not under Gaussian noise, and not where names may be given away."""
         return self.laplace and not any(m.alone for m in self.movements(Question.SECRET).each)
 
+    @cached_property
+    def _found(self) -> dict[Question, Movements]:
+        return {}
+
     def movements(self, question: Question) -> Movements:
-        """The extreme movements of a question."""
-        return movements(self.release, question)
+        """The extreme movements of a question, found once."""
+        if question not in self._found:
+            self._found[question] = movements(self.release, question)
+        return self._found[question]
 
     @cached_property
     def secret(self) -> tuple[int, ...]:
@@ -171,7 +177,7 @@ def _difference(plan: Release, movement: Movement, epsilon: float) -> Experiment
     if plan.mechanism.noise is Noise.GAUSSIAN:
         total = 0.0
         for m in movement.moves:
-            one = contributions(plan)[m.query]
+            one = contribution(plan, m.query)
             part = plan.shares[m.query] / len(one.noisy) / 2
             psi = calibrated_psi(epsilon * part, (plan.mechanism.delta or 0.0) * part, "analytic")
             ratio = m.amount / one.sensitivity(m.noisy, plan.mechanism.neighbours, 2)
@@ -210,7 +216,7 @@ def _together(setting: Setting, epsilon: float) -> Facing:
 
 def _pair(plan: Release, queries: tuple[int, ...], amount: float, epsilon: float) -> Experiment:
     """The difference of two planned answers: the noises add, each with its own scale."""
-    first, second = (scale_of(plan, i, contributions(plan)[i].noisy[0], epsilon) for i in queries)
+    first, second = (scale_of(plan, i, contribution(plan, i).noisy[0], epsilon) for i in queries)
     if plan.mechanism.noise is Noise.GAUSSIAN:
         return gaussian(psi=amount / math.hypot(first, second))
     total = 1 / first + 1 / second
