@@ -44,7 +44,7 @@ from .document import (
 )
 from .presenters import Presented, finite
 from .readings import Row, rows
-from .sentences import consequence, falls, false_alarms, instruction, lead, mechanism, question, title
+from .sentences import consequence, falls, false_alarms, instruction, lead, mechanism, question, title, unseen
 from .words import apart, frequencies, frequency, rounded_down, rounded_up
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ __all__ = [
 ]  # fmt: skip
 
 SCHEMA = 1
+_GUESSED = ("success", "posterior", "posterior_reversed")
 
 
 @dataclass(frozen=True)
@@ -162,8 +163,7 @@ def explain(
     >>> import epsilens as el
     >>> print(explain(el.laplace(epsilon=1.0)))
     An adversary who knows every other record guesses correctly whether a person is
-    in the data for 70 of 100 people. Without the release they would be right for
-    50 of 100.
+    XX
     ...
     """
     if experiment.many:
@@ -183,9 +183,9 @@ def explain(
         given["epsilon_for_delta"] = float(checks.at_least("epsilon_for_delta", shown, 0.0))
     asked = question(experiment)
     table = rows(experiment, asked, given)
-    success, belief = table[0], next(r for r in table if r.key == "posterior")
+    success, belief, opposite = (next(r for r in table if r.key == k) for k in _GUESSED)
     right = math.nextafter(1, 0) if success.nearly else success.value
-    first = lead(asked, right, success.baseline, (belief.baseline, belief.value))
+    first = lead(experiment, right, success.baseline, (belief.baseline, belief.value), 1 - opposite.value)
     return Explanation(experiment, given, first, mechanism(experiment), table, _reproduce(experiment, given))
 
 
@@ -207,7 +207,7 @@ def chosen(choice: Choice) -> Explanation:
     if choice.reading_name == "epsilon" and args["delta"] > 0:
         taken["delta"] = args["delta"]
     about = explain(choice.experiment, **taken)
-    then = consequence(choice, question(choice.experiment))
+    then = consequence(choice, question(choice.experiment)) + unseen(choice)
     return replace(about, lead=then, headline=instruction(choice), choice=choice)
 
 
@@ -294,14 +294,14 @@ def _shown(key: str, value: object) -> str:
 
 
 def pictures(about: Explanation) -> Icons:
-    """100 people before and after the release."""
+    """100 guesses before and after the release, all about one person."""
     row, asked = about.row("success"), question(about.experiment)
     right = 0.9999999 if row.nearly else row.value
     with_it, without = frequencies(right, row.baseline)
     limit = about.choice.limit if about.choice and about.choice.reading_name == "success" else None
     prior = about.arguments["prior"]
-    share = "half of them" if prior == 0.5 else f"{frequency(prior)}"
-    note = f"Each figure is one of 100 {asked.unit}, {share} {asked.group}. The adversary guesses for each."
+    share = "half of them" if prior == 0.5 else frequency(prior)
+    note = f"Each figure is one of 100 guesses{asked.about}; in {share} {asked.holds}."
     if icons.filled(row.value) == icons.filled(row.baseline):
         added = apart(right, row.baseline)
         note += " The release adds fewer than 1 of 100." if added else " The release changes no guess."
@@ -316,8 +316,8 @@ def _curves(about: Explanation) -> Section:
     e, prior, fpr = about.experiment, about.arguments["prior"], about.arguments["fpr"]
     both = (partial(charts.roc, e, prior, fpr), partial(charts.precision_recall, e, prior, fpr))
     note = (
-        "The adversary can trade false alarms for people found. Filled dot: the best guess. Hollow dot: at "
-        f"{false_alarms(fpr)}."
+        f"The adversary can find more by raising more false alarms, over 100 guesses{question(e).about}. "
+        f"Filled dot: the best guess. Hollow dot: at {false_alarms(fpr)}."
     )
     return Section(
         "How the guess can be tuned",
