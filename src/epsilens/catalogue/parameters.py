@@ -201,11 +201,11 @@ _READING = (
         control=Control("Weight of recall, β", "In the F-score: above 1 recall counts more.", "1", place=Place.RARE),
     ),
     Parameter(
-        "baseline", "Success of an attack against a release without the person's record", Kind.PROBABILITY, Panel.READING, shown="0.01",
-        usual=0.01, allowed=SHARE,
+        "baseline", "Success of an attack against a release without the person's record", Kind.PROBABILITY,
+        Panel.READING, shown="0.01", usual=0.01, allowed=SHARE,
         control=Control(
-            "Other attacks, of 100", "How often one succeeds against a release without the person.", "0.01", place=Place.RARE,
-            of_100=True
+            "Other attacks, of 100", "How often one succeeds against a release without the person.", "0.01",
+            place=Place.RARE, of_100=True
         ),
     ),
     Parameter(

@@ -23,8 +23,8 @@ class Reading:
     """One reading: its name (a method of Experiment), what it takes, its floor and its ceiling.
 
     ``either`` are arguments of which exactly one is given. ``ignorable`` is true where the best guess may ignore the
-    release, so that the reading stays at its floor though the release tells something. ``formula``, ``meaning``, ``without`` (the floor) and
-    ``example`` (its value for Laplace noise with ε = 1) are the row of the docs' table.
+    release, so that the reading stays at its floor though the release tells something. ``formula``, ``meaning``,
+    ``without`` (the floor) and ``example`` (its value for Laplace noise with ε = 1) are the row of the docs' table.
     """
 
     name: str
@@ -148,7 +148,7 @@ READINGS: dict[str, Reading] = {
         Reading(
             "delta", "δ", lambda epsilon: 0.0, required=("epsilon",),
             formula=r"\sup_\alpha 1-f(\alpha)-e^\epsilon\alpha",
-            meaning=r"How far the hit rate of a test can exceed $e^\epsilon$ times its false-alarm rate, in either order.",
+            meaning=r"How far a hit rate can exceed $e^\epsilon$ times the false-alarm rate, in either order.",
             example="0.2212 at 0.5",
         ),
         Reading(

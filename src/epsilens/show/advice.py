@@ -108,10 +108,8 @@ def unseen(choice: Choice) -> Said:
     start, end, low = beliefs(prior, float(e.posterior(prior)), 1 - float(e.reverse().posterior(1 - prior)))
     label = find(choice.reading_name).label
     return (
-        Span(
-            f" ▲ A guess that ignores the release already reaches {base}, so this limit on {label} sees less than half "
-        ),
-        Span(f"of what the release tells: belief that {question(e).holds} can rise from {start} to "),
+        Span(f"▲ A guess that ignores the release already reaches {base}, so this limit on {label} sees less than "),
+        Span(f"half of what the release tells: belief that {question(e).holds} can rise from {start} to "),
         Span(end, "risk"),
         Span(" or fall to "),
         Span(low, "risk"),

@@ -17,6 +17,7 @@ from ..catalogue.parameter import Panel, flag
 from ..catalogue.parameters import PARAMETERS
 from ..errors import InputError, MissingExtra
 from . import charts
+from .advice import consequence, falls, instruction, unseen
 from .charts import icons
 from .document import (
     Cell,
@@ -44,7 +45,7 @@ from .document import (
 )
 from .presenters import Presented, finite
 from .readings import Row, rows
-from .sentences import consequence, falls, false_alarms, instruction, lead, mechanism, question, title, unseen
+from .sentences import false_alarms, lead, mechanism, question, title
 from .words import apart, frequencies, frequency, rounded_down, rounded_up
 
 if TYPE_CHECKING:
@@ -68,7 +69,8 @@ class Explanation(Presented):
     """What an experiment means for a person, ready to be shown.
 
     ``lead`` is the sentence with its emphasis, ``headline`` an instruction (empty unless something was chosen),
-    ``mechanism`` one line on how it works, ``rows`` the table, ``command`` what reproduces it (empty if nothing does).
+    ``mechanism`` one line on how it works, ``rows`` the table, ``command`` what reproduces it (empty if nothing does),
+    ``warning`` what a limit does not see (empty if it sees enough).
     """
 
     experiment: Experiment
@@ -79,11 +81,13 @@ class Explanation(Presented):
     command: str
     headline: str = ""
     choice: Choice | None = None
+    warning: Said = ()
 
     @property
     def sentence(self) -> str:
-        """The headline and the lead as one plain text."""
-        return f"{self.headline}: {flat(self.lead)}" if self.headline else flat(self.lead)
+        """The headline, the lead and the warning as one plain text."""
+        told = flat(self.lead) + (f" {flat(self.warning)}" if self.warning else "")
+        return f"{self.headline}: {told}" if self.headline else told
 
     @property
     def document(self) -> Document:
@@ -162,8 +166,9 @@ def explain(
 
     >>> import epsilens as el
     >>> print(explain(el.laplace(epsilon=1.0)))
-    An adversary who knows every other record guesses correctly whether a person is
-    XX
+    An adversary who knows every other record guesses correctly 70 times of 100
+    whether the worst-placed person is in the data. Without the release they would
+    be right 50 times of 100.
     ...
     """
     if experiment.many:
@@ -195,8 +200,8 @@ def chosen(choice: Choice) -> Explanation:
     >>> import epsilens as el
     >>> print(chosen(el.choose(el.laplace, "epsilon", at_most=0.55)))
     Use ε = 0.2107 or less: an adversary who knows every other record then guesses
-    correctly whether a person is in the data for at most 55 of 100 people. Without
-    the release it would be 50 of 100. Your limit is 55 of 100.
+    correctly at most 55 times of 100 whether the worst-placed person is in the
+    data. Without the release it would be 50 of 100. Your limit is 55 of 100.
     ...
     """
     args = choice.arguments
@@ -207,8 +212,8 @@ def chosen(choice: Choice) -> Explanation:
     if choice.reading_name == "epsilon" and args["delta"] > 0:
         taken["delta"] = args["delta"]
     about = explain(choice.experiment, **taken)
-    then = consequence(choice, question(choice.experiment)) + unseen(choice)
-    return replace(about, lead=then, headline=instruction(choice), choice=choice)
+    then = consequence(choice, question(choice.experiment))
+    return replace(about, lead=then, headline=instruction(choice), choice=choice, warning=unseen(choice))
 
 
 def frame(experiment: Experiment, **arguments: float) -> pd.DataFrame:
@@ -275,8 +280,8 @@ def of_choice(choice: Choice) -> Document:
 
 
 def told(about: Explanation) -> Lead:
-    """The sentence, which continues the headline where there is one."""
-    return Lead((about.lead,), continues=bool(about.headline))
+    """The sentence, which continues the headline where there is one, and the warning beneath it."""
+    return Lead((about.lead, *((about.warning,) if about.warning else ())), continues=bool(about.headline))
 
 
 def _title(key: str) -> str:

@@ -30,9 +30,7 @@ from .words import (
 if TYPE_CHECKING:
     from ..experiment import Experiment
 
-__all__ = [
-    "Question", "beliefs", "false_alarms", "lead", "mechanism", "question", "title",
-]  # fmt: skip
+__all__ = ["Question", "beliefs", "false_alarms", "lead", "mechanism", "question", "title"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -202,8 +202,8 @@ def limits(parameters: Mapping[str, Any], theta: float, alpha: float, power: flo
         sentence = f"Any false records are noticed at most {seen[0]} {accepted}"
     else:
         sentence = (
-            f"False records that together {wide}move this answer by up to {rounded_down(size)} would be noticed at most "
-            f"{seen[0]}, however it is tested, {accepted}"
+            f"False records that together {wide}move this answer by up to {rounded_down(size)} would be noticed at "
+            f"most {seen[0]}, however it is tested, {accepted}"
         )
     payload = {
         "parameters": dict(p),

@@ -4,9 +4,10 @@ What is known of one record beforehand (how common a value is, what records say 
 multiplies the likelihood ratio by a constant. So it is one number, c = P(H0)/P(H1) = (1−π)/π, and leaves the trade-off
 alone, which belongs to the mechanism: a :class:`Knowledge` is handed to the readings that take a prior.
 
-Related records that are in the data and *unknown* are another matter: the answer then speaks of the record through them
-as well, the two laws are mixtures over their values, and the trade-off changes. Two records that agree 9 times of 10 let
-an adversary who knows neither guess right 0.784 of the time behind Laplace noise of scale 1, not 0.697:
+Related records that are in the data and *unknown* are another matter: the answer then speaks of the record through
+them as well, the two laws are mixtures over their values, and the trade-off changes. With two records that agree 9
+times of 10, an adversary who knows neither guesses one right 0.784 of the time behind Laplace noise of scale 1 on
+their sum, not 0.697:
 :mod:`epsilens.build.correlated` has that experiment.
 
 >>> import epsilens as el
