@@ -228,7 +228,7 @@ def rows(e: Experiment, q: Question, given: Mapping[str, float]) -> tuple[Row, .
         return value
 
     member = e.worlds.kind is Kind.MEMBERSHIP
-    guessing = "Guessing whether the person is in the data" if member else "Guessing which is true"
+    guessing = "Is the person in the data?" if member else "Which of the two is true?"
     add(guessing, "success", "Success", "", partial(_counted, "success", q), prior=prior)
     add(guessing, "advantage", "Advantage", "", lambda v, b: _advantage(q, v))
     add(guessing, "posterior", "Most certain belief", "", partial(_belief, q.holds), prior=prior)

@@ -225,10 +225,10 @@ def price(needed: float, bias: float, theta: float, alpha: float, power: float, 
     if needed == 0:
         sentence = f"False records that together {what} are noticed at least {seen} at any ε"
     else:
-        sentence = f"Use ε = {rounded_up(needed)} or more to notice at least {seen} false records that together {what}"
+        sentence = f"Use ε = {rounded_up(needed)} or more to notice false records that together {what} at least {seen}"
     payload = {"epsilon": needed, "bias": bias, "stretch": theta, "alpha": alpha, "power": power, **said}
     remarks = ("A larger ε shows tampering and people alike: weigh it against what an adversary learns.",)
-    told = f"{sentence}, for {_KNOWS}; a false alarm is accepted {alarms}."
+    told = f"{sentence}, if you know what it should be; a false alarm is accepted {alarms}."
     return _report(told, (), remarks, payload)
 
 

@@ -7,8 +7,7 @@ alone, which belongs to the mechanism: a :class:`Knowledge` is handed to the rea
 Related records that are in the data and *unknown* are another matter: the answer then speaks of the record through
 them as well, the two laws are mixtures over their values, and the trade-off changes. With two records that agree 9
 times of 10, an adversary who knows neither guesses one right 0.784 of the time behind Laplace noise of scale 1 on
-their sum, not 0.697:
-:mod:`epsilens.build.correlated` has that experiment.
+their sum, not 0.697: :mod:`epsilens.build.correlated` has that experiment.
 
 >>> import epsilens as el
 >>> known = el.Knowledge.from_coefficients(rho_p=0.2, rho_c=0.1)
