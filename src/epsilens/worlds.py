@@ -49,7 +49,7 @@ _WORDS = {
     Kind.SECRET: ("the target does not have the secret", "the target has the secret"),
     Kind.TAMPERING: ("nobody tampered with the answer", "false records moved the answer"),
     Kind.CORRELATED: ("the record has one value", "the record has another value"),
-    Kind.OTHER: ("the first world", "the second world"),
+    Kind.OTHER: ("it is the first world", "it is the second world"),
 }
 
 
