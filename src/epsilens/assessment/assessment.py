@@ -30,6 +30,7 @@ from .accuracy import QueryAccuracy, accuracy_of, error_epsilon
 from .adversaries import Setting
 from .provenance import Precedent, assumptions, precedents, record
 from .risks import Curve, Risk, blind_epsilon, curve_of, read_again, risks_of
+from .typical import Typical, together_of
 from .verdict import Verdict, allowed_by, judge, needed_by
 
 __all__ = ["Assessment", "Curve", "Risk", "assess"]
@@ -41,6 +42,7 @@ SCHEMA = 1
 class Assessment(Valued, Shown):
     """What a planned release gives away, and what ε to choose instead; ``verdict`` says where it stands.
 
+    ``typical`` is the membership test against people as they are, ``together`` against k people at once.
     ``command`` is what was typed to get it; empty where nothing was.
     """
 
@@ -59,6 +61,8 @@ class Assessment(Valued, Shown):
     notes: tuple[str, ...]
     reproduce: Mapping[str, str]
     relations: tuple[Relation, ...] = ()
+    typical: Typical | None = None
+    together: tuple[tuple[int, float], ...] = ()
     command: str = ""
 
     def __post_init__(self) -> None:
@@ -161,6 +165,7 @@ def assess(
         assumptions=assumptions(plan, tuple(queries), setting),
         notes=(*notes, *(found.notes if found else ()), *(() if found else (DISCLOSURE,))),
         reproduce=record(plan, kind, table), relations=seen.related,
+        together=together_of(plan, plan.epsilon),
     )  # fmt: skip
     tell(tell.steps, "done")
     return made

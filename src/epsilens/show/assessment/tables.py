@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ...assessment.accuracy import FALSE_ALARMS, noise_at
+from ...assessment.adversaries import Harm
 from ...catalogue.readings import find
 from ...plan.relatives import worst_relation
 from ..document import Cell, Column, Combination, Combinations, Group, Kind, Row, Table
@@ -37,12 +38,18 @@ __all__ = [
     "relatives_sentence", "relatives_table", "risk_note", "risk_table", "sets",
 ]  # fmt: skip
 
+#: The regulators' three words, with what each asks.
+_HARMS = {
+    Harm.SINGLING_OUT: "Singling out: whose record is it?",
+    Harm.LINKABILITY: "Linkability: is this person among them?",
+    Harm.INFERENCE: "Inference: what is true of this person?",
+}
 #: How many combinations of columns the report lists.
 MOST_COMBINATIONS = 9
 
 
 def risk_table(a: Assessment) -> Table:
-    """The adversaries, those that allow the least ε first."""
+    """The adversaries under what regulators call their aim, those that allow the least ε first."""
     columns = (
         Column("Adversary", Kind.NAME),
         Column("Added risk", Kind.BAR),
@@ -51,7 +58,11 @@ def risk_table(a: Assessment) -> Table:
         Column("Limit", plain="limit", label="Limit"),
         Column("Largest ε", Kind.VALUE, plain="largest ε", label="Largest ε"),
     )
-    return Table(columns, (Group(tuple(_risk(a, r) for r in a.risks)),), "Who could learn what")
+    groups = {
+        harm: tuple(_risk(a, r) for r in a.risks if r.asks.harm is harm)
+        for harm in dict.fromkeys(r.asks.harm for r in a.risks)
+    }
+    return Table(columns, tuple(Group(rows, _HARMS[harm]) for harm, rows in groups.items()), "Who could learn what")
 
 
 def _risk(a: Assessment, r: Risk) -> Row:
