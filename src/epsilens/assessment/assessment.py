@@ -162,7 +162,7 @@ def assess(
         verdict=judge(plan, risks, accuracy, allowed, blind_epsilon(setting, risks)), queries=accuracy,
         curve=curve_of(setting, risks, accuracy, allowed.recommended), scan=found,
         people=found.people if found else None, precedents=precedents(),
-        assumptions=assumptions(plan, tuple(queries), setting),
+        assumptions=assumptions(plan, setting),
         notes=(*notes, *(found.notes if found else ()), *(() if found else (DISCLOSURE,))),
         reproduce=record(plan, kind, table), relations=seen.related,
         together=together_of(plan, plan.epsilon),

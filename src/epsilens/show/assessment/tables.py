@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ...assessment.accuracy import FALSE_ALARMS, noise_at
-from ...assessment.adversaries import Harm
+from ...assessment.adversaries import Asks, Harm
 from ...catalogue.readings import find
 from ...plan.relatives import worst_relation
 from ..document import Cell, Column, Combination, Combinations, Group, Kind, Row, Table
@@ -58,10 +58,8 @@ def risk_table(a: Assessment) -> Table:
         Column("Limit", plain="limit", label="Limit"),
         Column("Largest ε", Kind.VALUE, plain="largest ε", label="Largest ε"),
     )
-    groups = {
-        harm: tuple(_risk(a, r) for r in a.risks if r.asks.harm is harm)
-        for harm in dict.fromkeys(r.asks.harm for r in a.risks)
-    }
+    harms = dict.fromkeys(r.asks.harm for r in a.risks)
+    groups = {harm: tuple(_risk(a, r) for r in a.risks if r.asks.harm is harm) for harm in harms}
     return Table(columns, tuple(Group(rows, _HARMS[harm]) for harm, rows in groups.items()), "Who could learn what")
 
 
@@ -99,7 +97,12 @@ def risk_note(a: Assessment) -> str:
     unit = "Numbers are out of 100" + (f", except {', '.join(dict.fromkeys(other))}." if other else ".")
     how = list(dict.fromkeys(r.how for r in a.risks if r.how and len(a.queries) > 1))
     put = "".join(f" {text[:1].upper()}{text[1:]}." for text in how[:2])
-    return f"{unit} Each is the most that adversary can reach; none is an estimate.{put}"
+    bounds = "Each is the most that adversary can reach against one worst-placed person."
+    if any(r.asks is Asks.RELATIVES for r in a.risks):
+        estimated = any(relation.from_data for relation in a.relations)
+        rests = "an estimated resemblance, and on" if estimated else "the resemblance stated, and on"
+        bounds += f" Correlated records rest on {rests} values that are jointly normal: that row is no bound without."
+    return f"{unit} {bounds}{put}"
 
 
 def accuracy_table(a: Assessment) -> Table:

@@ -170,9 +170,8 @@ def _phrase(a: Assessment, r: Risk) -> tuple[str, str, str]:
     asked = f" {asked_secret(a)}"
     right = "Without the release they would be right"
     stay = "Without the release it would stay at"
-    believed = (
-        f"“{secret.name}” is true of a person" if secret is not None and secret.name else "a person has the secret"
-    )
+    named = secret is not None and secret.name
+    believed = f"“{named}” is true of a person" if named else "a person has the secret"
     member = " whether one worst-placed person is in the table"
     if a.release.mechanism.neighbours is Neighbours.REPLACE:
         member = " which of two records is that of one worst-placed person"
