@@ -74,8 +74,8 @@ def _contributions(plan: Release) -> str:
     rows = f"at most {data.max_rows} row{'' if data.max_rows == 1 else 's'}"
     counted = f"counts as at most {data.max_rows} people" if data.unit else f"counts once, {groups}"
     return (
-        f"{who} {counted}, and adds {rows} to sums, averages and counts of rows; which rows and groups are kept depends "
-        "on theirs alone, not on what the values or names are. Values beyond the bounds are cut off."
+        f"{who} {counted}, and adds {rows} to sums, averages and counts of rows; which rows and groups are kept "
+        "depends on theirs alone, not on what the values or names are. Values beyond the bounds are cut off."
     )
 
 
