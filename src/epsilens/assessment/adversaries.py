@@ -19,8 +19,8 @@ from ..build.mechanisms import calibrated_psi, gaussian, laplace
 from ..catalogue.readings import find
 from ..data.queries import Noise
 from ..experiment import Experiment
-from ..plan.facts import Relation, worst_relation
 from ..plan.plan import Release
+from ..plan.relatives import Relation, worst_relation
 from ..plan.words import Knows
 
 __all__ = ["ADVERSARIES", "Adversary", "Asks", "Setting", "met"]

@@ -24,7 +24,7 @@ from .labels import shown
 from .needs import Items, Look, Need, Survey, look, needs_of, survey
 from .plan import Release
 
-__all__ = ["MOST_GROUPS", "Answer", "answers_of"]
+__all__ = ["MOST_GROUPS", "Answer", "answers_of", "in_order"]
 
 #: More groups than this are no table anybody publishes.
 MOST_GROUPS = 10_000
@@ -135,7 +135,7 @@ def answers_of(
 
 def _answers(work: _Work, need: Need) -> Iterator[Answer]:
     tallies = work.tallies[need.position]
-    labels = need.labels if need.labels is not None else sorted(tallies, key=_in_order)
+    labels = need.labels if need.labels is not None else sorted(tallies, key=in_order)
     if need.public_size and any(t.covered > t.items for t in tallies.values()):
         raise InputError(
             f"size is public, but {need.query.column!r} has no value in some rows, and a value that is missing tells "
@@ -146,7 +146,7 @@ def _answers(work: _Work, need: Need) -> Iterator[Answer]:
         yield tallies.get(label, _Tally()).answer(need, label)
 
 
-def _in_order(label: Label) -> tuple[Any, ...]:
+def in_order(label: Label) -> tuple[Any, ...]:
     """Groups in the order of their values, nothing recorded last."""
     return tuple((part is None, 0 if part is None else part) for part in label)
 

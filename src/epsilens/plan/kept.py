@@ -21,9 +21,9 @@ from ..data.tables.columns import value_of
 from ..data.tables.engines import Engine, need_ibis
 from ..data.tables.kept import in_hash_order, keep, numbered
 from ..data.tables.open import OpenTable
-from .needs import Items, Look, Need, Survey, look
+from .needs import Items, Look, Need, Survey, columns_of, look
 
-__all__ = ["above", "alike", "bound_by", "batches", "each_owner", "items_of", "kept_of", "shards"]
+__all__ = ["above", "alike", "batches", "bound_by", "each_owner", "items_of", "kept_of", "shards"]
 
 #: So many counters at once: a grouping by owner holds a row of them for each owner.
 MOST_COUNTERS = 8
@@ -87,7 +87,7 @@ def _limits(needs: Sequence[Need]) -> Iterator[tuple[list[Need], bool]]:
         for start in range(0, len(rows), MOST_COUNTERS):  # rows are limited in total, whatever the groups
             yield rows[start : start + MOST_COUNTERS], groups
         for kind in (Items.PEOPLE, Items.MEMBERS, Items.ROWS):
-            for batch in batches([n for n in limited if n.items is kind and n not in rows]):
+            for batch in batches([n for n in limited if n.items is kind and (groups or kind is not Items.ROWS)]):
                 yield batch, groups
 
 
@@ -97,14 +97,14 @@ def _allowed(need: Need, groups: bool) -> int:
 
 def bound_by(opened: OpenTable, needs: Sequence[Need], seen: Survey, most_rows: int) -> list[Need]:
     """The needs of which some owner has more than is allowed; ``most_rows`` are the most rows of one owner."""
-    bound = []
+    bound = {}
     can = [n for n in needs if most_rows > min(n.most, n.groups or n.most)]
     for batch, groups in _limits(can):
         each, used = _counted(opened.table, batch, seen, groups)
         got = opened.engine.fetch(each.aggregate(**{flag: each[flag].max() for flag in set(used.values())}))
         largest = got.to_pylist()[0]
-        bound += [n for n in batch if (largest[used[n.position]] or 0) > _allowed(n, groups)]
-    return sorted(set(bound), key=lambda n: n.position)
+        bound |= {n.position: n for n in batch if (largest[used[n.position]] or 0) > _allowed(n, groups)}
+    return [bound[i] for i in sorted(bound)]
 
 
 def above(opened: OpenTable, needs: Sequence[Need], seen: Survey) -> Any:
@@ -115,12 +115,9 @@ def above(opened: OpenTable, needs: Sequence[Need], seen: Survey) -> Any:
         more = reduce(operator.or_, [each[used[n.position]] > _allowed(n, groups) for n in batch])
         owners.append(each.filter(more).select(owner_=each["p"]))
     some = reduce(lambda a, b: a.union(b), owners).distinct()
-    data = needs[0].data
-    columns = {name: None for n in needs for name in n.columns} | {data.owner: None}
-    if data.unit is not None and data.person is not None:
-        columns[data.person] = None
-    wide = table.select(*columns)
-    return opened.engine.cache(wide.semi_join(some, value_of(wide[data.owner], "person") == some["owner_"]))
+    owner = str(needs[0].data.owner)
+    narrow = table.select(*columns_of(needs))
+    return opened.engine.cache(narrow.semi_join(some, value_of(narrow[owner], "person") == some["owner_"]))
 
 
 def shards(engine: Engine, rows: Any, owner: str) -> Iterator[Any]:

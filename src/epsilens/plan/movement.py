@@ -186,7 +186,7 @@ def _bound(found: list[Movement]) -> Movement:
     moves: dict[tuple[int, Noisy], list[float]] = {}
     for key in {(m.query, m.noisy) for movement in found for m in movement.moves}:
         for movement in found:
-            amounts = sorted((m.amount for m in movement.moves for _ in range(m.times) if (m.query, m.noisy) == key))
+            amounts = sorted(m.amount for m in movement.moves for _ in range(m.times) if (m.query, m.noisy) == key)
             amounts.reverse()
             best = moves.setdefault(key, [])
             best += [0.0] * (len(amounts) - len(best))

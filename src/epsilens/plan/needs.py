@@ -13,7 +13,7 @@ from enum import Enum
 from functools import cached_property
 from typing import Any
 
-from ..data.queries import Query, QueryKind
+from ..data.queries import Query
 from ..data.tables.columns import column_of, value_of
 from ..data.tables.conditions import parse, syntax
 from ..data.tables.engines import need_ibis
@@ -28,7 +28,7 @@ from .labels import among, read_labels
 from .plan import Release
 from .words import Size
 
-__all__ = ["Items", "Look", "Need", "Survey", "columns_in", "look", "needs_of", "survey"]
+__all__ = ["Items", "Look", "Need", "Survey", "columns_in", "columns_of", "look", "needs_of", "survey"]
 
 
 class Items(Enum):
@@ -81,11 +81,20 @@ class Need:
         return dotted(("queries", self.position))
 
 
+def columns_of(needs: Sequence[Need]) -> list[str]:
+    """All columns that these needs look at, whose row it is among them."""
+    data = needs[0].data
+    owners = {name for name in (data.owner, data.person) if name is not None}
+    return sorted({name for need in needs for name in need.columns} | owners)
+
+
 def needs_of(table: Any, plan: Release) -> tuple[Need, ...]:
     """The needs of a plan's queries, checked against the table's columns."""
     made = []
     for i, asked in enumerate(plan.queries):
-        with about(dotted(("queries", i)), groups=dotted(("queries", i, "groups")), size=dotted(("queries", i, "size"))):
+        with about(
+            dotted(("queries", i)), groups=dotted(("queries", i, "groups")), size=dotted(("queries", i, "size"))
+        ):
             query = asked.planned()
             query.check(table)
             labels = asked.labels
@@ -253,8 +262,3 @@ def _covers(table: Any, need: Need) -> Any:
     if need.labels is None:
         return covered
     return covered & among([value_of(table[name], "query") for name in need.split_by], need.labels)
-
-
-def is_average(need: Need) -> bool:
-    """Whether a total is divided by the rows behind it."""
-    return need.query.kind is QueryKind.AVERAGE

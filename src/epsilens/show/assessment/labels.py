@@ -199,7 +199,7 @@ def detail(a: Assessment, q: QueryAccuracy) -> str:
     query = _query(a, q)
     parts = []
     if _by(query):
-        values = [answer.value for answer in q.answers]
+        values = [answer.bounded for answer in q.answers]
         plural = {"count": "counts", "total": "totals", "average": "averages"}[_NOUNS[q.kind]]
         if values:
             parts.append(f"{len(values):,} {plural}, from {value(min(values))} to {value(max(values))}")
