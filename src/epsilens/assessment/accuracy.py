@@ -14,7 +14,7 @@ from ..data.queries import Noise as Kind
 from ..data.queries import Query, QueryKind
 from ..errors import InputError
 from ..numerics.roots import last_safe
-from ..plan.facts import Answer
+from ..plan.answers import Answer
 from ..plan.plan import ERROR, Release
 
 __all__ = ["MOST_EPSILON", "Noise", "QueryAccuracy", "accuracy_of", "error_epsilon", "noise_at", "simulate"]
@@ -97,7 +97,7 @@ def accuracy_of(
 ) -> QueryAccuracy:
     """Read the error of one query at the planned and the recommended ε."""
     sensitivity = query.sensitivity(release.data.max_rows if release.data.person else 1)
-    sizes = [abs(a.value) for a in answers]
+    sizes = [abs(a.bounded) for a in answers]
     typical = float(np.median(sizes)) if sizes else 0.0
     rows = [a.rows for a in answers if a.rows]
     divisor = float(np.median(rows)) if query.kind is QueryKind.AVERAGE and rows else 1.0
@@ -124,7 +124,7 @@ def error_epsilon(query: QueryAccuracy, release: Release, limit: float) -> float
 def simulate(query: QueryAccuracy, noise: Noise, gaussian: bool, releases: int = 20) -> np.ndarray:
     """Simulated releases to look at: one row a group, one column a release, always the same draws."""
     rng = np.random.default_rng(SEED)
-    values = np.asarray([a.value for a in query.answers])[:, None]
+    values = np.asarray([a.bounded for a in query.answers])[:, None]
     size = (values.shape[0], releases)
     drawn = rng.normal(0, 1, size) if gaussian else rng.laplace(0, 1, size)
     return np.asarray(values + drawn * noise.scale * np.asarray([query.spread(a) for a in query.answers])[:, None])

@@ -20,7 +20,7 @@ from ..data.tables.columns import column_of
 from ..data.tables.conditions import condition
 from ..data.tables.open import OpenTable, open_table
 from ..numerics.frozen import Frozen, Valued
-from ..plan.facts import Answer, true_answers
+from ..plan.answers import Answer, answers_of
 from ..plan.file import about, dotted, read_release
 from ..plan.plan import Release
 from ..plan.relatives import Relation, relations
@@ -199,16 +199,12 @@ def _look(opened: OpenTable, plan: Release, queries: tuple[Query, ...], tell: _S
             query.check(opened.table)
     with about("data.secret"):
         _check_secret(opened.table, plan)
-    answers = []
-    for i, query in enumerate(queries):
-        tell(i, f"answering {query}")
-        with about(dotted(("queries", i)), person="data.person"):
-            answers.append(true_answers(opened, query, plan.data.person, plan.data.max_rows))
+    answers = answers_of(opened, plan, tell)
     if plan.adversary.correlation is not Resemblance.NONE:
         tell(len(queries), "comparing related people")
     with about("data.related", person="data.person"):
         alike = relations(plan, opened, queries)
-    return _Seen(tuple(answers), alike, _scanned(opened, plan, queries, tell))
+    return _Seen(answers, alike, _scanned(opened, plan, queries, tell))
 
 
 def _check_secret(table: Any, plan: Release) -> None:

@@ -189,7 +189,7 @@ def _releases(a: Assessment, q: QueryAccuracy) -> Part:
     rows = [
         [
             group_name(a, q, answer.group, 60),
-            value(answer.value),
+            value(answer.bounded),
             *(error(error_at(a, q, e) * q.spread(answer)) for _, e in shown),
         ]
         for answer in q.answers[:_MOST_GROUPS]

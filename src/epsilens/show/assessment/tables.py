@@ -119,7 +119,7 @@ def accuracy_table(a: Assessment) -> Table:
         columns.append(_at(f"Smallest ε for {percent(tolerated)} error", f"ε for {percent(tolerated)}"))
     rows = []
     for q in a.queries:
-        answer = value(q.typical if len(q.answers) != 1 else q.answers[0].value)
+        answer = value(q.typical if len(q.answers) != 1 else q.answers[0].bounded)
         cells = [Cell(title(a, q), detail=detail(a, q)), Cell(answer, detail=typical_label(a, q))]
         cells += [_error(a, q, e) for e in (a.epsilon, at) if e is not None]
         if tolerated is not None:
