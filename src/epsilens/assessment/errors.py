@@ -53,7 +53,7 @@ def additive(noise: Noise, bias: Array, scale: Array, miss: Array) -> Array:
         return np.asarray(size + scale * (both - np.log(2 * np.asarray(miss))))
     away = np.minimum(size / scale, 1e8)  # the far tail is 0 from 9 on
     low, high = -ndtri(np.asarray(miss, dtype=float)), -ndtri(np.asarray(miss, dtype=float) / 2)
-    low, high, away = np.broadcast_arrays(low, high, away)
+    low, high, away = np.broadcast_arrays(low - 1e-6, high + 1e-6, away)  # rounding leaves the root inside
     # E = |B| + σx: the near tail is that of x, the far one that of x + 2|B|/σ
     x = root(lambda x: ndtr(-x) + ndtr(-x - 2 * away) - miss, low, high)
     return np.asarray(size + scale * x)

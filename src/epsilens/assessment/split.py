@@ -21,11 +21,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
+from numpy.polynomial import Chebyshev
 
 from ..build.mechanisms import calibrated_psi
 from ..data.queries import Noise
+from ..numerics.roots import last_safe
 from ..plan.answers import Answer
 from ..plan.contribution import noisy_of
 from ..plan.plan import Release
@@ -37,7 +40,8 @@ __all__ = ["LEAST_SHARE", "Division", "SplitComparison", "compare_splits", "divi
 #: No query gets less than this share of ε.
 LEAST_SHARE = 1e-6
 _FLOOR = LEAST_SHARE * (1 + 1e-8)  # rounding takes none of it below the least
-_NEAR = 1e-11  # relative: how near the boundary a search ends
+_DEGREE = 40
+_NEAR = 1e-9  # relative: more than the errors of a rough scale
 
 
 @dataclass(frozen=True)
@@ -78,22 +82,25 @@ class _Asked:
         law = law_of(plan, i, everything, epsilon)
         self.gaussian, self.delta = law.noise is Noise.GAUSSIAN, plan.mechanism.delta or 0.0
         self.epsilon, self.parts, self.biased = epsilon, len(noisy_of(plan.queries[i])), False
-        self.unit = law.scale / self._spread(plan.shares[i]), law.size_scale / self._spread(plan.shares[i])
+        spread = self._spread(plan.shares[i])
+        self.unit = law.scale / spread, law.size_scale / spread
         shown = law_of(plan.shared((equal,) * len(plan.queries)), i, everything, epsilon).hidden <= 0.5
         rated = np.flatnonzero((everything.value != 0) & shown)
         self.open = law.of(law.columns.take(rated)).open()
         self.sizes = np.abs(self.open.columns.value)
 
-    def _spread(self, share: float) -> float:
-        """The scale of the noise for a sensitivity of 1."""
+    def _spread(self, share: float, rough: bool = False) -> float:
+        """The scale of the noise for a sensitivity of 1; ``rough``: to 1e-10, and quick."""
         part = share / self.parts
         if not self.gaussian:
             return 1 / (self.epsilon * part)
+        if rough:
+            return math.exp(-_log_psi(self.epsilon, self.delta, self.parts)(math.log(share)))
         return 1 / calibrated_psi(self.epsilon * part, self.delta * part, "analytic")
 
-    def law(self, share: float) -> Law:
+    def law(self, share: float, rough: bool = False) -> Law:
         """What it publishes with this share."""
-        spread = self._spread(share)
+        spread = self._spread(share, rough)
         return replace(self.open, scale=self.unit[0] * spread, size_scale=self.unit[1] * spread)
 
     def error(self, share: float) -> float:
@@ -115,20 +122,31 @@ class _Asked:
         law = self.law(share)
         return float(np.max(law.of(law.columns.without_bias()).errors() / self.sizes))
 
-    def keeps(self, share: float, relative: float) -> bool:
-        """Whether the error that is judged is within this share of the answer in every group."""
-        law = self.law(share)
+    def excess(self, share: float, relative: float) -> float:
+        """Over 0 where the error that is judged is over this share of the answer in some group."""
+        law = self.law(share, rough=True)
         law = law.of(law.columns.without_bias()) if self.biased else law
-        return bool(np.all(law.miss(relative * self.sizes) <= 1 - LEVEL))
+        with np.errstate(divide="ignore"):
+            return float(np.log(np.max(law.miss(relative * self.sizes)) / (1 - LEVEL)))
 
     def least(self, relative: float, low: float, high: float) -> float:
-        """The least share, between these two, that keeps the error; high does."""
-        if self.keeps(low, relative):
+        """The least share between these two that keeps the error; infinite where the higher does not."""
+        if self.excess(high, relative) > 0:
+            return math.inf
+        if low == high or self.excess(low, relative) <= 0:
             return low
-        while high > low * (1 + _NEAR):
-            middle = math.sqrt(low * high)
-            low, high = (low, middle) if self.keeps(middle, relative) else (middle, high)
-        return high
+        return last_safe(lambda share: self.excess(share, relative), high, low)
+
+
+@lru_cache(maxsize=32)
+def _log_psi(epsilon: float, delta: float, parts: int) -> Chebyshev:
+    """The logarithm of ψ(ε·share/parts, δ·share/parts) by that of the share, as a polynomial."""
+
+    def psi(log_share: float) -> float:
+        part = math.exp(log_share) / parts
+        return math.log(calibrated_psi(epsilon * part, delta * part, "analytic"))
+
+    return Chebyshev.interpolate(np.vectorize(psi), _DEGREE, domain=[math.log(LEAST_SHARE), 0.0])
 
 
 def least_error(plan: Release, answers: Sequence[Sequence[Answer]], epsilon: float) -> tuple[float, ...]:
@@ -144,9 +162,7 @@ def compare_splits(plan: Release, answers: Sequence[Sequence[Answer]], epsilon: 
     return SplitComparison(division(plan, answers, epsilon, equal), best, judged)
 
 
-def division(
-    plan: Release, answers: Sequence[Sequence[Answer]], epsilon: float, shares: Sequence[float]
-) -> Division:
+def division(plan: Release, answers: Sequence[Sequence[Answer]], epsilon: float, shares: Sequence[float]) -> Division:
     """The errors of these shares."""
     asked = [_Asked(plan, i, one, epsilon) for i, one in enumerate(answers)]
     errors = (q.error(s) if q.sizes.size else math.inf for q, s in zip(asked, shares, strict=True))
@@ -181,19 +197,22 @@ def _equalised(rated: list[_Asked], budget: float) -> list[float]:
     most = budget - (len(rated) - 1) * _FLOOR
     start = budget / len(rated)
     above = max(q.judged(start) for q in rated) * (1 + _NEAR)  # equal shares keep it
-    below = max(q.judged(most) for q in rated)  # the query that sets it needs everything
-    small, large = [_FLOOR] * len(rated), [most] * len(rated)
-    high = [min(q.least(above, s, start), start) for q, s in zip(rated, small, strict=True)]
-    small = high
-    while above > below * (1 + _NEAR):
-        middle = math.sqrt(above * below)
-        needed = [
-            q.least(middle, s, b) if q.keeps(b, middle) else math.inf
-            for q, s, b in zip(rated, small, large, strict=True)
-        ]
+    below = max(q.judged(most) for q in rated) * (1 - _NEAR)  # the query that sets it needs everything
+    large = [most] * len(rated)
+    small = [min(q.least(above, _FLOOR, start), start) for q in rated]
+    if not above > below:
+        return [start] * len(rated)  # no noise matters
+
+    def over(relative: float) -> float:
+        """Over 0 where they need more than the budget; what they need lies between what was found so far."""
+        nonlocal small, large
+        needed = [q.least(relative, s, b) for q, s, b in zip(rated, small, large, strict=True)]
         if sum(needed) <= budget:
-            above, small = middle, needed
+            small = needed
         else:
-            below, large = middle, [min(n, b) for n, b in zip(needed, large, strict=True)]
+            large = [min(n, b) for n, b in zip(needed, large, strict=True)]
+        return math.log(sum(needed) / budget)
+
+    last_safe(over, above, below)
     spare = budget / sum(small)
     return [s * spare for s in small]
