@@ -209,28 +209,28 @@ def detail(a: Assessment, q: QueryAccuracy) -> str:
     return ", ".join(parts)
 
 
-def subject(a: Assessment, q: QueryAccuracy) -> str:
-    """The query inside a sentence: "a typical count by site", "the total visits"; its name where only that tells."""
+def subject(a: Assessment, q: QueryAccuracy, which: str = "the least accurate") -> str:
+    """The query inside a sentence: "the least accurate count by site", "the total visits"; its name where it tells."""
     query = _query(a, q)
-    short = _short(query)
-    if sum(_short(other) == short for other in a.release.queries) == 1:
+    short = _short(query, which)
+    if sum(_short(other, which) == short for other in a.release.queries) == 1:
         return short
     place = next(i for i, other in enumerate(a.queries) if other is q) + 1
     return f"{short} (“{query.name}”)" if query.name else f"{short} (query {place})"
 
 
-def _short(query: ReleaseQuery) -> str:
+def _short(query: ReleaseQuery, which: str) -> str:
     noun = "total" if query.sum else "average" if query.average else "count"
     of = f" {query.sum or query.average}" if query.sum or query.average else ""
     if query.split_by:
-        return f"a typical {noun}{of} by {' and '.join(query.split_by)}"
+        return f"{which} {noun}{of} by {' and '.join(query.split_by)}"
     return f"the {noun}{of}"
 
 
-def typical_label(a: Assessment, q: QueryAccuracy) -> str:
-    """What the answer shown stands for, where there are several."""
+def typical_label(a: Assessment, q: QueryAccuracy, which: str = "typical") -> str:
+    """What the answer shown stands for, where there are several; whose group it is would say too much."""
     by = _query(a, q).split_by
-    return f"typical {' and '.join(by)}" if by else ""
+    return f"typical {' and '.join(by)}" if by and which == "typical" else ""
 
 
 def group_name(a: Assessment, q: QueryAccuracy, group: tuple[str, ...], most: int = 18) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from ...assessment.accuracy import noise_at
+from ...assessment.accuracy import Cause
 from ...assessment.verdict import Standing
 from ...catalogue.readings import find
 from ...data.queries import Noise
@@ -35,9 +35,10 @@ from .labels import (
 if TYPE_CHECKING:
     from ...assessment.accuracy import QueryAccuracy
     from ...assessment.assessment import Assessment, Risk
+    from ...assessment.proposals import Proposal
 
 __all__ = [
-    "contradiction", "disclosure", "error_at", "headline", "lead", "reached", "second_name", "sentence",
+    "contradiction", "disclosure", "error_at", "headline", "lead", "proposed", "reached", "second_name", "sentence",
     "share_of_people", "status",
 ]  # fmt: skip
 
@@ -69,8 +70,9 @@ def second_name(a: Assessment) -> str:
 
 
 def error_at(a: Assessment, q: QueryAccuracy, epsilon: float) -> float:
-    """The 95% error of a query at an ε."""
-    return noise_at(q.sensitivity, q.share, q.divisor, epsilon, a.release).error
+    """The 95% error of a query at an ε, in the group where that is most for its answer."""
+    found = q.at(epsilon, a.release)
+    return found.worst.error if found.worst else found.scale
 
 
 def headline(a: Assessment) -> str:
@@ -259,9 +261,9 @@ def _advice(a: Assessment) -> Said:
         enough = epsilon_up(a.at_least or 0.0, a.verdict.largest)
         then = "" if r.needed is None else f", where the risk is {_told(r, r.needed)}"
         within = ", still within your limit" if r.limit is not None else ""
-        return (Span(f"The noise is too strong: {_within(a, a.epsilon)}. ε = {enough} is enough{then}{within}."),)
+        return (Span(f"{_too_far(a)} ε = {enough} is enough{then}{within}."),)
     if said is Standing.CONTRADICTORY:
-        return (Span(f"The noise is too strong: {_within(a, a.epsilon)}. {contradiction(a)}"),)
+        return (Span(f"{_too_far(a)} {contradiction(a)}"),)
     if said is Standing.OPEN:
         return (Span(f"At ε = {now}, {_within(a, a.epsilon)}."),)
     most = a.verdict.largest
@@ -302,11 +304,27 @@ def _price(a: Assessment, at: float) -> str:
 
 def _within(a: Assessment, at: float) -> str:
     q, tolerated = a.hardest, a.release.error_limit
-    told = f"in 95 of 100 releases {subject(a, q)} is within {error(error_at(a, q, at))}"
+    found = error_at(a, q, at)
+    if not math.isfinite(found):
+        return f"in more than 5 of 100 releases {subject(a, q)} is not published at all"
+    told = f"in 95 of 100 releases {subject(a, q)} is within {error(found)}"
     if not q.typical:
         return f"{told}; the true answer is 0"
     allowed = "" if tolerated is None else f"; you allow {percent(tolerated)}"
     return f"{told}, {share(q.relative(at, a.release), tolerated, spoken=True)} of it{allowed}"
+
+
+def _too_far(a: Assessment) -> str:
+    """What breaks the limit on error: noise, what bounds and limits lose, or a threshold."""
+    q = a.hardest
+    worst = q.planned.worst
+    cause = Cause.NOISE if worst is None else worst.cause
+    why = {
+        Cause.NOISE: "The noise is too strong",
+        Cause.BIAS: "Bounds and limits lose too much, and no ε mends that",
+        Cause.HIDDEN: "The threshold hides too much",
+    }[cause]
+    return f"{why}: {_within(a, a.epsilon)}."
 
 
 def contradiction(a: Assessment) -> str:
@@ -321,6 +339,13 @@ def contradiction(a: Assessment) -> str:
     then = "" if r.needed is None else f", where the risk is {'still ' if decided.apart else ''}{_told(r, r.needed)}"
     needs = f"Keeping {subject(a, hard)} within {percent(tolerated)} needs ε of at least {least}{then}."
     return f"No ε meets both limits. {needs}" if decided.apart and decided.possible else needs
+
+
+def proposed(a: Assessment, p: Proposal) -> str:
+    """A better choice, and what it would do to the error."""
+    told = f"[{p.value[0]:g}, {p.value[1]:g}]" if isinstance(p.value, tuple) else f"{p.value}"
+    name = title(a, a.queries[p.query])
+    return f"{p.parameter.value}: {told} for “{name}”: error {share(p.error_then)} of the answer instead of {share(p.error_now)}."
 
 
 def share_of_people(p: float) -> str:
