@@ -84,7 +84,9 @@ def test_a_limit_that_sees_too_little_is_warned_of(run: Run) -> None:
     assert shown.code == 0  # by definition the limit is kept
     assert shown.out.startswith("Use ε = 2.197 or less")
     assert "▲ A guess that ignores the release already reaches 90 of 100" in shown.out
-    assert "Limit posterior instead, or roc at few false alarms." in " ".join(shown.out.split())
+    assert "Limit the most certain belief (posterior) instead, or what is found at few false alarms (roc)." in " ".join(
+        shown.out.split()
+    )
 
 
 def test_choose_adds_its_choice(run: Run) -> None:

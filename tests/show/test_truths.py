@@ -334,9 +334,9 @@ def test_a_limit_at_the_baseline_is_warned_of() -> None:
     assert flat(about.warning).startswith("▲ A guess that ignores the release already reaches 90 of 100")
     # belief at ε = log 9: odds of 1 to 9 become even, or 1 to 81
     assert "can rise from 10 of 100 to 50 of 100 or fall to 1 of 100" in about.sentence
-    assert about.sentence.endswith("Limit posterior instead, or roc at few false alarms.")
+    assert about.sentence.endswith("(posterior) instead, or what is found at few false alarms (roc).")
     for text in (about.to_text(), about.to_markdown(), about.to_html(), str(choice), choice._repr_html_()):
-        assert "Limit posterior instead" in " ".join(text.replace("\u00a0", " ").split())
+        assert "Limit the most certain belief (posterior) instead" in " ".join(text.replace("\u00a0", " ").split())
 
 
 def seen(e: el.Experiment, reading: Callable[[el.Experiment], float], floor: float) -> float:
