@@ -17,17 +17,20 @@ from ..data.queries import Query
 from ..data.scan.result import Scan
 from ..data.scan.scan import DISCLOSURE, scan
 from ..data.tables.columns import column_of
-from ..data.tables.conditions import condition, parse, syntax
+from ..data.tables.conditions import condition
 from ..data.tables.open import OpenTable, open_table
 from ..numerics.frozen import Frozen, Valued
-from ..plan.facts import Answer, Relation, relations, true_answers
+from ..plan.answers import Answer, answers_of
 from ..plan.file import about, dotted, read_release
-from ..plan.plan import Release, Resemblance
+from ..plan.plan import Release
+from ..plan.relatives import Relation, relations
+from ..plan.words import Resemblance
 from ..shown import Shown, presenter
 from .accuracy import QueryAccuracy, accuracy_of, error_epsilon
 from .adversaries import Setting
 from .provenance import Precedent, assumptions, precedents, record
-from .risks import Curve, Risk, curve_of, read_again, risks_of
+from .risks import Curve, Risk, blind_epsilon, curve_of, read_again, risks_of
+from .typical import Typical, together_of
 from .verdict import Verdict, allowed_by, judge, needed_by
 
 __all__ = ["Assessment", "Curve", "Risk", "assess"]
@@ -39,6 +42,7 @@ SCHEMA = 1
 class Assessment(Valued, Shown):
     """What a planned release gives away, and what ε to choose instead; ``verdict`` says where it stands.
 
+    ``typical`` is the membership test against people as they are, ``together`` against k people at once.
     ``command`` is what was typed to get it; empty where nothing was.
     """
 
@@ -57,6 +61,8 @@ class Assessment(Valued, Shown):
     notes: tuple[str, ...]
     reproduce: Mapping[str, str]
     relations: tuple[Relation, ...] = ()
+    typical: Typical | None = None
+    together: tuple[tuple[int, float], ...] = ()
     command: str = ""
 
     def __post_init__(self) -> None:
@@ -137,7 +143,7 @@ def assess(
     with opened:
         seen = _look(opened, plan, tuple(queries), tell)
     kind = opened.engine.kind
-    setting = Setting(plan, seen.exposure, seen.about_secret, seen.related)
+    setting = Setting(plan, seen.scan, seen.related)
     tell(tell.steps - 2, "reading the adversaries")
     risks, notes = risks_of(setting)
     allowed = allowed_by(risks, plan.epsilon)
@@ -153,12 +159,13 @@ def assess(
     made = Assessment(
         release=plan, epsilon=plan.epsilon,
         risks=tuple(sorted(risks, key=lambda r: np.inf if r.largest is None else r.largest)),
-        verdict=judge(plan, risks, accuracy, allowed), queries=accuracy,
+        verdict=judge(plan, risks, accuracy, allowed, blind_epsilon(setting, risks)), queries=accuracy,
         curve=curve_of(setting, risks, accuracy, allowed.recommended), scan=found,
         people=found.people if found else None, precedents=precedents(),
-        assumptions=assumptions(plan, tuple(queries), setting),
+        assumptions=assumptions(plan, setting),
         notes=(*notes, *(found.notes if found else ()), *(() if found else (DISCLOSURE,))),
         reproduce=record(plan, kind, table), relations=seen.related,
+        together=together_of(plan, plan.epsilon),
     )  # fmt: skip
     tell(tell.steps, "done")
     return made
@@ -180,17 +187,9 @@ class _Steps:
 class _Seen:
     """All that is taken from the table."""
 
-    about_secret: tuple[int, ...]
     answers: tuple[tuple[Answer, ...], ...]
     related: tuple[Relation, ...]
     scan: Scan | None
-
-    @property
-    def exposure(self) -> tuple[float, ...]:
-        """Each query's worst gap over sensitivity among the people who can be isolated, 0 for nobody."""
-        if self.scan is None:
-            return tuple(0.0 for _ in self.answers)
-        return tuple(r.ratio["worst"] for r in self.scan.queries)
 
 
 def _look(opened: OpenTable, plan: Release, queries: tuple[Query, ...], tell: _Steps) -> _Seen:
@@ -199,36 +198,22 @@ def _look(opened: OpenTable, plan: Release, queries: tuple[Query, ...], tell: _S
         with about(dotted(("queries", i))):
             query.check(opened.table)
     with about("data.secret"):
-        secret = _about_secret(opened.table, plan, queries)
-    answers = []
-    for i, query in enumerate(queries):
-        tell(i, f"answering {query}")
-        with about(dotted(("queries", i)), person="data.person"):
-            answers.append(true_answers(opened, query, plan.data.person, plan.data.max_rows))
+        _check_secret(opened.table, plan)
+    answers = answers_of(opened, plan, tell)
     if plan.adversary.correlation is not Resemblance.NONE:
         tell(len(queries), "comparing related people")
     with about("data.related", person="data.person"):
         alike = relations(plan, opened, queries)
-    return _Seen(secret, tuple(answers), alike, _scanned(opened, plan, queries, tell))
+    return _Seen(answers, alike, _scanned(opened, plan, queries, tell))
 
 
-def _about_secret(table: Any, plan: Release, queries: tuple[Query, ...]) -> tuple[int, ...]:
-    """The queries whose answer depends on the secret: those that mention one of its columns; all without a secret."""
-    if plan.data.secret is None:
-        return tuple(range(len(queries)))
-    condition(table, plan.data.secret, "secret")
-    columns = _columns(plan.data.secret)
-    made = []
-    for i, query in enumerate(queries):
-        mentioned = set(query.groups) | ({query.column} if query.column else set())
-        mentioned |= _columns(query.where) if query.where else set()
-        if mentioned & columns:
-            made.append(i)
-    return tuple(made)
-
-
-def _columns(text: str) -> set[str]:
-    return {node.name for node in parse(text, "condition").find_all(syntax().Column)}
+def _check_secret(table: Any, plan: Release) -> None:
+    """Refuse a secret that the table cannot tell."""
+    secret = plan.data.hidden
+    if secret is not None:
+        condition(table, secret.where, "secret")
+        for name in secret.columns:
+            column_of(table, name, "secret")
 
 
 def _scanned(opened: OpenTable, plan: Release, queries: tuple[Query, ...], tell: _Steps) -> Scan | None:

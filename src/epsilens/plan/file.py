@@ -15,7 +15,8 @@ from types import NoneType, UnionType
 from typing import Any, TypeAlias, Union, get_args, get_origin
 
 from ..errors import InputError, MissingExtra
-from .plan import Misplaced, Release
+from .plan import Release
+from .words import Misplaced
 
 try:
     import yaml

@@ -6,56 +6,22 @@ The model says what is allowed; :mod:`.file` reads it from YAML and says in whic
 from __future__ import annotations
 
 import hashlib
-from enum import StrEnum
 from typing import Annotated, Any, Literal, NamedTuple
+
+from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from ..build.correlated import normal
 from ..build.knowledge.knowledge import Knowledge as Odds
 from ..catalogue.readings import READINGS
-from ..data.queries import Noise, Query, QueryKind
-from ..errors import MissingExtra
+from ..data.queries import Noise
+from ..worlds import Neighbours
+from .asked import Data, ReleaseQuery
+from .words import Knows, Misplaced, Part, Resemblance, Size, Split, Threshold
 
-try:
-    from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
-except ImportError as error:  # pragma: no cover - exercised in an environment without the extra
-    raise MissingExtra(error.name or "pydantic", extra="data", purpose="describing a release") from error
-
-__all__ = [
-    "ERROR", "Adversary", "Data", "Knowledge", "Knows", "Limit", "Limited", "Mechanism", "Misplaced", "Release",
-    "ReleaseQuery", "Resemblance", "json_schema",
-]  # fmt: skip
+__all__ = ["ERROR", "Adversary", "Knowledge", "Limit", "Limited", "Mechanism", "Release", "json_schema"]
 
 #: What limits the noise rather than the risk: the error tolerated, as a share of the answer.
 ERROR = "error"
-
-
-class Misplaced(ValueError):  # noqa: N818 - a signal to the reader of the file, never seen outside
-    """A complaint of a part about one of its entries: ``place`` is the path to it from the part that is checked."""
-
-    def __init__(self, message: str, *place: str | int) -> None:
-        super().__init__(message)
-        self.place = place
-
-
-class _Word(StrEnum):
-    """A word of a plan, shown as it is written."""
-
-    def __repr__(self) -> str:
-        return repr(self.value)
-
-
-class Knows(_Word):
-    """What an attacker who isolates a person knows about the answers beforehand."""
-
-    NOTHING = "nothing"
-    ONE_ANSWER = "one answer"
-
-
-class Resemblance(_Word):
-    """How the values of related people go together, where no matrix is given."""
-
-    NONE = "none"
-    FROM_DATA = "from data"
 
 
 class Limited(NamedTuple):
@@ -65,93 +31,25 @@ class Limited(NamedTuple):
     arguments: dict[str, float]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, str_strip_whitespace=True)
-
-    def __hash__(self) -> int:  # some parts hold mappings, which pydantic's own hash refuses
-        return hash((type(self).__name__, self.model_dump_json()))
-
-
-class Data(_Part):
-    """The table and what an attacker may know about its people."""
-
-    table: str = Field(min_length=1, description="epsilens:rand-hie, a CSV or Parquet path, or an Ibis URL")
-    person: str | None = Field(None, description="the column that says whose row it is; omit if one row is one person")
-    max_rows: int = Field(1, ge=1, description="the most rows of one person that sums and averages use")
-    quasi_identifiers: tuple[str, ...] = Field((), description="columns an attacker may know about a person")
-    secret: str | None = Field(None, description="what the attacker wants to learn, a condition on a row")
-    related: str | None = Field(None, description="the column that says which people belong together, a household say")
-
-    @model_validator(mode="after")
-    def _rows(self) -> Data:
-        if self.person is None and self.max_rows != 1:
-            raise Misplaced("max_rows needs person: without it every row is a person", "max_rows")
-        return self
-
-
-class ReleaseQuery(_Part):
-    """One planned query: exactly one of count, sum, average, histogram."""
-
-    count: str | bool | None = Field(None, description="a condition on rows, or true for everyone")
-    sum: str | None = Field(None, description="a column; needs bounds")
-    average: str | None = Field(None, description="a column; needs bounds")
-    histogram: str | None = Field(None, description="a column whose values are counted")
-    where: str | None = Field(None, description="a condition on rows")
-    by: str | tuple[str, ...] = Field((), description="columns the answers are split by")
-    bounds: tuple[float, float] | None = Field(None, description="values are clamped to these")
-    epsilon: float | None = Field(None, gt=0, le=700, description="this query's own budget")
-    name: str | None = None
-
-    @model_validator(mode="after")
-    def _one(self) -> ReleaseQuery:
-        kinds = [kind for kind, asked in self._asked.items() if asked not in (None, False)]
-        if len(kinds) != 1:
-            found = " and ".join(kinds) or "none of them"
-            raise ValueError(f"a query is one of count, sum, average or histogram: it has {found}")
-        if kinds[0].bounded and self.bounds is None:
-            raise Misplaced(f"{kinds[0]} needs bounds: [least, largest]", "bounds")
-        if kinds[0] is QueryKind.COUNT and isinstance(self.count, str) and self.where:
-            raise Misplaced("count has its condition already: leave out where", "where")
-        return self
-
-    @property
-    def _asked(self) -> dict[QueryKind, str | bool | None]:
-        return {
-            QueryKind.COUNT: self.count,
-            QueryKind.SUM: self.sum,
-            QueryKind.AVERAGE: self.average,
-            QueryKind.HISTOGRAM: self.histogram,
-        }
-
-    @property
-    def kind(self) -> QueryKind:
-        """What it asks."""
-        return next(kind for kind, asked in self._asked.items() if asked not in (None, False))
-
-    def planned(self) -> Query:
-        """The query as the data engine takes it."""
-        by = (self.by,) if isinstance(self.by, str) else tuple(self.by)
-        asked, kind = self._asked[self.kind], self.kind
-        if kind is QueryKind.COUNT:
-            return Query(kind, None, asked if isinstance(asked, str) else self.where, by, None, self.name or "")
-        return Query(kind, str(asked), self.where, by, self.bounds, self.name or "")
-
-
-class Mechanism(_Part):
+class Mechanism(Part):
     """The noise and its total budget."""
 
     noise: Literal[Noise.LAPLACE, Noise.GAUSSIAN] = Noise.LAPLACE
-    epsilon: float | None = Field(None, gt=0, le=700, description="the total; the queries share it equally")
-    delta: float | None = Field(None, gt=0, lt=1, description="gaussian only: the total")
+    epsilon: float | None = Field(None, gt=0, le=700, description="the total; the queries share it")
+    delta: float | None = Field(None, gt=0, lt=1, description="gaussian noise, and thresholds found from it: the total")
+    neighbours: Literal[Neighbours.ADD_REMOVE, Neighbours.REPLACE] = Field(
+        Neighbours.ADD_REMOVE, description="what the guarantee is about: a person added or removed, or replaced"
+    )
+    split: Literal[Split.EQUAL, Split.LEAST_ERROR] = Field(Split.EQUAL, description="how the queries share epsilon")
 
     @model_validator(mode="after")
     def _delta(self) -> Mechanism:
-        if (self.noise is Noise.GAUSSIAN) != (self.delta is not None):
-            raise Misplaced("delta belongs to gaussian noise and is needed by it", "delta")
+        if self.noise is Noise.GAUSSIAN and self.delta is None:
+            raise Misplaced("gaussian noise needs delta", "delta")
         return self
 
 
-class Knowledge(_Part):
+class Knowledge(Part):
     """What else the adversary knows about the secret: paper 000's coefficients, or a table with what is known."""
 
     rho_p: float | None = Field(None, ge=0, lt=1, description="coefficient of the prior")
@@ -185,7 +83,7 @@ class Knowledge(_Part):
         return Odds.from_coefficients(**rho, positive=self.positive)
 
 
-class Adversary(_Part):
+class Adversary(Part):
     """What the adversary knows beforehand."""
 
     prior: float = Field(0.5, gt=0, lt=1, description="how likely they think the person is in the data")
@@ -209,7 +107,7 @@ class Adversary(_Part):
         return value
 
 
-class Limit(_Part):
+class Limit(Part):
     """A limit on a reading that takes arguments: ``roc: {at_most: 0.05, fpr: 0.01}``."""
 
     model_config = ConfigDict(extra="allow", frozen=True, allow_inf_nan=False)
@@ -220,7 +118,7 @@ def _usual_limits() -> dict[str, float | Limit]:
     return {"success": 0.55}
 
 
-class Release(_Part):
+class Release(Part):
     """A planned release."""
 
     title: str = Field("Planned release", max_length=200)
@@ -246,20 +144,42 @@ class Release(_Part):
 
     @model_validator(mode="after")
     def _budget(self) -> Release:
-        own = [q.epsilon for q in self.queries]
-        if self.mechanism.epsilon is None and any(e is None for e in own):
+        own, shares = [q.epsilon for q in self.queries], [q.share for q in self.queries]
+        total = self.mechanism.epsilon
+        for given, word in ((own, "epsilon"), (shares, "share")):
+            if any(x is None for x in given) and any(x is not None for x in given):
+                raise Misplaced(f"either every query has its own {word} or none: ε is shared otherwise", "queries")
+        if total is None and own[0] is None:
             raise Misplaced("mechanism needs epsilon, or every query its own", "mechanism", "epsilon")
-        if self.mechanism.epsilon is not None and any(e is not None for e in own):
-            if any(e is None for e in own):
+        if self.mechanism.split is not Split.EQUAL and (own[0] or shares[0]):
+            raise Misplaced("split is least error, and the queries have shares of their own: leave one out", "queries")
+        if shares[0] is not None and abs(sum(s for s in shares if s) - 1) > 1e-9:
+            raise Misplaced(f"the queries' shares add up to {sum(s for s in shares if s):g}: make it 1", "queries")
+        if total is not None and own[0] is not None and abs(sum(e for e in own if e) - total) > 1e-9 * total:
+            raise Misplaced(
+                "the queries' epsilons do not add up to mechanism.epsilon: leave one of them out",
+                "mechanism",
+                "epsilon",
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _known(self) -> Release:
+        """What must be known beforehand: a public size, a δ that somebody needs."""
+        mechanism = self.mechanism
+        for i, query in enumerate(self.queries):
+            if query.size is Size.PUBLIC and mechanism.neighbours is not Neighbours.REPLACE:
                 raise Misplaced(
-                    "either every query has its own epsilon or none: the total is shared otherwise", "queries"
-                )
-            if abs(sum(e for e in own if e) - self.mechanism.epsilon) > 1e-9 * self.mechanism.epsilon:
-                raise Misplaced(
-                    "the queries' epsilons do not add up to mechanism.epsilon: leave one of them out",
-                    "mechanism",
-                    "epsilon",
-                )
+                    "size is public while people are added or removed: the exact number of rows tells who is in the "
+                    "table; leave it out, or set mechanism.neighbours to replace",
+                    "queries", i, "size",
+                )  # fmt: skip
+        auto = any(query.threshold is Threshold.AUTO for query in self.queries)
+        if mechanism.delta is not None and mechanism.noise is not Noise.GAUSSIAN and not auto:
+            raise Misplaced(
+                "delta is for gaussian noise and for thresholds that are found (auto): laplace noise needs none",
+                "mechanism", "delta",
+            )  # fmt: skip
         return self
 
     @property
@@ -271,10 +191,21 @@ class Release(_Part):
 
     @property
     def shares(self) -> tuple[float, ...]:
-        """Each query's share of the total."""
-        if self.queries[0].epsilon is None:
-            return tuple(1 / len(self.queries) for _ in self.queries)
-        return tuple((q.epsilon or 0.0) / self.epsilon for q in self.queries)
+        """Each query's share of the total; equal ones where the split is still to be found."""
+        first = self.queries[0]
+        if first.share is not None:
+            return tuple(q.share or 0.0 for q in self.queries)
+        if first.epsilon is not None:
+            return tuple((q.epsilon or 0.0) / self.epsilon for q in self.queries)
+        return tuple(1 / len(self.queries) for _ in self.queries)
+
+    def shared(self, shares: tuple[float, ...]) -> Release:
+        """The same release with these shares of ε."""
+        queries = tuple(
+            q.model_copy(update={"share": s, "epsilon": None}) for q, s in zip(self.queries, shares, strict=True)
+        )
+        mechanism = self.mechanism.model_copy(update={"epsilon": self.epsilon, "split": Split.EQUAL})
+        return self.model_copy(update={"queries": queries, "mechanism": mechanism})
 
     @property
     def risk_limits(self) -> dict[str, Limited]:

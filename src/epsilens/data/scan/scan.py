@@ -340,8 +340,10 @@ def _shown(classes: ClassTable, isolated: Isolated, request: ScanRequest) -> tup
     fewest = isolated.fewest[classes.owner[owned]]
     owned, fewest = owned[fewest > 0], fewest[fewest > 0]
     made = []
-    ranks = [_ranked(classes.values[j])[classes.codes[j][owned]] for j in reversed(range(len(quasi)))]
-    for row in owned[np.lexsort((*ranks, fewest))][:MOST_SHOWN]:
+    ranks: list[NDArray[np.int64]] = [
+        _ranked(classes.values[j])[classes.codes[j][owned]] for j in reversed(range(len(quasi)))
+    ]
+    for row in owned[np.lexsort((*ranks, fewest.astype(np.int64)))][:MOST_SHOWN]:
         values = {name: classes.values[j][int(classes.codes[j][row])].as_py() for j, name in enumerate(quasi)}
         names, person = classes.people_values, request.person
         who = {} if person is None or names is None else {person: names[int(classes.owner[row])].as_py()}

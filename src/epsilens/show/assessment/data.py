@@ -79,7 +79,7 @@ def _query(a: Assessment, q: QueryAccuracy) -> dict[str, Any]:
         "kind": q.kind.value,
         "sensitivity": q.sensitivity,
         "share": q.share,
-        "answers": [{"group": list(answer.group), "value": answer.value} for answer in q.answers],
+        "answers": [{"group": list(answer.group), "value": answer.bounded} for answer in q.answers],
         "typical": q.typical,
         **{name: _noise(a, q, noise, epsilon) for name, (noise, epsilon) in at.items()},
         "smallest_epsilon": q.smallest_epsilon,

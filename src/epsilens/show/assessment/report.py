@@ -57,7 +57,7 @@ from .tables import (
     risk_note,
     risk_table,
 )
-from .words import DISCLOSURE, contradiction, error_at, headline, lead, reached, second_name, share_of_people, status
+from .words import contradiction, disclosure, error_at, headline, lead, reached, second_name, share_of_people, status
 
 if TYPE_CHECKING:
     from ...assessment.accuracy import QueryAccuracy
@@ -110,9 +110,9 @@ def _pictures(a: Assessment) -> Icons:
         arrays.append(IconArray(caption, r.baseline, r.recommended, r.limit, key="second"))
     if r.key == "membership" and r.reading == "success":
         prior = share_of_people(a.release.adversary.prior)
-        note = f"Each figure is one person of 100, {prior} in the table. The adversary guesses for each."
+        note = f"Each figure is one guess of 100 about one worst-placed person, who is in the table in {prior}."
     elif r.reading == "success":
-        note = "Each figure is one person of 100. The adversary guesses for each."
+        note = "Each figure is one guess of 100 about one worst-placed person."
     else:
         note = f"Of 100. {r.name}: {r.question}"
     if icons.filled(r.planned) == icons.filled(r.baseline) and apart(r.planned, r.baseline):
@@ -189,7 +189,7 @@ def _releases(a: Assessment, q: QueryAccuracy) -> Part:
     rows = [
         [
             group_name(a, q, answer.group, 60),
-            value(answer.value),
+            value(answer.bounded),
             *(error(error_at(a, q, e) * q.spread(answer)) for _, e in shown),
         ]
         for answer in q.answers[:_MOST_GROUPS]
@@ -298,7 +298,8 @@ def _others(a: Assessment) -> Section:
 def _assumed(a: Assessment) -> tuple[Section, ...]:
     """The assumptions and notes; that an ε chosen from the data is itself a disclosure is said in every form."""
     notes = [note for note in a.notes if note != SCAN_DISCLOSURE]
-    warned = (Span(DISCLOSURE[0], "strong"), Span(f" {DISCLOSURE[1]}"))
+    first, then = disclosure(a)
+    warned = (Span(first, "strong"), Span(f" {then}"))
     items = Items((*a.assumptions, *notes), numbered=True)
     return (
         Section("What was assumed", (items, Paragraph(warned, Tone.WARNING)), forms=Forms.KEPT),

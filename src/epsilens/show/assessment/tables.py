@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ...assessment.accuracy import FALSE_ALARMS, noise_at
+from ...assessment.adversaries import Asks, Harm
 from ...catalogue.readings import find
-from ...plan.facts import worst_relation
+from ...plan.relatives import worst_relation
 from ..document import Cell, Column, Combination, Combinations, Group, Kind, Row, Table
 from ..words import rounded_up
 from .labels import (
@@ -30,19 +31,25 @@ from .words import error_at, reached, second_name
 if TYPE_CHECKING:
     from ...assessment.accuracy import QueryAccuracy
     from ...assessment.assessment import Assessment, Risk
-    from ...plan.facts import Relation
+    from ...plan.relatives import Relation
 
 __all__ = [
     "accuracy_table", "bar", "combinations", "hidden_sentence", "hidden_table", "relation", "relatives_data",
     "relatives_sentence", "relatives_table", "risk_note", "risk_table", "sets",
 ]  # fmt: skip
 
+#: The regulators' three words, with what each asks.
+_HARMS = {
+    Harm.SINGLING_OUT: "Singling out: whose record is it?",
+    Harm.LINKABILITY: "Linkability: is this person among them?",
+    Harm.INFERENCE: "Inference: what is true of this person?",
+}
 #: How many combinations of columns the report lists.
 MOST_COMBINATIONS = 9
 
 
 def risk_table(a: Assessment) -> Table:
-    """The adversaries, those that allow the least ε first."""
+    """The adversaries under what regulators call their aim, those that allow the least ε first."""
     columns = (
         Column("Adversary", Kind.NAME),
         Column("Added risk", Kind.BAR),
@@ -51,7 +58,9 @@ def risk_table(a: Assessment) -> Table:
         Column("Limit", plain="limit", label="Limit"),
         Column("Largest ε", Kind.VALUE, plain="largest ε", label="Largest ε"),
     )
-    return Table(columns, (Group(tuple(_risk(a, r) for r in a.risks)),), "Who could learn what")
+    harms = dict.fromkeys(r.asks.harm for r in a.risks)
+    groups = {harm: tuple(_risk(a, r) for r in a.risks if r.asks.harm is harm) for harm in harms}
+    return Table(columns, tuple(Group(rows, _HARMS[harm]) for harm, rows in groups.items()), "Who could learn what")
 
 
 def _risk(a: Assessment, r: Risk) -> Row:
@@ -88,7 +97,12 @@ def risk_note(a: Assessment) -> str:
     unit = "Numbers are out of 100" + (f", except {', '.join(dict.fromkeys(other))}." if other else ".")
     how = list(dict.fromkeys(r.how for r in a.risks if r.how and len(a.queries) > 1))
     put = "".join(f" {text[:1].upper()}{text[1:]}." for text in how[:2])
-    return f"{unit} Each is the most that adversary can reach; none is an estimate.{put}"
+    bounds = "Each is the most that adversary can reach against one worst-placed person."
+    if any(r.asks is Asks.RELATIVES for r in a.risks):
+        estimated = any(relation.from_data for relation in a.relations)
+        rests = "an estimated resemblance, and on" if estimated else "the resemblance stated, and on"
+        bounds += f" Correlated records rest on {rests} values that are jointly normal: that row is no bound without."
+    return f"{unit} {bounds}{put}"
 
 
 def accuracy_table(a: Assessment) -> Table:
@@ -105,7 +119,7 @@ def accuracy_table(a: Assessment) -> Table:
         columns.append(_at(f"Smallest ε for {percent(tolerated)} error", f"ε for {percent(tolerated)}"))
     rows = []
     for q in a.queries:
-        answer = value(q.typical if len(q.answers) != 1 else q.answers[0].value)
+        answer = value(q.typical if len(q.answers) != 1 else q.answers[0].bounded)
         cells = [Cell(title(a, q), detail=detail(a, q)), Cell(answer, detail=typical_label(a, q))]
         cells += [_error(a, q, e) for e in (a.epsilon, at) if e is not None]
         if tolerated is not None:

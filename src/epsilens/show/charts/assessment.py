@@ -203,12 +203,12 @@ def _simulated(a: Assessment, q: QueryAccuracy, epsilon: float, width: int) -> d
     answers = q.answers[:MOST_GROUPS]
     names = [group_name(a, q, answer.group) for answer in answers]
     # Both strips share one scale, that of the noisier release.
-    reach = [(answer.value, 1.35 * widest.error * q.spread(answer)) for answer in answers]
+    reach = [(answer.bounded, 1.35 * widest.error * q.spread(answer)) for answer in answers]
     low, high = min(v - e for v, e in reach), max(v + e for v, e in reach)
     if q.kind in ("count", "histogram"):
         low = min(low, 0.0)
     told = "; ".join(
-        f"{name} {value(answer.value)} {error(noise.error * q.spread(answer))}"
+        f"{name} {value(answer.bounded)} {error(noise.error * q.spread(answer))}"
         for name, answer in zip(names, answers, strict=True)
     )
     names = [shortened(name, _NAMES) for name in names]
@@ -217,11 +217,11 @@ def _simulated(a: Assessment, q: QueryAccuracy, epsilon: float, width: int) -> d
     layers: list[Layer] = []
     for i, (name, answer) in enumerate(zip(names, answers, strict=True)):
         y, around = i + 0.5, noise.error * q.spread(answer)
-        ends = max(answer.value - around, low), min(answer.value + around, high)
+        ends = max(answer.bounded - around, low), min(answer.bounded + around, high)
         layers.append(line(((ends[0], y), (ends[1], y)), "var(--band)", 16, f"{name}: 95 of 100"))
         places = [(min(max(float(x), low), high), y) for x in draws[i]]
         layers.append(dots(places, "var(--accuracy)", 30, 0.55, f"{name}: releases"))
-        layers.append(line(((answer.value, y - 0.3), (answer.value, y + 0.3)), "var(--ink)", 2.5))
+        layers.append(line(((answer.bounded, y - 0.3), (answer.bounded, y + 0.3)), "var(--ink)", 2.5))
         layers += text(name, (low, y), "left", "var(--ink)", 400, -left)
     x = linear_axis(low, high, 4)
     for count in (3, 2, 1):

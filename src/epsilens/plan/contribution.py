@@ -1,0 +1,244 @@
+r"""What one protected person adds to each noisy number of a query, at most: the vertices of what is possible.
+
+A query publishes for each group one or several *noisy numbers* (:class:`Noisy`). A person adds at most m = ``max_rows``
+rows to them, spread over at most G groups; a count of people has them once in each of G. With the bounds [l, u],
+a = max(|l|, |u|), s = max(u, 0) − min(l, 0), h = (u − l)/2, what moves between two worlds is (reference sheet "What a
+plan moves"):
+
+==========  ==========================  =====================================================================
+query       A: absent or present        R: any rows, or any others
+==========  ==========================  =====================================================================
+people      1 in each of G groups       1; split by groups: 1 in each of 2G
+rows        m                           m; split: (m, m)
+sum         ma                          ms; split also: (ma, ma)
+average     (mh, m) of total and size   (2mh, 0), (mh, m); split: (2mh, 0), (mh, m, mh, m)
+==========  ==========================  =====================================================================
+
+Extreme points suffice: 1 − δ_t(ε) = 2^{-k}∫exp min(−‖y−t‖₁, ε−‖y‖₁)dy is log-concave in t (Prékopa), so that δ is
+quasi-convex in the movement t, and so are the readings made of it.
+
+Where the names of groups are not public, a person who is alone in a group has no number there that anybody could
+compare: the name itself is what shows them, if it is published (:attr:`Vertex.alone`).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from itertools import product
+
+from ..data.queries import QueryKind
+from ..worlds import Neighbours
+from .asked import Data, ReleaseQuery
+from .words import Size
+
+__all__ = ["Contribution", "Moved", "Noisy", "Vertex", "noisy_of"]
+
+#: Up to so many groups each number of groups in which a person is alone is a vertex of its own.
+_MOST_ALONE = 8
+
+
+class Noisy(StrEnum):
+    """A noisy number that a query publishes, or uses, for each of its groups."""
+
+    ANSWER = "answer"  # a count or a sum
+    TOTAL = "total"  # Σ(x − centre) of an average
+    SIZE = "size"  # the rows behind an average
+    PEOPLE = "people"  # those a threshold looks at; a count of people is compared with it by itself
+
+
+def noisy_of(query: ReleaseQuery) -> tuple[Noisy, ...]:
+    """The noisy numbers of each group of a query, which share its ε equally.
+
+    >>> noisy_of(ReleaseQuery(average="income", bounds=(0, 1), by="site", threshold=20))
+    (<Noisy.TOTAL: 'total'>, <Noisy.SIZE: 'size'>, <Noisy.PEOPLE: 'people'>)
+    """
+    made: tuple[Noisy, ...] = (Noisy.ANSWER,)
+    if query.kind is QueryKind.AVERAGE:
+        made = (Noisy.TOTAL,) if query.size is Size.PUBLIC else (Noisy.TOTAL, Noisy.SIZE)
+    counted = not query.kind.bounded and not query.rows
+    return made if query.threshold is None or counted else (*made, Noisy.PEOPLE)
+
+
+@dataclass(frozen=True)
+class Moved:
+    """One noisy number moves by ``amount``, in its own unit, in ``times`` groups."""
+
+    noisy: Noisy
+    amount: float
+    times: int = 1
+
+
+@dataclass(frozen=True)
+class Vertex:
+    """An extreme way in which one person moves a query between two worlds.
+
+    ``alone`` are the groups that exist because of this person, in the first world and in the second. ``exact`` is
+    false where the vertex bounds several ways together.
+    """
+
+    moved: tuple[Moved, ...] = ()
+    alone: tuple[int, int] = (0, 0)
+    exact: bool = True
+
+    def apart(self, other: Vertex) -> Vertex:
+        """Leaving the groups of this one for other groups."""
+        return Vertex(self.moved + other.moved, (self.alone[1], other.alone[1]), self.exact and other.exact)
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """What one person adds to one query; ``position`` is the query's place in the plan."""
+
+    position: int
+    query: ReleaseQuery
+    data: Data
+
+    @cached_property
+    def noisy(self) -> tuple[Noisy, ...]:
+        """The noisy numbers of each group."""
+        return noisy_of(self.query)
+
+    @cached_property
+    def counted(self) -> bool:
+        """Whether each protected person counts once in a group, whatever their rows."""
+        return not self.query.kind.bounded and not self.query.rows and self.data.unit is None
+
+    @cached_property
+    def rows(self) -> int:
+        """m: the most rows of one person; of a household, the most people in a count."""
+        return self.data.max_rows if self.data.several else 1
+
+    @cached_property
+    def groups(self) -> int:
+        """G: the most groups one person is in."""
+        if not self.query.split_by:
+            return 1
+        most = (self.data.max_groups or 1) if self.counted else min(self.data.max_groups or self.rows, self.rows)
+        return min(most, self.labels) if self.labels else most
+
+    @cached_property
+    def labels(self) -> int | None:
+        """How many groups there are, where the plan lists them."""
+        return None if self.query.groups is None else len(self.query.groups)
+
+    @cached_property
+    def split(self) -> bool:
+        """Whether a person can move from one group to another."""
+        return bool(self.query.split_by) and self.labels != 1
+
+    @cached_property
+    def named(self) -> bool:
+        """Whether the names of the groups come from the data."""
+        return bool(self.query.split_by) and self.labels is None
+
+    @cached_property
+    def alone_as(self) -> int:
+        """How many people a threshold sees where one person, or household, is alone."""
+        return self.rows if self.data.unit is not None and Noisy.PEOPLE not in self.noisy else 1
+
+    # -- bounds -------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def bounds(self) -> tuple[float, float]:
+        """l and u; 0 and 1 for what is counted."""
+        return self.query.bounds or (0.0, 1.0)
+
+    @cached_property
+    def _largest(self) -> float:
+        return max(abs(self.bounds[0]), abs(self.bounds[1]))
+
+    @cached_property
+    def _span(self) -> float:
+        return max(self.bounds[1], 0.0) - min(self.bounds[0], 0.0)
+
+    @cached_property
+    def half(self) -> float:
+        """h: half of the width of the bounds."""
+        return self.bounds[1] / 2 - self.bounds[0] / 2
+
+    # -- vertices -----------------------------------------------------------------------------------------------
+
+    def _rows_in_one(self, rows: int) -> tuple[Moved, ...]:
+        """So many rows, all in one group and all at a bound."""
+        if not rows:
+            return ()
+        match self.query.kind:
+            case QueryKind.SUM:
+                return (Moved(Noisy.ANSWER, rows * self._largest),)
+            case QueryKind.AVERAGE:
+                total = Moved(Noisy.TOTAL, rows * self.half)
+                return (total, Moved(Noisy.SIZE, float(rows))) if Noisy.SIZE in self.noisy else (total,)
+            case _:
+                return (Moved(Noisy.ANSWER, float(rows)),)
+
+    def _present(self, alone: int) -> Vertex:
+        """Present, and alone in so many groups."""
+        others = self.groups - alone
+        if self.counted:
+            return Vertex((Moved(Noisy.ANSWER, 1.0, others),) if others else (), (0, alone))
+        if not others:
+            return Vertex((), (0, alone))
+        people = (Moved(Noisy.PEOPLE, 1.0, others),) if Noisy.PEOPLE in self.noisy else ()
+        moved = self._rows_in_one(self.rows - alone)  # each group takes a row at least
+        return Vertex((*moved, *people), (0, alone), exact=others == 1 or not people)
+
+    @cached_property
+    def present(self) -> tuple[Vertex, ...]:
+        """A: what a person adds by being there."""
+        if not self.named:
+            return (self._present(0),)
+        if self.groups <= _MOST_ALONE:
+            return tuple(self._present(k) for k in range(self.groups + 1))
+        most = self._present(0)
+        return (Vertex(most.moved, (0, self.groups), exact=False),)
+
+    @cached_property
+    def changed(self) -> tuple[Vertex, ...]:
+        """What other values do in one group, rows and groups being what they are; one world may have none there."""
+        m = self.rows
+        match self.query.kind:
+            case QueryKind.SUM:
+                return (Vertex((Moved(Noisy.ANSWER, m * self._span),)),)
+            case QueryKind.AVERAGE:
+                wide = Vertex((Moved(Noisy.TOTAL, 2 * m * self.half),))
+                return (wide, Vertex(self._rows_in_one(m))) if Noisy.SIZE in self.noisy else (wide,)
+            case _:
+                return (Vertex(self._rows_in_one(1 if self.counted else m)),)
+
+    @cached_property
+    def valued(self) -> tuple[Vertex, ...]:
+        """What other values do where every row has one: no row comes or goes."""
+        noisy = Noisy.TOTAL if self.query.kind is QueryKind.AVERAGE else Noisy.ANSWER
+        return (Vertex((Moved(noisy, 2 * self.rows * self.half),)),)
+
+    @cached_property
+    def twice(self) -> tuple[Vertex, ...]:
+        """Out of some groups and into others."""
+        made = tuple(a.apart(b) for a, b in product(self.present, repeat=2))
+        if self.counted and self.labels is not None and self.labels < 2 * self.groups:
+            return (Vertex((Moved(Noisy.ANSWER, 1.0, self.labels),)),)
+        return made
+
+    @cached_property
+    def replaced(self) -> tuple[Vertex, ...]:
+        """R: any rows instead of any others."""
+        if Noisy.SIZE not in self.noisy and self.query.kind is QueryKind.AVERAGE:
+            return self.changed  # sizes are public: nobody comes or goes
+        if not self.split:
+            return (*self.present, *self.changed)
+        return (*self.twice, *self.changed)
+
+    def sensitivity(self, noisy: Noisy, neighbours: Neighbours, power: int) -> float:
+        """The largest L1 (``power`` 1) or L2 norm by which one person moves the numbers of a kind in all groups.
+
+        >>> query = ReleaseQuery(sum="x", bounds=(-1, 3), by="site", groups=("a", "b", "c"))
+        >>> one = Contribution(0, query, Data(table="t"))
+        >>> [one.sensitivity(Noisy.ANSWER, relation, 1) for relation in Neighbours]
+        [3.0, 6.0]
+        """
+        vertices = self.present if neighbours is Neighbours.ADD_REMOVE else self.replaced
+        sums = (math.fsum(m.times * m.amount**power for m in v.moved if m.noisy is noisy) for v in vertices)
+        return max(sums) if power == 1 else math.sqrt(max(sums))

@@ -1,0 +1,67 @@
+"""The words a plan is written in, and what every part of it has in common."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from pydantic import BaseModel, ConfigDict
+
+__all__ = ["Knows", "Misplaced", "Part", "Resemblance", "Size", "Split", "Threshold"]
+
+
+class Misplaced(ValueError):  # noqa: N818 - a signal to the reader of the file, never seen outside
+    """A complaint of a part about one of its entries: ``place`` is the path to it from the part that is checked."""
+
+    def __init__(self, message: str, *place: str | int) -> None:
+        super().__init__(message)
+        self.place = place
+
+
+class _Word(StrEnum):
+    """A word of a plan, shown as it is written."""
+
+    def __repr__(self) -> str:
+        return repr(self.value)
+
+
+class Knows(_Word):
+    """What an attacker who isolates a person knows about the answers beforehand."""
+
+    NOTHING = "nothing"
+    ONE_ANSWER = "one answer"
+
+
+class Resemblance(_Word):
+    """How the values of related people go together, where no matrix is given."""
+
+    NONE = "none"
+    FROM_DATA = "from data"
+
+
+class Size(_Word):
+    """What an average is divided by: a noisy number of rows, or one that everybody knows."""
+
+    NOISY = "noisy"
+    PUBLIC = "public"
+
+
+class Split(_Word):
+    """How the queries share ε: alike, or so that the largest relative error is least."""
+
+    EQUAL = "equal"
+    LEAST_ERROR = "least error"
+
+
+class Threshold(_Word):
+    """A threshold that is found from δ."""
+
+    AUTO = "auto"
+
+
+class Part(BaseModel):
+    """A part of a plan: nothing beside what is named, nothing infinite, and it never changes."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, str_strip_whitespace=True)
+
+    def __hash__(self) -> int:  # some parts hold mappings, which pydantic's own hash refuses
+        return hash((type(self).__name__, self.model_dump_json()))
