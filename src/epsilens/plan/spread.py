@@ -22,9 +22,9 @@ from .plan import Release
 __all__ = ["Candidate", "Parameter", "Spread", "candidates_of", "spread_of"]
 
 #: The shares of values below the lower or above the upper bound that is tried.
-_TAILS = (0.0, 0.001, 0.005, 0.01, 0.025, 0.05, 0.1)
+_TAILS = (0.0, 0.001, 0.01, 0.025, 0.05, 0.1)
 #: The shares of owners who lose nothing under the limit that is tried.
-_KEPT = (0.5, 0.75, 0.9, 0.95, 0.99, 1.0)
+_KEPT = (0.5, 0.9, 0.99, 1.0)
 _DIGITS = 2
 
 
@@ -94,7 +94,7 @@ def _quantiles(counted: list[tuple[int, int]]) -> tuple[int, ...]:
     """The smallest numbers that the shares ``_KEPT`` of owners do not exceed.
 
     >>> _quantiles([(1, 60), (2, 30), (9, 10)])
-    (1, 2, 2, 9, 9, 9)
+    (1, 2, 9, 9)
     """
     total, made = sum(owners for _, owners in counted), []
     for share in _KEPT if counted else ():
@@ -149,11 +149,11 @@ def _bounds(plan: Release, spread: Spread) -> list[tuple[float, float]]:
     planned = plan.queries[spread.query].bounds
     if planned is None or not spread.low:
         return []
-    lows = dict.fromkeys((planned[0], *(_rounded(x, ROUND_FLOOR) for x in (spread.low[0], spread.low[3]))))
+    lows = dict.fromkeys((planned[0], *(_rounded(x, ROUND_FLOOR) for x in spread.low[:1])))
     highs = dict.fromkeys((planned[1], *(_rounded(x, ROUND_CEILING) for x in spread.high)))
     if _downwards(plan.queries[spread.query], spread):
         lows = dict.fromkeys((planned[0], *(_rounded(x, ROUND_FLOOR) for x in spread.low)))
-        highs = dict.fromkeys((planned[1], *(_rounded(x, ROUND_CEILING) for x in (spread.high[0], spread.high[3]))))
+        highs = dict.fromkeys((planned[1], *(_rounded(x, ROUND_CEILING) for x in spread.high[:1])))
     return [(low, high) for low in lows for high in highs if low < high and (low, high) != planned]
 
 
