@@ -135,7 +135,7 @@ class Law:
 
     def worst(self, level: float = LEVEL) -> tuple[int, float]:
         """The group with the largest error for its answer, and that share; answers of 0 are left out."""
-        rated = np.flatnonzero(self.columns.value)
+        rated: NDArray[np.integer[Any]] = np.flatnonzero(self.columns.value)
         if not rated.size:
             return -1, np.inf
         if self.bounds is not None and rated.size > _MANY:
