@@ -191,8 +191,8 @@ def _releases(a: Assessment, q: QueryAccuracy) -> Part:
     shown = [("Planned", a.epsilon), *([] if (at := a.verdict.alternative) is None else [(second_name(a), at)])]
     figures = tuple(Figure(partial(simulated, a, q, e), f"{name}, ε = {planned(e)}") for name, e in shown)
     note = (
-        "Each dot is one simulated answer; the upright line is the true answer, and the band holds 95 of 100 answers of "
-        "its own group. Bands that hold for all groups at once are wider: they are in the numbers behind this picture."
+        "Each dot is one simulated answer; the upright line is the true answer, and the band holds 95 of 100 answers "
+        "of its own group. Bands that hold for all groups at once are wider: see the numbers behind this picture."
     )
     if len(q.answers) > MOST_GROUPS:
         note += f" The first {MOST_GROUPS} of {len(q.answers):,} groups are drawn."

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from ...plan.relatives import Relation
 
 __all__ = [
-    "accuracy_table", "bar", "combinations", "error_parts", "hidden_sentence", "hidden_table", "relation", "relatives_data",
-    "relatives_sentence", "relatives_table", "risk_note", "risk_table", "sets",
+    "accuracy_table", "bar", "combinations", "error_parts", "hidden_sentence", "hidden_table", "relation",
+    "relatives_data", "relatives_sentence", "relatives_table", "risk_note", "risk_table", "sets",
 ]  # fmt: skip
 
 #: The regulators' three words, with what each asks.
@@ -149,7 +149,7 @@ def _error(a: Assessment, group: GroupError | None) -> Cell:
 
 
 def error_parts(a: Assessment) -> Table:
-    """What the error at the planned ε is made of: the noise, what limits dropped, what bounds cut off, what is hidden."""
+    """What the error at the planned ε is made of: noise, what limits dropped and bounds cut off, what is hidden."""
     heads = ("Noise", "Limits drop", "Bounds cut off", "Hidden, of 100", "Together")
     columns = (Column("Query", Kind.NAME), *(Column(head, label=head) for head in heads))
     rows = []

@@ -344,8 +344,8 @@ def contradiction(a: Assessment) -> str:
 def proposed(a: Assessment, p: Proposal) -> str:
     """A better choice, and what it would do to the error."""
     told = f"[{p.value[0]:g}, {p.value[1]:g}]" if isinstance(p.value, tuple) else f"{p.value}"
-    name = title(a, a.queries[p.query])
-    return f"{p.parameter.value}: {told} for “{name}”: error {share(p.error_then)} of the answer instead of {share(p.error_now)}."
+    then = f"error {share(p.error_then)} of the answer instead of {share(p.error_now)}"
+    return f"{p.parameter.value}: {told} for “{title(a, a.queries[p.query])}”: {then}."
 
 
 def share_of_people(p: float) -> str:
