@@ -16,6 +16,7 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.stats import laplace, norm
 
+import epsilens as el
 from epsilens.assessment.accuracy import MOST_EPSILON, Cause, accuracy_of, error_epsilon, limited, simulate
 from epsilens.assessment.errors import above_ratio, additive, additive_miss, ratio_miss, thresholded
 from epsilens.assessment.law import Columns, Law, law_of, together
@@ -341,3 +342,37 @@ def test_false_records_together_hide_in_the_noise() -> None:
         got = accuracy_of(plan_of({"count": True}, noise=noise), 0, (answer(100.0),), None)
         assert got.planned.hidden == pytest.approx(factor * got.planned.scale, rel=1e-9)
     assert MOST_EPSILON == 700
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("kind", ["count", "rows", "sum", "average"])
+@pytest.mark.parametrize("people", [22, 30, 60])
+def test_releases_made_by_hand_miss_in_five_of_a_hundred(noise: Noise, kind: str, people: int) -> None:
+    """400,000 releases, a threshold of 20 people, drawn as the plan says: hidden or off in 5% ± 4 standard errors."""
+    query: dict[str, Any] = {"by": "g", "threshold": 20.0}
+    query |= {"count": True, "rows": kind == "rows"} if kind in ("count", "rows") else {kind: "x", "bounds": [-2, 10]}
+    plan = plan_of(query, noise=noise, epsilon=6.0)
+    rows = people if kind == "count" else 5 * people
+    value, bounded = {"average": (6.0, 5.7), "sum": (6.0 * rows, 5.9 * rows)}.get(kind, (rows + 2.0, float(rows)))
+    found = accuracy_of(plan, 0, (answer(value, bounded, rows=rows, people=people, group=("a",)),), None).planned.worst
+    assert found
+    rng, runs, parts = np.random.default_rng(people), 400_000, {"count": 1, "average": 3}.get(kind, 2)
+
+    def draw(sensitivity: float) -> Any:
+        if noise is Noise.LAPLACE:
+            return rng.laplace(0, sensitivity * parts / 6, runs)
+        return rng.normal(0, sensitivity / float(el.gaussian(epsilon=6 / parts, delta=1e-6 / parts).psi()), runs)
+
+    if kind == "average":
+        size = np.maximum(rows + draw(1), 1)
+        made = np.clip(4 + ((bounded - 4) * rows + draw(6)) / size, -2, 10)
+    else:
+        made = bounded + draw(10 if kind == "sum" else 1)
+    hidden = (made if kind == "count" else people + draw(1)) < 20
+    standard = math.sqrt(0.05 * 0.95 / runs)
+    assert hidden.mean() == pytest.approx(found.hidden, abs=4 * math.sqrt(found.hidden / runs) + 1e-5)
+    if found.error == math.inf:
+        assert hidden.mean() >= 0.05 - 4 * standard
+    else:
+        assert np.mean(hidden | (np.abs(made - value) > found.error)) == pytest.approx(0.05, abs=4 * standard)
+    assert np.mean(np.abs(made - value) > found.published) == pytest.approx(0.05, abs=4 * standard)
