@@ -18,6 +18,7 @@ from scipy.stats import laplace, norm
 
 import epsilens as el
 from epsilens.assessment.accuracy import MOST_EPSILON, Cause, accuracy_of, error_epsilon, limited, simulate
+from epsilens.assessment.assessment import assess
 from epsilens.assessment.errors import above_ratio, additive, additive_miss, ratio_miss, thresholded
 from epsilens.assessment.law import Columns, Law, law_of, together
 from epsilens.data.queries import Noise
@@ -376,3 +377,18 @@ def test_releases_made_by_hand_miss_in_five_of_a_hundred(noise: Noise, kind: str
     else:
         assert np.mean(hidden | (np.abs(made - value) > found.error)) == pytest.approx(0.05, abs=4 * standard)
     assert np.mean(np.abs(made - value) > found.published) == pytest.approx(0.05, abs=4 * standard)
+
+
+def test_a_report_where_a_threshold_hides_too_much() -> None:
+    """The error is infinite at every ε: the report and its charts are still made, and no ε is said to be enough."""
+    plan = {
+        "data": {"table": "epsilens:rand-hie", "person": "person"},
+        "queries": [{"count": "mental_visits > 0", "by": "site", "threshold": 60}, {"count": True}],
+        "mechanism": {"epsilon": 1.0},
+        "limits": {"error": 0.15},
+    }
+    made = assess(plan)
+    assert made.queries[0].obstacle is Cause.HIDDEN
+    assert made.at_least == math.inf
+    assert made.exceeded
+    assert "<svg" in made.to_html()
