@@ -65,7 +65,7 @@ def queries() -> list[dict[str, Any]]:
 PLANS: dict[str, dict[str, Any]] = {
     "rows": {},
     "people": {"person": "person", "max_rows": 20, "max_groups": 20},
-    "limits": {"person": "person", "max_rows": 2, "max_groups": 1},
+    "limits": {"person": "person", "max_rows": 2},
 }
 
 

@@ -4,9 +4,9 @@ The three stand apart because the difference is part of the error of a release: 
 first is what everybody believes they are told.
 
 Everything is counted and added up exactly (:mod:`epsilens.data.tables.totals`), so that DuckDB and Spark give the same
-answers to the last digit. The passes over the table: one survey (rows, ranges of the summed columns), one for the totals
-of all queries that are split by the same columns, one grouping by owner and group for the people behind them; further
-ones only where an owner has more rows or groups than the plan allows.
+answers to the last digit. The passes over the table: one survey (rows, ranges of the summed columns), one for the
+totals of all queries that are split by the same columns, one grouping by owner and group for the people behind them;
+further ones only where an owner has more rows or groups than the plan allows.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..data.tables.open import OpenTable
 from ..errors import InputError
 from .kept import above, alike, batches, bound_by, each_owner, items_of, kept_of, shards
 from .labels import shown
-from .needs import Items, Look, Need, Survey, look, needs_of, survey
+from .needs import Items, Look, Need, Survey, content_of, look, needs_of, survey
 from .plan import Release
 
 __all__ = ["MOST_GROUPS", "Answer", "answers_of", "in_order"]
@@ -267,8 +267,8 @@ def _members(work: _Work, needs: Sequence[Need]) -> None:
 
 def _drop(work: _Work, bound: Sequence[Need]) -> None:
     """What the owners above a limit lose, query by query and group by group."""
-    engine, owner = work.opened.engine, str(bound[0].data.owner)
-    for rows in shards(engine, above(work.opened, bound, work.seen), owner):
+    engine, content = work.opened.engine, content_of(work.needs)
+    for rows in shards(engine, above(work.opened, bound, work.seen, content), bound, content):
         for together in alike(bound):
             each, found = kept_of(rows, together, work.seen)
             sums: dict[str, Any] = {}

@@ -21,8 +21,8 @@ from ..data.tables.open import OpenTable
 from ..data.tables.totals import Grid
 from .answers import in_order
 from .contribution import Noisy, noisy_of
-from .kept import alike, kept_of
-from .needs import Need, Survey, columns_of, look, needs_of, survey
+from .kept import alike, hashed, kept_of, narrowed
+from .needs import Need, Survey, content_of, look, needs_of, survey
 from .plan import Release
 
 __all__ = ["Person", "people_of"]
@@ -73,7 +73,8 @@ def _entries(
         grid: Grid = seen.grids[str(need.query.column)]
         total = grid.total(*parts)
         if need.query.kind is QueryKind.AVERAGE:
-            total -= kept * sum(map(Fraction, need.query.bounds)) / 2
+            low, high = map(Fraction, need.query.bounds)
+            total -= kept * (low + high) / 2
     amounts = {Noisy.ANSWER: total, Noisy.TOTAL: total, Noisy.SIZE: kept, Noisy.PEOPLE: 1}
     for kind in noisy:
         if kept and amounts[kind]:
@@ -87,8 +88,10 @@ def _owners(opened: OpenTable, needs: Sequence[Need], seen: Survey, size: int) -
     first = owners.mutate(hash_=in_hash_order(owners, ["p"])).order_by(["hash_", "p"]).limit(size)
     sample = engine.cache(first)
     added: dict[Any, list[Any]] = {row["p"]: [] for row in engine.fetch(sample.order_by(["hash_", "p"])).to_pylist()}
-    narrow = table.select(*columns_of(needs))
-    theirs = engine.cache(narrow.semi_join(sample, value_of(narrow[owner], "person") == sample["p"]))
+    content = content_of(needs)
+    narrow = table.select(*narrowed(needs, content))
+    owned = narrow.mutate(p=value_of(narrow[owner], "person"))
+    theirs = hashed(engine, engine.cache(owned.semi_join(sample, "p")), needs, content)
     for together in alike(needs):
         each, found = kept_of(theirs, together, seen)
         rows = engine.fetch(each).to_pylist()
