@@ -95,16 +95,22 @@ def _allowed(need: Need, groups: bool) -> int:
     return need.groups if groups and need.groups is not None else need.most
 
 
-def bound_by(opened: OpenTable, needs: Sequence[Need], seen: Survey, most_rows: int) -> list[Need]:
-    """The needs of which some owner has more than is allowed; ``most_rows`` are the most rows of one owner."""
+def bound_by(opened: OpenTable, needs: Sequence[Need], seen: Survey, most_rows: int) -> tuple[list[Need], list[Any]]:
+    """The needs of which some owner has more than is allowed, and tables of these owners ``p``.
+
+    ``most_rows`` are the most rows of one owner: below it no limit can bite.
+    """
+    engine = opened.engine
     bound: dict[int, Need] = {}
-    can = [n for n in needs if most_rows > min(n.most, n.groups or n.most)]
-    for batch, groups in _limits(can):
+    owners = []
+    for batch, groups in _limits([n for n in needs if most_rows > min(n.most, n.groups or n.most)]):
         each, used = _counted(opened.table, batch, seen, groups)
-        got = opened.engine.fetch(each.aggregate(**{flag: each[flag].max() for flag in set(used.values())}))
-        largest = got.to_pylist()[0]
-        bound |= {n.position: n for n in batch if (largest[used[n.position]] or 0) > _allowed(n, groups)}
-    return [bound[i] for i in sorted(bound)]
+        more = {f"over{n.position}": each[used[n.position]] > _allowed(n, groups) for n in batch}
+        some = engine.cache(each.filter(reduce(operator.or_, more.values())).select("p", **more))
+        found = engine.fetch(some.aggregate(**{name: some[name].any() for name in more})).to_pylist()[0]
+        bound |= {n.position: n for n in batch if found[f"over{n.position}"]}
+        owners.append(some.select("p"))
+    return [bound[i] for i in sorted(bound)], owners
 
 
 def narrowed(needs: Sequence[Need], content: Sequence[str]) -> list[str]:
@@ -112,28 +118,22 @@ def narrowed(needs: Sequence[Need], content: Sequence[str]) -> list[str]:
     return sorted({*content, *owners_of(needs[0].data), *(name for need in needs for name in need.columns)})
 
 
-def above(opened: OpenTable, needs: Sequence[Need], seen: Survey, content: Sequence[str]) -> Any:
-    """The rows of owners who have more than one of these needs allows, kept by the engine."""
-    table, owners = opened.table, []
-    for batch, groups in _limits(needs):
-        each, used = _counted(table, batch, seen, groups)
-        more = reduce(operator.or_, [each[used[n.position]] > _allowed(n, groups) for n in batch])
-        owners.append(each.filter(more).select(owner_=each["p"]))
+def above(opened: OpenTable, owners: Sequence[Any], columns: Sequence[str], owner: str) -> Any:
+    """The rows of these owners, with whose they are as ``p``, kept by the engine."""
     some = reduce(lambda a, b: a.union(b), owners).distinct()
-    owner = str(needs[0].data.owner)
-    narrow = table.select(*narrowed(needs, content))
-    return opened.engine.cache(narrow.semi_join(some, value_of(narrow[owner], "person") == some["owner_"]))
+    narrow = opened.table.select(*columns)
+    owned = narrow.mutate(p=value_of(narrow[owner], "person"))
+    return opened.engine.cache(owned.semi_join(some, "p"))
 
 
 def shards(engine: Engine, rows: Any, needs: Sequence[Need], content: Sequence[str]) -> Iterator[Any]:
     """The rows in parts that hold whole owners, each small enough to be put in order in memory, with their hash."""
     count = int(engine.fetch(rows.aggregate(n=rows.count())).to_pylist()[0]["n"])
     parts = -(-count // _ROWS_AT_ONCE)
-    owned = rows.mutate(p=value_of(rows[str(needs[0].data.owner)], "person"))
     if parts <= 1 or engine.kind != "duckdb":  # the others spread their work by themselves
-        yield hashed(engine, owned, needs, content)
+        yield hashed(engine, rows, needs, content)
         return
-    placed = engine.cache(owned.mutate(part_=in_hash_order(owned, ["p"]) % parts))
+    placed = engine.cache(rows.mutate(part_=in_hash_order(rows, ["p"]) % parts))
     for part in range(parts):
         yield hashed(engine, placed.filter(placed["part_"] == part).drop("part_"), needs, content)
 

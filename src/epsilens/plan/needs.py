@@ -177,9 +177,7 @@ def survey(opened: OpenTable, needs: Sequence[Need]) -> Survey:
                 parameter=using[0].place,
             )
         within[name] = (float(got[f"least{j}"] or 0.0), float(got[f"largest{j}"] or 0.0))
-        bounds = [b for n in using for b in n.query.bounds or ()]
-        whole = kinds[name].is_integer() and all(b.is_integer() for b in bounds)
-        grids[name] = Grid.of(max(map(abs, (*within[name], *bounds))), int(got["rows"]), whole)
+        grids[name] = Grid.of(max(map(abs, within[name])), int(got["rows"]), kinds[name].is_integer())
     return Survey(int(got["rows"]), grids, within)
 
 
@@ -188,7 +186,7 @@ class Look:
     """Columns of one table: whose row (``p``, ``q``), its groups, and for each need what it covers and adds up.
 
     ``covered`` are the rows a need covers, ``used`` those of them with a value; ``value`` and ``clamped`` are the parts
-    of the exact sums.
+    of the exact sums, which ``grid`` puts together, before and after bounds.
     """
 
     rows: Any
@@ -197,6 +195,7 @@ class Look:
     used: dict[int, str] = field(default_factory=dict)
     value: dict[int, tuple[str, ...]] = field(default_factory=dict)
     clamped: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    grid: dict[int, tuple[Grid, Grid]] = field(default_factory=dict)
 
 
 def look(table: Any, needs: Sequence[Need], seen: Survey, *, split: bool = True, sums: bool = True) -> Look:
@@ -239,14 +238,16 @@ def look(table: Any, needs: Sequence[Need], seen: Survey, *, split: bool = True,
         )
         low, high = query.bounds
         if low <= seen.within[name][0] and seen.within[name][1] <= high:
-            found.clamped[i] = found.value[i]
+            found.clamped[i], found.grid[i] = found.value[i], (grid, grid)
             continue
-        limits = (int(low), int(high)) if grid.whole else (low, high)
-        cut = (number if grid.whole else number.cast("float64")).clip(lower=limits[0], upper=limits[1])
+        whole = grid.whole and low.is_integer() and high.is_integer()
+        other = Grid.of(max(abs(low), abs(high)), seen.rows, whole)  # a finer one than wild values allow
+        cut = number.clip(lower=int(low), upper=int(high)) if other.whole else number.cast("float64").clip(low, high)
         found.clamped[i] = tuple(
             once(("clamped", name, query.bounds, k), "b", lambda part=part: part)
-            for k, part in enumerate(grid.parts(cut))
+            for k, part in enumerate(other.parts(cut))
         )
+        found.grid[i] = (grid, other)
     found.rows = table.select(**made)
     return found
 

@@ -7,9 +7,9 @@ every engine and in every run. So each item (a row, a group, a person of a house
 .. math:: h = \text{the first 60 bits of md5}(\text{key} ⋅ \text{owner} ⋅ \text{content})
 
 and of those a query covers, the ones with the smallest h are kept. ``content`` is a text that engines agree on
-(:func:`canonical`). Rows of an owner that are equal in all of it are interchangeable, and numbered: the second gets the
-hash of the first one's h and 1. The key is public and was fixed before any data: what is kept is no secret, only
-nobody's choice.
+(:func:`canonical`). Rows of an owner that are equal in all of it are interchangeable, and numbered: the second has a 1
+at the end of its content. The key is public and was fixed before any data: what is kept is no secret, only nobody's
+choice.
 """
 
 from __future__ import annotations
@@ -62,7 +62,8 @@ def _digits(x: Any) -> Any:
     size = ibis.least(x.abs(), ibis.literal(_STEP))
     whole = size.floor()
     sign = ibis.ifelse(x < 0, "-", "")
-    return sign + whole.cast("string") + " " + ((size - whole) * _STEP).floor().cast("string")
+    text = sign + whole.cast("string") + " " + ((size - whole) * _STEP).floor().cast("string")
+    return ibis.ifelse(x.isnull(), ibis.null("string"), text)  # least takes NULL for the larger one
 
 
 def in_hash_order(table: Any, columns: Sequence[str]) -> Any:
@@ -86,7 +87,7 @@ def told_apart(rows: Any, content: Sequence[str]) -> Any:
     rest = [c for c in content if _is_cut(placed[c].type())]
     same = ibis.window(group_by=["p", "first_"], order_by=rest or ["p"])
     placed = placed.mutate(again_=ibis.row_number().over(same).cast("int64"))
-    again = in_hash_order(placed, ["first_", "again_"])
+    again = in_hash_order(placed, ["p", *content, "again_"])
     return placed.mutate(hash_=ibis.ifelse(placed["again_"] == 0, placed["first_"], again)).drop("first_", "again_")
 
 
