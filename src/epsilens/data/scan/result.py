@@ -9,8 +9,10 @@ from typing import Any
 from ...numerics.frozen import Frozen, Valued
 from ...shown import Sentenced, presenter
 from ..queries import Noise
+from .combinations import Isolating
 from .exposure import QueryRisk
 from .pairs import IsolatingPair
+from .planned import PlannedRisk
 
 __all__ = ["ColumnShare", "Isolation", "Scan"]
 
@@ -70,6 +72,7 @@ class Scan(Valued, Sentenced):
     columns: tuple[ColumnShare, ...]
     queries: tuple[QueryRisk, ...]
     pairs: tuple[IsolatingPair, ...]
+    planned: tuple[PlannedRisk, ...]
     epsilon: float | None
     limit: float | None
     quantile: float | None
@@ -101,6 +104,17 @@ class Scan(Valued, Sentenced):
         """The planned query under which the attacker does best."""
         return max(self.queries, key=lambda q: q.ratio["worst"], default=None)
 
+    @property
+    def combinations(self) -> tuple[Isolating, ...]:
+        """Planned answers that isolate someone together, whatever their noise."""
+        return tuple(risk.found for risk in self.planned)
+
+    @property
+    def worst_planned(self) -> PlannedRisk | None:
+        """The planned answers under which the person they isolate stands worst; None where they isolate nobody."""
+        compared = [p for p in self.planned if p.found.compared]
+        return max(compared, key=lambda p: (p.success or 0.0, p.found.shift), default=None)
+
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values, ready for JSON."""
         plain = dict(vars(self))
@@ -114,6 +128,7 @@ class Scan(Valued, Sentenced):
         plain["columns"] = [dict(vars(c)) for c in self.columns]
         plain["queries"] = [q.to_dict() for q in self.queries]
         plain["pairs"] = [p.to_dict() for p in self.pairs]
+        plain["combinations"] = [p.to_dict() for p in plain.pop("planned")]
         plain["worst_query"] = None if self.worst is None else str(self.worst.query)
         plain["shown"] = [dict(s) for s in self.shown]
         plain["notes"] = list(self.notes)

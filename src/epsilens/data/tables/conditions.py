@@ -8,7 +8,7 @@ translated here; a subquery, a function, another table or a second statement has
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from datetime import date, datetime, time
 from functools import reduce
 from typing import Any
@@ -17,7 +17,7 @@ from ...errors import InputError, MissingExtra
 from .columns import column_of, value_of
 from .engines import need_ibis, sentence
 
-__all__ = ["condition", "known_part", "parse", "render", "syntax"]
+__all__ = ["condition", "known_part", "open_terms", "parse", "render", "syntax"]
 
 #: The parts of a node that are read; ``typed`` and ``safe`` only say how a dialect divides.
 _ARGUMENTS = {"this", "expression", "expressions", "low", "high", "is_string", "negate", "typed", "safe"}
@@ -101,17 +101,31 @@ def known_part(table: Any, text: str, known: Iterable[str], what: str = "where")
     >>> known_part(t, "age > 30 AND ill", ["age"]).equals(condition(t, "age > 30"))
     True
     """
+    terms = [render(node) for node, settled in _terms(text, known, what) if settled]
+    return condition(table, " AND ".join(f"({t})" for t in terms) if len(terms) > 1 else terms[0] if terms else "TRUE")
+
+
+def open_terms(text: str, known: Iterable[str], what: str = "where") -> tuple[str, ...]:
+    """The AND-terms of a condition that the known columns leave open: what :func:`known_part` leaves out.
+
+    >>> open_terms("age > 30 AND ill", ["age"])
+    ('ill',)
+    """
+    return tuple(render(node) for node, settled in _terms(text, known, what) if not settled)
+
+
+def _terms(text: str, known: Iterable[str], what: str) -> Iterator[tuple[Any, bool]]:
+    """Each AND-term, and whether it is about known columns alone."""
     exp = syntax()
-    columns, terms, waiting = set(known), [], [parse(text, what)]
+    columns, waiting = set(known), [parse(text, what)]
     while waiting:
         node = waiting.pop()
         while type(node) is exp.Paren:
             node = node.this
         if type(node) is exp.And:
             waiting += [node.expression, node.this]
-        elif {c.name for c in node.find_all(exp.Column)} <= columns:
-            terms.append(render(node))
-    return condition(table, " AND ".join(f"({t})" for t in terms) if len(terms) > 1 else terms[0] if terms else "TRUE")
+        else:
+            yield node, {c.name for c in node.find_all(exp.Column)} <= columns
 
 
 class _Builder:
