@@ -1,4 +1,4 @@
-"""Planned answers that isolate a person together: against exact null spaces, quadrature and the cases of the defects."""
+"""Planned answers that isolate a person together, against exact null spaces, quadrature and simulated values."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def isolated(patterns: dict[Any, list[list[int]]]) -> set[Any]:
 
 
 def member(rows: list[dict[str, Any]], queries: list[Any], names: list[Any], once: bool) -> dict[Any, list[list[int]]]:
-    """Each person's patterns over the answers (query, group): of each row, or (``once``) in the least of their groups."""
+    """Each person's patterns over the answers (query, group): one a row, or one in all where they count once."""
     places: dict[tuple[int, Any], int] = {}
     mine: dict[Any, list[set[int]]] = defaultdict(list)
     for i, (covers, group) in enumerate(queries):
@@ -209,7 +209,9 @@ def test_a_planned_pair_breaks_the_limit_it_breaks(last: str) -> None:
 def test_two_groups_and_their_total() -> None:
     """A + B − C, where C has one person more, by three answers and by no two."""
     data = {"age": [30] * 4 + [40] * 4 + [99]}
-    found = scan(data, ["age"], queries=["count where age = 30", "count where age = 40", "count"], epsilon=1.0, limit=0.6)
+    found = scan(
+        data, ["age"], queries=["count where age = 30", "count where age = 40", "count"], epsilon=1.0, limit=0.6
+    )
     (risk,) = found.planned
     assert (risk.found.queries, risk.found.weights, risk.found.moved) == ((0, 1, 2), (-1, -1, 1), (2,))
     assert (found.pairs, risk.found.pair, risk.found.exact, risk.bound) == ((), False, True, False)
@@ -247,6 +249,8 @@ def test_several_combinations_are_bounded_by_everyone_known() -> None:
             other = np.exp(-np.abs(x + world - axis)) / 2  # the noise of B, which is A − u, and of C
             total[world] += weight * step * other[:, None] * other[None, :]
     truth = 0.5 + np.abs(total[1] - total[0]).sum() * step * step / 4
+    assert risk.success is not None
+    assert risk.alone is not None
     assert risk.alone + 0.005 < truth < risk.success - 0.005
     exact = attack_on(risk.found, dict.fromkeys(range(3), 1.0), Noise.GAUSSIAN)
     assert exact.psi() == pytest.approx(math.sqrt(2 / 3))  # variances 1 and ½ add

@@ -40,8 +40,8 @@ class Isolating:
     everyone else sees these move, which bounds what any combination tells. ``exact`` says that no other planned answer
     adds anything to this combination. ``shift`` is what is left of a person's contribution of 1 under the best
     combination if every answer has normal noise of standard deviation 1 (:math:`1/\sqrt2` for a pair): exact for normal
-    noise of one scale, an upper bound in units of the smallest. ``gain`` is how many times the person's contribution the
-    combination shows: 1 for one answer and for two.
+    noise of one scale, an upper bound in units of the smallest. ``gain`` is how many times the person's contribution
+    the combination shows: 1 for one answer and for two.
 
     ``kind`` numbers what is added up, counts or the sums of one column: within a kind each person stands in one entry.
     Someone may stand in entries of several kinds; a last entry of kind −1 then joins them all, as a bound. ``weights``

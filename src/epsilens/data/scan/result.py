@@ -13,6 +13,7 @@ from .combinations import Isolating
 from .exposure import QueryRisk
 from .pairs import IsolatingPair
 from .planned import PlannedRisk
+from .population import right_matches
 
 __all__ = ["ColumnShare", "Isolation", "Scan"]
 
@@ -52,6 +53,7 @@ class Scan(Valued, Sentenced):
     other person has; ``class_sizes`` maps a range of sizes to the combinations of all columns shared by that many
     people; ``fewest[k]`` people need k columns and no fewer, ``never`` are never alone. ``exceeded`` says whether
     the attacker's success is over the limit at ``epsilon``; ``largest_epsilon`` is the one that keeps it there.
+    ``planned`` are the planned answers that isolate someone together; they count for both.
     """
 
     shown_as = "scan"
@@ -84,6 +86,7 @@ class Scan(Valued, Sentenced):
     exceeded: bool | None
     shown: tuple[Mapping[str, Any], ...]
     notes: tuple[str, ...]
+    sampling_fraction: float | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "class_sizes", Frozen(self.class_sizes))
@@ -103,6 +106,16 @@ class Scan(Valued, Sentenced):
     def worst(self) -> QueryRisk | None:
         """The planned query under which the attacker does best."""
         return max(self.queries, key=lambda q: q.ratio["worst"], default=None)
+
+    @property
+    def right_matches(self) -> float | None:
+        """The share of matches between the population and people alone in the table that are right, an estimate.
+
+        It is about combinations of all the columns; None without a sampling fraction, or where nobody is alone.
+        """
+        if self.sampling_fraction is None:
+            return None
+        return right_matches(self.sampling_fraction, self.class_sizes["1"], self.class_sizes["2"])
 
     @property
     def combinations(self) -> tuple[Isolating, ...]:
@@ -129,6 +142,7 @@ class Scan(Valued, Sentenced):
         plain["queries"] = [q.to_dict() for q in self.queries]
         plain["pairs"] = [p.to_dict() for p in self.pairs]
         plain["combinations"] = [p.to_dict() for p in plain.pop("planned")]
+        plain["right_matches"] = self.right_matches
         plain["worst_query"] = None if self.worst is None else str(self.worst.query)
         plain["shown"] = [dict(s) for s in self.shown]
         plain["notes"] = list(self.notes)
