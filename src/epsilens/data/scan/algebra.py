@@ -63,9 +63,12 @@ def isolate(patterns: Integers, owner: Integers) -> tuple[Isolation, ...]:
     free = first[rank:]  # a basis of what the shared patterns leave alone
     if not len(free) or not lone.shape[1]:
         return ()
-    second, rank = _echelon(_times(free, lone))
-    reduced = _times(second[:rank], _times(free, lone))
-    relations = _times(second[rank:], free)
+    left = _times(free, lone)
+    second, more = _echelon(left)
+    reduced = _times(second[:more], left)
+    relations = _times(second[more:], free)
+    # The rank is exact, so that eigenvalues only order the vectors: the last ones span the columns of all patterns.
+    spanning = np.linalg.eigh(patterns.astype(float) @ patterns.T)[1][:, len(patterns) - rank - more :]
     pivots = np.array([int(np.flatnonzero(row)[0]) for row in reduced], np.int64)
     found = []
     for person in np.unique(owners[pivots]):
@@ -76,11 +79,19 @@ def isolate(patterns: Integers, owner: Integers) -> tuple[Isolation, ...]:
         if lost == len(rows):
             continue
         ways = _times(_times(mixed[lost:], second[rows]), free)
-        found.append(_described(int(person), ways, relations, patterns, np.flatnonzero(owner == person)))
+        all_mine = np.flatnonzero(owner == person)
+        found.append(_described(int(person), ways, relations, patterns, all_mine, spanning))
     return tuple(found)
 
 
-def _described(person: int, ways: Integers, relations: Integers, patterns: Integers, mine: Integers) -> Isolation:
+def _described(
+    person: int,
+    ways: Integers,
+    relations: Integers,
+    patterns: Integers,
+    mine: Integers,
+    spanning: NDArray[np.float64],
+) -> Isolation:
     """The person's combination, and what else bears upon it."""
     weights = _whole(ways[0], patterns, mine)
     bearing, dimensions = _bearing(np.concatenate([ways, relations]), patterns[:, mine])
@@ -88,7 +99,8 @@ def _described(person: int, ways: Integers, relations: Integers, patterns: Integ
     gain = 0 if weights is None else int(np.abs(np.asarray(weights) @ patterns[:, mine]).max())
     shift = float(np.sqrt(patterns[:, mine].sum(axis=0).max()))  # everyone else known: never too small
     if weights is not None and len(mine) == 1:
-        shift = _projected(np.asarray(weights, float) / gain, patterns)
+        # 1/‖w‖ for the shortest of all combinations that give the person 1: w less its part among the relations
+        shift = float(gain / np.linalg.norm(spanning.T @ np.asarray(weights, float)))
     shift = math.ceil(shift * 1e12) / 1e12  # never too small, and the same for all who stand alike
     return Isolation(person, weights, gain, tuple(map(int, own)), dimensions == 1, shift)
 
@@ -107,14 +119,6 @@ def _bearing(rows: Integers, mine: Integers) -> tuple[NDArray[np.bool_], int]:
     label = connected_components(joined, directed=False)[1]
     ours = np.isin(label, label[:rank][_times(basis, mine).any(axis=1)])
     return ours[rank:], int(ours[:rank].sum())
-
-
-def _projected(weights: NDArray[np.float64], patterns: Integers) -> float:
-    """1/‖w‖ for the shortest of all combinations that give the person 1: w less its part among the relations."""
-    gram = (patterns @ patterns.T).astype(float)
-    vectors = np.linalg.eigh(gram)[1]
-    inside = vectors[:, len(gram) - _echelon(patterns)[1] :]  # the rank is exact; eigenvalues only order the vectors
-    return float(1 / np.linalg.norm(inside @ (inside.T @ weights)))
 
 
 def _whole(way: Integers, patterns: Integers, mine: Integers) -> tuple[int, ...] | None:

@@ -22,12 +22,15 @@ from scipy.sparse.csgraph import connected_components
 
 from .algebra import isolate
 from .joint import Family, Joint, Together
+from .pairs import alone_or_two
 
 __all__ = ["Isolating", "isolating"]
 
 #: Beyond these numbers, among answers that hang together, sums and differences of more than two are not looked for.
 MOST_ANSWERS = 300
 MOST_PATTERNS = 100_000
+#: Beyond this many answers of all patterns it is not even asked which answers hang together.
+MOST_ENTRIES = 10_000_000
 
 Integers: TypeAlias = NDArray[np.int64]
 
@@ -147,6 +150,8 @@ class _Plan:
 
     def __init__(self, cells: Integers, query: Integers, owner: Integers) -> None:
         self.cells, self.query, self.owner = cells, query, owner
+        self.by_owner = np.argsort(owner, kind="stable")
+        self.sorted_owners = owner[self.by_owner]
 
     @classmethod
     def of(cls, family: Family, joint: Joint, min_query_size: int) -> _Plan:
@@ -166,10 +171,15 @@ class _Plan:
         low, high = joint.ends
         inside = (cells >= 0).any(axis=1)
         cells, low, high = cells[inside], low[inside], high[inside]
-        order = np.lexsort(cells.T[::-1])
-        cells, low, high = cells[order], low[order], high[order]
-        first = np.concatenate(([True], (cells[1:] != cells[:-1]).any(axis=1)))[: len(cells)]
-        starts = np.flatnonzero(first)
+        # Equal patterns have equal sums of random names of their answers: sort by these, then reduce each run.
+        names = np.random.default_rng(1).integers(1, 2**63, start + 1, np.uint64)
+        names[-1] = 0
+        total = np.zeros(len(cells), np.uint64)
+        for column in cells.T:
+            total += names[column]
+        order = np.argsort(total, kind="stable")
+        cells, low, high, total = cells[order], low[order], high[order], total[order]
+        starts = np.flatnonzero(np.concatenate(([True], total[1:] != total[:-1]))[: len(cells)])
         if not len(starts):
             return cls(cells, np.asarray(query, np.int64), np.empty(0, np.int64))
         low, high = np.minimum.reduceat(low, starts), np.maximum.reduceat(high, starts)
@@ -181,6 +191,8 @@ class _Plan:
             return [], True
         compared = True
         simple = self._simple()
+        if int((self.cells >= 0).sum()) > MOST_ENTRIES:
+            return [(owner, self._bounded(owner, used)) for owner, used in simple.items()], False
         made: dict[int, _Way] = {}
         seen: dict[Any, tuple[tuple[int, _Way], ...]] = {}
         for answers, patterns in self._components():
@@ -213,14 +225,12 @@ class _Plan:
         seen: dict[Any, tuple[tuple[int, _Way], ...]],
     ) -> list[tuple[int, _Way]]:
         """One component, by linear algebra; components of the same form are solved once."""
-        number = np.full(len(self.query) + 1, -1, np.int64)
-        number[answers] = np.arange(len(answers))
-        local = number[self.cells[patterns]]
+        local = np.where(self.cells[patterns] >= 0, np.searchsorted(answers, self.cells[patterns]), -1)
         owners, owner = np.unique(self.owner[patterns], return_inverse=True)
         shift = int(owners[0] >= 0)
         owner = owner + shift - 1  # −1 for shared ones, then from 0
         owners = owners if shift else owners[1:]
-        likes = tuple(tuple(number[list(simple.get(int(o), ()))].tolist()) for o in owners)
+        likes = tuple(tuple(np.searchsorted(answers, simple.get(int(o), ())).tolist()) for o in owners)
         key = (tuple(self.query[answers].tolist()), local.tobytes(), owner.tobytes(), likes)
         if key not in seen:
             seen[key] = tuple(self._described(answers, local, owner, likes))
@@ -248,43 +258,19 @@ class _Plan:
 
     def _bounded(self, owner: int, used: tuple[int, ...]) -> _Way:
         """A person isolated by one or two answers among too many to solve: all that they are in may bear upon it."""
-        mine = self.cells[self.owner == owner]
+        mine = self.cells[self.by_owner[slice(*np.searchsorted(self.sorted_owners, (owner, owner + 1)))]]
         moved = {int(self.query[c]) for c in mine.ravel() if c >= 0}
         most = float(np.sqrt((mine >= 0).sum(axis=1).max()))
         queries = tuple(int(self.query[c]) for c in used)
         return _Way(queries, (1, -1)[: len(used)], tuple(sorted(moved)), False, most)
 
     def _simple(self) -> dict[int, tuple[int, ...]]:
-        """The one answer, or the two, that isolate a person by themselves.
-
-        An answer is known by the sum of random 64-bit names of its patterns. Without the person's own, it is nobody's
-        where nothing is left, and the same as another where what is left is equal.
-        """
-        names = np.random.default_rng(0).integers(1, 2**63, len(self.cells), np.uint64)
-        at, side = np.nonzero(self.cells >= 0)
-        answer, name, owner = self.cells[at, side], names[at], self.owner[at]
-        total = np.zeros(len(self.query), np.uint64)
-        np.add.at(total, answer, name)
-        owned = owner >= 0
-        keys, where = np.unique(np.stack([owner[owned], answer[owned]], axis=1), axis=0, return_inverse=True)
-        own = np.zeros(len(keys), np.uint64)
-        np.add.at(own, where.ravel(), name[owned])
-        rest = total[keys[:, 1]] - own
+        """The one answer, or the two, that isolate a person by themselves."""
+        alone, pairs = alone_or_two(list(self.cells.T), self.owner)
         made: dict[int, tuple[int, ...]] = {}
-        order = np.argsort(total, kind="stable")
-        place = np.minimum(np.searchsorted(total[order], rest), len(order) - 1)
-        same = (total[order][place] == rest) & (rest != 0)
-        for i in np.flatnonzero(same):
-            made.setdefault(int(keys[i, 0]), (int(keys[i, 1]), int(order[place[i]])))
-        # Two answers that the person is in with different rows, and everyone else with the same.
-        close = np.lexsort((rest, keys[:, 0]))
-        k, r, o = keys[close], rest[close], own[close]
-        twice = (k[1:, 0] == k[:-1, 0]) & (r[1:] == r[:-1]) & (o[1:] != o[:-1]) & (r[1:] != 0)
-        for i in np.flatnonzero(twice):
-            made.setdefault(int(k[i, 0]), (int(k[i, 1]), int(k[i + 1, 1])))
-        for i in np.flatnonzero(rest == 0):
-            made[int(keys[i, 0])] = (int(keys[i, 1]),)
-        return made
+        for owner, (_, a), (_, b) in pairs:
+            made.setdefault(owner, (a, b))
+        return made | {owner: (a,) for owner, (_, a) in alone}
 
 
 def _grouped(label: Integers, wanted: Integers) -> list[Integers]:

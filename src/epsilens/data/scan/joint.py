@@ -114,6 +114,7 @@ class Joint:
     low: Integers | None
     high: Integers | None
     numbers: dict[Side, Integers] = field(default_factory=dict)
+    firsts: dict[Side, Integers] = field(default_factory=dict)
 
     def ids(self, side: Side) -> Integers:
         """The number of the group each cell is in."""
@@ -123,13 +124,20 @@ class Joint:
             for key in side.keys:
                 coded = self.cells[key].combine_chunks().dictionary_encode(null_encoding="encode")
                 codes = coded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-                ids = np.unique(ids * (len(coded.dictionary) + 1) + codes, return_inverse=True)[1].astype(np.int64)
+                if key != side.keys[0]:
+                    codes = np.unique(ids * (len(coded.dictionary) + 1) + codes, return_inverse=True)[1].ravel()
+                ids = codes.astype(np.int64)
             self.numbers[side] = np.where(inside, ids, -1)
         return self.numbers[side]
 
     def values(self, side: Side, number: int) -> tuple[Any, ...]:
         """The group's values."""
-        row = int(np.flatnonzero(self.ids(side) == number)[0])
+        if side not in self.firsts:
+            ids = self.ids(side)
+            first = np.full(int(ids.max(initial=-1)) + 2, -1, np.int64)  # the last place is for those outside
+            first[ids[::-1]] = np.arange(len(ids))[::-1]
+            self.firsts[side] = first
+        row = int(self.firsts[side][number])
         return tuple(self.cells[key][row].as_py() for key in side.keys)
 
     def people(self, side: Side) -> dict[int, int]:

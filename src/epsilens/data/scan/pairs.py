@@ -3,12 +3,17 @@
 Two published answers whose sets of people differ in exactly one person hand the attacker the difference without any
 further query. Counts are compared by people, each counted once; sums and averages by rows, where all rows that differ
 must be one person's. Every two answers of the same aggregate are compared, and where both leave the same secret open,
-also the sets of all whom they may cover: then they isolate the person whether that person has the secret or not. For
-two answers, the people in one and not in the other are the rest of a row and of a column of :mod:`.joint`.
+also the sets of all whom they may cover: then they isolate the person whether that person has the secret or not.
+
+An answer is known by the sum of random 64-bit names of the joint cells it covers (:mod:`.joint`). Without one person's
+own cells the sum is another's exactly where the two answers differ in that person alone; so one search finds all pairs,
+however many answers there are.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, TypeAlias
@@ -18,9 +23,11 @@ from numpy.typing import NDArray
 
 from .joint import Joint, Side, Together
 
-__all__ = ["IsolatingPair", "isolating_pairs"]
+__all__ = ["IsolatingPair", "alone_or_two", "isolating_pairs"]
 
 Integers: TypeAlias = NDArray[np.int64]
+Names: TypeAlias = NDArray[np.uint64]
+_Key: TypeAlias = tuple[int, bool, int, bool]
 
 
 @dataclass(frozen=True)
@@ -45,132 +52,130 @@ class IsolatingPair:
 
 
 @dataclass(frozen=True)
-class _Hits:
-    """Where two answers differ in one person: a joint cell that is in both of them, and that person."""
+class _Hit:
+    """Two answers that differ in one person: their groups, by number, and that person."""
 
     joint: Joint
     sides: tuple[Side, Side]
-    cells: Integers
-    owners: Integers
+    groups: tuple[int, int]
+    owner: int
 
-    def groups(self, at: Integers) -> list[tuple[int, int]]:
-        """The numbers of the two groups that each of these joint cells is in."""
-        a, b = (self.joint.ids(side)[at] for side in self.sides)
-        return list(zip(a.tolist(), b.tolist(), strict=True))
+    @property
+    def values(self) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        """The values of the two groups."""
+        a, b = (self.joint.values(side, number) for side, number in zip(self.sides, self.groups, strict=True))
+        return a, b
 
 
 def isolating_pairs(found: Together, min_query_size: int, show: bool) -> tuple[IsolatingPair, ...]:
     """Compare every two planned answers; return the pairs of queries that isolate someone."""
-    tried: dict[tuple[int, bool, int, bool], list[tuple[Side, Side]]] = {}
+    hits: dict[_Key, list[_Hit]] = defaultdict(list)
+    lost: dict[_Key, tuple[Side, Side]] = {}
     for family in found.families:
-        for a, b in combinations(family.totals, 2):
-            tried.setdefault((a.index, not a.split, b.index, not b.split), []).append((a, b))
-    made = []
-    for _, sides in sorted(tried.items(), key=lambda item: item[0]):
-        a, b = sides[0]
-        hits = []
-        compared = True
-        for pair in sides:
-            joint = found.of(pair)
-            compared &= joint is not None
-            if joint is not None:
-                hits.append(_compare(joint, *pair, min_query_size))
-        some = [h for h in hits if h is not None]
+        joint = found.of(family.sides)
+        if joint is not None:
+            for hit in _hits(joint, family.totals, min_query_size):
+                hits[_key(*hit.sides)].append(hit)
+            continue
+        for a, b in combinations(family.totals, 2):  # all together are too many; perhaps two of them are not
+            joint = found.of((a, b))
+            if joint is None:
+                lost[_key(a, b)] = a, b
+            else:
+                hits[_key(a, b)] += _hits(joint, (a, b), min_query_size)
+    made = {}
+    for key, some in hits.items():
         if some:
-            answers, people = _counted(some)
-            made.append(IsolatingPair(str(a), str(b), answers, people, _shown(some[-1]) if show else ()))
-        elif not compared:
-            made.append(IsolatingPair(str(a), str(b), 0, 0, compared=False))
-    return tuple(made)
+            a, b = some[0].sides
+            groups = tuple(dict.fromkeys(hit.values for hit in some))
+            people = len({(id(hit.joint), hit.owner) for hit in some})
+            made[key] = IsolatingPair(str(a), str(b), len(groups), people, groups[:100] if show else ())
+    for key, (a, b) in lost.items():
+        made.setdefault(key, IsolatingPair(str(a), str(b), 0, 0, compared=False))
+    return tuple(made[key] for key in sorted(made))
 
 
-def _counted(hits: list[_Hits]) -> tuple[int, int]:
-    """How many pairs of groups, how many people: those found with the secret open and as it is, each once."""
-    last = hits[-1]
-    if any(h.joint is not last.joint for h in hits):  # two groupings, whose numbers differ: the larger one
-        return max(len(h.cells) for h in hits), max(len(np.unique(h.owners)) for h in hits)
-    answers = {group for h in hits for group in last.groups(h.cells)}
-    return len(answers), len(np.unique(np.concatenate([h.owners for h in hits])))
+def _key(a: Side, b: Side) -> _Key:
+    return a.index, not a.split, b.index, not b.split
 
 
-def _shown(hits: _Hits) -> tuple[tuple[Any, Any], ...]:
-    a, b = hits.sides
-    return tuple((hits.joint.values(a, i), hits.joint.values(b, j)) for i, j in hits.groups(hits.cells[:100]))
-
-
-def _compare(joint: Joint, a: Side, b: Side, min_query_size: int) -> _Hits | None:
-    ids_a, ids_b = joint.ids(a), joint.ids(b)
-    # Cells that agree on both answers are one cell here: sort them together, then reduce each run.
-    order = np.lexsort((ids_b, ids_a))
-    ids_a, ids_b = ids_a[order], ids_b[order]
-    starts = np.flatnonzero(
-        np.concatenate(([True], (ids_a[1:] != ids_a[:-1]) | (ids_b[1:] != ids_b[:-1])))[: len(order)]
-    )
-    if not len(starts):
-        return None
-    n = np.add.reduceat(joint.n[order], starts)
-    ids_a, ids_b = ids_a[starts], ids_b[starts]
-    both = (ids_a >= 0) & (ids_b >= 0)
-    if joint.low is not None and joint.high is not None:
-        low = np.minimum.reduceat(joint.low[order], starts)
-        high = np.maximum.reduceat(joint.high[order], starts)
-        owner = _difference_owners(ids_a, ids_b, low, high)
-    else:
-        apart = _total(ids_a, n)[ids_a] + _total(ids_b, n)[ids_b] - 2 * n
-        lone = _lone_cell(ids_a, ids_b)
-        owner = np.where((apart == 1) & (lone >= 0), order[starts[lone]], -1)
-    hit = both & (owner >= 0)
-    if min_query_size > 1 and hit.any():
-        for side, ids in ((a, ids_a), (b, ids_b)):
+def _hits(joint: Joint, sides: Sequence[Side], min_query_size: int) -> list[_Hit]:
+    """Every two answers of these sides that differ in one person, and are both given."""
+    low, high = joint.ends
+    columns = []
+    for side in sides:
+        ids = joint.ids(side)
+        if min_query_size > 1:
             people = joint.people(side)
-            hit &= np.asarray([people.get(int(i), 0) >= min_query_size for i in ids])
-    if not hit.any():
-        return None
-    return _Hits(joint, (a, b), order[starts[hit]], owner[hit])
+            given = [people.get(i, 0) >= min_query_size for i in range(int(ids.max(initial=-1)) + 1)]
+            ids = np.where(np.asarray([*given, False])[ids], ids, -1)
+        columns.append(ids)
+    _, pairs = alone_or_two(columns, np.where(low == high, low, -1))
+    made = []
+    for who, *answers in pairs:
+        (a, i), (b, j) = sorted(answers)
+        made.append(_Hit(joint, (sides[a], sides[b]), (i, j), who))
+    return made
 
 
-def _total(ids: Integers, n: Integers) -> Integers:
-    """Rows of each group; the last place, where −1 points, is for those outside and holds 0."""
-    size = int(ids.max(initial=-1)) + 1
-    totals = np.zeros(size + 1, np.int64)
+#: An answer: the number of its side, and of its group there.
+_Place: TypeAlias = tuple[int, int]
+
+
+def alone_or_two(
+    columns: Sequence[Integers], owner: Integers
+) -> tuple[list[tuple[int, _Place]], list[tuple[int, _Place, _Place]]]:
+    """(person, answer) where an answer covers one person, (person, answer with them, answer) where two differ in one.
+
+    ``columns`` has an array a side: the group each cell is in, −1 for none; ``owner`` whose cell it is, −1 for
+    several people's.
+
+    >>> everyone, some = np.array([0, 0]), np.array([0, -1])
+    >>> alone_or_two([everyone, some], np.array([-1, 7]))
+    ([], [(7, (0, 0), (1, 0))])
+    """
+    names = np.random.default_rng(0).integers(1, 2**63, len(owner), np.uint64)
+    totals = [sums_by(ids, names, int(ids.max(initial=-1)) + 1) for ids in columns]
+    whole = np.concatenate([np.empty(0, np.uint64), *totals])
+    order = np.argsort(whole, kind="stable")
+    place = [(side, number) for side, total in enumerate(totals) for number in range(len(total))]
+    owned = np.flatnonzero(owner >= 0)
+    owners, times = np.unique(owner[owned], return_counts=True)
+    several = bool((times > 1).any())
+    alone, pairs, inside = [], [], []
+    for side, (ids, total) in enumerate(zip(columns, totals, strict=True)):
+        mine = owned[ids[owned] >= 0]
+        who, answer, own = owner[mine], ids[mine], names[mine]
+        if several:
+            keys, where = np.unique(who * len(total) + answer, return_inverse=True)
+            own = sums_by(where.ravel(), own, len(keys))
+            who, answer = np.divmod(keys, max(len(total), 1))
+        rest = total[answer] - own
+        alone += [(int(who[i]), (side, int(answer[i]))) for i in np.flatnonzero(rest == 0)]
+        low = np.searchsorted(whole, rest, "left", sorter=order)
+        found = np.flatnonzero((rest != 0) & (whole[order[np.minimum(low, len(order) - 1)]] == rest))
+        for i in found:
+            for j in order[low[i] : np.searchsorted(whole, rest[i], "right", sorter=order)]:
+                pairs.append((int(who[i]), (side, int(answer[i])), place[j]))
+        if several:
+            twice = np.flatnonzero(np.isin(who, owners[times > 1]) & (rest != 0))
+            inside += [(int(who[i]), int(rest[i]), (side, int(answer[i])), int(own[i])) for i in twice]
+    # Two answers that hold other rows of one person, and the same of everyone else.
+    alike: dict[tuple[int, int], list[tuple[_Place, int]]] = defaultdict(list)
+    for person, left, at, part in inside:
+        alike[person, left].append((at, part))
+    for (person, _), answers in alike.items():
+        pairs += [(person, a, b) for (a, x), (b, y) in combinations(answers, 2) if x != y]
+    return alone, pairs
+
+
+def sums_by(ids: Integers, names: Names, size: int) -> Names:
+    """The sum of the names of each number, wrapping around; −1 is left out.
+
+    >>> sums_by(np.array([0, 1, 0, -1]), np.array([1, 2, 3, 4], np.uint64), 2).tolist()
+    [4, 2]
+    """
+    made = np.zeros(size, np.uint64)
     inside = ids >= 0
-    totals[:size] = np.bincount(ids[inside], n[inside], minlength=size).astype(np.int64)
-    return totals
-
-
-def _lone_cell(ids_a: Integers, ids_b: Integers) -> Integers:
-    """Some other cell of each one's row or column: where one row is apart, it is the cell that row is in."""
-    cell = np.arange(len(ids_a))
-    far = np.iinfo(np.int64).max
-    other = np.minimum(_others(ids_a, cell, far), _others(ids_b, cell, far))
-    return np.where(other == far, -1, other)
-
-
-def _difference_owners(ids_a: Integers, ids_b: Integers, low: Integers, high: Integers) -> Integers:
-    """For each cell, the one person in the rest of its row and column, or −1.
-
-    Leaving a cell out, the least and largest person of the others: the second least where the cell itself has the
-    least. Rows and columns are joined by min and max, and one person remains where the two agree.
-    """
-    far = np.iinfo(np.int64).max
-    least = np.minimum(_others(ids_a, low, far), _others(ids_b, low, far))
-    most = np.maximum(-_others(ids_a, -high, 1), -_others(ids_b, -high, 1))
-    return np.where(least == most, least, -1)
-
-
-def _others(ids: Integers, value: Integers, missing: int) -> Integers:
-    """The least value among the other members of each one's group; ``missing`` where there is none.
-
-    >>> _others(np.array([0, 0, 1]), np.array([5, 3, 4]), 99).tolist()
-    [3, 5, 99]
-    """
-    order = np.lexsort((value, ids))
-    sorted_ids, sorted_values = ids[order], value[order]
-    first = np.concatenate(([True], sorted_ids[1:] != sorted_ids[:-1]))
-    start = np.maximum.accumulate(np.where(first, np.arange(len(ids)), 0))
-    second = np.full(len(ids), missing)
-    follows = ~first[1:]
-    second[:-1][follows] = sorted_values[1:][follows]
-    made = np.empty(len(ids), np.int64)
-    made[order] = np.where(first, second, sorted_values[start])
+    np.add.at(made, ids[inside], names[inside])
     return made
