@@ -21,7 +21,7 @@ def test_the_estimate_against_known_populations(fraction: float, spread: float) 
         sampled = draw.binomial(people, fraction)
         alone = sampled == 1
         true.append(alone.sum() / people[alone].sum())
-        estimated.append(right_matches(fraction, int(alone.sum()), int((sampled == 2).sum())))
+        estimated.append(right_matches(fraction, int(alone.sum()), int((sampled == 2).sum())) or 0.0)
     gaps = np.subtract(estimated, true)
     # no bias beyond three standard errors of the 40 samples and the second order, of relative size 1/1000 here
     assert abs(gaps.mean()) < 3 * gaps.std() / np.sqrt(40) + 1e-3 * np.mean(true)
