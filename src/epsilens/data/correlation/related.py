@@ -213,7 +213,7 @@ def estimated(found: GroupSums, method: UpperEnd, column: str, by: str, level: f
             f"columns has {column!r}, which is the same in every row: there is nothing to relate", parameter="columns"
         )
     tail = (1 - level) / 2
-    low, high = lower_end(found, fit, tail), max(normal_end(fit, tail), upper_end(found, tail))
+    low, high = lower_end(found, fit, tail), max(normal_end(fit, tail), upper_end(found, method, tail))
     sizes = np.unique(a)
     return Related(
         column=column, by=by, rho=float(fit.rho), interval=(max(low, -1.0), min(high, 1.0)), confidence=level,

@@ -1,7 +1,7 @@
 """The upper end of a correlation within groups, whatever the law of the values.
 
-ρ < r exactly if E v(r) < 0, where a group of size n ≥ 2 with the sum s and the sum of squares q of its values about
-their mean μ has
+ρ < r exactly if E v(r) < 0, where a group of size n ≥ 2 has, s being the sum and q the sum of squares of its values
+about their mean μ,
 
     v(r) = w (s² − q − r(n − 1)q),    w = 1/(1 + (n − 1)/2)²:
 
@@ -15,8 +15,9 @@ rejected at the level α if
 
 the Bayesian bootstrap by group with one more group, the least favourable one. Where v has two values it is the limit of
 Clopper and Pearson, which is exact; for other laws its coverage is a conjecture that no example is known to break, and
-it is simulated here, in the tests and in ``docs/correlate.md``. The mean is estimated: about any other point m than μ
-the mean of v is larger by w n(n − 1)(1 − r)(μ − m)², whose expectation is added.
+it is simulated in the tests and in ``docs/correlate.md``. The mean is estimated: about any other point m than μ the
+mean of v is larger by w n(n − 1)(1 − r)(μ − m)², whose expectation is added. Where the range is only that of the values
+seen, the added group has v₀ or twice the largest v seen, whichever is more.
 
 The probability is that of Lugannani and Rice (1980), to about 0.3%. It needs only how often each v occurs, so the
 groups come as cells of groups nearly alike, each standing for two values with the mean and variance of its own.
@@ -45,7 +46,7 @@ class UpperEnd(StrEnum):
     SEEN = "seen"  # neither: it holds if no value lies beyond those seen; rare larger ones would go unnoticed
 
 
-def upper_end(found: GroupSums, alpha: float) -> float:
+def upper_end(found: GroupSums, method: UpperEnd, alpha: float) -> float:
     """The largest correlation that the groups do not reject at the level ``alpha``.
 
     Twenty pairs, alike in all but four, of a flag that half of the people have: Clopper and Pearson have at most 0.943
@@ -55,7 +56,7 @@ def upper_end(found: GroupSums, alpha: float) -> float:
     >>> n, k = np.array([2.0, 2.0, 2.0]), np.array([8.0, 4.0, 8.0])
     >>> b = np.array([-2.0, 0.0, 2.0])
     >>> powers = dict(zip(POWERS, (k * x for x in (b, 2, b**2, b**3, b**4, 2 * b, 2 * b**2, 4)), strict=True))
-    >>> round(upper_end(GroupSums(n, k, powers, low=-1.0, high=1.0), 0.025), 3)
+    >>> round(upper_end(GroupSums(n, k, powers, low=-1.0, high=1.0), UpperEnd.BINARY, 0.025), 3)
     0.89
     """
     several = found.sizes > 1
@@ -69,17 +70,20 @@ def upper_end(found: GroupSums, alpha: float) -> float:
     farthest = max(found.high - m, m - found.low) ** 2
     atom = float((w * n * (n - 1)).max()) * farthest
     together, alone = w * (s2 - q1), w * (n - 1) * q1
-    start = (float(together.sum()) + away * c.sum() + atom) / (float(alone.sum()) + away * c.sum() + atom)
+    start = (float(together.sum()) + away * c.sum()) / (float(alone.sum()) + away * c.sum())
 
     def excess(r: float) -> float:
         k = 1 + r * (n - 1)
         mean = w * (s2 - k * q1) / c
         spread = np.sqrt(np.maximum(w**2 * (s4 - 2 * k * s2q + k**2 * q2) / c - mean**2, 0.0))
         mean = mean + (1 - r) * away
-        values = np.concatenate((mean - spread, mean + spread, [(1 - r) * atom]))
+        largest = (1 - r) * atom
+        if method is UpperEnd.SEEN:
+            largest = max(largest, 2 * float((mean + spread).max()))
+        values = np.concatenate((mean - spread, mean + spread, [largest]))
         return tail_of_exponentials(values, np.concatenate((c / 2, c / 2, [1.0]))) - alpha
 
-    # at r = 1 no v is above 0; at the start their sum is 0, and r is as likely as not
+    # at r = 1 no v is above 0; at the start their sum without the added group is 0, and r is as likely as not
     end = 1 - 1e-9
     if start >= end or excess(end) >= 0:
         return 1.0
