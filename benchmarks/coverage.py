@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from tests.data.correlation.samples import LAWS, upper_ends  # noqa: E402 - beside this folder
+from tests.data.correlation.samples import LAWS, upper_ends
 
 Setting = tuple[str, float, int, int | str]
 FLAGS = [f"{law} {p}" for law, p in product(("all or none", "beta", "cluster"), (0.01, 0.02, 0.05, 0.1, 0.2, 0.5))]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from epsilens.data.correlation.groups import POWERS, GroupSums
 from epsilens.data.correlation.related import Related, estimated
@@ -47,7 +48,7 @@ def sizes(random: Random, groups: int, kind: int | str) -> np.ndarray:
         return random.permutation(np.concatenate(([2, 3], random.integers(1, 6, groups - 2))))
     if kind == "uneven":
         large = (random.random(groups) < 0.05) * random.integers(5, 30, groups)
-        return np.minimum(1 + random.geometric(0.5, groups) + large, 40)
+        return np.asarray(np.minimum(1 + random.geometric(0.5, groups) + large, 40))
     return np.full(groups, int(kind))
 
 
@@ -62,24 +63,30 @@ def people(random: Random, groups: int, kind: int | str, law: str, rho: float) -
     return where, (random.random(len(where)) < share(random, groups, flag, rho, float(p))[where]).astype(float)
 
 
-def without_engine(where: np.ndarray, value: np.ndarray, confidence: float = 0.95, steps: int = 16) -> Related:
+def without_engine(
+    where: ArrayLike, value: ArrayLike, steps: int = 16, bounds: tuple[float, float] | None = None
+) -> Related:
     """What :func:`related` finds, its cells of groups made here instead of in the engine."""
+    where, value = np.asarray(where), np.asarray(value)
     centre = value.mean()
-    y = (value - centre) / max(np.abs(value - centre).max(), 1e-300)
+    spread = max(np.abs(value - centre).max(), 1e-300)
+    y = (value - centre) / spread
     n = np.bincount(where).astype(float)
     b, q = np.bincount(where, y), np.bincount(where, y * y)
     _, cell = np.unique(np.stack((n, np.floor(steps * b / n), np.floor(steps * q / n))), axis=1, return_inverse=True)
     count = np.bincount(cell)
     powers = (b, q, b**2, b**3, b**4, b * q, b**2 * q, q**2)
-    sums = {name: np.bincount(cell, power) for name, power in zip(POWERS, powers, strict=True)}
-    found = GroupSums(np.bincount(cell, n) / count, count.astype(float), sums, float(y.min()), float(y.max()))
+    sums = {name: np.bincount(cell, power).astype(float) for name, power in zip(POWERS, powers, strict=True)}
+    low, high = (y.min(), y.max()) if bounds is None else ((bound - centre) / spread for bound in bounds)
+    found = GroupSums(np.bincount(cell, n) / count, count.astype(float), sums, float(low), float(high))
     method = UpperEnd.BINARY if len(np.unique(value)) == 2 else UpperEnd.SEEN
-    return estimated(found, method, "value", "group", confidence)
+    return estimated(found, method if bounds is None else UpperEnd.BOUNDED, "value", "group", 0.95)
 
 
 def upper_ends(law: str, rho: float, groups: int, kind: int | str, times: int, seed: int = 13) -> np.ndarray:
     """The upper end in so many samples, in which not every value is the same."""
-    random, ends = np.random.default_rng(seed), []
+    random = np.random.default_rng(seed)
+    ends: list[float] = []
     while len(ends) < times:
         where, value = people(random, groups, kind, law, rho)
         if value.min() < value.max():

@@ -29,10 +29,10 @@ import math
 from enum import StrEnum
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import ndtr
 
 from ...checks import Array
+from ...numerics.roots import root
 from .groups import GroupSums, about
 
 __all__ = ["UpperEnd", "tail_of_exponentials", "upper_end"]
@@ -70,7 +70,7 @@ def upper_end(found: GroupSums, method: UpperEnd, alpha: float) -> float:
     farthest = max(found.high - m, m - found.low) ** 2
     atom = float((w * n * (n - 1)).max()) * farthest
     together, alone = w * (s2 - q1), w * (n - 1) * q1
-    start = (float(together.sum()) + away * c.sum()) / (float(alone.sum()) + away * c.sum())
+    start = max(float((together.sum() + away * c.sum()) / (alone.sum() + away * c.sum())), -1.0)
 
     def excess(r: float) -> float:
         k = 1 + r * (n - 1)
@@ -87,8 +87,9 @@ def upper_end(found: GroupSums, method: UpperEnd, alpha: float) -> float:
     end = 1 - 1e-9
     if start >= end or excess(end) >= 0:
         return 1.0
-    start = max(start, -1.0)
-    return start if excess(start) <= 0 else float(brentq(excess, start, end, xtol=1e-9))
+    if excess(start) <= 0:
+        return start
+    return float(root(lambda r: np.asarray(excess(float(r))), np.asarray(start), np.asarray(end), atol=1e-9))
 
 
 def tail_of_exponentials(values: Array, times: Array) -> float:
@@ -116,8 +117,8 @@ def tail_of_exponentials(values: Array, times: Array) -> float:
         t = step
     ratio = values / (1 - t * values)
     second = float(times @ ratio**2)
-    root = math.copysign(math.sqrt(max(2 * float(times @ np.log1p(-t * values)), 0.0)), t)
-    if abs(root) < 1e-4:  # at the mean
+    signed = math.copysign(math.sqrt(max(2 * float(times @ np.log1p(-t * values)), 0.0)), t)
+    if abs(signed) < 1e-4:  # at the mean
         return 0.5 - float(times @ ratio**3) / math.sqrt(second) ** 3 / (3 * math.sqrt(2 * math.pi))
-    density = math.exp(-(root**2) / 2) / math.sqrt(2 * math.pi)
-    return float(ndtr(-root)) + density * (1 / (t * math.sqrt(second)) - 1 / root)
+    density = math.exp(-(signed**2) / 2) / math.sqrt(2 * math.pi)
+    return float(ndtr(-signed)) + density * (1 / (t * math.sqrt(second)) - 1 / signed)
