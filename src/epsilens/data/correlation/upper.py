@@ -70,6 +70,8 @@ def upper_end(found: GroupSums, method: UpperEnd, alpha: float) -> float:
     farthest = max(found.high - m, m - found.low) ** 2
     atom = float((w * n * (n - 1)).max()) * farthest
     together, alone = w * (s2 - q1), w * (n - 1) * q1
+    if alone.sum() <= 1e-14 * atom * c.sum():  # the groups are all one value, which says nothing about those that vary
+        return 1.0
     start = max(float((together.sum() + away * c.sum()) / (alone.sum() + away * c.sum())), -1.0)
 
     def excess(r: float) -> float:
