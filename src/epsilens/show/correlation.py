@@ -115,7 +115,7 @@ def _finding(c: Correlation) -> Said:
             factor,
             Span(" ("),
             *becomes,
-            Span("), as if the records were independent."),
+            Span(f"), as if the records were independent{_room(c)}."),
         )
     return (
         Span(f"Someone {_who(c)} can shift their odds about {target} by a factor of {most}"),
@@ -126,6 +126,13 @@ def _finding(c: Correlation) -> Said:
         Span(alone, "number"),
         Span(")."),
     )
+
+
+def _room(c: Correlation) -> str:
+    """What the sample leaves open where the estimate adds nothing."""
+    if c.interval.high <= c.independent * (1 + 1e-9):
+        return ""
+    return f"; that is the estimate, and the sample leaves room for a factor of {_factor(c.interval.high)}"
 
 
 def _unit(c: Correlation) -> str:

@@ -172,6 +172,7 @@ def _sums(engine: Any, rows: Any, column: str, by: str, bounds: Bounds | None) -
         "high": each["high"].max(),
     }
     got = engine.fetch(each.group_by(["ok", "a"], **alike).agg(groups=each.count(), **sums).limit(_MOST_CELLS + 1))
+    got = got.sort_by([(key, "ascending") for key in ("ok", "a", "i", "j")])  # engines have no order, and sums do
     if len(got) > _MOST_CELLS:
         raise InputError(
             f"by is {by!r}: its groups are of too many sizes and kinds; give bounds, or a column with fewer groups",
