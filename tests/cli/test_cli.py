@@ -55,7 +55,7 @@ def test_explain_starts_with_the_sentence(run: Run) -> None:
     shown = run("explain", "laplace", "--epsilon", "1")
     assert shown.code == 0
     assert shown.err == ""
-    assert shown.out.startswith("An adversary who knows every other record guesses correctly whether a person is\n")
+    assert shown.out.startswith("An adversary who knows every other record guesses correctly 70 times of 100\n")
     assert "0.6967" in shown.out
     assert shown.out.rstrip().endswith("Reproduce: epsilens explain laplace --epsilon 1")
 
@@ -77,6 +77,16 @@ def test_json_equals_the_library(run: Run) -> None:
     assert read["epsilon"] is None
     assert payload["unbounded"] == ["epsilon"]
     assert payload["arguments"]["prior"] == 0.2
+
+
+def test_a_limit_that_sees_too_little_is_warned_of(run: Run) -> None:
+    shown = run("choose", "laplace", "--prior", "0.1", "--at-most", "success=0.9")
+    assert shown.code == 0  # by definition the limit is kept
+    assert shown.out.startswith("Use ε = 2.197 or less")
+    assert "▲ A guess that ignores the release already reaches 90 of 100" in shown.out
+    assert "Limit the most certain belief (posterior) instead, or what is found at few false alarms (roc)." in " ".join(
+        shown.out.split()
+    )
 
 
 def test_choose_adds_its_choice(run: Run) -> None:
