@@ -40,7 +40,7 @@ def release(tmp_path: Path) -> Path:
     file = tmp_path / "release.yaml"
     file.write_text(
         f"data: {{table: {json.dumps(str(table))}, quasi_identifiers: [site, age]}}\n"
-        "queries: [{count: visits > 4, by: site}]\nmechanism: {epsilon: 1.0}\nlimits: {success: 0.55}\n",
+        "queries: [{count: visits > 4, by: site, groups: [1, 2, 3, 4]}]\nmechanism: {epsilon: 1.0}\nlimits: {success: 0.55}\n",
         encoding="utf-8",
     )
     return file
