@@ -88,6 +88,13 @@ class Facing:
         alone = max(Facing((e,)).read(reading, arguments) for e in self.each)
         return math.isclose(alone, self.read(reading, arguments), rel_tol=1e-9, abs_tol=1e-12)
 
+    def opposite(self, prior: float) -> float:
+        """The strongest belief in the first world, where the second had this prior: it can be stronger than the other.
+
+        Where the loss is that of experiments, the larger of both orders is taken.
+        """
+        return max(_posterior(_reach(e.reverse()), 1 - prior) for e in self.each)
+
     def _from_delta(self, reading: str, arguments: Mapping[str, float]) -> float:
         match reading:
             case "success":
