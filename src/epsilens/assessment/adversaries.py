@@ -1,29 +1,34 @@
 """Who could learn what from a planned release: one entry an adversary, in one place.
 
-An adversary is a question about two worlds, the experiment it faces at a total ε, and the reading that answers it. A
-new one is a new entry in ``ADVERSARIES``; the command, the report and the page show it by themselves. What an entry
-says in words (``name`` and ``question``) is for readers: no code acts on it.
+An adversary is a question about two worlds, what it faces at a total ε, and the reading that answers it. What it faces
+comes from the movement of the plan's noisy numbers between the two worlds (:mod:`epsilens.plan.movement`), never from
+a sensitivity of its own. A new adversary is a new entry in ``ADVERSARIES``; the command, the report and the page show
+it by themselves. What an entry says in words (``name`` and ``question``) is for readers: no code acts on it.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
+from functools import cached_property
 
 from .. import worlds
-from ..build.composition import compose
 from ..build.differencing import differencing
-from ..build.mechanisms import calibrated_psi, gaussian, laplace
+from ..build.mechanisms import calibrated_psi, gaussian
 from ..catalogue.readings import find
 from ..data.queries import Noise
-from ..experiment import Experiment
-from ..plan.facts import Relation, worst_relation
+from ..data.scan.result import Scan
+from ..experiment import Experiment, together
+from ..plan.movement import Movement, Movements, Question, about_secret, movements
+from ..plan.noise import contributions, scale_of
 from ..plan.plan import Release
+from ..plan.relatives import Relation, worst_relation
 from ..plan.words import Knows
+from .worst import Facing, faced
 
-__all__ = ["ADVERSARIES", "Adversary", "Asks", "Setting", "met"]
+__all__ = ["ADVERSARIES", "Adversary", "Asks", "Harm", "Setting", "met"]
 
 
 class Asks(StrEnum):
@@ -40,6 +45,19 @@ class Asks(StrEnum):
         """The kind of the two worlds the question compares."""
         return _WORLDS[self]
 
+    @property
+    def harm(self) -> Harm:
+        """What regulators call it."""
+        return _HARMS[self]
+
+
+class Harm(StrEnum):
+    """The three risks that regulators ask about (Article 29 Working Party, Opinion 05/2014)."""
+
+    SINGLING_OUT = "singling out"  # to tell one person's record from all others
+    LINKABILITY = "linkability"  # to tell that a known person is among those in the table
+    INFERENCE = "inference"  # to deduce something about a person
+
 
 _WORLDS = {
     Asks.MEMBERSHIP: worlds.Kind.MEMBERSHIP,
@@ -48,42 +66,69 @@ _WORLDS = {
     Asks.MISSING: worlds.Kind.RECORD,
     Asks.RELATIVES: worlds.Kind.CORRELATED,
 }
+_HARMS = {
+    Asks.MEMBERSHIP: Harm.LINKABILITY,
+    Asks.SECRET: Harm.INFERENCE,
+    Asks.RECORD: Harm.SINGLING_OUT,
+    Asks.MISSING: Harm.SINGLING_OUT,
+    Asks.RELATIVES: Harm.INFERENCE,
+}
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What the adversaries may draw on: the release and what the scan found.
+    """What the adversaries may draw on: the release, and what was found in the table.
 
-    ``exposure`` is each query's worst gap over sensitivity among the people who can be isolated (0 for nobody);
-    ``about_secret`` are the queries whose answer depends on the secret; ``related`` is how people resemble each other.
+    ``scan`` says who can be isolated, and which planned answers do it together; ``related`` is how people resemble each
+    other. ``supposed`` asks for the worst a table could hold: whatever could be isolated is.
     """
 
     release: Release
-    exposure: tuple[float, ...]
-    about_secret: tuple[int, ...]
+    scan: Scan | None = None
     related: tuple[Relation, ...] = ()
+    supposed: bool = False
 
     @property
     def laplace(self) -> bool:
-        """Whether the noise is Laplace's, which bounds every belief; Gaussian noise bounds none."""
+        """Whether the noise is Laplace's."""
         return self.release.mechanism.noise is Noise.LAPLACE
 
-    def share(self, i: int) -> float:
-        """The share of ε that query i gets."""
-        return self.release.shares[i]
+    @cached_property
+    def bounded(self) -> bool:
+        """Whether every belief stays bounded: not under Gaussian noise, and not where names may be given away."""
+        return self.laplace and not any(m.alone for m in self.movements(Question.SECRET).each)
 
-    def answer(self, epsilon: float, i: int, swing: float = 1.0) -> Experiment:
-        """Query i's answer at a total ε, moved by ``swing`` times its sensitivity: by all of it in the worst case."""
-        part = self.share(i)
-        if not self.laplace:
-            psi = calibrated_psi(epsilon * part, (self.release.mechanism.delta or 0.0) * part, "analytic")
-            return gaussian(psi=psi * swing)
-        return laplace(epsilon=epsilon * part * swing)
+    def movements(self, question: Question) -> Movements:
+        """The extreme movements of a question."""
+        return movements(self.release, question)
+
+    @cached_property
+    def secret(self) -> tuple[int, ...]:
+        """The queries whose answer depends on the secret."""
+        return about_secret(self.release)
+
+    @property
+    def isolates(self) -> bool:
+        """Whether somebody can be isolated by what an attacker may know, and some answer depends on the secret."""
+        if not self.secret or not self.release.data.quasi_identifiers:
+            return False
+        return self.supposed or (self.scan is not None and self.scan.isolated > 0)
+
+    @property
+    def combined(self) -> tuple[tuple[int, ...], ...]:
+        """The planned queries that isolate a person together, if they say something about the secret."""
+        if self.scan is None or self.supposed:
+            return ()
+        found: set[tuple[int, ...]] = set()
+        return tuple(sorted(q for q in found if any(i in self.secret for i in q)))
 
 
 @dataclass(frozen=True)
 class Adversary:
-    """One adversary: ``applies`` says whether this release meets them, ``reading`` how they are measured."""
+    """One adversary: ``applies`` says whether this release meets them, ``reading`` how they are measured.
+
+    ``from_data`` says that whether, or how strongly, they are met was found in the table.
+    """
 
     key: str
     asks: Asks
@@ -91,53 +136,104 @@ class Adversary:
     question: Callable[[Setting], str]
     reading: str
     arguments: Callable[[Setting], Mapping[str, float]]
-    experiment: Callable[[Setting, float], Experiment]
+    facing: Callable[[Setting, float], Facing]
     applies: Callable[[Setting], bool] = lambda _: True
+    from_data: bool = False
 
 
-def _everything(setting: Setting, epsilon: float) -> Experiment:
-    return compose(*(setting.answer(epsilon, i) for i in range(len(setting.release.queries))))
+# -- what they face -----------------------------------------------------------------------------------------------
 
 
-def _secret_only(setting: Setting, epsilon: float) -> Experiment:
-    return compose(*(setting.answer(epsilon, i) for i in setting.about_secret))
+def _asked(question: Question) -> Callable[[Setting, float], Facing]:
+    """All answers, worst over what the question leaves open."""
+
+    def facing(setting: Setting, epsilon: float) -> Facing:
+        found = setting.movements(question)
+        made = [faced(setting.release, movement, epsilon) for movement in found.each]
+        return Facing(tuple(e for e in made if e is not None), found.exact)
+
+    return facing
 
 
-def _most_exposed(setting: Setting) -> int:
-    return max(setting.about_secret, key=lambda i: setting.exposure[i] * setting.share(i))
+_in_table, _secret, _other_record = (_asked(q) for q in (Question.MEMBERSHIP, Question.SECRET, Question.RECORD))
 
 
-def _isolating(setting: Setting, epsilon: float, known: bool) -> Experiment:
-    i = _most_exposed(setting)
-    part, mechanism = setting.share(i), setting.release.mechanism
-    given: dict[str, Any] = {
-        "epsilon": epsilon * part,
-        "gap": setting.exposure[i],
-        "known": known,
-        "noise": mechanism.noise.value,
-    }
-    if mechanism.delta is not None:
-        given["delta"] = mechanism.delta * part
-    return differencing(**given)
+def _twice(setting: Setting, epsilon: float) -> Facing:
+    """One query about the secret asked twice, with the person and without, half of its ε each: the worst of them."""
+    plan, found = setting.release, setting.movements(Question.SECRET)
+    seen = {movement.only(i): None for movement in found.each for i in setting.secret}
+    return Facing(tuple(_difference(plan, m, epsilon) for m in seen if m.moves or m.alone), found.exact)
 
 
-def _can_isolate(setting: Setting) -> bool:
-    return any(setting.exposure[i] > 0 for i in setting.about_secret)
+def _difference(plan: Release, movement: Movement, epsilon: float) -> Experiment:
+    """The difference of two answers with half of the ε each, in every number that moves."""
+    parts: list[tuple[Experiment, int]] = []
+    if plan.mechanism.noise is Noise.GAUSSIAN:
+        total = 0.0
+        for m in movement.moves:
+            one = contributions(plan)[m.query]
+            part = plan.shares[m.query] / len(one.noisy) / 2
+            psi = calibrated_psi(epsilon * part, (plan.mechanism.delta or 0.0) * part, "analytic")
+            ratio = m.amount / one.sensitivity(m.noisy, plan.mechanism.neighbours, 2)
+            total += m.times * (ratio * psi) ** 2 / 2
+        parts += [(gaussian(psi=math.sqrt(total)), 1)] if total else []
+    else:
+        parts += [
+            (differencing(epsilon=m.amount / scale_of(plan, m.query, m.noisy, epsilon)), m.times)
+            for m in movement.moves
+        ]
+    names = faced(plan, replace(movement, moves=()), epsilon)
+    return together([*parts, *([(names, 1)] if names is not None else [])])
 
 
-def _told_apart(setting: Setting, epsilon: float) -> Experiment:
-    """All answers without one person against all without another: what tells which of several people is missing.
+def _together(setting: Setting, epsilon: float) -> Facing:
+    """Planned answers that differ in one person, each with its own noise.
 
-    Exchanging two people moves a grouped answer in two places, and an ungrouped one by the range of the values.
+    Two answers: the person's part is left in the difference, under both noises. More: the others' part cannot be
+    larger than what it is to someone who knows all their records, which is a bound.
     """
-    answers: list[Experiment] = []
-    for i, query in enumerate(setting.release.queries):
-        planned = query.planned()
-        if planned.groups:
-            answers += [setting.answer(epsilon, i)] * 2
-        else:
-            answers.append(setting.answer(epsilon, i, planned.swing))
-    return compose(*answers)
+    plan, made, exact = setting.release, [], True
+    for queries in setting.combined:
+        for movement in setting.movements(Question.SECRET).each:
+            moves = tuple(m for m in movement.moves if m.query in queries)
+            if not moves:
+                continue
+            exact = False
+            if len(queries) == 2 and len(moves) <= 2 and all(m.times == 1 for m in moves):
+                made.append(_pair(plan, queries, max(m.amount for m in moves), epsilon))
+            else:
+                alone = tuple(a for a in movement.alone if a[0] in queries)
+                bound = faced(plan, Movement(moves, alone), epsilon)
+                made += [] if bound is None else [bound]
+    return Facing(tuple(dict.fromkeys(made)), exact)
+
+
+def _pair(plan: Release, queries: tuple[int, ...], amount: float, epsilon: float) -> Experiment:
+    """The difference of two planned answers: the noises add, each with its own scale."""
+    first, second = (scale_of(plan, i, contributions(plan)[i].noisy[0], epsilon) for i in queries)
+    if plan.mechanism.noise is Noise.GAUSSIAN:
+        return gaussian(psi=amount / math.hypot(first, second))
+    total = 1 / first + 1 / second
+    if math.isclose(first, second, rel_tol=1e-12):
+        return differencing(epsilon=total * amount)
+    return differencing(epsilon=total * amount, split=1 / first / total)
+
+
+def _resembling(setting: Setting, epsilon: float) -> Facing:
+    """The answer that tells most, moved by the target and by what their value says about their relatives."""
+    alike = _alike(setting)
+    made = [faced(setting.release, movement, epsilon, alike.factor) for movement in alike.moves(setting.release)]
+    return Facing(tuple(e for e in made if e is not None), exact=False)
+
+
+def _alike(setting: Setting) -> Relation:
+    """The relation of the query that tells most about one of several related people."""
+    found = worst_relation(setting.related, setting.release.shares)
+    assert found is not None
+    return found
+
+
+# -- what they know, and their words ------------------------------------------------------------------------------
 
 
 def _informed(setting: Setting) -> Mapping[str, float]:
@@ -159,19 +255,6 @@ def _one_of(setting: Setting) -> float:
     return 1 / (setting.release.adversary.among or 1)
 
 
-def _alike(setting: Setting) -> Relation:
-    """The relation of the query that tells most about one of several related people."""
-    found = worst_relation(setting.related, setting.release.shares)
-    assert found is not None
-    return found
-
-
-def _resembling(setting: Setting, epsilon: float) -> Experiment:
-    """The answer that tells most, moved by the target and by what their value says about their relatives."""
-    alike = _alike(setting)
-    return setting.answer(epsilon, alike.query, alike.swing)
-
-
 def _relatives(setting: Setting) -> str:
     alike = _alike(setting)
     who = f"{alike.known} of {alike.others}" if alike.known else f"none of {alike.others}"
@@ -182,8 +265,9 @@ def _relatives(setting: Setting) -> str:
 
 
 def _wanted(setting: Setting) -> str:
-    secret = setting.release.data.secret
-    return f"Is “{secret}” true of this person?" if secret else "Does this person have the secret?"
+    secret = setting.release.data.hidden
+    name = secret.name if secret is not None else None
+    return f"Is it true of this person: {name}?" if name else "Does this person have the secret?"
 
 
 # Records: who, what they ask, how they are read, and when they are met.
@@ -192,60 +276,72 @@ ADVERSARIES: tuple[Adversary, ...] = (
     Adversary(
         "membership", Asks.MEMBERSHIP, "Membership test",
         lambda s: "Is this person in the table? Knows every other record, reads all answers.",
-        "success", lambda s: {"prior": s.release.adversary.prior}, _everything,
+        "success", lambda s: {"prior": s.release.adversary.prior}, _in_table,
     ),
     Adversary(
         "differencing-known", Asks.SECRET, "Differencing, one answer known",
-        lambda s: f"{_wanted(s)} Knows the exact answer without them.",
-        "success", lambda s: {"prior": 0.5}, lambda s, epsilon: _isolating(s, epsilon, known=True),
-        lambda s: s.release.adversary.knows is Knows.ONE_ANSWER and _can_isolate(s),
+        lambda s: f"{_wanted(s)} Knows the exact answers without them.",
+        "success", lambda s: {"prior": 0.5}, _secret,
+        lambda s: s.release.adversary.knows is Knows.ONE_ANSWER and s.isolates, from_data=True,
+    ),
+    Adversary(
+        "guess", Asks.SECRET, "Guess of the secret",
+        lambda s: f"{_wanted(s)} Knows every other record, reads all answers.",
+        "success", lambda s: {"prior": 0.5}, _secret,
+        lambda s: bool(s.secret) and not (s.release.adversary.knows is Knows.ONE_ANSWER and s.isolates),
+    ),
+    Adversary(
+        "combined", Asks.SECRET, "Differencing, planned answers",
+        lambda s: f"{_wanted(s)} Subtracts planned answers that differ only by them.",
+        "success", lambda s: {"prior": 0.5}, _together,
+        lambda s: bool(s.combined), from_data=True,
     ),
     Adversary(
         "differencing-noisy", Asks.SECRET, "Differencing, both answers noisy",
         lambda s: f"{_wanted(s)} Has two noisy answers that differ only by them.",
-        "success", lambda s: {"prior": 0.5}, lambda s, epsilon: _isolating(s, epsilon, known=False),
-        _can_isolate,
+        "success", lambda s: {"prior": 0.5}, _twice,
+        lambda s: s.isolates, from_data=True,
     ),
     Adversary(
         "belief", Asks.SECRET, "Informed belief",
         lambda s: f"How sure can they become? {_wanted(s)}",
-        "posterior", lambda s: {"prior": s.release.adversary.belief or s.release.adversary.prior}, _secret_only,
-        lambda s: bool(s.about_secret) and s.laplace,
+        "posterior", lambda s: {"prior": s.release.adversary.belief or s.release.adversary.prior}, _secret,
+        lambda s: bool(s.secret) and s.bounded,
     ),
     Adversary(
         "reidentification", Asks.RECORD, "Re-identification",
-        lambda s: "Which record is this person’s? Any attack with this success without the release.",
-        "attack_success", lambda s: {"baseline": s.release.adversary.baseline}, _everything,
+        lambda s: "Which record is this person’s? Any attack with this success against a release without them.",
+        "attack_success", lambda s: {"baseline": s.release.adversary.baseline}, _in_table,
     ),
     Adversary(
         "informed", Asks.SECRET, "Informed belief, from what is known",
         lambda s: f"How sure can they become? {_wanted(s)} {_known(s)}",
-        "posterior", _informed, _secret_only,
-        lambda s: s.release.adversary.knowledge is not None and bool(s.about_secret) and s.laplace,
+        "posterior", _informed, _secret,
+        lambda s: s.release.adversary.knowledge is not None and bool(s.secret) and s.bounded,
     ),
     Adversary(
         "informed-guess", Asks.SECRET, "Informed guess, from what is known",
         lambda s: f"{_wanted(s)} {_known(s)}",
-        "success", _informed, _secret_only,
-        lambda s: s.release.adversary.knowledge is not None and bool(s.about_secret) and not s.laplace,
+        "success", _informed, _secret,
+        lambda s: s.release.adversary.knowledge is not None and bool(s.secret) and not s.bounded,
     ),
     Adversary(
         "identification", Asks.MISSING, "Identification",
         _among,
-        "posterior", lambda s: {"prior": _one_of(s)}, _told_apart,
-        lambda s: s.release.adversary.among is not None and s.laplace,
+        "posterior", lambda s: {"prior": _one_of(s)}, _other_record,
+        lambda s: s.release.adversary.among is not None and s.bounded,
     ),
     Adversary(
         "identification-guess", Asks.MISSING, "Identification",
         _among,
-        "attack_success", lambda s: {"baseline": _one_of(s)}, _told_apart,
-        lambda s: s.release.adversary.among is not None and not s.laplace,
+        "attack_success", lambda s: {"baseline": _one_of(s)}, _other_record,
+        lambda s: s.release.adversary.among is not None and not s.bounded,
     ),
     Adversary(
         "correlated", Asks.RELATIVES, "Correlated records",
         _relatives,
         "success", lambda s: {"prior": 0.5}, _resembling,
-        lambda s: bool(s.related),
+        lambda s: bool(s.related), from_data=True,
     ),
 )
 # fmt: on

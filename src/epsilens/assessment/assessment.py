@@ -17,12 +17,13 @@ from ..data.queries import Query
 from ..data.scan.result import Scan
 from ..data.scan.scan import DISCLOSURE, scan
 from ..data.tables.columns import column_of
-from ..data.tables.conditions import condition, parse, syntax
+from ..data.tables.conditions import condition
 from ..data.tables.open import OpenTable, open_table
 from ..numerics.frozen import Frozen, Valued
-from ..plan.facts import Answer, Relation, relations, true_answers
+from ..plan.facts import Answer, true_answers
 from ..plan.file import about, dotted, read_release
 from ..plan.plan import Release
+from ..plan.relatives import Relation, relations
 from ..plan.words import Resemblance
 from ..shown import Shown, presenter
 from .accuracy import QueryAccuracy, accuracy_of, error_epsilon
@@ -138,7 +139,7 @@ def assess(
     with opened:
         seen = _look(opened, plan, tuple(queries), tell)
     kind = opened.engine.kind
-    setting = Setting(plan, seen.exposure, seen.about_secret, seen.related)
+    setting = Setting(plan, seen.scan, seen.related)
     tell(tell.steps - 2, "reading the adversaries")
     risks, notes = risks_of(setting)
     allowed = allowed_by(risks, plan.epsilon)
@@ -181,17 +182,9 @@ class _Steps:
 class _Seen:
     """All that is taken from the table."""
 
-    about_secret: tuple[int, ...]
     answers: tuple[tuple[Answer, ...], ...]
     related: tuple[Relation, ...]
     scan: Scan | None
-
-    @property
-    def exposure(self) -> tuple[float, ...]:
-        """Each query's worst gap over sensitivity among the people who can be isolated, 0 for nobody."""
-        if self.scan is None:
-            return tuple(0.0 for _ in self.answers)
-        return tuple(r.ratio["worst"] for r in self.scan.queries)
 
 
 def _look(opened: OpenTable, plan: Release, queries: tuple[Query, ...], tell: _Steps) -> _Seen:
@@ -200,7 +193,7 @@ def _look(opened: OpenTable, plan: Release, queries: tuple[Query, ...], tell: _S
         with about(dotted(("queries", i))):
             query.check(opened.table)
     with about("data.secret"):
-        secret = _about_secret(opened.table, plan, queries)
+        _check_secret(opened.table, plan)
     answers = []
     for i, query in enumerate(queries):
         tell(i, f"answering {query}")
@@ -210,27 +203,16 @@ def _look(opened: OpenTable, plan: Release, queries: tuple[Query, ...], tell: _S
         tell(len(queries), "comparing related people")
     with about("data.related", person="data.person"):
         alike = relations(plan, opened, queries)
-    return _Seen(secret, tuple(answers), alike, _scanned(opened, plan, queries, tell))
+    return _Seen(tuple(answers), alike, _scanned(opened, plan, queries, tell))
 
 
-def _about_secret(table: Any, plan: Release, queries: tuple[Query, ...]) -> tuple[int, ...]:
-    """The queries whose answer depends on the secret: those that mention one of its columns; all without a secret."""
+def _check_secret(table: Any, plan: Release) -> None:
+    """Refuse a secret that the table cannot tell."""
     secret = plan.data.hidden
-    if secret is None:
-        return tuple(range(len(queries)))
-    condition(table, secret.where, "secret")
-    columns = _columns(secret.where)
-    made = []
-    for i, query in enumerate(queries):
-        mentioned = set(query.groups) | ({query.column} if query.column else set())
-        mentioned |= _columns(query.where) if query.where else set()
-        if mentioned & columns:
-            made.append(i)
-    return tuple(made)
-
-
-def _columns(text: str) -> set[str]:
-    return {node.name for node in parse(text, "condition").find_all(syntax().Column)}
+    if secret is not None:
+        condition(table, secret.where, "secret")
+        for name in secret.columns:
+            column_of(table, name, "secret")
 
 
 def _scanned(opened: OpenTable, plan: Release, queries: tuple[Query, ...], tell: _Steps) -> Scan | None:

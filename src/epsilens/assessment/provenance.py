@@ -56,7 +56,7 @@ def assumptions(plan: Release, queries: tuple[Query, ...], setting: Setting) -> 
             "Records of other people say nothing about this one; if families resemble each other, the risk is higher "
             "(adversary.correlation states how)."
         )
-    if plan.data.secret and not setting.about_secret:
+    if plan.data.secret and not setting.secret:
         made.append("No planned query mentions the secret's columns, so differencing and belief about it do not apply.")
     return tuple(made)
 

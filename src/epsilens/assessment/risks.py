@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..catalogue.readings import find
-from ..choice.choice import choose
 from ..errors import NoSolutionError
 from ..numerics.frozen import Frozen, Valued
 from ..plan.file import about
 from .accuracy import MOST_EPSILON, QueryAccuracy
 from .adversaries import Adversary, Asks, Setting, met
+from .worst import Facing, largest_epsilon
 
 __all__ = ["Curve", "Risk", "curve_of", "read_again", "risks_of"]
 
@@ -30,6 +30,8 @@ class Risk(Valued):
     ``largest`` is the largest total ε within the limit (None without a limit, 0 where no ε meets it); ``recommended``
     is the risk at the recommended ε, ``needed`` the risk at the smallest ε that keeps the error tolerated.
     ``conclusive`` says that some answers leave no doubt, so that a reading of 1 is one and not a rounded number.
+    ``exact`` says that some person can be found this easily, not only at most; ``from_data`` that whether this
+    adversary is met, or how strong they are, was found in the table.
     """
 
     key: str
@@ -46,6 +48,8 @@ class Risk(Valued):
     how: str
     needed: float | None = None
     conclusive: bool = False
+    exact: bool = False
+    from_data: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "arguments", Frozen(self.arguments))
@@ -78,8 +82,8 @@ def risks_of(setting: Setting) -> tuple[tuple[Risk, ...], list[str]]:
         place = f"limits.{reading.name}"
         with about(place, **{name: f"{place}.{name}" for name in extra}):
             args = reading.arguments({**adversary.arguments(setting), **extra})
-            experiment = adversary.experiment(setting, setting.release.epsilon)
-            planned = float(getattr(experiment, reading.name)(**args))
+            facing = adversary.facing(setting, setting.release.epsilon)
+            planned = facing.read(reading.name, args)
         largest: float | None = None
         if limited is not None:
             try:
@@ -100,23 +104,25 @@ def risks_of(setting: Setting) -> tuple[tuple[Risk, ...], list[str]]:
                 limit=limited.at_most if limited else None,
                 largest=largest,
                 recommended=None,
-                how=experiment.notes[0] if experiment.notes else "",
-                conclusive=adversary.reading in _BELIEFS and not setting.laplace,
+                how=facing.how,
+                conclusive=_conclusive(adversary.reading, facing),
+                exact=facing.exact,
+                from_data=adversary.from_data,
             )
         )
     return tuple(made), notes
 
 
 def _largest(adversary: Adversary, setting: Setting, limit: float, arguments: Mapping[str, float]) -> float:
-    found = choose(
-        lambda epsilon: adversary.experiment(setting, epsilon),
-        "epsilon",
-        at_most=limit,
-        reading=adversary.reading,
-        given=None,
-        **dict(arguments),
-    )
-    return float(found.value)
+    def facing(epsilon: float) -> Facing:
+        return adversary.facing(setting, epsilon)
+
+    return largest_epsilon(facing, adversary.reading, limit, arguments, setting.release.epsilon)
+
+
+def _conclusive(reading: str, facing: Facing) -> bool:
+    """Whether a reading of 1 is one: some answers leave no doubt, or all of them."""
+    return facing.certain or (reading in _BELIEFS and facing.unbounded)
 
 
 def read_again(
@@ -132,7 +138,7 @@ def _read(setting: Setting, risk: Risk, epsilon: float | None) -> float | None:
     if not epsilon or not np.isfinite(epsilon):
         return None
     adversary = next(a for a in met(setting) if a.key == risk.key)
-    return float(getattr(adversary.experiment(setting, epsilon), risk.reading)(**risk.arguments))
+    return adversary.facing(setting, epsilon).read(risk.reading, risk.arguments)
 
 
 def curve_of(

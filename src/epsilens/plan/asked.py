@@ -40,7 +40,7 @@ class Data(Part):
     person: str | None = Field(None, description="the column that says whose row it is; omit if one row is one person")
     unit: str | None = Field(None, description="the column of those protected together, a household; else the person")
     max_rows: int = Field(1, ge=1, le=10**9, description="the most rows of one person that sums and averages use")
-    max_groups: int | None = Field(None, ge=1, le=10**6, description="the most groups of a query one person is in")
+    max_groups: int | None = Field(None, ge=1, le=10_000, description="the most groups of a query one person is in")
     quasi_identifiers: tuple[str, ...] = Field((), description="columns an attacker may know about a person")
     secret: str | Secret | None = Field(None, description="what the attacker wants to learn, a condition on a row")
     related: str | None = Field(None, description="the column that says which people belong together, a household say")

@@ -236,11 +236,9 @@ class Contribution:
 
         >>> query = ReleaseQuery(sum="x", bounds=(-1, 3), by="site", groups=("a", "b", "c"))
         >>> one = Contribution(0, query, Data(table="t"))
-        >>> one.sensitivity(Noisy.ANSWER, Neighbours.ADD_REMOVE, 1), one.sensitivity(Noisy.ANSWER, Neighbours.REPLACE, 1)
-        (3.0, 6.0)
+        >>> [one.sensitivity(Noisy.ANSWER, relation, 1) for relation in Neighbours]
+        [3.0, 6.0]
         """
         vertices = self.present if neighbours is Neighbours.ADD_REMOVE else self.replaced
-        norms = (
-            math.fsum(m.times * m.amount**power for m in v.moved if m.noisy is noisy) ** (1 / power) for v in vertices
-        )
-        return max(norms)
+        sums = (math.fsum(m.times * m.amount**power for m in v.moved if m.noisy is noisy) for v in vertices)
+        return max(sums) if power == 1 else math.sqrt(max(sums))

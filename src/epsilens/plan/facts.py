@@ -16,17 +16,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..build.correlated import normal
-from ..data.correlation.related import related
 from ..data.queries import Query, QueryKind
 from ..data.tables.columns import at_most, column_of, value_of
 from ..data.tables.engines import need_ibis
 from ..data.tables.open import OpenTable
 from ..errors import InputError
-from .plan import Release
-from .words import Resemblance
 
-__all__ = ["Answer", "Relation", "relations", "true_answers", "worst_relation"]
+__all__ = ["Answer", "true_answers"]
 
 
 MOST_GROUPS = 10_000
@@ -79,94 +75,3 @@ def _answer(row: dict[str, Any], keys: list[str], query: Query) -> Answer:
     else:
         value = total if query.kind is QueryKind.SUM else float(count)
     return Answer(tuple("(empty)" if row[k] is None else str(row[k]) for k in keys), value, count)
-
-
-_SECONDS = 10.0
-
-
-@dataclass(frozen=True)
-class Relation:
-    """The worst adversary against one query: the answer moves ``factor`` times as far as if people were independent.
-
-    ``known`` of the ``others`` are known to them; ``by_known`` is the factor for each number that could be. ``unit`` is
-    how far one record moves the answer by itself, in sensitivities. ``exact`` is false where the search ran out of time
-    and the factor is a proven upper bound.
-    """
-
-    query: int
-    factor: float
-    known: int
-    others: int
-    by_known: tuple[float, ...]
-    unit: float
-    because: str
-    exact: bool = True
-
-    @property
-    def swing(self) -> float:
-        """How far the answer moves, in sensitivities."""
-        return self.factor * self.unit
-
-
-def relations(plan: Release, opened: OpenTable, queries: tuple[Query, ...]) -> tuple[Relation, ...]:
-    """What the release says about related people, a relation for each query it applies to."""
-    stated = plan.adversary.correlation
-    if stated is Resemblance.NONE:
-        return ()
-    if stated is Resemblance.FROM_DATA:
-        by = plan.data.related or plan.data.person
-        if by is None:
-            raise InputError(
-                "adversary.correlation is 'from data' without data.related: name the column that says which people "
-                "belong together, or give a matrix",
-                parameter="data.related",
-            )
-        found = (_from_data(plan, opened, query, i, by) for i, query in enumerate(queries))
-        return tuple(relation for relation in found if relation is not None)
-    model = normal(stated)
-    worst = model.worst(scale=1.0, time_limit=_SECONDS)
-    curve = tuple(level.upper for level in model.by_known(scale=1.0, time_limit=_SECONDS))
-    people = len(stated)
-    because = f"{people} related people have the correlations stated"
-    return tuple(
-        Relation(i, worst.upper, len(worst.known), people - 1, curve, query.swing, because, worst.complete)
-        for i, query in enumerate(queries)
-    )
-
-
-def _from_data(plan: Release, opened: OpenTable, query: Query, i: int, by: str) -> Relation | None:
-    """Equally correlated relatives, with the upper end of the estimate; None where a record is not the query's own."""
-    ibis = need_ibis()
-    table, person = opened.table, plan.data.person
-    of_rows = plan.data.related is None  # a person's own rows are the records
-    if of_rows and query.bounds is None:
-        return None  # a count counts the person once, whatever their rows
-    group = value_of(column_of(table, by, "data.related"), "data.related")
-    covered = query.rows(table)
-    value: Any = ibis.literal(1.0)
-    if query.bounds is not None:
-        column = value_of(column_of(table, query.column, "query"), "query").cast("float64")
-        value = column.clip(lower=query.bounds[0], upper=query.bounds[1])
-    rows = {"g_": group, "v_": ibis.ifelse(covered, value, 0.0)}
-    if person is not None and not of_rows:
-        rows["p_"] = value_of(column_of(table, person, "person"), "person")
-    records = table.select(**rows)
-    if "p_" in rows:
-        total = records["v_"].max() if query.bounds is None else records["v_"].sum()
-        records = records.group_by("p_").agg(g_=records["g_"].min(), v_=total)
-    alike = related(records, "v_", by="g_")
-    rho = max(alike.interval[1], 0.0)
-    others = alike.size - 1
-    curve = tuple((1 + others * rho) / (1 + k * rho) for k in range(alike.size))
-    rows_each = plan.data.max_rows if of_rows else 1
-    whose = "rows of one person" if of_rows else f"people with the same {by}"
-    because = (
-        f"{whose} have a correlation of {alike.rho:.2g} in {query.column or 'being counted'} (at most {rho:.2g}, "
-        f"with 97.5% confidence), and are up to {alike.size}"
-    )
-    return Relation(i, curve[0], 0, others, curve, query.swing / rows_each, because)
-
-
-def worst_relation(found: tuple[Relation, ...], shares: tuple[float, ...]) -> Relation | None:
-    """The relation whose query tells most about one person."""
-    return max(found, key=lambda r: r.swing * shares[r.query], default=None)

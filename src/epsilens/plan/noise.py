@@ -76,8 +76,7 @@ def listed(plan: Release, i: int, epsilon: float) -> float:
 
 def named_delta(plan: Release, epsilon: float) -> float:
     """The δ that published names add to the guarantee: the chance that some name gives a person away."""
-    kept = 1.0
-    for one in contributions(plan):
-        if one.named:
-            kept *= (1 - listed(plan, one.position, epsilon)) ** one.groups
-    return 1 - kept
+    chances = [(one.groups, listed(plan, one.position, epsilon)) for one in contributions(plan) if one.named]
+    if any(p == 1 for _, p in chances):
+        return 1.0
+    return -math.expm1(math.fsum(groups * math.log1p(-p) for groups, p in chances))

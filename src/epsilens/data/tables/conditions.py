@@ -17,7 +17,7 @@ from ...errors import InputError, MissingExtra
 from .columns import column_of, value_of
 from .engines import need_ibis, sentence
 
-__all__ = ["condition", "known_part", "parse", "render", "syntax"]
+__all__ = ["columns_of", "condition", "known_part", "parse", "render", "syntax", "terms_of"]
 
 #: The parts of a node that are read; ``typed`` and ``safe`` only say how a dialect divides.
 _ARGUMENTS = {"this", "expression", "expressions", "low", "high", "is_string", "negate", "typed", "safe"}
@@ -91,6 +91,34 @@ def condition(table: Any, text: str, what: str = "where") -> Any:
     return built.fill_null(False)
 
 
+def columns_of(text: str, what: str = "where") -> set[str]:
+    """The columns a condition mentions.
+
+    >>> sorted(columns_of("age > 30 AND ill"))
+    ['age', 'ill']
+    """
+    return {node.name for node in parse(text, what).find_all(syntax().Column)}
+
+
+def terms_of(text: str, what: str = "where") -> tuple[str, ...]:
+    """The terms that AND joins, each written in one way.
+
+    >>> terms_of("(age>30 AND ill) AND (x = 1 OR y)")
+    ('age > 30', 'ill', 'x = 1 OR y')
+    """
+    exp = syntax()
+    terms, waiting = [], [parse(text, what)]
+    while waiting:
+        node = waiting.pop()
+        while type(node) is exp.Paren:
+            node = node.this
+        if type(node) is exp.And:
+            waiting += [node.expression, node.this]
+        else:
+            terms.append(render(node))
+    return tuple(terms)
+
+
 def known_part(table: Any, text: str, known: Iterable[str], what: str = "where") -> Any:
     """The part of a condition an attacker can settle: the AND-terms on columns they know, others left open.
 
@@ -101,16 +129,8 @@ def known_part(table: Any, text: str, known: Iterable[str], what: str = "where")
     >>> known_part(t, "age > 30 AND ill", ["age"]).equals(condition(t, "age > 30"))
     True
     """
-    exp = syntax()
-    columns, terms, waiting = set(known), [], [parse(text, what)]
-    while waiting:
-        node = waiting.pop()
-        while type(node) is exp.Paren:
-            node = node.this
-        if type(node) is exp.And:
-            waiting += [node.expression, node.this]
-        elif {c.name for c in node.find_all(exp.Column)} <= columns:
-            terms.append(render(node))
+    columns = set(known)
+    terms = [term for term in terms_of(text, what) if columns_of(term, what) <= columns]
     return condition(table, " AND ".join(f"({t})" for t in terms) if len(terms) > 1 else terms[0] if terms else "TRUE")
 
 

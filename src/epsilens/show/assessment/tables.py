@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...assessment.accuracy import FALSE_ALARMS, noise_at
 from ...catalogue.readings import find
-from ...plan.facts import worst_relation
+from ...plan.relatives import worst_relation
 from ..document import Cell, Column, Combination, Combinations, Group, Kind, Row, Table
 from ..words import rounded_up
 from .labels import (
@@ -30,7 +30,7 @@ from .words import error_at, reached, second_name
 if TYPE_CHECKING:
     from ...assessment.accuracy import QueryAccuracy
     from ...assessment.assessment import Assessment, Risk
-    from ...plan.facts import Relation
+    from ...plan.relatives import Relation
 
 __all__ = [
     "accuracy_table", "bar", "combinations", "hidden_sentence", "hidden_table", "relation", "relatives_data",

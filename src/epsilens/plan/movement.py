@@ -1,0 +1,273 @@
+r"""What a plan's noisy numbers do between the two worlds of a question: the one place adversaries are built from.
+
+A question is two worlds that differ in one person's rows. A *movement* says which noisy numbers differ and by how much
+at most; :func:`movements` gives the few extreme ones, without looking at data, and whoever reads a risk takes the worst
+of them, reading by reading (reference sheet "What a plan moves").
+
+For the question whether the person's secret is true, both worlds agree outside the secret's columns Σ and in the number
+of rows. Of a query, W, G and V say that its condition, its groups, its summed column mention Σ:
+
+==================================================  ====================================
+first that fits                                     what moves
+==================================================  ====================================
+none of W, G, V                                     nothing
+the secret is a term of the condition               A: one world adds nothing
+several rows a person, and W or G or split          R
+one row a person: G and V                           R
+one row: G                                          A twice, out of one group into another
+one row: W, not V                                   A
+V, and W or a value may be missing                  one group: other values, or none
+V, and every row has a value                        one group: other values
+==================================================  ====================================
+
+Several queries move together: every combination of their vertices, an upper bound where their conditions exclude each
+other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from ..data.queries import Noise
+from ..data.tables.conditions import columns_of, terms_of
+from ..worlds import Neighbours
+from .asked import Secret
+from .contribution import Contribution, Moved, Noisy, Vertex
+from .noise import contributions
+from .plan import Release
+from .words import Size
+
+__all__ = ["Move", "Movement", "Movements", "Question", "about_secret", "movements", "of_secret"]
+
+#: More combinations of vertices than this are bounded together.
+_MOST_MOVEMENTS = 128
+
+
+class Question(StrEnum):
+    """What an adversary asks about one person."""
+
+    MEMBERSHIP = "membership"  # are they in the table?
+    SECRET = "secret"  # is their secret true?
+    RECORD = "record"  # which of two records is theirs? Which of n people is missing?
+
+
+@dataclass(frozen=True, order=True)
+class Move:
+    """The ``noisy`` numbers of query ``query`` move by ``amount``, in their own unit, in ``times`` groups."""
+
+    query: int
+    noisy: Noisy
+    amount: float
+    times: int = 1
+
+
+@dataclass(frozen=True)
+class Movement:
+    """What moves between two worlds.
+
+    ``alone`` lists, for queries whose groups have no public names, the groups that exist because of this person in the
+    first and in the second world: (query, first, second).
+    """
+
+    moves: tuple[Move, ...] = ()
+    alone: tuple[tuple[int, int, int], ...] = ()
+
+    def only(self, query: int) -> Movement:
+        """What of it happens in one query."""
+        return Movement(tuple(m for m in self.moves if m.query == query), tuple(a for a in self.alone if a[0] == query))
+
+
+@dataclass(frozen=True)
+class Movements:
+    """The extreme movements of a question; ``exact`` says that each of them is possible, not only a bound."""
+
+    each: tuple[Movement, ...]
+    exact: bool
+
+    @property
+    def nothing(self) -> bool:
+        """Whether no number says anything about the question."""
+        return all(not m.moves and not m.alone for m in self.each)
+
+
+def movements(plan: Release, question: Question) -> Movements:
+    """The extreme movements of all queries together."""
+    parts = contributions(plan)
+    vertices = [_undominated(_vertices(plan, one, question)) for one in parts]
+    found = [Movement()]
+    exact = True
+    for one, options in zip(parts, vertices, strict=True):
+        exact = exact and all(v.exact for v in options)
+        grown = [_with(movement, one, vertex) for movement in found for vertex in _farthest(plan, one, options)]
+        found = list({_key(plan, movement): movement for movement in grown}.values())
+        if len(found) > _MOST_MOVEMENTS:
+            found, exact = [_bound(found)], False
+    return Movements(tuple(found), exact and _possible(plan, question, parts, vertices))
+
+
+def about_secret(plan: Release) -> tuple[int, ...]:
+    """The queries whose answer depends on the secret; all where no secret is named."""
+    return tuple(one.position for one in contributions(plan) if _vertices(plan, one, Question.SECRET))
+
+
+def _with(movement: Movement, one: Contribution, vertex: Vertex) -> Movement:
+    i = one.position
+    alone = ((i, *vertex.alone),) if any(vertex.alone) else ()
+    moves = (Move(i, m.noisy, m.amount, m.times) for m in vertex.moved)
+    return Movement((*movement.moves, *moves), (*movement.alone, *alone))
+
+
+def _vertices(plan: Release, one: Contribution, question: Question) -> tuple[Vertex, ...]:
+    if question is Question.MEMBERSHIP and plan.mechanism.neighbours is Neighbours.ADD_REMOVE:
+        return one.present
+    secret = plan.data.hidden
+    if question is not Question.SECRET or secret is None:
+        return one.replaced
+    return of_secret(one, secret)
+
+
+def of_secret(one: Contribution, secret: Secret) -> tuple[Vertex, ...]:
+    """What moves in one query where only the secret's columns differ."""
+    query, told = one.query, columns_of(secret.where) | set(secret.columns)
+    planned = query.planned()
+    where = planned.where
+    in_where = where is not None and bool(columns_of(where) & told)
+    in_groups = bool(set(query.split_by) & told)
+    in_value = query.kind.bounded and planned.column in told
+    if not (in_where or in_groups or in_value):
+        return ()
+    if where is not None and set(terms_of(secret.where)) <= set(terms_of(where)):
+        return one.present
+    if one.data.several and (in_where or in_groups or query.split_by):
+        return one.replaced
+    if in_groups:
+        return one.replaced if in_value else one.twice if one.split else one.present
+    if not in_value:
+        return one.present
+    if query.size is Size.PUBLIC:  # then no value is missing
+        return one.valued
+    return (*one.changed, *(one.present if one.named else ()))
+
+
+def _farthest(plan: Release, one: Contribution, options: tuple[Vertex, ...]) -> tuple[Vertex, ...]:
+    """Under normal noise only the length of a movement counts: the longest of those that reveal no name."""
+    if plan.mechanism.noise is not Noise.GAUSSIAN:
+        return options or (Vertex(),)
+    quiet = [v for v in options if v.alone == (0, 0)]
+    longest = max(quiet, key=lambda v: math.fsum(m.times * _relative(plan, one, m) ** 2 for m in v.moved), default=None)
+    rest = tuple(v for v in options if v.alone != (0, 0))
+    return (*rest, longest or Vertex()) if longest or not rest else rest
+
+
+def _relative(plan: Release, one: Contribution, moved: Moved) -> float:
+    """An amount over the sensitivity that the noise is measured by."""
+    power = 2 if plan.mechanism.noise is Noise.GAUSSIAN else 1
+    return moved.amount / one.sensitivity(moved.noisy, plan.mechanism.neighbours, power)
+
+
+def _key(plan: Release, movement: Movement) -> tuple[object, ...]:
+    """What the adversary sees of a movement: amounts in units of noise, whatever the query."""
+    parts, moved = contributions(plan), Counter[float]()
+    for m in movement.moves:
+        one = parts[m.query]
+        share = plan.shares[m.query] / len(one.noisy)
+        moved[share * _relative(plan, one, Moved(m.noisy, m.amount))] += m.times
+    return (*sorted(moved.items()), movement.alone)
+
+
+# -- domination ---------------------------------------------------------------------------------------------------
+
+
+def _undominated(vertices: Iterable[Vertex]) -> tuple[Vertex, ...]:
+    """Those that are not below another one, number by number."""
+    kept: list[Vertex] = []
+    for vertex in vertices:
+        if any(_below(vertex, other) for other in kept):
+            continue
+        kept = [other for other in kept if not _below(other, vertex)]
+        kept.append(vertex)
+    return tuple(kept)
+
+
+def _below(low: Vertex, high: Vertex) -> bool:
+    """Whether ``high`` moves every number as far, the largest against the largest."""
+    if low.alone[0] > high.alone[0] or low.alone[1] > high.alone[1]:
+        return False
+    for noisy in {m.noisy for m in low.moved}:
+        ours, theirs = _amounts(low.moved, noisy), _amounts(high.moved, noisy)
+        for amount in {m.amount for m in ours}:
+            need = sum(m.times for m in ours if m.amount >= amount)
+            if sum(m.times for m in theirs if m.amount >= amount) < need:
+                return False
+    return True
+
+
+def _amounts(moved: Iterable[Moved], noisy: Noisy) -> list[Moved]:
+    return [m for m in moved if m.noisy is noisy]
+
+
+def _bound(found: list[Movement]) -> Movement:
+    """One movement that is beyond each of many: for every number the largest amount in the most groups."""
+    moves: dict[tuple[int, Noisy], list[float]] = {}
+    for key in {(m.query, m.noisy) for movement in found for m in movement.moves}:
+        for movement in found:
+            amounts = sorted(m.amount for m in movement.moves for _ in range(m.times) if (m.query, m.noisy) == key)
+            amounts.reverse()
+            best = moves.setdefault(key, [])
+            best += [0.0] * (len(amounts) - len(best))
+            moves[key] = [max(a, b) for a, b in zip(best, amounts + [0.0] * (len(best) - len(amounts)), strict=True)]
+    alone: dict[int, tuple[int, int]] = {}
+    for movement in found:
+        for query, first, second in movement.alone:
+            before = alone.get(query, (0, 0))
+            alone[query] = max(before[0], first), max(before[1], second)
+    return Movement(
+        tuple(Move(query, noisy, a) for (query, noisy), amounts in sorted(moves.items()) for a in amounts),
+        tuple((query, *both) for query, both in sorted(alone.items())),
+    )
+
+
+# -- whether a bound is reached -----------------------------------------------------------------------------------
+
+
+def _possible(
+    plan: Release, question: Question, parts: tuple[Contribution, ...], vertices: list[tuple[Vertex, ...]]
+) -> bool:
+    """Whether one person can do all of it at once, every column being free: no two queries want one column otherwise.
+
+    A person reaches the ends of the bounds, and every group there is, whatever the other columns say. What this cannot
+    tell is a bound: conditions that exclude each other, a secret that settles a value.
+    """
+    moving = [one for one, options in zip(parts, vertices, strict=True) if options]
+    if question is Question.SECRET and plan.data.hidden is not None:
+        terms = set(terms_of(plan.data.hidden.where))
+        if any(set(terms_of(one.query.planned().where or "TRUE")) != terms for one in moving):
+            return False
+    conditions = {one.query.planned().where for one in moving} - {None}
+    if len(conditions) > 1 or len({tuple(sorted(one.query.split_by)) for one in moving}) > 1:
+        return False
+    values = [one.query.planned().column for one in moving if one.query.kind.bounded]
+    settled = {c for where in conditions if where for c in columns_of(where)}
+    settled |= {name for one in moving for name in one.query.split_by}
+    if len(set(values)) < len(values) or settled & set(values):
+        return False
+    return all(_reaches(plan, question, one) for one in moving)
+
+
+def _reaches(plan: Release, question: Question, one: Contribution) -> bool:
+    """Whether one person can reach the ends of this query by itself."""
+    replaces = question is not Question.MEMBERSHIP or plan.mechanism.neighbours is Neighbours.REPLACE
+    if question is Question.SECRET and plan.data.hidden is not None:
+        replaces = False  # the secret is the condition
+    if one.query.split_by and (replaces or one.groups > 1):
+        needed = 2 * one.groups if replaces else one.groups
+        if one.labels is None or one.labels < min(needed, one.labels or 0) or one.labels < 2:
+            return False
+    if not replaces:
+        return True
+    low, high = one.bounds
+    return one.query.kind.bounded is False or (one.query.where is None and low <= 0 <= high and not one.query.average)
