@@ -22,7 +22,7 @@ from ..data.queries import Noise
 from ..data.scan.result import Scan
 from ..experiment import Experiment, together
 from ..plan.movement import Movement, Movements, Question, about_secret, movements
-from ..plan.noise import contributions, scale_of
+from ..plan.noise import contribution, scale_of
 from ..plan.plan import Release
 from ..plan.relatives import Relation, worst_relation
 from ..plan.words import Knows
@@ -98,9 +98,15 @@ class Setting:
         """Whether every belief stays bounded: not under Gaussian noise, and not where names may be given away."""
         return self.laplace and not any(m.alone for m in self.movements(Question.SECRET).each)
 
+    @cached_property
+    def _found(self) -> dict[Question, Movements]:
+        return {}
+
     def movements(self, question: Question) -> Movements:
-        """The extreme movements of a question."""
-        return movements(self.release, question)
+        """The extreme movements of a question, found once."""
+        if question not in self._found:
+            self._found[question] = movements(self.release, question)
+        return self._found[question]
 
     @cached_property
     def secret(self) -> tuple[int, ...]:
@@ -127,7 +133,7 @@ class Setting:
 class Adversary:
     """One adversary: ``applies`` says whether this release meets them, ``reading`` how they are measured.
 
-    ``from_data`` says that whether, or how strongly, they are met was found in the table.
+    ``from_data`` says that whether, or how strongly, they are met was found in the table, not in the plan.
     """
 
     key: str
@@ -138,7 +144,7 @@ class Adversary:
     arguments: Callable[[Setting], Mapping[str, float]]
     facing: Callable[[Setting, float], Facing]
     applies: Callable[[Setting], bool] = lambda _: True
-    from_data: bool = False
+    from_data: Callable[[Setting], bool] = lambda _: False
 
 
 # -- what they face -----------------------------------------------------------------------------------------------
@@ -171,7 +177,7 @@ def _difference(plan: Release, movement: Movement, epsilon: float) -> Experiment
     if plan.mechanism.noise is Noise.GAUSSIAN:
         total = 0.0
         for m in movement.moves:
-            one = contributions(plan)[m.query]
+            one = contribution(plan, m.query)
             part = plan.shares[m.query] / len(one.noisy) / 2
             psi = calibrated_psi(epsilon * part, (plan.mechanism.delta or 0.0) * part, "analytic")
             ratio = m.amount / one.sensitivity(m.noisy, plan.mechanism.neighbours, 2)
@@ -210,7 +216,7 @@ def _together(setting: Setting, epsilon: float) -> Facing:
 
 def _pair(plan: Release, queries: tuple[int, ...], amount: float, epsilon: float) -> Experiment:
     """The difference of two planned answers: the noises add, each with its own scale."""
-    first, second = (scale_of(plan, i, contributions(plan)[i].noisy[0], epsilon) for i in queries)
+    first, second = (scale_of(plan, i, contribution(plan, i).noisy[0], epsilon) for i in queries)
     if plan.mechanism.noise is Noise.GAUSSIAN:
         return gaussian(psi=amount / math.hypot(first, second))
     total = 1 / first + 1 / second
@@ -282,7 +288,7 @@ ADVERSARIES: tuple[Adversary, ...] = (
         "differencing-known", Asks.SECRET, "Differencing, one answer known",
         lambda s: f"{_wanted(s)} Knows the exact answers without them.",
         "success", lambda s: {"prior": 0.5}, _secret,
-        lambda s: s.release.adversary.knows is Knows.ONE_ANSWER and s.isolates, from_data=True,
+        lambda s: s.release.adversary.knows is Knows.ONE_ANSWER and s.isolates, lambda s: True,
     ),
     Adversary(
         "guess", Asks.SECRET, "Guess of the secret",
@@ -294,13 +300,13 @@ ADVERSARIES: tuple[Adversary, ...] = (
         "combined", Asks.SECRET, "Differencing, planned answers",
         lambda s: f"{_wanted(s)} Subtracts planned answers that differ only by them.",
         "success", lambda s: {"prior": 0.5}, _together,
-        lambda s: bool(s.combined), from_data=True,
+        lambda s: bool(s.combined), lambda s: True,
     ),
     Adversary(
         "differencing-noisy", Asks.SECRET, "Differencing, both answers noisy",
         lambda s: f"{_wanted(s)} Has two noisy answers that differ only by them.",
         "success", lambda s: {"prior": 0.5}, _twice,
-        lambda s: s.isolates, from_data=True,
+        lambda s: s.isolates, lambda s: True,
     ),
     Adversary(
         "belief", Asks.SECRET, "Informed belief",
@@ -341,7 +347,7 @@ ADVERSARIES: tuple[Adversary, ...] = (
         "correlated", Asks.RELATIVES, "Correlated records",
         _relatives,
         "success", lambda s: {"prior": 0.5}, _resembling,
-        lambda s: bool(s.related), from_data=True,
+        lambda s: bool(s.related), lambda s: any(r.from_data for r in s.related),
     ),
 )
 # fmt: on

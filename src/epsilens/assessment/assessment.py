@@ -29,7 +29,7 @@ from ..shown import Shown, presenter
 from .accuracy import QueryAccuracy, accuracy_of, error_epsilon
 from .adversaries import Setting
 from .provenance import Precedent, assumptions, precedents, record
-from .risks import Curve, Risk, curve_of, read_again, risks_of
+from .risks import Curve, Risk, blind_epsilon, curve_of, read_again, risks_of
 from .verdict import Verdict, allowed_by, judge, needed_by
 
 __all__ = ["Assessment", "Curve", "Risk", "assess"]
@@ -155,7 +155,7 @@ def assess(
     made = Assessment(
         release=plan, epsilon=plan.epsilon,
         risks=tuple(sorted(risks, key=lambda r: np.inf if r.largest is None else r.largest)),
-        verdict=judge(plan, risks, accuracy, allowed), queries=accuracy,
+        verdict=judge(plan, risks, accuracy, allowed, blind_epsilon(setting, risks)), queries=accuracy,
         curve=curve_of(setting, risks, accuracy, allowed.recommended), scan=found,
         people=found.people if found else None, precedents=precedents(),
         assumptions=assumptions(plan, tuple(queries), setting),

@@ -15,7 +15,7 @@ from .accuracy import MOST_EPSILON, QueryAccuracy
 from .adversaries import Adversary, Asks, Setting, met
 from .worst import Facing, largest_epsilon
 
-__all__ = ["Curve", "Risk", "curve_of", "read_again", "risks_of"]
+__all__ = ["Curve", "Risk", "blind_epsilon", "curve_of", "read_again", "risks_of"]
 
 _CURVE_POINTS = 25
 _MOST_DRAWN = 100.0  # an ε beyond says "anything goes": it is told, not drawn
@@ -107,7 +107,7 @@ def risks_of(setting: Setting) -> tuple[tuple[Risk, ...], list[str]]:
                 how=facing.how,
                 conclusive=_conclusive(adversary.reading, facing),
                 exact=facing.exact,
-                from_data=adversary.from_data,
+                from_data=adversary.from_data(setting),
             )
         )
     return tuple(made), notes
@@ -118,6 +118,28 @@ def _largest(adversary: Adversary, setting: Setting, limit: float, arguments: Ma
         return adversary.facing(setting, epsilon)
 
     return largest_epsilon(facing, adversary.reading, limit, arguments, setting.release.epsilon)
+
+
+def blind_epsilon(setting: Setting, risks: tuple[Risk, ...]) -> float | None:
+    """The largest ε within every limit on risk whatever the table holds; None where no number of the plan says so.
+
+    An adversary who was, or was not, found in the table is supposed to be there: somebody can be isolated. How alike
+    relatives are has no such worst case unless the plan states it.
+    """
+    if any(relation.from_data for relation in setting.related):
+        return None
+    bounds = [r.largest for r in risks if r.largest is not None and not r.from_data]
+    worst = replace(setting, scan=None, supposed=True)
+    for adversary in met(worst):
+        limited = setting.release.risk_limits.get(adversary.reading)
+        if limited is None or not adversary.from_data(worst):
+            continue
+        arguments = find(adversary.reading).arguments({**adversary.arguments(worst), **limited.arguments})
+        try:
+            bounds.append(_largest(adversary, worst, limited.at_most, arguments))
+        except NoSolutionError:
+            bounds.append(0.0)
+    return min(bounds, default=None)
 
 
 def _conclusive(reading: str, facing: Facing) -> bool:

@@ -62,7 +62,8 @@ class Verdict:
     something beside the planned. ``at_least`` is the smallest ε that keeps the error tolerated (None where nothing is,
     infinite where none does), and ``apart`` says that this is more than the limits on risk allow, whatever the planned
     ε. ``hardest`` is the place of the query with the largest error for its size, ``neediest`` of the one that sets
-    ``at_least``.
+    ``at_least``. ``blind`` is the ε that keeps the limits on risk whatever the table holds, as people can type it;
+    where it is not the recommended one, the recommendation was found by looking at the data (``looked``).
     """
 
     standing: Standing
@@ -77,6 +78,12 @@ class Verdict:
     apart: bool
     hardest: int
     neediest: int | None
+    blind: float | None = None
+
+    @property
+    def looked(self) -> bool:
+        """Whether the recommended ε would be another one for some other table: publishing it then tells of this one."""
+        return self.recommended is not None and self.blind != self.recommended
 
     @property
     def exceeded(self) -> bool:
@@ -105,10 +112,15 @@ def allowed_by(risks: tuple[Risk, ...], planned: float) -> Allowed:
     if first is None:
         return Allowed(None, None, None)
     largest = first.largest or 0.0
+    return Allowed(first.key, largest, _typed(largest, risks, planned))
+
+
+def _typed(largest: float | None, risks: tuple[Risk, ...], planned: float) -> float | None:
+    """An ε that people can type, to the safe side; a planned one that keeps the limits is not talked down."""
+    if largest is None:
+        return None
     recommended = _rounded(largest, ROUND_FLOOR)
-    if not any(r.over for r in risks):
-        recommended = max(recommended, planned)
-    return Allowed(first.key, largest, recommended)
+    return max(recommended, planned) if planned <= largest and not any(r.over for r in risks) else recommended
 
 
 def needed_by(queries: tuple[QueryAccuracy, ...]) -> float:
@@ -127,8 +139,14 @@ def _rounded(epsilon: float, rounding: str) -> float:
     return float(Context(prec=2 if epsilon < 1 else 3, rounding=rounding).create_decimal(Decimal(epsilon)))
 
 
-def judge(release: Release, risks: tuple[Risk, ...], queries: tuple[QueryAccuracy, ...], allowed: Allowed) -> Verdict:
-    """The verdict on a release whose adversaries and errors have been read."""
+def judge(
+    release: Release,
+    risks: tuple[Risk, ...],
+    queries: tuple[QueryAccuracy, ...],
+    allowed: Allowed,
+    blind: float | None = None,
+) -> Verdict:
+    """The verdict on a release whose adversaries and errors have been read; ``blind`` as :func:`blind_epsilon` says."""
     planned, recommended = release.epsilon, allowed.recommended
     broken = {r.reading for r in risks if r.over}
     if any(q.too_noisy(planned, release) for q in queries):
@@ -145,7 +163,7 @@ def judge(release: Release, risks: tuple[Risk, ...], queries: tuple[QueryAccurac
         broken=tuple(name for name in release.limits if name in broken), binding=allowed.binding,
         leading=allowed.binding or next(r.key for r in risks if r.asks is Asks.MEMBERSHIP), largest=allowed.largest,
         recommended=recommended, alternative=recommended if beside else None, at_least=at_least, apart=apart,
-        hardest=_hardest(release, queries), neediest=neediest,
+        hardest=_hardest(release, queries), neediest=neediest, blind=_typed(blind, risks, planned),
     )  # fmt: skip
 
 

@@ -186,13 +186,13 @@ def largest_epsilon(
         return [float(getattr(e, reading)(**arguments)) for e in facing(epsilon).experiments]
 
     found = one(int(np.argmax(values(planned))))
-    while True:
+    while found > 0:
         here = values(found)
         place = int(np.argmax(here))
         if here[place] <= limit:
             break
         found = min(one(place), found * (1 - 1e-12))
-    if facing(found).read(reading, arguments) <= limit:
+    if not found or facing(found).read(reading, arguments) <= limit:
         return found
     low = found / 2
     while facing(low).read(reading, arguments) > limit:

@@ -98,12 +98,12 @@ def movements(plan: Release, question: Question) -> Movements:
     """The extreme movements of all queries together."""
     parts = contributions(plan)
     vertices = [_undominated(_vertices(plan, one, question)) for one in parts]
-    found = [Movement()]
+    found, units = [Movement()], _units(plan, parts)
     exact = True
     for one, options in zip(parts, vertices, strict=True):
         exact = exact and all(v.exact for v in options)
         grown = [_with(movement, one, vertex) for movement in found for vertex in _farthest(plan, one, options)]
-        found = list({_key(plan, movement): movement for movement in grown}.values())
+        found = list({_key(units, movement): movement for movement in grown}.values())
         if len(found) > _MOST_MOVEMENTS:
             found, exact = [_bound(found)], False
     return Movements(tuple(found), exact and _possible(plan, question, parts, vertices))
@@ -157,25 +157,32 @@ def _farthest(plan: Release, one: Contribution, options: tuple[Vertex, ...]) -> 
     """Under normal noise only the length of a movement counts: the longest of those that reveal no name."""
     if plan.mechanism.noise is not Noise.GAUSSIAN:
         return options or (Vertex(),)
+    most = {noisy: one.sensitivity(noisy, plan.mechanism.neighbours, 2) for noisy in one.noisy}
     quiet = [v for v in options if v.alone == (0, 0)]
-    longest = max(quiet, key=lambda v: math.fsum(m.times * _relative(plan, one, m) ** 2 for m in v.moved), default=None)
+    longest = max(
+        quiet, key=lambda v: math.fsum(m.times * (m.amount / most[m.noisy]) ** 2 for m in v.moved), default=None
+    )
     rest = tuple(v for v in options if v.alone != (0, 0))
     return (*rest, longest or Vertex()) if longest or not rest else rest
 
 
-def _relative(plan: Release, one: Contribution, moved: Moved) -> float:
-    """An amount over the sensitivity that the noise is measured by."""
-    power = 2 if plan.mechanism.noise is Noise.GAUSSIAN else 1
-    return moved.amount / one.sensitivity(moved.noisy, plan.mechanism.neighbours, power)
+def _units(plan: Release, parts: tuple[Contribution, ...]) -> dict[tuple[int, Noisy], float]:
+    """What one unit of each number is in noise, but for ε."""
+    power, shares = 2 if plan.mechanism.noise is Noise.GAUSSIAN else 1, plan.shares
+    return {
+        (one.position, noisy): shares[one.position]
+        / len(one.noisy)
+        / one.sensitivity(noisy, plan.mechanism.neighbours, power)
+        for one in parts
+        for noisy in one.noisy
+    }
 
 
-def _key(plan: Release, movement: Movement) -> tuple[object, ...]:
+def _key(units: dict[tuple[int, Noisy], float], movement: Movement) -> tuple[object, ...]:
     """What the adversary sees of a movement: amounts in units of noise, whatever the query."""
-    parts, moved = contributions(plan), Counter[float]()
+    moved = Counter[float]()
     for m in movement.moves:
-        one = parts[m.query]
-        share = plan.shares[m.query] / len(one.noisy)
-        moved[share * _relative(plan, one, Moved(m.noisy, m.amount))] += m.times
+        moved[units[m.query, m.noisy] * m.amount] += m.times
     return (*sorted(moved.items()), movement.alone)
 
 
@@ -247,27 +254,25 @@ def _possible(
         terms = set(terms_of(plan.data.hidden.where))
         if any(set(terms_of(one.query.planned().where or "TRUE")) != terms for one in moving):
             return False
-    conditions = {one.query.planned().where for one in moving} - {None}
-    if len(conditions) > 1 or len({tuple(sorted(one.query.split_by)) for one in moving}) > 1:
-        return False
+    conditions = {where for one in moving if (where := one.query.planned().where)}
     values = [one.query.planned().column for one in moving if one.query.kind.bounded]
-    settled = {c for where in conditions if where for c in columns_of(where)}
-    settled |= {name for one in moving for name in one.query.split_by}
-    if len(set(values)) < len(values) or settled & set(values):
+    named = {name for one in moving for name in one.query.split_by}
+    settled = {column for where in conditions for column in columns_of(where)}
+    if len(conditions) > 1 or len(set(values)) < len(values) or settled & named or (settled | named) & set(values):
         return False
-    return all(_reaches(plan, question, one) for one in moving)
-
-
-def _reaches(plan: Release, question: Question, one: Contribution) -> bool:
-    """Whether one person can reach the ends of this query by itself."""
     replaces = question is not Question.MEMBERSHIP or plan.mechanism.neighbours is Neighbours.REPLACE
     if question is Question.SECRET and plan.data.hidden is not None:
-        replaces = False  # the secret is the condition
-    if one.query.split_by and (replaces or one.groups > 1):
-        needed = 2 * one.groups if replaces else one.groups
-        if one.labels is None or one.labels < min(needed, one.labels or 0) or one.labels < 2:
-            return False
-    if not replaces:
+        replaces = False  # the secret is the condition: one world adds nothing
+    return all(_reaches(one, replaces) for one in moving)
+
+
+def _reaches(one: Contribution, replaces: bool) -> bool:
+    """Whether one person can reach the ends of this query by itself."""
+    if one.query.split_by and (replaces or (one.counted and one.groups > 1)) and (one.labels or 0) < 2:
+        return False  # how many groups there are is not said
+    if not replaces or one.query.planned().where is not None:
         return True
     low, high = one.bounds
-    return one.query.kind.bounded is False or (one.query.where is None and low <= 0 <= high and not one.query.average)
+    if one.query.kind.bounded:  # somebody is always there: 0 is reached only by a value
+        return low <= 0 <= high and not one.query.average
+    return bool(one.query.split_by)

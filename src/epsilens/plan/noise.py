@@ -13,7 +13,6 @@ groups, 1 − (1 − p)^G, at the query's share of δ.
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 
 from scipy.special import ndtr, ndtri
 
@@ -23,21 +22,25 @@ from .contribution import Contribution, Noisy
 from .plan import Release
 from .words import Threshold
 
-__all__ = ["USUAL_DELTA", "contributions", "listed", "named_delta", "scale_of", "threshold_of"]
+__all__ = ["USUAL_DELTA", "contribution", "contributions", "listed", "named_delta", "scale_of", "threshold_of"]
 
 #: The δ that thresholds are found from where the plan gives none.
 USUAL_DELTA = 1e-6
 
 
-@lru_cache(maxsize=64)
 def contributions(plan: Release) -> tuple[Contribution, ...]:
     """What one person adds to each query."""
-    return tuple(Contribution(i, query, plan.data) for i, query in enumerate(plan.queries))
+    return tuple(contribution(plan, i) for i in range(len(plan.queries)))
+
+
+def contribution(plan: Release, i: int) -> Contribution:
+    """What one person adds to query i."""
+    return Contribution(i, plan.queries[i], plan.data)
 
 
 def scale_of(plan: Release, i: int, noisy: Noisy, epsilon: float) -> float:
     """The scale of the noise (b or σ) on one kind of number of query i, at a total ε."""
-    one = contributions(plan)[i]
+    one = contribution(plan, i)
     part = plan.shares[i] / len(one.noisy)
     if plan.mechanism.noise is Noise.GAUSSIAN:
         psi = calibrated_psi(epsilon * part, (plan.mechanism.delta or 0.0) * part, "analytic")
@@ -47,13 +50,13 @@ def scale_of(plan: Release, i: int, noisy: Noisy, epsilon: float) -> float:
 
 def _people(plan: Release, i: int, epsilon: float) -> float:
     """The scale of the noise on the number of people that a threshold looks at."""
-    noisy = contributions(plan)[i].noisy
+    noisy = contribution(plan, i).noisy
     return scale_of(plan, i, Noisy.PEOPLE if Noisy.PEOPLE in noisy else Noisy.ANSWER, epsilon)
 
 
 def threshold_of(plan: Release, i: int, epsilon: float) -> float | None:
     """τ of query i in people, at a total ε; None where it has none."""
-    given, one = plan.queries[i].threshold, contributions(plan)[i]
+    given, one = plan.queries[i].threshold, contribution(plan, i)
     if not isinstance(given, Threshold):
         return given
     scale = _people(plan, i, epsilon)
@@ -65,7 +68,7 @@ def threshold_of(plan: Release, i: int, epsilon: float) -> float | None:
 
 def listed(plan: Release, i: int, epsilon: float) -> float:
     """The chance that the name of a group with one person is published; 1 where names are taken from the data."""
-    threshold, one = threshold_of(plan, i, epsilon), contributions(plan)[i]
+    threshold, one = threshold_of(plan, i, epsilon), contribution(plan, i)
     if threshold is None:
         return 1.0
     away = (threshold - one.alone_as) / _people(plan, i, epsilon)

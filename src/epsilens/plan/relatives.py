@@ -21,7 +21,7 @@ from ..data.tables.open import OpenTable
 from ..errors import InputError
 from .contribution import Contribution
 from .movement import Move, Movement, of_secret
-from .noise import contributions
+from .noise import contribution
 from .plan import Release
 from .words import Resemblance
 
@@ -95,13 +95,13 @@ def relations(plan: Release, opened: OpenTable, queries: tuple[Query, ...]) -> t
 
 def _record(plan: Release, i: int, rows: int) -> Contribution:
     """What a record of so many rows adds to query i."""
-    one = contributions(plan)[i]
+    one = contribution(plan, i)
     return replace(one, data=one.data.model_copy(update={"max_rows": rows}))
 
 
 def _unit(plan: Release, i: int, rows: int) -> float:
     """How far one record moves query i by itself, in sensitivities: other values in one group."""
-    one, whole = _record(plan, i, rows), contributions(plan)[i]
+    one, whole = _record(plan, i, rows), contribution(plan, i)
     relation = plan.mechanism.neighbours
     return max(m.amount / whole.sensitivity(m.noisy, relation, 1) for v in one.changed for m in v.moved)
 

@@ -1,0 +1,166 @@
+"""The movement of a plan against the reference sheet's table, written out, and against values found by other means."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import epsilens as el
+from epsilens.plan.contribution import Contribution, Noisy
+from epsilens.plan.file import read_release
+from epsilens.plan.movement import Movement, Question, about_secret, movements
+from epsilens.plan.noise import listed, named_delta, scale_of, threshold_of
+from epsilens.plan.plan import Release
+from epsilens.worlds import Neighbours
+
+A, T, N, P = Noisy.ANSWER, Noisy.TOTAL, Noisy.SIZE, Noisy.PEOPLE
+
+
+def plan(*queries: dict[str, Any], **changes: Any) -> Release:
+    made: dict[str, Any] = {"data": {"table": "t"}, "queries": list(queries), "mechanism": {"epsilon": 1.0}}
+    return read_release({**made, **changes})
+
+
+def amounts(movement: Movement, noisy: Noisy = A) -> list[float]:
+    return sorted((m.amount for m in movement.moves for _ in range(m.times) if m.noisy is noisy), reverse=True)
+
+
+def each(release: Release, question: Question) -> set[tuple[tuple[float, ...], ...]]:
+    """The movements as sorted amounts of the answers, totals and sizes."""
+    found = movements(release, question).each
+    return {tuple(tuple(amounts(m, noisy)) for noisy in (A, T, N) if amounts(m, noisy)) for m in found}
+
+
+PERSON = {"table": "t", "person": "p", "max_rows": 3}
+GROUPS = {"by": "g", "groups": ["a", "b", "c", "d", "e", "f"]}
+#: query, data → absent or present; any rows for any others (reference sheet, "Contributions"), with m = 3.
+TABLE: list[tuple[dict[str, Any], dict[str, Any], set[Any], set[Any]]] = [
+    ({"count": True}, PERSON, {((1,),)}, {((1,),)}),
+    ({"count": True, **GROUPS}, PERSON, {((1,),)}, {((1, 1),)}),
+    ({"count": True, **GROUPS}, {**PERSON, "max_groups": 2}, {((1, 1),)}, {((1, 1, 1, 1),)}),
+    ({"count": True, "by": "g", "groups": ["a", "b", "c"]}, {**PERSON, "max_groups": 2}, {((1, 1),)}, {((1, 1, 1),)}),
+    ({"count": True, "rows": True}, PERSON, {((3,),)}, {((3,),)}),
+    ({"count": True, "rows": True, **GROUPS}, PERSON, {((3,),)}, {((3, 3),)}),
+    ({"sum": "v", "bounds": [-1, 2]}, PERSON, {((6,),)}, {((9,),)}),
+    ({"sum": "v", "bounds": [-1, 2], **GROUPS}, PERSON, {((6,),)}, {((9,),), ((6, 6),)}),
+    ({"sum": "v", "bounds": [1, 2], **GROUPS}, PERSON, {((6,),)}, {((6, 6),)}),
+    ({"average": "v", "bounds": [1, 5]}, PERSON, {((6,), (3,))}, {((12,),), ((6,), (3,))}),
+    ({"average": "v", "bounds": [1, 5], **GROUPS}, PERSON, {((6,), (3,))}, {((12,),), ((6, 6), (3, 3))}),
+]
+
+
+@pytest.mark.parametrize(("query", "data", "present", "replaced"), TABLE)
+def test_what_one_person_moves(query: Any, data: Any, present: Any, replaced: Any) -> None:
+    assert each(plan(query, data=data), Question.MEMBERSHIP) == present
+    assert each(plan(query, data=data), Question.RECORD) == replaced
+    other = plan(query, data=data, mechanism={"epsilon": 1.0, "neighbours": "replace"})
+    assert each(other, Question.MEMBERSHIP) == replaced
+
+
+#: query, secret, person → the movements of the secret (reference sheet, "Questions"), with m = 2 for people.
+SECRETS: list[tuple[dict[str, Any], str, bool, set[Any]]] = [
+    ({"count": "x > 1"}, "diag = 'flu'", False, {()}),
+    ({"count": "diag = 'flu'"}, "diag = 'flu'", False, {((1,),)}),
+    ({"count": "x > 1 AND diag='flu'"}, "diag = 'flu'", True, {((1,),)}),
+    ({"histogram": "diag", "groups": ["flu", "cold", "b", "c"]}, "diag = 'flu'", False, {((1, 1),)}),
+    ({"histogram": "diag", "groups": ["flu", "cold", "b", "c"]}, "diag = 'flu'", True, {((1, 1),)}),
+    ({"count": "diag = 'cold'"}, "diag = 'flu'", False, {((1,),)}),
+    ({"sum": "v", "bounds": [-1, 1]}, "v > 0", False, {((2,),)}),
+    ({"sum": "v", "bounds": [-1, 1]}, "v > 0", True, {((4,),)}),
+    ({"sum": "v", "bounds": [-1, 1], **GROUPS}, "v > 0", False, {((2,),)}),
+    ({"sum": "v", "bounds": [-1, 1], **GROUPS}, "v > 0", True, {((4,),), ((2, 2),)}),
+    ({"sum": "v", "bounds": [-1, 1], "by": "v", "groups": [1, 2]}, "v > 0", False, {((2,),), ((1, 1),)}),
+    ({"sum": "w", "bounds": [-1, 3], "by": "v", "groups": [1, 2]}, "v > 0", False, {((3, 3),)}),
+    ({"average": "v", "bounds": [0, 4]}, "v > 0", False, {((4,),), ((2,), (1,))}),
+    ({"average": "w", "bounds": [0, 4], "by": "v", "groups": [1, 2]}, "v > 0", False, {((2, 2), (1, 1))}),
+]
+
+
+@pytest.mark.parametrize(("query", "secret", "several", "moved"), SECRETS)
+def test_what_the_secret_moves(query: Any, secret: str, several: bool, moved: Any) -> None:
+    data: dict[str, Any] = {"table": "t", "secret": secret}
+    data |= {"person": "p", "max_rows": 2} if several else {}
+    release = plan(query, data=data)
+    assert each(release, Question.SECRET) == moved
+    assert about_secret(release) == (() if moved == {()} else (0,))
+
+
+def test_columns_that_tell_the_secret_count_too() -> None:
+    secret = {"name": "flu", "where": "diag = 'flu'", "columns": ["drug"]}
+    release = plan({"count": "drug = 'x'"}, {"count": "age > 3"}, data={"table": "t", "secret": secret})
+    assert about_secret(release) == (0,)
+
+
+def test_scales_are_the_sensitivities_of_the_sheet() -> None:
+    def scale(query: Any, noisy: Noisy, **mechanism: Any) -> float:
+        return scale_of(plan(query, data=PERSON, mechanism={"epsilon": 1.0, **mechanism}), 0, noisy, 1.0)
+
+    by_sum, average = {"sum": "v", "bounds": [-1, 2], **GROUPS}, {"average": "v", "bounds": [1, 5], **GROUPS}
+    assert scale(by_sum, A) == 6
+    assert scale(by_sum, A, neighbours="replace") == 12  # 2ma
+    assert scale(average, T) == 2 * 6  # half of ε each
+    assert scale(average, N) == 2 * 3
+    assert scale(average, T, neighbours="replace") == 2 * 12
+    assert scale({**average, "threshold": 9, "groups": None}, P) == 3 * 3
+    gaussian = {"noise": "gaussian", "delta": 1e-6, "neighbours": "replace"}
+    one = Contribution(0, plan(by_sum, data=PERSON).queries[0], plan(by_sum, data=PERSON).data)
+    assert one.sensitivity(A, Neighbours.REPLACE, 2) == pytest.approx(3 * max(math.sqrt(2) * 2, 3))
+    assert scale(by_sum, A, **gaussian) > 0
+
+
+def test_names_by_threshold() -> None:
+    """p = ½e^{−(τ−1)/b} with b = G/ε, and the whole δ is 1 − (1−p)^G."""
+    query = {"count": True, "by": "g", "threshold": 20}
+    release = plan(query, data={**PERSON, "max_groups": 2}, mechanism={"epsilon": 0.5})
+    p = 0.5 * math.exp(-19 / (2 / 0.5))
+    assert listed(release, 0, 0.5) == pytest.approx(p, rel=1e-14)
+    assert named_delta(release, 0.5) == pytest.approx(1 - (1 - p) ** 2, rel=1e-12)
+    found = movements(release, Question.MEMBERSHIP).each
+    assert {(tuple(amounts(m)), m.alone) for m in found} == {
+        ((1, 1), ()), ((1,), ((0, 0, 1),)), ((), ((0, 0, 2),)),
+    }  # fmt: skip
+    auto = plan({**query, "threshold": "auto"}, mechanism={"epsilon": 0.5, "delta": 1e-5})
+    tau = threshold_of(auto, 0, 0.5)
+    assert tau is not None
+    assert 0.5 * math.exp(-(tau - 1) * 0.5) <= 1e-5 < 0.5 * math.exp(-(tau - 2) * 0.5)
+
+
+def test_names_from_the_data_are_certain() -> None:
+    release = plan({"count": True, "by": "g"})
+    assert listed(release, 0, 1.0) == 1
+    assert named_delta(release, 1.0) == 1
+
+
+def test_a_household_is_moved_together() -> None:
+    release = plan({"count": "x > 1"}, data={"table": "t", "person": "p", "unit": "home", "max_rows": 4})
+    assert each(release, Question.MEMBERSHIP) == {((4,),)}
+    alone = plan({"count": True, "by": "g", "threshold": 9}, data={"table": "t", "unit": "home", "max_rows": 4})
+    assert listed(alone, 0, 1.0) == pytest.approx(0.5 * math.exp(-(9 - 4) / 4))
+
+
+def test_many_queries_stay_few_movements() -> None:
+    """32 averages by group have 2³² combinations of vertices, and 33 that an adversary can tell apart."""
+    release = plan(*[{"average": "v", "bounds": [0, 1], **GROUPS}] * 32, mechanism={"epsilon": 1.0})
+    found = movements(release, Question.RECORD)
+    assert len(found.each) == 33
+    shares = [{"average": "v", "bounds": [0, 1], **GROUPS, "epsilon": 0.1 + 0.01 * k} for k in range(32)]
+    wide = movements(plan(*shares, mechanism={}), Question.RECORD)
+    assert not wide.exact
+    assert len(wide.each) <= 128
+    assert all(len(amounts(m, N)) == 64 for m in wide.each)
+
+
+def test_two_cells_by_integration() -> None:
+    """The sheet's closed form for two Laplace cells, δ = 1 − (1+(t−y)/2)e^{(ε−s−t)/2}, and the same on a grid."""
+    x = np.linspace(-20, 20, 1601)
+    a, b = x[:, None], x[None, :]
+    for s, t, epsilon in ((1.0, 1.0, 0.0), (1.0, 0.5, 0.2), (2.0, 0.3, 1.0)):
+        y = max(0.0, (epsilon - s + t) / 2)
+        closed = 1 - (1 + (t - y) / 2) * math.exp((epsilon - s - t) / 2)
+        overlap = np.exp(np.minimum(-abs(a - s) - abs(b - t), epsilon - abs(a) - abs(b))) / 4
+        assert 1 - np.trapezoid(np.trapezoid(overlap, x), x) == pytest.approx(closed, abs=1e-3)
+        together = el.compose(el.laplace(epsilon=s), el.laplace(epsilon=t))
+        assert together.delta(epsilon) == pytest.approx(closed, rel=2e-3)
