@@ -1,7 +1,7 @@
 """epsilens: see ε through the adversary's eyes.
 
 >>> import epsilens as el
->>> el.laplace(epsilon=1.0).success()   # an attacker guesses right for 70 of 100 people; a coin gets 50
+>>> el.laplace(epsilon=1.0).success()   # an attacker guesses right 70 times of 100; a coin gets 50
 0.69673467014368...
 >>> el.choose(el.laplace, "epsilon", at_most=0.55, reading="success").value
 0.21072103131565...

@@ -94,7 +94,8 @@ class Experiment(Valued, Shown):
         """(low, high) between which a reading surely lies; the reading itself is the riskier end.
 
         Both ends agree where the reading is exact. Where only a bound from above is known the low end is what the
-        reading is without any release.
+        reading is without any release. The ends are of this pair of laws: of training (:func:`dpsgd`) that is the pair
+        which dominates every training with these parameters, so the low end is no floor on a real one.
 
         >>> import epsilens as el
         >>> low, high = el.dpsgd(sigma=1.0, rate=0.01, steps=100).bracket("epsilon", delta=1e-5)
@@ -134,9 +135,12 @@ class Experiment(Valued, Shown):
         return plain(self.law.roc(self.fit(checks.probability("alpha", alpha))))
 
     def attack_success(self, baseline: ArrayLike) -> Number:
-        """The most any attack can reach whose success without the release is ``baseline``: roc(baseline).
+        """The most any attack on a person can reach whose ``baseline`` is its success without their record.
 
-        Holds for re-identification, attribute inference and reconstruction alike.
+        ``baseline`` is what the attack reaches against a release of the same data **without this person's record**; the
+        bound is roc(baseline), and holds for re-identification, attribute inference and reconstruction alike. Success
+        before any release is no such baseline: what the release says of everybody (smokers are often ill) also
+        helps against people who are not in the data. roc is concave, so both numbers may be averages over targets.
         """
         return plain(self.law.roc(self.fit(checks.probability("baseline", baseline))))
 
@@ -159,7 +163,13 @@ class Experiment(Valued, Shown):
         return plain(guesses.advantage(self.law))
 
     def posterior(self, prior: ArrayLike = 0.5) -> Number:
-        """The most certain the adversary can ever become of H1."""
+        """The most certain the adversary can ever become of H1; of H0 that is ``reverse().posterior(1 - prior)``.
+
+        >>> import epsilens as el
+        >>> e = el.laplace(epsilon=1.0)  # believed present 1 time of 10: at most 0.23 sure of it, but 0.96 of absence
+        >>> round(e.posterior(0.1), 4), round(e.reverse().posterior(0.9), 4)
+        (0.232, 0.9607)
+        """
         return plain(guesses.posterior(self.law, self.fit(checks.probability("prior", prior))))
 
     def precision(

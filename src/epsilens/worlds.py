@@ -38,7 +38,7 @@ class Kind(StrEnum):
     MEMBERSHIP = "membership"  # is the person in the data?
     RECORD = "record"  # which of two values has the person's record?
     SECRET = "secret"  # is the target's secret true?
-    TAMPERING = "tampering"  # did a false record move the answer?
+    TAMPERING = "tampering"  # did false records move the answer?
     CORRELATED = "correlated"  # which value has a record that goes together with others?
     OTHER = "other"  # two worlds of the caller's own
 
@@ -47,9 +47,9 @@ _WORDS = {
     Kind.MEMBERSHIP: ("the person is not in the data", "the person is in the data"),
     Kind.RECORD: ("the person's record has one value", "the person's record has another value"),
     Kind.SECRET: ("the target does not have the secret", "the target has the secret"),
-    Kind.TAMPERING: ("nobody tampered with the answer", "a false record moved the answer"),
+    Kind.TAMPERING: ("nobody tampered with the answer", "false records moved the answer"),
     Kind.CORRELATED: ("the record has one value", "the record has another value"),
-    Kind.OTHER: ("the first world", "the second world"),
+    Kind.OTHER: ("it is the first world", "it is the second world"),
 }
 
 

@@ -100,7 +100,7 @@ def test_edges() -> None:
     assert many.success.shape == (2, 2)
     assert "4 mistaken adversaries" in str(many)
     json.dumps(many.to_dict(), allow_nan=False)
-    assert "right for" in el.mistaken(e, prior=0.2, believed_prior=0.5)._repr_html_()
+    assert "is right 70 times of 100" in el.mistaken(e, prior=0.2, believed_prior=0.5)._repr_html_()
     assert el.mistaken(el.randomized_response(epsilon=1.0), prior=0.9, believed_prior=0.5).success < 0.9
 
 

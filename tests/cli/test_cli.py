@@ -55,7 +55,7 @@ def test_explain_starts_with_the_sentence(run: Run) -> None:
     shown = run("explain", "laplace", "--epsilon", "1")
     assert shown.code == 0
     assert shown.err == ""
-    assert shown.out.startswith("An adversary who knows every other record guesses correctly whether a person is\n")
+    assert shown.out.startswith("An adversary who knows every other record guesses correctly 70 times of 100\n")
     assert "0.6967" in shown.out
     assert shown.out.rstrip().endswith("Reproduce: epsilens explain laplace --epsilon 1")
 

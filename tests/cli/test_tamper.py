@@ -28,18 +28,19 @@ def said(capsys: Capture) -> str:
 def test_leads_with_the_sentence(capsys: Capture) -> None:
     assert call("--epsilon", "1", "--bias", "1", "--alpha", "0.1") == 0
     assert said(capsys).startswith(
-        "A false record that adds 1 to this answer would be noticed 27 times in 100; a false alarm is accepted "
-        "10 times in 100."
+        "False records that together add 1 to this answer would be noticed 27 times in 100 by someone who knows what "
+        "it should be; a false alarm is accepted 10 times in 100."
     )
     assert call("--epsilon", "1", "--bias", "-2.5", "--stretch", "1.5") == 0
     assert said(capsys).startswith(
-        "A false record that takes 2.5 from this answer and makes the noise 1.5 times as wide"
+        "False records that together take 2.5 from this answer and make the noise 1.5 times as wide"
     )
     assert call("--epsilon", "1", "--bias", "0", "--stretch", "2") == 0
-    assert said(capsys).startswith("A false record that only makes the noise 2 times as wide")
+    assert said(capsys).startswith("False records that together only make the noise 2 times as wide")
     assert call("--epsilon", "1", "--bias", "0") == 0
     assert said(capsys).startswith(
-        "A false record that adds nothing would be noticed 5 times in 100; a false alarm is accepted 5"
+        "False records that together add nothing would be noticed 5 times in 100 by someone who knows what it should "
+        "be; a false alarm is accepted 5"
     )
 
 
@@ -58,7 +59,7 @@ def test_json_equals_the_library(capsys: Capture) -> None:
 def test_how_large_and_at_which_epsilon(capsys: Capture) -> None:
     assert call("--epsilon", "0.5") == 0
     assert said(capsys).startswith(
-        "A false record that moves this answer by up to 4.605 would be noticed at most 50 times"
+        "False records that together move this answer by up to 4.605 would be noticed at most 50 times"
     )
     assert call("--epsilon", "1", "--delta", "1e-5", "--power", "0.9", "--format", "json") == 0
     got = json.loads(capsys.readouterr().out)
@@ -67,13 +68,14 @@ def test_how_large_and_at_which_epsilon(capsys: Capture) -> None:
     assert json.loads(capsys.readouterr().out)["epsilon"] == el.epsilon_to_detect(bias=3.0)
     assert call("--bias", "3") == 0
     assert said(capsys).startswith(
-        "Use ε = 1.305 or more to notice a false record that adds 3 to this answer at least 90"
+        "Use ε = 1.305 or more to notice false records that together add 3 to this answer at least 90"
     )
     assert call("--scale", "1", "--stretch", "100", "--alpha", "0.5") == 0
     assert said(capsys).startswith("Every false record is noticed at least 50 times in 100")
     assert call("--scale", "1", "--alpha", "0") == 0
     assert said(capsys).startswith(
-        "Any false record is noticed at most 50 times in 100; a false alarm is accepted 0 times"
+        "Any false records are noticed at most 50 times in 100 by someone who knows what it should be; a false alarm "
+        "is accepted 0 times"
     )
     assert call("--epsilon", "1", "--bias", "5", "--alpha", "1") == 0
     capsys.readouterr()

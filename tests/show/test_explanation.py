@@ -46,10 +46,11 @@ def experiment(request: pytest.FixtureRequest) -> el.Experiment:
 def test_the_sentence() -> None:
     said = explain(el.laplace(epsilon=1.0)).sentence
     assert said == (
-        "An adversary who knows every other record guesses correctly whether a person is in the data for 70 of 100 "
-        "people. Without the release they would be right for 50 of 100."
+        "An adversary who knows every other record guesses correctly 70 times of 100 whether the worst-placed person "
+        "is in the data. Without the release they would be right 50 times of 100."
     )
-    assert "which of two values a person's record has" in explain(el.laplace(epsilon=1, neighbours="replace")).sentence
+    replaced = explain(el.laplace(epsilon=1, neighbours="replace")).sentence
+    assert "which of two values the worst-placed person's record has" in replaced
 
 
 def test_the_readings_are_the_librarys(experiment: el.Experiment) -> None:
@@ -59,6 +60,7 @@ def test_the_readings_are_the_librarys(experiment: el.Experiment) -> None:
         "success": experiment.success(0.3),
         "advantage": experiment.advantage(),
         "posterior": experiment.posterior(0.3),
+        "posterior_reversed": experiment.reverse().posterior(0.7),
         "recall": experiment.recall(0.05),
         "precision": experiment.precision(0.05, 0.3),
         "auc": experiment.auc(),
@@ -128,16 +130,18 @@ def test_ten_false_alarms_head_their_group() -> None:
 def test_nearly_certain_is_not_certain() -> None:
     about = explain(el.laplace(epsilon=700.0))
     assert about.row("success").value == 1.0  # in double precision
-    assert "more than 99 of 100" in about.sentence
+    assert "more than 99 times of 100" in about.sentence
     assert about.row("success").text == "> 0.9999"
-    assert "100 of 100" in explain(el.approximate(epsilon=0.0, delta=1.0)).sentence
+    assert "100 times of 100" in explain(el.approximate(epsilon=0.0, delta=1.0)).sentence
+    assert "at most nearly every time" in explain(el.pure(epsilon=700.0)).sentence
 
 
 def test_a_strong_prior_does_not_hide_the_risk() -> None:
     said = explain(el.laplace(epsilon=1.0), prior=0.1).sentence
-    assert "90 of 100 too, because they guess the same for everyone" in said
-    assert said.endswith("can rise from 10 of 100 to 23 of 100.")
-    assert explain(el.gaussian(psi=0.1), prior=0.001).sentence.endswith("to near certainty.")
+    assert "90 times of 100 too, because they guess the same every time" in said
+    assert said.endswith("can rise from 10 of 100 to 23 of 100 or fall to 4 of 100.")
+    far = explain(el.gaussian(psi=0.1), prior=0.001).sentence
+    assert far.endswith("can rise from 10 of 10,000 to near certainty or fall to nearly none.")
     assert explain(el.laplace(epsilon=1e-12)).sentence.endswith("the release adds fewer than 1 of 1,000,000.")
     assert explain(el.laplace(epsilon=1.0, shift=0.0)).sentence.endswith("the release adds nothing.")
 
@@ -274,7 +278,8 @@ def test_the_smallest_sigma_rounds_up() -> None:
     about = chosen(choice)
     assert about.headline == "Use σ = 1.468 or more"
     assert el.gaussian(sigma=1.468).roc(0.01) <= 0.05
-    assert "at 1 false alarm of 100, an adversary then finds at most 5 of 100 in the data" in about.sentence
+    found = "at 1 false alarm of 100, an adversary then finds at most 5 times of 100 that the person is in the data"
+    assert found in about.sentence
 
 
 def test_a_limit_that_binds_nothing_is_said() -> None:

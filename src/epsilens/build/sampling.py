@@ -39,6 +39,10 @@ from ..worlds import Neighbours, between, neighbours_of
 __all__ = ["Clt", "clt", "clt_psi", "conversions", "dpsgd", "schedule", "subsample"]
 
 _LEAST_RATE = 1e-12
+_DOMINATES = (
+    "the numbers are of the worst case that bounds every training with these settings, however each step depends on "
+    "those before; a real training may tell less, so the lower end of a bracket is no floor on it"
+)
 #: Both records may pull in opposite directions, each as far as one can.
 _REPLACED = {NoiseKind.NORMAL: NormalReplaced, NoiseKind.LAPLACE: LaplaceReplaced}
 
@@ -152,8 +156,13 @@ def dpsgd(
     Lists make a schedule: the i-th entries belong together, and a single number holds throughout. ``width`` is the
     relative width asked of each reading's bracket (0.001 unless given); it is reached by refining.
 
+    The pair of laws **dominates** every training with these settings: each step's worst case, a gradient that the
+    person moves by the whole clipping norm. Dominating pairs compose also where each step depends on the outcomes of
+    those before (Zhu, Dong & Wang 2022, Theorem 10), as training does, so every reading bounds a real training from
+    above. From below nothing follows: where gradients move less, or only the last model is published, less is told.
+
     >>> e = dpsgd(sigma=1.0, rate=0.01, steps=10_000)
-    >>> round(e.epsilon(delta=1e-5), 2)  # 6.18771… is the truth, and no value below it is returned
+    >>> round(e.epsilon(delta=1e-5), 2)  # of the dominating pair it is 6.18771…, and no value below that is returned
     6.19
     """
     said = _neighbours(neighbours)
@@ -170,11 +179,13 @@ def dpsgd(
     worlds = between(said)
     if all(q == 1 for _, q, _ in rows):
         mu = math.sqrt(sum(k * step.shift**2 for step, k in counted.items()))
-        return Experiment(Normal(np.asarray(mu)), "dpsgd", told, notes=("no sampling: exact",), worlds=worlds)
+        return Experiment(
+            Normal(np.asarray(mu)), "dpsgd", told, notes=("no sampling: exact", _DOMINATES), worlds=worlds
+        )
     note = (
         f"composed numerically: each value is the safe end of a proven bracket, {asked:.3g} wide where that is reached"
     )
-    return Experiment(Loss(list(counted.items()), asked), "dpsgd", told, notes=(note,), worlds=worlds)
+    return Experiment(Loss(list(counted.items()), asked), "dpsgd", told, notes=(note, _DOMINATES), worlds=worlds)
 
 
 def _step(mu: float, rate: float, neighbours: Neighbours) -> Step:

@@ -64,7 +64,7 @@ _NOISE = (
         title="δ", symbol="δ", allowed=SHARE, risk=Risk.RISES,
         search=Search(1e-300, 1 - 1e-9),
         control=Control(
-            "Set aside, δ", "The chance with which the guarantee may fail.", "0.00001",
+            "Allowance, δ", "How far hits may exceed e^ε times the false alarms.", "0.00001",
             Slider(1e-9, 0.1, ("1e-9", "1e-5", "0.1"), log=True), Place.NOISE
         ),
     ),
@@ -162,7 +162,8 @@ _NOISE = (
         control=Control("A person can only raise scores"),
     ),
     Parameter(
-        "bias", "What the false record adds; negative takes away", search=Search(1e-12, 1e12, in_sensitivities=True),
+        "bias", "What the false records add together; negative takes away",
+        search=Search(1e-12, 1e12, in_sensitivities=True),
         control=None,
     ),
 )
@@ -172,7 +173,7 @@ _ADVERSARY = (
         "prior", "The adversary's belief before the release", Kind.PROBABILITY, Panel.ADVERSARY, shown="0.5", usual=0.5,
         allowed=SHARE,
         control=Control(
-            "People in the data, of 100", "What the adversary believes before the release.", "0.5", _OF_100,
+            "In the data, of 100 times", "What the adversary believes before the release.", "0.5", _OF_100,
             of_100=True
         ),
     ),
@@ -200,11 +201,11 @@ _READING = (
         control=Control("Weight of recall, β", "In the F-score: above 1 recall counts more.", "1", place=Place.RARE),
     ),
     Parameter(
-        "baseline", "Success of an attack without the release", Kind.PROBABILITY, Panel.READING, shown="0.01",
-        usual=0.01, allowed=SHARE,
+        "baseline", "Success of an attack against a release without the person's record", Kind.PROBABILITY,
+        Panel.READING, shown="0.01", usual=0.01, allowed=SHARE,
         control=Control(
-            "Other attacks, of 100", "How often one succeeds without the release.", "0.01", place=Place.RARE,
-            of_100=True
+            "Other attacks, of 100", "How often one succeeds against a release without the person.", "0.01",
+            place=Place.RARE, of_100=True
         ),
     ),
     Parameter(

@@ -22,8 +22,9 @@ __all__ = ["READINGS", "Reading", "find", "parameter_of"]
 class Reading:
     """One reading: its name (a method of Experiment), what it takes, its floor and its ceiling.
 
-    ``either`` are arguments of which exactly one is given. ``formula``, ``meaning``, ``without`` (the floor) and
-    ``example`` (its value for Laplace noise with ε = 1) are the row of the docs' table.
+    ``either`` are arguments of which exactly one is given. ``ignorable`` is true where the best guess may ignore the
+    release, so that the reading stays at its floor though the release tells something. ``formula``, ``meaning``,
+    ``without`` (the floor) and ``example`` (its value for Laplace noise with ε = 1) are the row of the docs' table.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Reading:
     required: tuple[str, ...] = ()
     either: tuple[str, ...] = ()
     optional: Mapping[str, float] = field(default_factory=dict)
+    ignorable: bool = False
     formula: str = ""
     meaning: str = ""
     without: str = "0"
@@ -88,15 +90,16 @@ READINGS: dict[str, Reading] = {
     r.name: r
     for r in (
         Reading(
-            "success", "right guesses", lambda prior=0.5: max(prior, 1 - prior), optional=_PRIOR,
+            "success", "right guesses", lambda prior=0.5: max(prior, 1 - prior), optional=_PRIOR, ignorable=True,
             formula=r"(1-\pi)+\pi\,h(c)",
-            meaning="How often the best guess is right.",
+            meaning="How often the best guess about one person is right.",
             without=r"$\max(\pi,1-\pi)$", example="0.6967",
         ),
         Reading(
             "advantage", "advantage over guessing", lambda: 0.0,
             formula="h(1)",
-            meaning="Of those in the data, how many more are flagged than of those not in it.", example="0.3935",
+            meaning="How much more often the alarm is raised when the person is in the data than when not.",
+            example="0.3935",
         ),
         Reading(
             "auc", "area under the ROC curve", lambda: 0.5,
@@ -105,7 +108,7 @@ READINGS: dict[str, Reading] = {
             without="0.5", example="0.7241",
         ),
         Reading(
-            "fbeta", "best F-score", _beta_floor, optional={"beta": 1.0, "prior": 0.5},
+            "fbeta", "best F-score", _beta_floor, optional={"beta": 1.0, "prior": 0.5}, ignorable=True,
             formula=r"\max_\alpha (1+\beta^2)(1-f)/((1-f)+c\alpha+\beta^2)",
             meaning="The best balance of precision and recall.",
             without=r"$(1+\beta^2)/(1+\beta^2+c)$", example="0.7098",
@@ -113,19 +116,20 @@ READINGS: dict[str, Reading] = {
         Reading(
             "posterior", "most certain belief", lambda prior=0.5: prior, optional=_PRIOR,
             formula=r"\pi e^L/(\pi e^L+1-\pi)",
-            meaning="The most certain one can become; $L$ is the largest log-likelihood ratio.",
+            meaning="The most certain of H1 one can become; $L$ is the largest log-likelihood ratio. "
+            "Of H0: `e.reverse().posterior(1 - prior)`.",
             without=r"$\pi$", example="0.7311",
         ),
         Reading(
             "precision", "precision", lambda prior=0.5, **_: prior, either=("alpha", "recall"), optional=_PRIOR,
             formula=r"(1-f)/((1-f)+c\alpha)",
-            meaning="Of those flagged, the share that is right. Also `precision(recall=…)`.",
+            meaning="Of the alarms, the share that is right. Also `precision(recall=…)`.",
             without=r"$\pi$", example="0.7311 at 0.1",
         ),
         Reading(
             "recall", "recall", lambda alpha: alpha, required=("alpha",),
             formula=r"1-f(\alpha)",
-            meaning="The share found when a share α of the others may be flagged by mistake.",
+            meaning="How often H1 is found when a share α of alarms under H0 is accepted.",
             without=r"$\alpha$", example="0.2718 at 0.1",
         ),
         Reading(
@@ -137,18 +141,22 @@ READINGS: dict[str, Reading] = {
         Reading(
             "attack_success", "success of any attack", lambda baseline: baseline, required=("baseline",),
             formula=r"1-f(\text{baseline})",
-            meaning="The most any attack can reach whose success without the release is `baseline`.",
+            meaning="The most any attack on a person can reach whose success against a release without that person's "
+            "record is `baseline`; both may be averages over the people attacked.",
             without="`baseline`", example="0.0272 at 0.01",
         ),
         Reading(
             "delta", "δ", lambda epsilon: 0.0, required=("epsilon",),
             formula=r"\sup_\alpha 1-f(\alpha)-e^\epsilon\alpha",
-            meaning="What has to be set aside for ε to hold, in both orders.", example="0.2212 at 0.5",
+            meaning=r"How far a hit rate can exceed $e^\epsilon$ times the false-alarm rate, in either order.",
+            example="0.2212 at 0.5",
         ),
         Reading(
             "epsilon", "ε", lambda delta=0.0: 0.0, ceiling=_INFINITE, optional={"delta": 0.0},
             formula=r"\min\{\epsilon:\delta(\epsilon)\le\delta\}",
-            meaning="The privacy loss once δ is set aside; unbounded where there is none.", example="1",
+            meaning=r"The least ε at which no hit rate exceeds $e^\epsilon$ times the false-alarm rate by more than δ; "
+            "unbounded where there is none.",
+            example="1",
         ),
         Reading(
             "psi", "sensitivity index ψ", lambda: 0.0, ceiling=_INFINITE,

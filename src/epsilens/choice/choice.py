@@ -32,6 +32,8 @@ from .search import beyond, composed, edge, none_below, reach_of, refused, safe_
 
 __all__ = ["Binding", "Choice", "argument", "choose"]
 
+#: A reading that rises by less than this share of what advantage rises by hides most of what a release tells.
+_SEEN = 0.5
 _NO_NUMBERS = ("str", "bool", "str | None", "bool | None", str, bool)  # annotations
 _PROPORTIONAL = ("epsilon", "scale", "psi", "sigma")  # to the shift in units of noise, or to its inverse
 
@@ -56,7 +58,8 @@ class Choice(Valued, Shown):
     """A parameter that keeps a reading under its limit.
 
     ``reading`` is what the chosen experiment reads, never above ``limit``; ``binding`` says what holds the value where
-    it is, and ``note`` says so in words where it is not the limit. ``remarks`` are further words.
+    it is, and ``note`` says so in words where it is not the limit. ``remarks`` are further words. ``unseen`` warns of a
+    limit so near the reading's baseline that it sees little of what the release tells.
     """
 
     shown_as = "choice"
@@ -80,6 +83,27 @@ class Choice(Valued, Shown):
         """What a reader should know beside the value; empty where the limit alone decides."""
         return "; ".join(filter(None, (_bound(self), *self.remarks)))
 
+    @property
+    def unseen(self) -> bool:
+        """Whether the reading hides most of what the chosen release tells.
+
+        A guess that ignores the release can be so good that the best one does too: with a prior of 0.1, "absent" is
+        right 90 times of 100, and no ε below log 9 makes the best guess better. Both the reading and the advantage
+        (which sees everything) are taken as shares of the way from no release to full disclosure, and the first is
+        then less than half of the second. At even odds success and advantage are the same share.
+
+        >>> import epsilens as el
+        >>> choose(el.laplace, "epsilon", at_most=0.9, reading="success", prior=0.1).unseen
+        True
+        >>> choose(el.laplace, "epsilon", at_most=0.55, reading="success").unseen
+        False
+        """
+        known = find(self.reading_name)
+        if not known.ignorable:
+            return False
+        floor = float(known.floor(**self.arguments))
+        return self.reading - floor < _SEEN * (known.ceiling - floor) * float(self.experiment.advantage())
+
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready record."""
         return {
@@ -91,6 +115,7 @@ class Choice(Valued, Shown):
             "reached": self.reading,
             "method": self.method,
             "note": self.note,
+            "unseen": self.unseen,
         }
 
 

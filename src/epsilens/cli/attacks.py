@@ -89,9 +89,9 @@ def _attack(said: Said) -> tuple[Callable[..., Any], dict[str, Any]]:
 
 
 def tamper(said: Said) -> None:
-    """Say how often a false record would be noticed behind the noise, or test published answers for one.
+    """Say how often false records would be noticed behind the noise, or test published answers for them.
 
-    With --bias: how often it is noticed. Without: how large a one stays hidden. With --bias and no noise: the ε at
+    With --bias: how often that is noticed. Without: how large a bias stays hidden. With --bias and no noise: the ε at
     which it is noticed. With --published and --expected, or --series: the verdict; exit code 3 when it is an alarm.
 
     For example: epsilens tamper --epsilon 1 --bias 3

@@ -22,11 +22,15 @@ data:
   person: person                  # a person's rows; omit if one row is one person
   max_rows: 5
   quasi_identifiers: [site, age, female, black, education]
-  secret: mental_visits > 0       # what the attacker wants to learn
+  secret:                         # what the attacker wants to learn
+    name: a mental-health visit   # what a sentence calls it
+    where: mental_visits > 0
+    columns: [mental_cost]        # other columns that give it away
 queries:
   - name: Count of people with a visit
     count: mental_visits > 0
     by: site
+    groups: [1, 2, 3, 4, 5, 6]    # published whether anyone is in them or not; or threshold: auto
   - sum: visits
     bounds: [0, 77]
   - average: income

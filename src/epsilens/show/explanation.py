@@ -17,6 +17,7 @@ from ..catalogue.parameter import Panel, flag
 from ..catalogue.parameters import PARAMETERS
 from ..errors import InputError, MissingExtra
 from . import charts
+from .advice import consequence, falls, instruction, unseen
 from .charts import icons
 from .document import (
     Cell,
@@ -44,7 +45,7 @@ from .document import (
 )
 from .presenters import Presented, finite
 from .readings import Row, rows
-from .sentences import consequence, falls, false_alarms, instruction, lead, mechanism, question, title
+from .sentences import false_alarms, lead, mechanism, question, title
 from .words import apart, frequencies, frequency, rounded_down, rounded_up
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ __all__ = [
 ]  # fmt: skip
 
 SCHEMA = 1
+_GUESSED = ("success", "posterior", "posterior_reversed")
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,8 @@ class Explanation(Presented):
     """What an experiment means for a person, ready to be shown.
 
     ``lead`` is the sentence with its emphasis, ``headline`` an instruction (empty unless something was chosen),
-    ``mechanism`` one line on how it works, ``rows`` the table, ``command`` what reproduces it (empty if nothing does).
+    ``mechanism`` one line on how it works, ``rows`` the table, ``command`` what reproduces it (empty if nothing does),
+    ``warning`` what a limit does not see (empty if it sees enough).
     """
 
     experiment: Experiment
@@ -78,11 +81,13 @@ class Explanation(Presented):
     command: str
     headline: str = ""
     choice: Choice | None = None
+    warning: Said = ()
 
     @property
     def sentence(self) -> str:
-        """The headline and the lead as one plain text."""
-        return f"{self.headline}: {flat(self.lead)}" if self.headline else flat(self.lead)
+        """The headline, the lead and the warning as one plain text."""
+        told = flat(self.lead) + (f" {flat(self.warning)}" if self.warning else "")
+        return f"{self.headline}: {told}" if self.headline else told
 
     @property
     def document(self) -> Document:
@@ -161,9 +166,9 @@ def explain(
 
     >>> import epsilens as el
     >>> print(explain(el.laplace(epsilon=1.0)))
-    An adversary who knows every other record guesses correctly whether a person is
-    in the data for 70 of 100 people. Without the release they would be right for
-    50 of 100.
+    An adversary who knows every other record guesses correctly 70 times of 100
+    whether the worst-placed person is in the data. Without the release they would
+    be right 50 times of 100.
     ...
     """
     if experiment.many:
@@ -183,9 +188,9 @@ def explain(
         given["epsilon_for_delta"] = float(checks.at_least("epsilon_for_delta", shown, 0.0))
     asked = question(experiment)
     table = rows(experiment, asked, given)
-    success, belief = table[0], next(r for r in table if r.key == "posterior")
+    success, belief, opposite = (next(r for r in table if r.key == k) for k in _GUESSED)
     right = math.nextafter(1, 0) if success.nearly else success.value
-    first = lead(asked, right, success.baseline, (belief.baseline, belief.value))
+    first = lead(experiment, right, success.baseline, (belief.baseline, belief.value), 1 - opposite.value)
     return Explanation(experiment, given, first, mechanism(experiment), table, _reproduce(experiment, given))
 
 
@@ -195,8 +200,8 @@ def chosen(choice: Choice) -> Explanation:
     >>> import epsilens as el
     >>> print(chosen(el.choose(el.laplace, "epsilon", at_most=0.55)))
     Use ε = 0.2107 or less: an adversary who knows every other record then guesses
-    correctly whether a person is in the data for at most 55 of 100 people. Without
-    the release it would be 50 of 100. Your limit is 55 of 100.
+    correctly at most 55 times of 100 whether the worst-placed person is in the
+    data. Without the release it would be 50 of 100. Your limit is 55 of 100.
     ...
     """
     args = choice.arguments
@@ -208,7 +213,7 @@ def chosen(choice: Choice) -> Explanation:
         taken["delta"] = args["delta"]
     about = explain(choice.experiment, **taken)
     then = consequence(choice, question(choice.experiment))
-    return replace(about, lead=then, headline=instruction(choice), choice=choice)
+    return replace(about, lead=then, headline=instruction(choice), choice=choice, warning=unseen(choice))
 
 
 def frame(experiment: Experiment, **arguments: float) -> pd.DataFrame:
@@ -275,8 +280,8 @@ def of_choice(choice: Choice) -> Document:
 
 
 def told(about: Explanation) -> Lead:
-    """The sentence, which continues the headline where there is one."""
-    return Lead((about.lead,), continues=bool(about.headline))
+    """The sentence, which continues the headline where there is one, and the warning beneath it."""
+    return Lead((about.lead, *((about.warning,) if about.warning else ())), continues=bool(about.headline))
 
 
 def _title(key: str) -> str:
@@ -294,14 +299,14 @@ def _shown(key: str, value: object) -> str:
 
 
 def pictures(about: Explanation) -> Icons:
-    """100 people before and after the release."""
+    """100 guesses before and after the release, all about one person."""
     row, asked = about.row("success"), question(about.experiment)
     right = 0.9999999 if row.nearly else row.value
     with_it, without = frequencies(right, row.baseline)
     limit = about.choice.limit if about.choice and about.choice.reading_name == "success" else None
     prior = about.arguments["prior"]
-    share = "half of them" if prior == 0.5 else f"{frequency(prior)}"
-    note = f"Each figure is one of 100 {asked.unit}, {share} {asked.group}. The adversary guesses for each."
+    share = "half of them" if prior == 0.5 else frequency(prior)
+    note = f"Each figure is one of 100 guesses{asked.about}; in {share} {asked.holds}."
     if icons.filled(row.value) == icons.filled(row.baseline):
         added = apart(right, row.baseline)
         note += " The release adds fewer than 1 of 100." if added else " The release changes no guess."
@@ -316,8 +321,8 @@ def _curves(about: Explanation) -> Section:
     e, prior, fpr = about.experiment, about.arguments["prior"], about.arguments["fpr"]
     both = (partial(charts.roc, e, prior, fpr), partial(charts.precision_recall, e, prior, fpr))
     note = (
-        "The adversary can trade false alarms for people found. Filled dot: the best guess. Hollow dot: at "
-        f"{false_alarms(fpr)}."
+        f"The adversary can find more by raising more false alarms, over 100 guesses{question(e).about}. "
+        f"Filled dot: the best guess. Hollow dot: at {false_alarms(fpr)}."
     )
     return Section(
         "How the guess can be tuned",

@@ -30,7 +30,7 @@ from .document import (
     said,
 )
 from .presenters import Presented, to_know, with_command
-from .words import frequencies, rounded_down, rounded_up
+from .words import frequencies, rounded_down, rounded_up, times
 
 __all__ = ["NotionsReport", "between", "enough", "listed", "of_conversion", "promise_sentence", "promised"]
 
@@ -120,8 +120,9 @@ sure of it; before the release they were 50 of 100 sure."
     """
     most, before = frequencies(sure(notion, epsilon), 0.5)
     if notion.kind == "nats":
-        what = f"{notion.attacker}, guesses a yes/no value right for at most "
-        return Span(what), Span(f"{most} people", "risk"), Span(f"; a coin gets {before}.")
+        what = f"{notion.attacker}, guesses a yes/no value right at most "
+        most, _ = times(sure(notion, epsilon), 0.5, per="of")
+        return Span(what), Span(most, "risk"), Span(f"; a coin gets {before}.")
     what = f"{notion.attacker} and gave even odds on {notion.asks} can become at most "
     return Span(what), Span(f"{most} sure", "risk"), Span(f" of it; before the release they were {before} sure.")
 

@@ -79,11 +79,11 @@ def _best_f_point(e: Experiment, value: float, beta: float, prior: float) -> tup
 
 #: What a count out of a round number says, with the baseline beside it.
 _COUNTED = {
-    "success": "Right for {n} of {of} {q.unit}; {base} without the release.",
-    "recall": "Finds {n} of {of} {q.group}; {base} without the release.",
-    "precision": "Of {of} flagged, {n} are {q.group}; {base} without the release.",
-    "auc": "Tells {q.one} from {q.other} {n} times of {of}; {base} without the release.",
-    "attack_success": "One right for {base} of {of} without the release can be right for {n} with it.",
+    "success": "Right {n} of {of} times; {base} without the release.",
+    "recall": "Finds {n} of {of} times that {q.holds}; {base} without the release.",
+    "precision": "Of {of} alarms, {n} are right; {base} without the release.",
+    "auc": "Tells {q.one} from {q.other} {n} of {of} times; {base} without the release.",
+    "attack_success": "One right {base} of {of} times against a release without this record can be right {n} with it.",
 }
 
 
@@ -95,14 +95,15 @@ def _counted(key: str, q: Question, value: float, floor: float) -> str:
 def _advantage(q: Question, value: float) -> str:
     scale = scale_for([value])
     n, of = count(value, scale), grouped(scale)
-    return f"Of {of} {q.group}, {n} more are flagged than of {of} {q.outside}."
+    return f"Raises the alarm {n} of {of} times more when {q.holds} than when not."
 
 
-def _posterior(q: Question, value: float, floor: float) -> str:
+def _belief(world: str, value: float, floor: float) -> str:
+    """How far an answer can raise belief in one of the two worlds."""
     if value == 1 > floor:
-        return "Some answers, however rare, leave as little doubt as one likes."
+        return f"Some answers, however rare, leave as little doubt as one likes that {world}."
     after, before = frequencies(value, floor)
-    return f"Belief can rise from {before.split(' of ')[0]} to {after}."
+    return f"Belief that {world} can rise from {before.split(' of ')[0]} to {after}."
 
 
 def _fbeta(point: tuple[float, float] | None) -> str:
@@ -124,17 +125,48 @@ def _factor(epsilon: float) -> str:
     return str(1 + Decimal(rounded_up(math.expm1(epsilon), 2)))
 
 
-def _epsilon(value: float, delta: float) -> str:
+#: Denominators, and false alarms taken where more of them leave nothing to promise.
+_SCALES = (100, 1_000, 10_000, 100_000, 1_000_000)
+_FEWER = (0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6, 0.0)
+
+
+def _epsilon(value: float, delta: float, fpr: float) -> str:
     if not math.isfinite(value):
         return "No bound without a δ." if delta == 0 else "No bound even with this δ."
-    aside = f"With δ = {small(delta)} set aside, the" if delta else "The"
-    return f"{aside} odds change by a factor of at most {_factor(value)}."
+    return _found(value, delta, fpr) if delta else f"The odds change by a factor of at most {_factor(value)}."
 
 
-def _delta(value: float, epsilon: float) -> str:
-    if value == 0:
-        return f"ε = {epsilon:g} holds for every answer."
-    return f"ε = {epsilon:g} holds once {frequencies(value)[0]} are set aside."
+def _delta(value: float, epsilon: float, fpr: float) -> str:
+    return _found(epsilon, value, fpr) if value else f"ε = {epsilon:g} holds for every answer."
+
+
+def _found(epsilon: float, delta: float, fpr: float) -> str:
+    """What (ε, δ) promises, worked out: no test finds more than e^ε times its false alarms, plus δ.
+
+    δ is no share of answers or of people. Where the promise is empty at this many false alarms, fewer are taken; all
+    numbers are rounded up.
+
+    >>> _found(0.5, 0.2212, 0.1)
+    'With 10 false alarms of 100, no test finds more than 39 of 100: 1.65 × 10 + 22.2.'
+    >>> _found(4.3772, 1e-5, 0.1)
+    'With 1 false alarm of 100, no test finds more than 80 of 100: 79.7 × 1 + 0.001.'
+    """
+    factor = _factor(epsilon) if epsilon < 700 else "inf"  # then only a test without false alarms is bounded
+    for share in (fpr, *(s for s in _FEWER if s < fpr)):
+        scale = next(
+            (n for n in _SCALES if share * n >= 0.999 and math.isclose(share * n, round(share * n))), scale_for([share])
+        )
+        alarms, beyond = small(float(f"{share * scale:.3g}")), rounded_up(max(delta * scale, 1e-3), 3)
+        most = (float(factor) * share * scale if share else 0.0) + float(beyond)
+        if most < scale:
+            told = (
+                f"{alarms} false alarm{'' if alarms == '1' else 's'} of {grouped(scale)}"
+                if share
+                else "no false alarms"
+            )
+            sums = f": {factor} × {alarms} + {beyond}" if share else ""
+            return f"With {told}, no test finds more than {grouped(math.ceil(most))} of {grouped(scale)}{sums}."
+    return "Rules nothing out."
 
 
 def _psi(value: float, sampled: bool) -> str:
@@ -172,8 +204,6 @@ def rows(e: Experiment, q: Question, given: Mapping[str, float]) -> tuple[Row, .
     """Every reading, in the order of the table; ``given`` holds the arguments of ``explain``."""
     prior, fpr, beta, baseline = (given[k] for k in ("prior", "fpr", "beta", "baseline"))
     table: list[Row] = []
-    never_certain = float(e.tradeoff(0.0)) > 0
-    some_certain = math.isinf(float(e.law.max_llr()))
 
     def add(
         group: str,
@@ -184,23 +214,26 @@ def rows(e: Experiment, q: Question, given: Mapping[str, float]) -> tuple[Row, .
         *,
         shown: bool = True,
         both: bool = False,
+        of: Experiment = e,
         **args: Any,
     ) -> float:
-        reading = key.removesuffix("_at_delta")
-        value, floor = float(getattr(e, reading)(**args)), float(find(reading).floor(**args))
+        reading = key.removesuffix("_at_delta").removesuffix("_reversed")
+        value, floor = float(getattr(of, reading)(**args)), float(find(reading).floor(**args))
         if both:  # a divergence has one order; the larger of the two is shown
             value = max(value, float(getattr(e.reverse(), reading)(**args)))
-        nearly = value == 1 > floor and find(reading).ceiling == 1 and never_certain
-        nearly = nearly and not (reading in ("posterior", "precision") and some_certain)
+        nearly = value == 1 > floor and find(reading).ceiling == 1 and float(of.tradeoff(0.0)) > 0
+        nearly = nearly and not (reading in ("posterior", "precision") and math.isinf(float(of.law.max_llr())))
         told = words(math.nextafter(1, 0) if nearly else value, floor)
         table.append(Row(key, group, name, symbol, value, floor, told, shown, nearly))
         return value
 
     member = e.worlds.kind is Kind.MEMBERSHIP
-    guessing = "Guessing who is in the data" if member else "Guessing which is true"
+    guessing = "Is the person in the data?" if member else "Which of the two is true?"
     add(guessing, "success", "Success", "", partial(_counted, "success", q), prior=prior)
     add(guessing, "advantage", "Advantage", "", lambda v, b: _advantage(q, v))
-    add(guessing, "posterior", "Most certain belief", "", lambda v, b: _posterior(q, v, b), prior=prior)
+    add(guessing, "posterior", "Most certain belief", "", partial(_belief, q.holds), prior=prior)
+    opposite = partial(_belief, q.fails)
+    add(guessing, "posterior_reversed", "And of the opposite", "", opposite, of=e.reverse(), prior=1 - prior)
     at = f"At {false_alarms(fpr)}"
     add(at, "recall", "Recall", "", partial(_counted, "recall", q), alpha=fpr)
     add(at, "precision", "Precision", "", partial(_counted, "precision", q), alpha=fpr, prior=prior)
@@ -218,11 +251,11 @@ def rows(e: Experiment, q: Question, given: Mapping[str, float]) -> tuple[Row, .
     )
     add(over, "attack_success", "Any other attack", "", partial(_counted, "attack_success", q), baseline=baseline)
     claim, delta, epsilon = "The guarantee", given["delta"], given["epsilon_for_delta"]
-    pure = add(claim, "epsilon", "Privacy loss at δ = 0", "ε", lambda v, b: _epsilon(v, 0.0), delta=0.0)
+    pure = add(claim, "epsilon", "Privacy loss at δ = 0", "ε", lambda v, b: _epsilon(v, 0.0, fpr), delta=0.0)
     unbounded = not math.isfinite(pure)
     at_delta = f"Privacy loss at δ = {small(delta)}"
-    add(claim, "epsilon_at_delta", at_delta, "ε", lambda v, b: _epsilon(v, delta), shown=unbounded, delta=delta)
-    add(claim, "delta", f"Loss beyond ε = {epsilon:g}", "δ", lambda v, b: _delta(v, epsilon), epsilon=epsilon)
+    add(claim, "epsilon_at_delta", at_delta, "ε", lambda v, b: _epsilon(v, delta, fpr), shown=unbounded, delta=delta)
+    add(claim, "delta", f"Loss beyond ε = {epsilon:g}", "δ", lambda v, b: _delta(v, epsilon, fpr), epsilon=epsilon)
     add(claim, "psi", "Sensitivity index", "ψ", lambda v, b: _psi(v, _samples_normal(e)))
     average, added = "Average evidence in one answer, in nats.", "Used to add up many releases."
     add(claim, "kl", "Kullback–Leibler divergence", "KL", lambda v, b: _nats(v, average), both=True)

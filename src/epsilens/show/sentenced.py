@@ -10,7 +10,7 @@ import numpy as np
 
 from ..shown import listed
 from .document import Document, Fact, Facts, Forms, Paragraph, Tone, said
-from .words import frequencies, number, rounded_down
+from .words import frequencies, number, rounded_down, times
 
 if TYPE_CHECKING:
     from ..attacks.mistaken import Mistaken
@@ -83,7 +83,7 @@ def worst(w: Worst) -> str:
     verb = "can become" if w.complete else "can become at most"
     text = f"For someone {who}, an even belief ({coin}) about {target} {verb} {reached}"
     if w.objective == "psi":
-        verb = "guesses right for" if w.complete else "guesses right for at most"
+        verb, reached = "guesses right" if w.complete else "guesses right at most", times(*beliefs, per="of")[0]
         text = f"Someone {who} {verb} {reached} between two values of {target}; a coin gets {coin}"
     if alone:
         text += f"; if records were independent, {alone[0]}"
@@ -151,9 +151,10 @@ def knowledge(k: Knowledge) -> str:
     """The prior and where it comes from."""
     most = "at most " if k.direction == "upper" and k.odds <= 1 else ""
     most = "at least " if k.direction == "upper" and k.odds > 1 else most
+    related = ", as long as the related records are known to them or are not in the data" if k.related else ""
     return (
         f"The adversary's prior is {most}{_probability(k.prior)}, from {k.because}; "
-        "it moves their odds, not how well the release tells the two worlds apart."
+        f"it moves their odds, not how well the release tells the two worlds apart{related}."
     )
 
 
@@ -181,10 +182,10 @@ def mistaken(m: Mistaken) -> str:
     """The cost of the mistake in words."""
     if np.ndim(m.success):
         return f"{np.size(m.success)} mistaken adversaries: read success beside best_success."
-    with_it, best, without = frequencies(float(m.success), float(m.best_success), float(m.baseline))
+    with_it, best, without = times(float(m.success), float(m.best_success), float(m.baseline), per="of")
     return (
-        f"An adversary who believes a prior of {float(m.believed_prior):.4g} is right for {with_it}; "
-        f"one who knows it is {float(m.prior):.4g} for {best}, and without the release for {without}."
+        f"An adversary who believes a prior of {float(m.believed_prior):.4g} is right {with_it}; "
+        f"one who knows it is {float(m.prior):.4g} is right {best}, and without the release {without}."
     )
 
 
@@ -200,7 +201,7 @@ def observed(o: Observed) -> str:
         return f"An attack with {point} is no better than chance: it is consistent with any ε."
     flipped = " (turned round, for it was worse than chance)" if o.flipped else ""
     if math.isinf(float(o.pure)):
-        least = "" if math.isinf(float(o.approximate)) else f"; with δ = {o.delta:g} set aside, ε is at least "
+        least = "" if math.isinf(float(o.approximate)) else f"; allowing δ = {o.delta:g}, ε is at least "
         least += _down(float(o.approximate)) if least else ""
         return f"An attack with {point}{flipped} is never wrong on one side: no finite ε allows it{least}."
     return (

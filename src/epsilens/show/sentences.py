@@ -1,66 +1,76 @@
-"""The sentences: what the adversary asks, how often they are right, what the mechanism does, what to do."""
+"""The sentences: what the adversary asks, how often they are right, what the mechanism does."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Context, Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..catalogue.mechanisms import CLAIMS, MECHANISMS
-from ..catalogue.parameter import Risk
-from ..catalogue.parameters import PARAMETERS, symbol
-from ..catalogue.readings import find
+from ..readings.law import Known
 from ..worlds import Kind
 from .document import Said, Span
-from .words import apart, count, frequencies, frequency, grouped, number, rounded_down, rounded_up, scale_for, small
+from .words import (
+    apart,
+    count,
+    frequencies,
+    frequency,
+    grouped,
+    rounded_down,
+    rounded_up,
+    scale_for,
+    small,
+    times,
+)
 
 if TYPE_CHECKING:
-    from ..choice.choice import Choice
     from ..experiment import Experiment
 
-__all__ = [
-    "Question", "consequence", "falls", "false_alarms", "instruction", "lead", "mechanism", "question", "safe_value",
-    "title",
-]  # fmt: skip
+__all__ = ["Question", "beliefs", "false_alarms", "lead", "mechanism", "question", "title"]
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What the adversary wants to know, in the words the readings need."""
+    """What the adversary wants to know, in the words the readings need; ``holds`` is H1, ``fails`` H0.
+
+    Every number is that of one person (or one answer), attacked over and over: ``about`` says which.
+    """
 
     asks: str
-    unit: str
+    about: str
     one: str
     other: str
     group: str
     outside: str
     holds: str
+    fails: str
     who: str = "An adversary who knows every other record"
 
 
 _MEMBER = Question(
-    "whether a person is in the data", "people", "someone in the data", "someone not in it", "in the data", "not in it",
-    "the person is in the data",
+    "whether {} is in the data", " about {}", "someone in the data", "someone not in it", "in the data", "not in it",
+    "the person is in the data", "the person is not in the data",
 )  # fmt: skip
 _NOT_MEMBER = Question(
-    "whether a person is in the data", "people", "someone not in the data", "someone in it", "not in the data", "in it",
-    "the person is not in the data",
+    "whether {} is in the data", " about {}", "someone not in the data", "someone in it", "not in the data", "in it",
+    "the person is not in the data", "the person is in the data",
 )  # fmt: skip
 _VALUE = Question(
-    "which of two values a person's record has", "people", "a record with the second value", "one with the first",
-    "with the second value", "with the first", "the record has the second value",
+    "which of two values {}'s record has", " about {}'s record", "a record with the second value", "one with the first",
+    "with the second value", "with the first", "the record has the second value", "the record has the first value",
 )  # fmt: skip
 _SECRET = Question(
-    "whether the target has the secret", "people", "someone with the secret", "someone without it", "with the secret",
-    "without it", "the target has the secret", "An adversary who compares the answers",
+    "whether the target has the secret", " about the target", "someone with the secret", "someone without it",
+    "with the secret", "without it", "the target has the secret", "the target does not have the secret",
+    "An adversary who compares the answers",
 )  # fmt: skip
 _TAMPERED = Question(
-    "whether a false record moved the answer", "answers", "a tampered answer", "an honest one", "tampered with",
-    "honest", "the answer was tampered with", "A defender who knows the true answer",
+    "whether false records moved the answer", " about an answer", "a tampered answer", "an honest one", "tampered with",
+    "honest", "the answer was tampered with", "the answer is honest", "A defender who knows the expected answer",
 )  # fmt: skip
 
 
@@ -73,21 +83,38 @@ def question(e: Experiment) -> Question:
 
     >>> import epsilens as el
     >>> question(el.laplace(epsilon=1.0, neighbours="replace")).asks
-    "which of two values a person's record has"
+    "which of two values the worst-placed person's record has"
     """
     usual = _REVERSED if e.worlds.reversed else _QUESTIONS
     if e.worlds.kind in usual:
-        return usual[e.worlds.kind]
+        found, person = usual[e.worlds.kind], "the worst-placed person" if _worst_placed(e) else "the person"
+        return replace(found, asks=found.asks.format(person), about=found.about.format(person))
     return Question(
-        f"which of two is true, “{e.h0}” or “{e.h1}”,",
-        "cases",
+        f"which of two is true, “{e.h0}” or “{e.h1}”",
+        "",
         "a case of the second kind",
         "one of the first",
         "of the second kind",
         "of the first",
         e.h1,
+        e.h0,
         *([_knows(len(e.parameters["known"]))] if e.worlds.kind is Kind.CORRELATED else []),
     )
+
+
+def _worst_placed(e: Experiment) -> bool:
+    """Whether nobody is easier to tell: the mechanism's own pair, not that of a person who moves the answer less."""
+    if e.parts:
+        return all(_worst_placed(part) for part, _ in e.parts)
+    p, known = e.parameters, e.origin in MECHANISMS or e.origin in CLAIMS
+    return known and e.origin != "exponential" and p.get("shift", p.get("sensitivity")) == p.get("sensitivity")
+
+
+def _bounded(e: Experiment) -> bool:
+    """Whether the pair stands for releases that may be less risky: a claim, or training by its dominating pair."""
+    if e.parts:
+        return any(_bounded(part) for part, _ in e.parts)
+    return e.law.known is Known.BOUND or e.origin in CLAIMS or e.origin in ("pure", "approximate", "dpsgd")
 
 
 def _knows(records: int) -> str:
@@ -96,30 +123,40 @@ def _knows(records: int) -> str:
     return f"An adversary who knows {known}, and how records go together,"
 
 
-def lead(asked: Question, success: float, baseline: float, belief: tuple[float, float]) -> Said:
+def lead(e: Experiment, success: float, baseline: float, belief: tuple[float, float], least: float) -> Said:
     """The sentence that comes first: right guesses with the release, and without it.
 
-    A strong prior can hide a risk: the best guess is then the same for everyone, with or without the release. Where
-    that happens, ``belief`` (before, and at its most certain) says what the release still tells.
+    A strong prior can hide a risk: the best guess is then the same, with or without the release. Where that happens,
+    ``belief`` (before, and at its most certain) and ``least`` (at its least) say what the release still tells.
     """
-    with_it, without = frequencies(success, baseline)
+    asked, bounded = question(e), _bounded(e)
+    with_it, without = times(success, baseline, exact=bounded, per="of")
+    most = "at most " if bounded else ""
+    if bounded and " than " in with_it:  # "at most more than 99" says nothing
+        with_it = "nearly every time"
     spans = [
-        Span(f"{asked.who} guesses correctly {asked.asks} for "),
+        Span(f"{asked.who} guesses correctly {most}"),
         Span(with_it, "risk"),
-        Span(f" {asked.unit}. Without the release they would be right for "),
+        Span(f" {asked.asks}. Without the release they would be right "),
     ]
     if apart(success, baseline):
         return (*spans, Span(f"{without}.", "strong"))
     spans.append(Span(without, "strong"))
     before, after = belief
     if apart(after, before):
-        start, end = frequencies(before, after) if after < 1 else (frequency(before), "near certainty")
+        start, end, low = beliefs(before, after, least)
         hidden = (
-            f" too, because they guess the same for everyone. Yet belief that {asked.holds} can rise from {start} to "
+            f" too, because they guess the same every time. Yet belief that {asked.holds} can rise from {start} to "
         )
-        return (*spans, Span(hidden), Span(f"{end}.", "risk"))
+        return (*spans, Span(hidden), Span(end, "risk"), Span(" or fall to "), Span(f"{low}.", "risk"))
     added = "nothing" if success == baseline else "fewer than 1 of 1,000,000"
     return (*spans, Span(f" too: the release adds {added}."))
+
+
+def beliefs(*values: float) -> tuple[str, ...]:
+    """Beliefs shown together; no answer leaves certainty, however near it may come."""
+    shown = iter(frequencies(*(v for v in values if 0 < v < 1)))
+    return tuple("near certainty" if v == 1 else "nearly none" if v == 0 else next(shown) for v in values)
 
 
 def false_alarms(fpr: float) -> str:
@@ -147,7 +184,7 @@ _TITLES = {
     "claims": "Any release with these (ε, δ)",
     "privacy_loss_distribution": "A privacy-loss distribution",
     "correlated": "Correlated records",
-    "tampering": "A false record",
+    "tampering": "False records",
 }
 
 
@@ -246,89 +283,3 @@ _REACH = {
     "discrete_gaussian": _reach_discrete_gaussian,
     "staircase": _reach_staircase,
 }
-
-
-# -- what to do ---------------------------------------------------------------------------------------------------
-
-
-def falls(parameter: str) -> bool:
-    """Whether risk falls as the parameter grows."""
-    return parameter in PARAMETERS and PARAMETERS[parameter].risk is Risk.FALLS
-
-
-def safe_value(choice: Choice) -> tuple[str, str]:
-    """The chosen value rounded to the safe side, and the words that say which side that is."""
-    known = PARAMETERS.get(choice.parameter)
-    if known is not None and known.risk is Risk.RISES:
-        if known.whole:
-            return f"{choice.value:.0f}", "or fewer"
-        return rounded_down(choice.value), "or less"
-    if falls(choice.parameter):
-        return rounded_up(choice.value), "or more"
-    return repr(choice.value).removesuffix(".0"), ""
-
-
-def instruction(choice: Choice) -> str:
-    """The headline: what to set the parameter to.
-
-    >>> import epsilens as el
-    >>> instruction(el.choose(el.gaussian, "sigma", at_most=0.05, reading="roc", fpr=0.01))
-    'Use σ = 1.468 or more'
-    """
-    named = symbol(choice.parameter)
-    value, side = safe_value(choice)
-    if choice.binding.free:
-        return f"Any {named} {'down' if falls(choice.parameter) else 'up'} to {value} keeps this limit"
-    return f"Use {named} = {value} {side}".rstrip()
-
-
-def consequence(choice: Choice, asked: Question) -> Said:
-    """What the chosen value achieves: the reading, its baseline and the limit."""
-    name, args = choice.reading_name, choice.arguments
-    reader = " ".join(asked.who.lower().split()[:2])  # an adversary, or a defender
-    phrases = {
-        "success": f"{asked.who[0].lower()}{asked.who[1:]} then guesses correctly {asked.asks} for at most |"
-        f" {asked.unit}",
-        "recall": f"at {false_alarms(args.get('alpha', 0))}, {reader} then finds at most | {asked.group}",
-        "roc": f"at {false_alarms(args.get('fpr', 0))}, {reader} then finds at most | {asked.group}",
-        "posterior": f"{reader}'s belief that {choice.experiment.h1} then never rises above |",
-        "precision": f"of those {reader} flags, at most | are then {asked.group}",
-        "auc": f"{reader} then tells {asked.one} from {asked.other} at most | times",
-        "attack_success": "any attack then succeeds for at most |",
-    }
-    floor = float(find(name).floor(**args))
-    if name not in phrases:
-        return (
-            Span(f"{_spoken(choice)} is then at most "),
-            Span(small(choice.limit), "risk"),
-            Span(", your limit. Without the release it would be "),
-            Span("0." if floor == 0 else f"{number(floor)}.", "strong"),
-        )
-    near = choice.limit - choice.reading < 1e-3 * (choice.limit - floor)  # at most the limit, then, in round numbers
-    reached, without, limit = frequencies(choice.limit if near else choice.reading, floor, choice.limit, exact=True)
-    before, after = phrases[name].split("|")
-    if " than " in reached:  # "at most more than 99" says too much
-        before = before.removesuffix("at most ")
-    return (
-        Span(before),
-        Span(reached, "risk"),
-        Span(f"{after}. Without the release it would be "),
-        Span(without, "strong"),
-        Span(". Your limit is "),
-        Span(f"{limit}.", "strong"),
-    )
-
-
-def _spoken(choice: Choice) -> str:
-    args = choice.arguments
-    known = {
-        "advantage": "the adversary's advantage over guessing",
-        "fbeta": f"the best F-score (β = {args.get('beta', 1):g})",
-        "delta": f"δ at ε = {args.get('epsilon', 0):g}",
-        "epsilon": f"ε at δ = {small(args.get('delta', 0))}",
-        "psi": "the sensitivity index ψ",
-        "renyi": f"the Rényi divergence of order {args.get('order', 2):g}",
-        "kl": "the Kullback–Leibler divergence",
-        "chernoff": "the Chernoff information",
-    }
-    return known.get(choice.reading_name, find(choice.reading_name).label)

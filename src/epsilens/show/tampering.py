@@ -1,4 +1,8 @@
-"""Tampering in words: what a false record does, how often it is noticed, what stays hidden; verdicts on answers."""
+"""Tampering in words: what false records do, how often that is noticed, what stays hidden; verdicts on answers.
+
+One record moves an answer by its sensitivity at most; a larger bias takes several. All of it is what a defender sees
+who knows what the answer should be.
+"""
 
 from __future__ import annotations
 
@@ -29,15 +33,16 @@ __all__ = [
 SCHEMA = 1
 #: A table: its title, its head and its rows.
 Rows = tuple[str, list[str], list[list[str]]]
+_KNOWS = "someone who knows what it should be"
 _TEST_NAMES = {"optimal": "best", "one-sided": "one-sided", "two-sided": "two-sided"}
 
 
 def _moved(bias: float, stretch: float) -> str:
-    """What the false record does."""
-    wide = f"makes the noise {small(stretch)} times as wide" if stretch > 1 else ""
+    """What the false records do together."""
+    wide = f"make the noise {small(stretch)} times as wide" if stretch > 1 else ""
     if bias == 0:
-        return f"only {wide}" if wide else "adds nothing"
-    does = f"adds {small(bias)} to this answer" if bias > 0 else f"takes {small(-bias)} from this answer"
+        return f"only {wide}" if wide else "add nothing"
+    does = f"add {small(bias)} to this answer" if bias > 0 else f"take {small(-bias)} from this answer"
     return f"{does} and {wide}" if wide else does
 
 
@@ -47,6 +52,13 @@ def _noise(parameters: Mapping[str, Any]) -> str:
         return f"Laplace noise of scale {rounded_up(p['scale'])} (ε = {small(p['epsilon'])})"
     said = f" (ε = {small(p['epsilon'])}, δ = {small(p['delta'])})" if "epsilon" in p else ""
     return f"Gaussian noise of standard deviation {rounded_up(p['sigma'])}{said}"
+
+
+def _one(parameters: Mapping[str, Any]) -> str:
+    """What one record can do; more takes several."""
+    if "sensitivity" not in parameters:
+        return ""
+    return f"One record moves the answer by at most {small(parameters['sensitivity'])}; more takes several."
 
 
 def _unit(parameters: Mapping[str, Any]) -> float:
@@ -64,13 +76,13 @@ def _report(
     sections = [Section(name, (plain_table(head, rows, name),)) for name, head, rows in tables]
     if chart is not None:
         figure = Figure(chart)
-        sections.insert(0, Section("The size of a false record", (figure,), forms=Forms.PAGE))
+        sections.insert(0, Section("What false records move together", (figure,), forms=Forms.PAGE))
     body = Document(title, "Tampering", (Lead((said(sentence),)),), (*sections, *to_know(remarks)))
     return Report(body, {"schema": SCHEMA, "sentence": sentence, **payload, "command": ""})
 
 
 def present(t: Tampering) -> Document:
-    """One false record, at the usual share of false alarms; many at once are only listed."""
+    """One bias, at the usual share of false alarms; many at once are only listed."""
     if t.many:
         return of_experiment(t)
     return about(t).body
@@ -87,17 +99,20 @@ def of_rule(rule: Rule) -> Document:
 
 
 def about(t: Tampering, alpha: float = 0.05, power: float = 0.9) -> Report:
-    """One false record and the tests for it.
+    """What false records add together, and the tests for it.
 
     >>> import epsilens as el
     >>> print(about(el.tampering(epsilon=1.0, bias=1.0), alpha=0.1).sentence)
-    A false record that adds 1 to this answer would be noticed 27 times in 100; a false alarm is accepted 10 times in...
+    False records that together add 1 to this answer would be noticed 27 times in 100 by someone who knows what it...
     """
     p = t.parameters
     bias, theta = float(p["bias"]), float(p["stretch"])
     rules = [t.optimal(alpha), t.one_sided(alpha), t.two_sided(alpha)]
     seen, alarms = times(float(rules[0].power), float(alpha))
-    sentence = f"A false record that {_moved(bias, theta)} would be noticed {seen}; a false alarm is accepted {alarms}."
+    moved = _moved(bias, theta)
+    sentence = (
+        f"False records that together {moved} would be noticed {seen} by {_KNOWS}; a false alarm is accepted {alarms}."
+    )
     tests = [[_TEST_NAMES[r.test], r.alarm, number(float(r.power), float(alpha)), number(float(alpha))] for r in rules]
     back = t.reverse()
     divergences = {"kl": t.kl(), "reverse_kl": back.kl(), "chernoff": t.chernoff()}
@@ -116,9 +131,9 @@ def about(t: Tampering, alpha: float = 0.05, power: float = 0.9) -> Report:
             [[words[k], number(float(v))] for k, v in divergences.items()],
         ),
     ]
-    remarks = [f"{_noise(p)} hides the false record as it hides people."]
+    remarks = [f"{_noise(p)} hides false records as it hides people. {_one(p)}"]
     if theta > 1:
-        remarks.append("The stretched noise is a model of what the false record does to the answer.")
+        remarks.append("The stretched noise is a model of what the false records do to the answer.")
     remarks += [_epsilon_remark(p, bias, theta, alpha, power)]
     payload = {
         "experiment": t.to_dict(),
@@ -152,7 +167,7 @@ def _size_table(sizes: list[dict[str, float | None]], alpha: float) -> Rows:
         for s in sizes
     ]
     head = ["Noticed at most", "best test", "one-sided", "two-sided"]
-    return f"Largest false record, with false alarms {times(alpha)[0]}", head, rows
+    return f"The most false records move together, with false alarms {times(alpha)[0]}", head, rows
 
 
 def _epsilon_remark(p: Mapping[str, Any], bias: float, theta: float, alpha: float, power: float) -> str:
@@ -172,22 +187,23 @@ def _epsilon_remark(p: Mapping[str, Any], bias: float, theta: float, alpha: floa
 
 
 def limits(parameters: Mapping[str, Any], theta: float, alpha: float, power: float) -> Report:
-    """How large a false record stays hidden behind this noise."""
+    """How far false records can move an answer and stay hidden behind this noise."""
     p = parameters
     unit, noise = _unit(p), p["noise"]
     powers = tuple(sorted({0.1, 0.25, 0.5, 0.75, 0.9, 0.99, power}))
     sizes = _sizes(noise, unit, theta, alpha, tuple(q for q in powers if q >= alpha))
     size = boundary("optimal", noise, theta, alpha, power) * unit
     seen, alarms = times(power), times(alpha)
-    wide = f"makes the noise {small(theta)} times as wide and " if theta > 1 else ""
+    wide = f"make the noise {small(theta)} times as wide and " if theta > 1 else ""
+    accepted = f"by {_KNOWS}; a false alarm is accepted {alarms[0]}."
     if size == 0:
-        sentence = f"Every false record is noticed at least {seen[0]}; a false alarm is accepted {alarms[0]}."
+        sentence = f"Every false record is noticed at least {seen[0]} {accepted}"
     elif math.isinf(size):
-        sentence = f"Any false record is noticed at most {seen[0]}; a false alarm is accepted {alarms[0]}."
+        sentence = f"Any false records are noticed at most {seen[0]} {accepted}"
     else:
         sentence = (
-            f"A false record that {wide}moves this answer by up to {rounded_down(size)} would be noticed at most "
-            f"{seen[0]}, however it is tested; a false alarm is accepted {alarms[0]}."
+            f"False records that together {wide}move this answer by up to {rounded_down(size)} would be noticed at "
+            f"most {seen[0]}, however it is tested, {accepted}"
         )
     payload = {
         "parameters": dict(p),
@@ -197,22 +213,23 @@ def limits(parameters: Mapping[str, Any], theta: float, alpha: float, power: flo
         "hidden_bias": finite(size),
         "sizes": sizes,
     }
-    remarks = (f"{_noise(p)} hides false records as it hides people.",)
+    remarks = (f"{_noise(p)} hides false records as it hides people. {_one(p)}",)
     chart = partial(power_chart, noise, unit, theta, alpha, None, 0.0)
     return _report(sentence, [_size_table(sizes, alpha)], remarks, payload, chart)
 
 
 def price(needed: float, bias: float, theta: float, alpha: float, power: float, said: Mapping[str, Any]) -> Report:
-    """The ε at which a false record is noticed."""
+    """The ε at which false records are noticed."""
     seen, alarms = times(power, alpha)
     what = _moved(bias, theta)
     if needed == 0:
-        sentence = f"A false record that {what} is noticed at least {seen} at any ε"
+        sentence = f"False records that together {what} are noticed at least {seen} at any ε"
     else:
-        sentence = f"Use ε = {rounded_up(needed)} or more to notice a false record that {what} at least {seen}"
+        sentence = f"Use ε = {rounded_up(needed)} or more to notice false records that together {what} at least {seen}"
     payload = {"epsilon": needed, "bias": bias, "stretch": theta, "alpha": alpha, "power": power, **said}
     remarks = ("A larger ε shows tampering and people alike: weigh it against what an adversary learns.",)
-    return _report(f"{sentence}; a false alarm is accepted {alarms}.", (), remarks, payload)
+    told = f"{sentence}, if you know what it should be; a false alarm is accepted {alarms}."
+    return _report(told, (), remarks, payload)
 
 
 # -- was it tampered with? ----------------------------------------------------------------------------------------
@@ -251,7 +268,7 @@ def verdict(d: Detection) -> str:
     )
     told += f"{accepted}."
     if d.bias is not None and d.power is not None:
-        told += f" A false record of {small(d.bias)} would have been noticed {times(d.power)[0]}."
+        told += f" False records that add up to {small(d.bias)} would have been noticed {times(d.power)[0]}."
     return told
 
 
@@ -281,7 +298,7 @@ def detection(d: Detection) -> Report:
         ["missed at least every other time, up to", number(d.blind_spot)],
     ]
     if d.bias is not None and d.power is not None:
-        rows.append([f"share noticed of a false record of {small(d.bias)}", number(d.power)])
+        rows.append([f"share noticed of false records adding up to {small(d.bias)}", number(d.power)])
     payload = {"detection": d.to_dict() | {"blind_spot": finite(d.blind_spot)}}
     table = ("The test", ["", "value"], rows)
     return _report(verdict(d), [table], [_PREMISE], payload, title=_ASKED)

@@ -153,14 +153,14 @@ def people_of_100(count: int, total: int) -> str:
     return text[0].upper() + text[1:] + " people"
 
 
-def times(*shares: float, exact: bool = False) -> tuple[str, ...]:
+def times(*shares: float, exact: bool = False, per: str = "in") -> tuple[str, ...]:
     """Shares as people say them, out of one denominator; with ``exact`` one at which each is a count.
 
-    >>> times(0.2718, 0.1)
-    ('27 times in 100', '10 times in 100')
+    >>> times(0.2718, 0.1), times(0.6967, per="of")
+    (('27 times in 100', '10 times in 100'), ('70 times of 100',))
     """
     out = []
     for text in frequencies(*shares, exact=exact):
         shown, scale = text.split(" of ")
-        out.append(f"{shown} time{'' if shown in ('1', 'fewer than 1') else 's'} in {scale}")
+        out.append(f"{shown} time{'' if shown in ('1', 'fewer than 1') else 's'} {per} {scale}")
     return tuple(out)

@@ -368,7 +368,10 @@ def test_sizes_outside_their_domain(alpha: Any) -> None:
 
 def test_words() -> None:
     t = el.tampering(epsilon=1.0, bias=1.0)
-    assert str(t).startswith("A false record that adds 1 to this answer would be noticed 14 times in 100")
+    told = " ".join(str(t).split())
+    assert told.startswith(
+        "False records that together add 1 to this answer would be noticed 14 times in 100 by someone"
+    )
     assert "best" in t._repr_html_()
     assert str(t.one_sided(0.1)).startswith("one-sided test, alarm above 1.60944")
     assert "&minus;" in t.two_sided(0.1)._repr_html_() or "−" in t.two_sided(0.1)._repr_html_()

@@ -1,8 +1,13 @@
 """What the adversary knows before the release, as prior odds (paper 000, §5).
 
-Whatever is known beforehand (how common a value is, what other records say, what the same record said at other times)
-multiplies the likelihood ratio by a constant. So it is one number, c = P(H0)/P(H1) = (1−π)/π, and it never touches the
-trade-off, which belongs to the mechanism alone: a :class:`Knowledge` is handed to the readings that take a prior.
+What is known of one record beforehand (how common a value is, what records say that are known or are not in the data)
+multiplies the likelihood ratio by a constant. So it is one number, c = P(H0)/P(H1) = (1−π)/π, and leaves the trade-off
+alone, which belongs to the mechanism: a :class:`Knowledge` is handed to the readings that take a prior.
+
+Related records that are in the data and *unknown* are another matter: the answer then speaks of the record through
+them as well, the two laws are mixtures over their values, and the trade-off changes. With two records that agree 9
+times of 10, an adversary who knows neither guesses one right 0.784 of the time behind Laplace noise of scale 1 on
+their sum, not 0.697: :mod:`epsilens.build.correlated` has that experiment.
 
 >>> import epsilens as el
 >>> known = el.Knowledge.from_coefficients(rho_p=0.2, rho_c=0.1)
@@ -73,6 +78,11 @@ class Knowledge(Valued, Sentenced, Told):
     direction: str = "exact"
 
     @property
+    def related(self) -> bool:
+        """Whether other records are part of it: it is then all there is only if they are known, or not in the data."""
+        return self.source in ("records", "time") or self.direction == "upper"
+
+    @property
     def h0(self) -> str:
         """The first world in words."""
         return self.worlds.h0
@@ -83,7 +93,11 @@ class Knowledge(Valued, Sentenced, Told):
         return self.worlds.h1
 
     def of(self, experiment: Experiment) -> Informed:
-        """The experiment as this adversary reads it: the same trade-off, this prior."""
+        """The experiment as this adversary reads it: the same trade-off, this prior.
+
+        Where other records are related, they must be known to the adversary or not be in the data: otherwise build the
+        experiment with :mod:`epsilens.build.correlated`.
+        """
         if not isinstance(experiment, Experiment):
             raise InputError(
                 f"experiment is {brief(experiment)}: give what laplace, gaussian and the like return",
@@ -363,7 +377,7 @@ class Informed(Valued, Shown):
         return max(self.prior, 1 - self.prior)
 
     def tradeoff(self, alpha: ArrayLike) -> Number:
-        """The experiment's own: knowledge does not change it."""
+        """The experiment's own: a prior does not change it (unknown related records in the data would)."""
         return self.experiment.tradeoff(alpha)
 
     def success(self) -> Number:
@@ -371,7 +385,7 @@ class Informed(Valued, Shown):
         return self.experiment.success(self.prior)
 
     def posterior(self) -> Number:
-        """The most certain of H1 this adversary can become."""
+        """The most certain of H1 this adversary can become; of H0 they may become surer still."""
         return self.experiment.posterior(self.prior)
 
     def precision(self, alpha: ArrayLike | None = None, *, recall: ArrayLike | None = None) -> Number:

@@ -210,8 +210,8 @@ def detect(
 ) -> Detection:
     """Was a published answer tampered with? ``expected`` is the true answer, recomputed from data that is trusted.
 
-    ``side`` says where a false record would push the answer: "above", "below", or "both" if unknown. With ``bias`` the
-    verdict tells how often a false record of that size would have been noticed.
+    ``side`` says where false records would push the answer: "above", "below", or "both" if unknown. With ``bias`` the
+    verdict tells how often false records that add up to it would have been noticed.
 
     >>> d = detect(106.0, 100.0, epsilon=1.0, bias=3.0)
     >>> round(d.p_value, 6), d.alarm, round(d.power, 4)

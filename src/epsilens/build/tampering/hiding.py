@@ -1,4 +1,4 @@
-"""How large a false record stays hidden, how large a one is noticed, and the ε at which it is.
+"""How far false records can move an answer and stay hidden, how far they are noticed, and the ε at which they are.
 
 Replaces Corollary 1 of paper 003, which a bias of 0 satisfies and a large one violates. The share noticed rises with
 the size of the bias, so each question has one boundary, m* in units of the noise: closed forms where they exist, one
@@ -138,7 +138,7 @@ def hidden_bias(
     power: float = 0.5,
     test: str = "optimal",
 ) -> Number:
-    """The largest false record, in units of the answer, that is noticed at most a share ``power`` of the time.
+    """The most false records can move the answer together and be noticed at most a share ``power`` of the time.
 
     ``alpha`` is the share of false alarms accepted. With ``test="optimal"`` no test of that size notices it more often;
     "two-sided" is what a defender can do who does not know its sign. Infinite where no size is noticed so often.
@@ -177,7 +177,7 @@ def detected_bias(
     power: float = 0.9,
     test: str = "optimal",
 ) -> Number:
-    """The smallest false record, in units of the answer, that is noticed at least a share ``power`` of the time.
+    """The least false records must move the answer together to be noticed at least a share ``power`` of the time.
 
     Infinite where no size is (certainty needs an infinite one), 0 where the stretched noise alone gives it away.
 
@@ -205,7 +205,7 @@ def epsilon_to_detect(
     power: float = 0.9,
     test: str = "optimal",
 ) -> float:
-    """The smallest ε at which a false record of this size is noticed at least a share ``power`` of the time.
+    """The smallest ε at which false records that add up to this are noticed at least a share ``power`` of the time.
 
     The price of seeing it: ε = m*·sensitivity/|bias| for Laplace noise, and for Gaussian noise the ε whose calibrated σ
     is |bias|/m*. 0 where any ε will do.

@@ -1,6 +1,6 @@
-"""Tampering (paper 003, corrected): a false record shifts a noisy answer, and the defender tests for it.
+"""Tampering (paper 003, corrected): false records shift a noisy answer, and the defender tests for it.
 
-The answer should be ``expected`` plus noise; a false record adds ``bias`` to it and may stretch the noise by
+The answer should be ``expected`` plus noise; false records add ``bias`` to it together and may stretch the noise by
 ``stretch``. In units of the noise the defender tests Lap(0, 1) against Lap(m, θ), or N(0, 1) against N(μ, θ²), with
 m = |bias|/unit. More noise protects people and hides tampering alike.
 
@@ -113,12 +113,11 @@ def pair(noise: str, m: Array, theta: float) -> Law:
 
 
 def checked_stretch(stretch: Any) -> float:
-    """θ: a false record adds randomness, it takes none away."""
+    """θ: false records add randomness, they take none away."""
     theta = checks.scalar("stretch", stretch)
     if not 1 <= theta <= 1e6:
         raise InputError(
-            f"stretch is {theta:.12g}: a false record cannot make the noise smaller, "
-            "so give a number from 1 to 1000000",
+            f"stretch is {theta:.12g}: false records cannot make the noise smaller, so give a number from 1 to 1000000",
             parameter="stretch",
         )
     return theta
@@ -206,11 +205,14 @@ def tampering(
     sigma: ArrayLike | None = None,
     calibration: str = "analytic",
 ) -> Tampering:
-    """A false record that adds ``bias`` (of either sign) to a noisy answer, and may stretch its noise.
+    """False records that together add ``bias`` (of either sign) to a noisy answer, and may stretch its noise.
+
+    One record moves the answer by ``sensitivity`` at most, so a larger bias takes several. The defender who tests for
+    it knows what the answer should be.
 
     Say the noise by ``epsilon`` (with ``delta`` for Gaussian noise), ``scale`` or ``sigma``. H0: nobody tampered.
-    With Laplace noise and stretch 1 only m = ε·|bias|/sensitivity matters. A stretched noise is a model of what a
-    random false record does to the answer: the exact law would be the noise convolved with the record's.
+    With Laplace noise and stretch 1 only m = ε·|bias|/sensitivity matters. A stretched noise is a model of what
+    random false records do to the answer: the exact law would be the noise convolved with theirs.
 
     >>> t = tampering(epsilon=1.0, bias=1.0)
     >>> t.one_sided(0.1).power, round(t.two_sided(0.1).power, 6), t.roc(0.1)
@@ -232,7 +234,7 @@ def tampering(
             parameter="bias",
         )
     told = {**made.told, "bias": moved, "stretch": theta, "noise": made.kind}
-    notes = ("the stretched noise is a model of what the false record does to the answer",) if theta > 1 else ()
+    notes = ("the stretched noise is a model of what the false records do to the answer",) if theta > 1 else ()
     return Tampering(
         pair(made.kind, m, theta),
         "tampering",

@@ -1,4 +1,4 @@
-"""One chart a finding: how sure an attacker can become, what knowing others gains, how often a false record is seen."""
+"""One chart a finding: how sure an attacker can become, what knowing others gains, how often false records are seen."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def _few(points: Sequence[Point]) -> list[Point]:
     return [p for k, p in enumerate(points) if k % step == 0 or k == len(points) - 1]
 
 
-# -- tampering: how often a false record is noticed, by its size --------------------------------------------------
+# -- tampering: how often false records are noticed, by what they move ------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,7 @@ class PowerCurve:
         ]
         if self.chosen:
             layers.append(dot(self.chosen, filled=False))
-        x = linear_axis(0, self.most, grid=False, title="Size of the false record", titlePadding=8)
+        x = linear_axis(0, self.most, grid=False, title="Moved by false records together", titlePadding=8)
         return square(width, self.title, self.subtitle, [*layers, *self._labels(plot_width(width))], x, self.aria)
 
     def _labels(self, plot: int) -> list[Layer]:
@@ -217,7 +217,7 @@ def power_chart(
     span = tuple(float(m * unit) for m in places)
     half = boundary("optimal", noise, theta, alpha, 0.5) * unit
     aria = (
-        f"Noticed of 100 against the size of the false record, from {best[0]:.0f} at size 0 to {best[-1]:.0f} at "
+        f"Noticed of 100 against what false records move together, from {best[0]:.0f} at 0 to {best[-1]:.0f} at "
         f"{number(float(most * unit))}; half are noticed at {number(half)}."
     )
     curve = PowerCurve(

@@ -27,7 +27,7 @@ _TIE = "\ue000"
 
 def tie(text: str) -> str:
     """Keep frequencies in one piece when the text is wrapped."""
-    return re.sub(r"(?<=\d) of (?=\d)", f"{_TIE}of{_TIE}", text)
+    return re.sub(r"(?<=\d)( times?)? of (?=\d)", lambda found: found[0].replace(" ", _TIE), text)
 
 
 def untie(text: str) -> str:
