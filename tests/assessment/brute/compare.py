@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
-
-from epsilens.assessment.assessment import Assessment
+from unittest import mock
 
 from tests.assessment.brute.laws import Pair
-from tests.assessment.brute.worlds import Case, Question, TooMany, _Search, scales
+from tests.assessment.brute.plans import frame
+from tests.assessment.brute.worlds import Case, Question, Search, TooMany, scales
 
-__all__ = ["Compared", "compare", "question_of"]
+import epsilens.assessment.assessment as module
+from epsilens.assessment.assessment import Assessment, Curve, assess
+from epsilens.plan.contribution import Noisy
+from epsilens.plan.noise import scale_of
+
+__all__ = ["BRACKET", "Assessed", "Compared", "assessed", "compare", "question_of"]
 
 #: Readings that have an exact value here.
 _READ = {"success", "posterior", "roc", "recall", "attack_success", "delta", "epsilon", "advantage"}
@@ -29,7 +34,8 @@ class Compared:
     assessed: float
     truth: float
     exact: bool | None
-    pair: Pair | None
+    pair: Pair
+    worlds: str = ""
 
     @property
     def below(self) -> float:
@@ -48,11 +54,30 @@ def question_of(key: str) -> str | None:
     return None
 
 
-def compare(case: Case, assessed: Assessment, scale: tuple[tuple[float, ...], ...] | None = None) -> Iterator[Compared]:
+@dataclass(frozen=True)
+class Assessed:
+    """An assessment, and the noise it rests on: query by query, number by number."""
+
+    assessment: Assessment
+    scales: tuple[tuple[float, ...], ...] | None
+
+
+def assessed(case: Case) -> Assessed:
+    """The plan as epsilens assesses it; the curve of the report is not drawn, to save time."""
+    with mock.patch.object(module, "curve_of", lambda *_, **__: Curve((), {}, ())):
+        made = assess(case.words(), table=frame(case))
+    scale = tuple(
+        tuple(scale_of(made.release, i, Noisy(number), made.release.epsilon) for number in ask.numbers)
+        for i, ask in enumerate(case.asks)
+    )
+    return Assessed(made, scale)
+
+
+def compare(case: Case, made: Assessment, scale: tuple[tuple[float, ...], ...] | None = None) -> Iterator[Compared]:
     """Every number of the assessment that can be enumerated."""
-    search = _Search(case, scales(case) if scale is None else scale)
+    search = Search(case, scales(case) if scale is None else scale)
     found: dict[str, list[Pair]] = {}
-    for risk in assessed.risks:
+    for risk in made.risks:
         question = question_of(risk.key)
         if question is None or risk.reading not in _READ:
             continue
@@ -61,11 +86,10 @@ def compare(case: Case, assessed: Assessment, scale: tuple[tuple[float, ...], ..
                 found[question] = search.worst(question)
             except TooMany:
                 found[question] = []
-        arguments: dict[str, Any] = dict(risk.arguments)
-        best, pair = max(
-            ((p.read(risk.reading, arguments), i) for i, p in enumerate(found[question])), default=(None, 0)
-        )
-        if best is None:
+        if not found[question]:
             continue
-        exact = getattr(risk, "exact", None)
-        yield Compared(risk.key, risk.reading, arguments, risk.planned, best, exact, found[question][pair])
+        arguments: dict[str, Any] = dict(risk.arguments)
+        best, at = max((p.read(risk.reading, arguments), i) for i, p in enumerate(found[question]))
+        yield Compared(
+            risk.key, risk.reading, arguments, risk.planned, best, getattr(risk, "exact", None), found[question][at]
+        )

@@ -22,7 +22,7 @@ import epsilens as el
 from tests.assessment.brute.conditions import Cell, Condition
 from tests.assessment.brute.laws import Pair, dominated, product
 
-__all__ = ["Ask", "Case", "Question", "TooMany", "worst_pairs"]
+__all__ = ["Ask", "Case", "Question", "Search", "TooMany", "worst_pairs"]
 
 Row = tuple[Cell, ...]
 World = tuple[Row, ...]
@@ -326,23 +326,38 @@ def consistent(first: Seen, second: Seen) -> bool:
     return groups and not (first.rows_kept & second.rows_left and first.rows_left & second.rows_kept)
 
 
-def moves(case: Case, ask: Ask, scale: tuple[float, ...], p: float, first: Seen, second: Seen) -> list[Pair]:
-    """What tells the two worlds apart in this query: in numbers, and in names where others may be absent."""
-    gaussian = case.noise == "gaussian"
+def moves(
+    ask: Ask, scale: tuple[float, ...], first: Seen, second: Seen
+) -> tuple[tuple[tuple[float, ...], int], ...] | None:
+    """How far each group's numbers move, and which of the worlds alone has a name that could tell: 0, 1, or −1 for none.
+
+    None where sizes that everybody knows differ: not both worlds are possible.
+    """
     if first.sizes != second.sizes:
-        return []  # sizes that everybody knows: not both worlds are possible
+        return None
     zero = tuple(0.0 for _ in scale)
     left, right = dict(first.adds), dict(second.adds)
     public = not ask.split_by or ask.groups is not None
-    ways: list[list[Pair]] = []
+    made = []
     for label in {*left, *right}:
         a, b = left.get(label, zero), right.get(label, zero)
-        t = tuple(abs(x - y) / s for x, y, s in zip(a, b, scale, strict=True) if abs(x - y) > 1e-12)
-        one = [Pair((math.hypot(*t),) if gaussian and t else tuple(sorted(t, reverse=True)), gaussian)]
-        if not public and (label in left) != (label in right):
-            one.append(Pair((), gaussian, p if label in left else 0.0, p if label in right else 0.0))
-        ways.append(one)
-    return dominated(product(*ways)) if ways else [Pair((), gaussian)]
+        t = tuple(round(abs(x - y) / s, 14) for x, y, s in zip(a, b, scale, strict=True))
+        alone = -1 if public or (label in left) == (label in right) else int(label in right)
+        if any(t) or alone >= 0:
+            made.append((t, alone))
+    return tuple(sorted(made))
+
+
+def told(shape: tuple[tuple[tuple[float, ...], int], ...], p: float, gaussian: bool) -> list[Pair]:
+    """What tells two worlds apart: each group's numbers, or its name where nobody else is in it."""
+    found = [Pair((), gaussian)]
+    for t, alone in shape:
+        moved = tuple(sorted((x for x in t if x), reverse=True))
+        one = [Pair((math.hypot(*moved),) if gaussian and moved else moved, gaussian)]
+        if alone >= 0:
+            one.append(Pair((), gaussian, p if alone == 0 else 0.0, p if alone == 1 else 0.0))
+        found = dominated(product(found, one))
+    return found
 
 
 # -- questions -----------------------------------------------------------------------------------------------------
@@ -384,10 +399,10 @@ def _asked(case: Case, question: str) -> list[tuple[list[World], list[World]]]:
 
 def worst_pairs(case: Case, question: str, scale: tuple[tuple[float, ...], ...] | None = None) -> list[Pair]:
     """The pairs of worlds of a question that no other makes needless."""
-    return _Search(case, scales(case) if scale is None else scale).worst(question)
+    return Search(case, scales(case) if scale is None else scale).worst(question)
 
 
-class _Search:
+class Search:
     """One plan at one noise: what its queries see of a world is worked out once."""
 
     def __init__(self, case: Case, scale: tuple[tuple[float, ...], ...]) -> None:
@@ -395,7 +410,7 @@ class _Search:
         self.names = tuple(case.domain)
         self.chance = [listed(case, ask, s) for ask, s in zip(case.asks, scale, strict=True)]
         self.ways: list[list[Pair]] = []  # different sets of movements of a query, by number
-        self.way_of: dict[tuple[Pair, ...], int] = {}
+        self.way_of: dict[Any, int] = {}
         self.options: list[tuple[Seen, ...]] = []  # different views of a world, by number
         self.view_of: dict[Any, int] = {}
         self.between: dict[tuple[int, int], int] = {}
@@ -416,18 +431,17 @@ class _Search:
     def way(self, k: int, a: int, b: int) -> int:
         """The number of the movements of query k between two views."""
         if (a, b) not in self.between:
-            made: list[Pair] = []
             if a == b:
-                made = [Pair((), self.case.noise == "gaussian")]
+                shapes: frozenset[Any] = frozenset({()})
             else:
-                for first, second in itertools.product(self.options[a], self.options[b]):
-                    if consistent(first, second):
-                        made += moves(self.case, self.case.asks[k], self.scale[k], self.chance[k], first, second)
-            found = tuple(dominated(made))
-            if found not in self.way_of:
-                self.way_of[found] = len(self.ways)
-                self.ways.append(list(found))
-            self.between[a, b] = self.way_of[found]
+                both = itertools.product(self.options[a], self.options[b])
+                ask, scale = self.case.asks[k], self.scale[k]
+                shapes = frozenset(moves(ask, scale, x, y) for x, y in both if consistent(x, y)) - {None}
+            if (k, shapes) not in self.way_of:
+                self.way_of[k, shapes] = len(self.ways)
+                gaussian = self.case.noise == "gaussian"
+                self.ways.append(dominated([p for shape in shapes for p in told(shape, self.chance[k], gaussian)]))
+            self.between[a, b] = self.way_of[k, shapes]
         return self.between[a, b]
 
     def worst(self, question: str) -> list[Pair]:
