@@ -79,6 +79,16 @@ def test_json_equals_the_library(run: Run) -> None:
     assert payload["arguments"]["prior"] == 0.2
 
 
+def test_a_limit_that_sees_too_little_is_warned_of(run: Run) -> None:
+    shown = run("choose", "laplace", "--prior", "0.1", "--at-most", "success=0.9")
+    assert shown.code == 0  # by definition the limit is kept
+    assert shown.out.startswith("Use ε = 2.197 or less")
+    assert "▲ A guess that ignores the release already reaches 90 of 100" in shown.out
+    assert "Limit the most certain belief (posterior) instead, or what is found at few false alarms (roc)." in " ".join(
+        shown.out.split()
+    )
+
+
 def test_choose_adds_its_choice(run: Run) -> None:
     shown = run("choose", "laplace", "--at-most", "success=0.55", "--format", "json")
     payload = json.loads(shown.out)

@@ -81,7 +81,7 @@ def test_the_page_holds_both_charts_and_the_pictures(page: str) -> None:
 def test_the_page_starts_with_the_sentence(page: str) -> None:
     assert '<p class="lead">An adversary who knows every other record' in page
     assert '<strong class="risk">70 times of 100</strong>' in page
-    assert "<strong>50 of 100.</strong>" in page
+    assert "<strong>50 times of 100.</strong>" in page
     assert "epsilens explain laplace --epsilon 1" in re.sub(r"</?span>", "", page)
 
 

@@ -51,6 +51,16 @@ def test_errors_stand_by_their_field(client: Any, text_of: Any, query: str, fiel
     assert "▲" in text_of(page.text[start - 20 : page.text.index("</p>", start)])
 
 
+def test_a_limit_that_sees_too_little_is_warned_of(client: Any, text_of: Any) -> None:
+    """With a prior of 10 of 100 "absent" is right 90 times of 100, and the limit is no more than that."""
+    page = client.get("/choose?mechanism=laplace&reading=success&at_most=0.9&prior=0.1")
+    assert "Use ε = 2.197 or less" in text_of(page.text)
+    assert "A guess that ignores the release already reaches 90 of 100" in text_of(page.text)
+    said = client.get("/api/choose?mechanism=laplace&at_most=0.9&prior=0.1").json()
+    assert said["choice"]["unseen"] is True
+    assert "ignores the release" not in client.get("/choose?mechanism=laplace&reading=success&at_most=0.55").text
+
+
 def test_choose_files(client: Any) -> None:
     made = client.get("/choose.json?mechanism=laplace&at_most=0.55").json()
     assert made["choice"]["value"] == el.choose(el.laplace, "epsilon", at_most=0.55).value

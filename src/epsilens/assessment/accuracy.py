@@ -1,130 +1,284 @@
-"""The error a release's noise makes, and the ε that an error tolerated needs."""
+"""The error of a release: what its noise, its limits, its bounds and its thresholds do to the answers of the table.
+
+The error of an answer is measured against the answer on the whole table, and holds in 95 of 100 releases: the answer
+is published, and no farther off than this. It is shown apart (the noise by itself, what limits on contributions
+dropped, what bounds cut off, how often a threshold hides the group) and together. A limit on the error is a promise
+about every published number, so that it is judged by the group whose error is largest for its answer; the typical group
+stands beside it. Answers of 0 have no error to compare with and are left out. All of it but the noise is read from the
+confidential table.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cache, cached_property
 
 import numpy as np
 
-from ..build.mechanisms import calibrated_psi
 from ..build.tampering.hiding import hidden_bias
+from ..checks import Array
 from ..data.queries import Noise as Kind
-from ..data.queries import Query, QueryKind
+from ..data.queries import QueryKind
 from ..errors import InputError
 from ..numerics.roots import last_safe
-from ..plan.facts import Answer
+from ..plan.answers import Answer
+from ..plan.contribution import Noisy
+from ..plan.noise import contributions
 from ..plan.plan import ERROR, Release
+from .errors import additive
+from .law import LEVEL, Columns, Law, law_of, together
 
-__all__ = ["MOST_EPSILON", "Noise", "QueryAccuracy", "accuracy_of", "error_epsilon", "noise_at", "simulate"]
+__all__ = [
+    "FALSE_ALARMS", "LEVEL", "MOST_EPSILON", "SEED", "Cause", "Errors", "GroupError", "QueryAccuracy", "accuracy_of",
+    "error_epsilon", "limited", "simulate",
+]  # fmt: skip
 
 #: The largest ε anything is read at: a limit that holds there is never broken.
 MOST_EPSILON = 700.0
-
-_LOG20 = math.log(20.0)  # P(|Lap(b)| > b·log 20) = 5%
-_Z = 1.959963984540054  # P(|N(0,1)| > z) = 5%
+LEAST_EPSILON = 1e-9
 SEED = 20251115
 FALSE_ALARMS = 0.05
 
 
-@dataclass(frozen=True)
-class Noise:
-    """The noise of one answer: its scale (b or σ), and the half-width that holds 95 of 100 answers.
+class Cause(StrEnum):
+    """What an error is mostly made of."""
 
-    ``hidden`` is how far a false record may move the answer and be noticed at most every other time, by the best test
-    with false alarms for 5 of 100 honest answers.
+    NOISE = "noise"  # more ε mends it
+    BIAS = "bias"  # only other limits or bounds do
+    HIDDEN = "hidden"  # a threshold hides the answer too often
+
+
+@dataclass(frozen=True)
+class GroupError:
+    """The error of one group's answer, apart and together.
+
+    ``noise`` is the 95% error of the noise by itself; ``contribution`` and ``clamping`` are what limits and bounds
+    moved the answer by, with their sign; ``hidden`` is the chance that a threshold keeps it back; ``error`` counts all
+    of it, and is infinite where it is kept back in more than 5 of 100 releases. ``published`` leaves the threshold out:
+    the error where the answer is published. ``together`` is the half-width of a band that holds for all groups of the
+    query at once, in 95 of 100 releases.
     """
 
-    scale: float
+    answer: Answer
+    noise: float
+    contribution: float
+    clamping: float
+    hidden: float
+    published: float
+    together: float
     error: float
+
+    @property
+    def bias(self) -> float:
+        """What limits and bounds moved the answer by."""
+        return self.contribution + self.clamping
+
+    @property
+    def relative(self) -> float:
+        """The error as a share of the answer; infinite where that is 0."""
+        return self.error / abs(self.answer.value) if self.answer.value else math.inf
+
+    @property
+    def cause(self) -> Cause:
+        """What most of it is."""
+        if self.hidden > 1 - LEVEL:
+            return Cause.HIDDEN
+        return Cause.BIAS if abs(self.bias) > self.noise else Cause.NOISE
+
+
+@dataclass(frozen=True)
+class Errors:
+    """The errors of one query at one ε: the scale of its noise (b or σ), the typical and the worst group.
+
+    The typical group is the middle one by the rows behind it, the worst the one with the largest error for its answer;
+    both None where every answer is 0. ``hidden`` is how far false records *together* may move the typical answer and be
+    noticed at most every other time, by the best test with false alarms for 5 of 100 honest answers, of somebody who
+    knows what the answer should be. An average has no Laplace or Gaussian noise of its own: the noise is that with the
+    same 95% error.
+    """
+
+    epsilon: float
+    scale: float
+    typical: GroupError | None
+    worst: GroupError | None
     hidden: float
 
 
 @dataclass(frozen=True)
 class QueryAccuracy:
-    """One query's answers on this table and the error of its noise.
+    """One query's answers on this table and their errors.
 
-    ``typical`` is the median answer in size, ``divisor`` the rows an average is divided by (1 otherwise).
+    ``sensitivity`` is how far one person moves the answers together, an average's total. ``smallest_epsilon`` is the
+    total ε that keeps the limit on error (infinite where none does, and then ``obstacle`` says why).
     """
 
     name: str
     kind: QueryKind
-    sensitivity: float
+    index: int
     share: float
+    sensitivity: float
     answers: tuple[Answer, ...]
-    typical: float
-    divisor: float
-    planned: Noise
-    recommended: Noise | None
+    planned: Errors
+    recommended: Errors | None
     smallest_epsilon: float | None = None
+    obstacle: Cause | None = None
 
-    def spread(self, answer: Answer) -> float:
-        """The noise of one answer over the typical one's: an average of few rows is noisier."""
-        return self.divisor / answer.rows if self.kind is QueryKind.AVERAGE and answer.rows else 1.0
+    @cached_property
+    def columns(self) -> Columns:
+        """The answers as columns."""
+        return Columns.of(self.answers)
 
-    def relative(self, epsilon: float, release: Release) -> float:
-        """The 95% error as a share of the typical answer; infinite where that is 0."""
-        error = noise_at(self.sensitivity, self.share, self.divisor, epsilon, release).error
-        return error / self.typical if self.typical else math.inf
+    @property
+    def typical(self) -> float:
+        """The size of the typical answer; 0 where every answer is."""
+        return abs(self.planned.typical.answer.value) if self.planned.typical else 0.0
 
-    def too_noisy(self, epsilon: float, release: Release) -> bool:
-        """Whether the error at this ε is over the limit; an answer of 0 has no error to compare with."""
-        allowed = release.error_limit
-        return allowed is not None and bool(self.typical) and self.relative(epsilon, release) > allowed
+    @property
+    def divisor(self) -> float:
+        """The rows the typical average is divided by; 1 for other queries."""
+        if self.kind is not QueryKind.AVERAGE or self.planned.typical is None:
+            return 1.0
+        return float(max(self.planned.typical.answer.rows, 1))
+
+    def law(self, epsilon: float, plan: Release) -> Law:
+        """What it publishes at this ε."""
+        return law_of(plan, self.index, self.columns, epsilon)
+
+    def at(self, epsilon: float, plan: Release) -> Errors:
+        """Its errors at this ε."""
+        return _errors(self.law(epsilon, plan), self.answers, epsilon)
+
+    def relative(self, epsilon: float, plan: Release) -> float:
+        """The error as a share of the answer, in the group where that is largest; infinite where every answer is 0."""
+        return self.law(epsilon, plan).worst()[1]
+
+    def too_noisy(self, epsilon: float, plan: Release) -> bool:
+        """Whether the error of some group is over the limit at this ε."""
+        allowed = plan.error_limit
+        return allowed is not None and bool(self.typical) and self.relative(epsilon, plan) > allowed
+
+    def bands(self, epsilon: float, plan: Release, *, all_together: bool = False) -> tuple[float, ...]:
+        """For each group the half-width around the whole table's answer that holds in 95 of 100 releases.
+
+        Each for itself, or ``all_together``: the noises of the groups are independent, so that k bands at the level
+        .95^(1/k) hold together in exactly 95 of 100. Groups that a threshold hides break no band.
+        """
+        level = together(len(self.answers)) if all_together else LEVEL
+        return tuple(float(e) for e in self.law(epsilon, plan).open().errors(level))
 
 
-def noise_at(sensitivity: float, share: float, divisor: float, epsilon: float, release: Release) -> Noise:
-    """The noise of a query with this sensitivity and share of ε."""
-    if release.mechanism.noise is Kind.GAUSSIAN:
-        psi = calibrated_psi(epsilon * share, (release.mechanism.delta or 0.0) * share, "analytic")
-        sigma = sensitivity / psi / divisor
-        return Noise(sigma, _Z * sigma, _hidden(Kind.GAUSSIAN) * sigma)
-    scale = sensitivity / (epsilon * share) / divisor
-    return Noise(scale, _LOG20 * scale, _hidden(Kind.LAPLACE) * scale)
+def accuracy_of(plan: Release, index: int, answers: tuple[Answer, ...], recommended: float | None) -> QueryAccuracy:
+    """Read the errors of one query at the planned and, where there is one, the recommended ε."""
+    query, columns = plan.queries[index], Columns.of(answers)
+    noisy = Noisy.TOTAL if query.kind is QueryKind.AVERAGE else Noisy.ANSWER
+    sensitivity = contributions(plan)[index].sensitivity(noisy, plan.mechanism.neighbours, 1)
+
+    def read(epsilon: float) -> Errors:
+        return _errors(law_of(plan, index, columns, epsilon), answers, epsilon)
+
+    better = read(recommended) if recommended and math.isfinite(recommended) else None
+    name, share = str(query.planned()), plan.shares[index]
+    return QueryAccuracy(name, query.kind, index, share, sensitivity, answers, read(plan.epsilon), better)
+
+
+def _errors(law: Law, answers: tuple[Answer, ...], epsilon: float) -> Errors:
+    typical, (worst, _) = _typical(law.columns), law.worst()
+    two = {place: _group(law, answers, place) for place in {typical, worst} if place >= 0}
+    middle = two.get(typical)
+    noise = middle.noise if middle else float(additive(law.noise, np.zeros(()), np.asarray(law.scale), _MISS))
+    return Errors(epsilon, law.scale, middle, two.get(worst), _hidden(law.noise) * noise)
+
+
+def _typical(columns: Columns) -> int:
+    """The middle group by rows among those whose answer is not 0, the smaller of two; −1 where there is none."""
+    rated = np.flatnonzero(columns.value)
+    order = np.lexsort((np.abs(columns.value[rated]), columns.rows[rated]))
+    return int(rated[order[(rated.size - 1) // 2]]) if rated.size else -1
+
+
+def _group(law: Law, answers: tuple[Answer, ...], place: int) -> GroupError:
+    one, answer = law.of(law.columns.take(np.array([place]))), answers[place]
+
+    def error(of: Law, level: float = LEVEL) -> float:
+        return float(of.errors(level)[0])
+
+    return GroupError(
+        answer,
+        noise=error(one.of(one.columns.without_bias()).open()),
+        contribution=answer.contribution,
+        clamping=answer.clamping,
+        hidden=float(one.hidden[0]),
+        published=error(one.open()),
+        together=error(one.open(), together(len(answers))),
+        error=error(one),
+    )
+
+
+_MISS = np.asarray(1 - LEVEL)
 
 
 @cache
 def _hidden(noise: Kind) -> float:
-    """The false record that half of the tests miss, in units of the noise (paper 003, corrected)."""
+    """The bias that half of the tests miss (paper 003, corrected), as a share of the 95% error of the noise."""
     if noise is Kind.GAUSSIAN:
-        return float(hidden_bias(sigma=1.0, alpha=FALSE_ALARMS, power=0.5))
-    return float(hidden_bias(scale=1.0, alpha=FALSE_ALARMS, power=0.5))
+        bias = hidden_bias(sigma=1.0, alpha=FALSE_ALARMS, power=0.5)
+    else:
+        bias = hidden_bias(scale=1.0, alpha=FALSE_ALARMS, power=0.5)
+    return float(bias) / float(additive(noise, np.zeros(()), np.ones(()), _MISS))
 
 
-def accuracy_of(
-    query: Query, share: float, answers: tuple[Answer, ...], release: Release, recommended: float | None
-) -> QueryAccuracy:
-    """Read the error of one query at the planned and the recommended ε."""
-    sensitivity = query.sensitivity(release.data.max_rows if release.data.person else 1)
-    sizes = [abs(a.value) for a in answers]
-    typical = float(np.median(sizes)) if sizes else 0.0
-    rows = [a.rows for a in answers if a.rows]
-    divisor = float(np.median(rows)) if query.kind is QueryKind.AVERAGE and rows else 1.0
-    planned = noise_at(sensitivity, share, divisor, release.epsilon, release)
-    better = noise_at(sensitivity, share, divisor, recommended, release) if recommended else None
-    return QueryAccuracy(str(query), query.kind, sensitivity, share, answers, typical, divisor, planned, better)
+def error_epsilon(query: QueryAccuracy, plan: Release, limit: float) -> float | None:
+    """The smallest total ε that keeps every group's error within the limit.
 
-
-def error_epsilon(query: QueryAccuracy, release: Release, limit: float) -> float | None:
-    """The smallest total ε that keeps the relative error at or under the limit; None where the typical answer is 0."""
+    None where every answer is 0; infinite where bias or a threshold alone break the limit. It is read again: the error
+    at the ε returned is within the limit. (Errors fall with ε; those of averages of a handful of rows, whose noisy size
+    is often less than 1, nearly always.)
+    """
     if not limit > 0:
         raise InputError(f"limits.error is {limit:g}: give a share above 0, 0.15 for 15%", parameter=f"limits.{ERROR}")
     if not query.typical:
         return None
 
     def excess(epsilon: float) -> float:
-        return query.relative(epsilon, release) - limit
+        return query.relative(epsilon, plan) - limit
 
     if excess(MOST_EPSILON) > 0:
         return math.inf
-    return 1e-9 if excess(1e-9) <= 0 else last_safe(excess, MOST_EPSILON, 1e-9)
+    return LEAST_EPSILON if excess(LEAST_EPSILON) <= 0 else last_safe(excess, MOST_EPSILON, LEAST_EPSILON)
 
 
-def simulate(query: QueryAccuracy, noise: Noise, gaussian: bool, releases: int = 20) -> np.ndarray:
-    """Simulated releases to look at: one row a group, one column a release, always the same draws."""
-    rng = np.random.default_rng(SEED)
-    values = np.asarray([a.value for a in query.answers])[:, None]
-    size = (values.shape[0], releases)
-    drawn = rng.normal(0, 1, size) if gaussian else rng.laplace(0, 1, size)
-    return np.asarray(values + drawn * noise.scale * np.asarray([query.spread(a) for a in query.answers])[:, None])
+def limited(query: QueryAccuracy, plan: Release) -> QueryAccuracy:
+    """The same with the ε that the plan's limit on error needs, and where none does, why."""
+    if plan.error_limit is None:
+        return query
+    needed = error_epsilon(query, plan, plan.error_limit)
+    worst = query.at(MOST_EPSILON, plan).worst if needed == math.inf else None
+    return replace(query, smallest_epsilon=needed, obstacle=worst.cause if worst else None)
+
+
+def simulate(query: QueryAccuracy, epsilon: float, plan: Release, releases: int = 20) -> Array:
+    """Simulated releases to look at: one row a group, one column a release, always the same draws.
+
+    What is drawn is what would be published: the answer after limits and bounds with its noise, of an average the
+    noisy total over the noisy size, and not a number where a threshold hides the group.
+    """
+    law, rng = query.law(epsilon, plan), np.random.default_rng(SEED)
+    columns, shape = law.columns, (len(query.answers), releases)
+
+    def draw(scale: float) -> Array:
+        return scale * (rng.normal(0, 1, shape) if law.noise is Kind.GAUSSIAN else rng.laplace(0, 1, shape))
+
+    answers, noise = columns.bounded[:, None], draw(law.scale)
+    if law.bounds is None:
+        made = answers + noise
+    else:
+        low, high = law.bounds
+        rows, centre = columns.rows[:, None], low / 2 + high / 2
+        size = np.maximum(rows + draw(law.size_scale), 1.0)
+        made = np.clip(centre + ((answers - centre) * rows + noise) / size, low, high)
+    if law.threshold is not None:
+        seen = made if law.people_scale is None else columns.people[:, None] + draw(law.people_scale)
+        made = np.where(seen < law.threshold, np.nan, made)
+    return np.asarray(made)

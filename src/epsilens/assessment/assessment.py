@@ -7,7 +7,7 @@ people who can be isolated come from the scan, the answers from the table, and :
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,16 +20,21 @@ from ..data.tables.columns import column_of
 from ..data.tables.conditions import condition
 from ..data.tables.open import OpenTable, open_table
 from ..numerics.frozen import Frozen, Valued
-from ..plan.facts import Answer, true_answers
+from ..plan.answers import Answer, answers_of
 from ..plan.file import about, dotted, read_release
+from ..plan.people import Person, people_of
 from ..plan.plan import Release
 from ..plan.relatives import Relation, relations
-from ..plan.words import Resemblance
+from ..plan.spread import candidates_of
+from ..plan.words import Resemblance, Split
 from ..shown import Shown, presenter
-from .accuracy import QueryAccuracy, accuracy_of, error_epsilon
+from .accuracy import QueryAccuracy, accuracy_of, limited
 from .adversaries import Setting
+from .proposals import Proposal, lost_by, proposals
 from .provenance import Precedent, assumptions, precedents, record
 from .risks import Curve, Risk, blind_epsilon, curve_of, read_again, risks_of
+from .split import SplitComparison, compare_splits
+from .typical import Typical, together_of, typical_of
 from .verdict import Verdict, allowed_by, judge, needed_by
 
 __all__ = ["Assessment", "Curve", "Risk", "assess"]
@@ -41,6 +46,8 @@ SCHEMA = 1
 class Assessment(Valued, Shown):
     """What a planned release gives away, and what ε to choose instead; ``verdict`` says where it stands.
 
+    ``typical`` is the membership test against people as they are, ``together`` against k people at once. ``split``
+    compares ways to share ε, ``proposals`` are bounds and limits that would lose less: both looked at the data.
     ``command`` is what was typed to get it; empty where nothing was.
     """
 
@@ -59,6 +66,10 @@ class Assessment(Valued, Shown):
     notes: tuple[str, ...]
     reproduce: Mapping[str, str]
     relations: tuple[Relation, ...] = ()
+    typical: Typical | None = None
+    together: tuple[tuple[int, float], ...] = ()
+    split: SplitComparison | None = None
+    proposals: tuple[Proposal, ...] = ()
     command: str = ""
 
     def __post_init__(self) -> None:
@@ -138,17 +149,15 @@ def assess(
         opened = open_table(plan.data.table if table is None else table, engine)
     with opened:
         seen = _look(opened, plan, tuple(queries), tell)
+    plan = seen.plan
     kind = opened.engine.kind
     setting = Setting(plan, seen.scan, seen.related)
     tell(tell.steps - 2, "reading the adversaries")
     risks, notes = risks_of(setting)
     allowed = allowed_by(risks, plan.epsilon)
     accuracy = tuple(
-        accuracy_of(query, part, answers, plan, allowed.recommended)
-        for query, part, answers in zip(queries, plan.shares, seen.answers, strict=True)
+        limited(accuracy_of(plan, i, answers, allowed.recommended), plan) for i, answers in enumerate(seen.answers)
     )
-    if plan.error_limit is not None:
-        accuracy = tuple(replace(q, smallest_epsilon=error_epsilon(q, plan, plan.error_limit)) for q in accuracy)
     tell(tell.steps - 1, "drawing the curve")
     risks = read_again(setting, risks, allowed.recommended, needed_by(accuracy))
     found = seen.scan
@@ -158,9 +167,11 @@ def assess(
         verdict=judge(plan, risks, accuracy, allowed, blind_epsilon(setting, risks)), queries=accuracy,
         curve=curve_of(setting, risks, accuracy, allowed.recommended), scan=found,
         people=found.people if found else None, precedents=precedents(),
-        assumptions=assumptions(plan, tuple(queries), setting),
+        assumptions=assumptions(plan, setting),
         notes=(*notes, *(found.notes if found else ()), *(() if found else (DISCLOSURE,))),
         reproduce=record(plan, kind, table), relations=seen.related,
+        typical=typical_of(plan, [p.moved for p in seen.people], plan.epsilon),
+        together=together_of(plan, plan.epsilon), split=seen.split, proposals=seen.proposals,
     )  # fmt: skip
     tell(tell.steps, "done")
     return made
@@ -182,7 +193,11 @@ class _Steps:
 class _Seen:
     """All that is taken from the table."""
 
+    plan: Release  # with the shares that the least error asks for
     answers: tuple[tuple[Answer, ...], ...]
+    people: tuple[Person, ...]
+    split: SplitComparison | None
+    proposals: tuple[Proposal, ...]
     related: tuple[Relation, ...]
     scan: Scan | None
 
@@ -194,16 +209,25 @@ def _look(opened: OpenTable, plan: Release, queries: tuple[Query, ...], tell: _S
             query.check(opened.table)
     with about("data.secret"):
         _check_secret(opened.table, plan)
-    answers = []
-    for i, query in enumerate(queries):
-        tell(i, f"answering {query}")
-        with about(dotted(("queries", i)), person="data.person"):
-            answers.append(true_answers(opened, query, plan.data.person, plan.data.max_rows))
+    answers = answers_of(opened, plan, tell)
     if plan.adversary.correlation is not Resemblance.NONE:
         tell(len(queries), "comparing related people")
     with about("data.related", person="data.person"):
         alike = relations(plan, opened, queries)
-    return _Seen(tuple(answers), alike, _scanned(opened, plan, queries, tell))
+    split = compare_splits(plan, answers, plan.epsilon) if len(queries) > 1 else None
+    if split is not None and plan.mechanism.split is Split.LEAST_ERROR:
+        plan = plan.shared(split.best.shares)
+    return _Seen(
+        plan, answers, people_of(opened, plan), split, _proposed(opened, plan, answers), alike,
+        _scanned(opened, plan, queries, tell),
+    )  # fmt: skip
+
+
+def _proposed(opened: OpenTable, plan: Release, answers: tuple[tuple[Answer, ...], ...]) -> tuple[Proposal, ...]:
+    """Better bounds and limits, where the planned ones lose more than the noise."""
+    accuracy = [accuracy_of(plan, i, one, None) for i, one in enumerate(answers)]
+    lost = lost_by(plan, accuracy)
+    return proposals(plan, accuracy, candidates_of(opened, plan, lost)) if lost else ()
 
 
 def _check_secret(table: Any, plan: Release) -> None:

@@ -16,9 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
-from ..data.queries import Query, QueryKind
+from ..data.queries import QueryKind
+from ..data.tables.conditions import columns_of
 from ..data.tables.source import Bundled, Url, source_of
+from ..plan.noise import listed, threshold_of
 from ..plan.plan import Release
+from ..plan.words import Size
+from ..worlds import Neighbours
 from .accuracy import SEED
 from .adversaries import Setting
 
@@ -28,37 +32,99 @@ __all__ = ["SOURCE", "Precedent", "assumptions", "precedents", "record"]
 _MOST_HASHED = 1 << 30
 
 
-def assumptions(plan: Release, queries: tuple[Query, ...], setting: Setting) -> tuple[str, ...]:
+def assumptions(plan: Release, setting: Setting) -> tuple[str, ...]:
     """What the numbers rest on, in plain words."""
     prior = plan.adversary.prior
     likely = "as likely as not" if prior == 0.5 else f"{prior:g} likely"
     made = [
         "The adversary knows the noise, the queries and every other person's record.",
         f"Before the release they think it {likely} that the person is in the table.",
+        _contributions(plan),
     ]
-    if plan.data.person:
+    if plan.mechanism.neighbours is Neighbours.REPLACE:
         made.append(
-            f"A person counts once in a count, and with at most {plan.data.max_rows} rows in sums and averages; "
-            "rows and values beyond the bounds are cut off."
+            "The number of people is public: the guarantee is about one person's record being replaced by any other, "
+            "and a membership test asks which of two records is theirs."
         )
-    else:
-        made.append("One row is one person; values beyond the bounds are cut off.")
-    if any(q.kind is QueryKind.AVERAGE for q in queries):
-        made.append("The number of rows behind an average is public.")
-    made.append(f"The {len(queries)} answers are read together." if len(queries) > 1 else "There is one answer.")
+    made += [text for i in range(len(plan.queries)) for text in (_size(plan, i), _names(plan, i)) if text]
+    made.append(
+        f"The {len(plan.queries)} answers are read together." if len(plan.queries) > 1 else "There is one answer."
+    )
     if setting.related:
         alike = "; ".join(dict.fromkeys(r.because for r in setting.related))
         made.append(
-            f"Values of related people are taken to be jointly normal: {alike}. Only “Correlated records” uses it."
+            f"Values of related people are taken to be jointly normal: {alike}. Only “Correlated records” uses it; "
+            "without it, only a group as large as the relatives is safe."
         )
     else:
         made.append(
             "Records of other people say nothing about this one; if families resemble each other, the risk is higher "
-            "(adversary.correlation states how)."
+            "(adversary.correlation states how, data.unit protects them together)."
         )
-    if plan.data.secret and not setting.secret:
-        made.append("No planned query mentions the secret's columns, so differencing and belief about it do not apply.")
+    made += _left_out(plan, setting)
     return tuple(made)
+
+
+def _contributions(plan: Release) -> str:
+    data = plan.data
+    if not data.several:
+        return "One row is one person; values beyond the bounds are cut off."
+    who = f"Everyone with the same {data.unit}, together," if data.unit else "A person"
+    groups = f"in at most {data.max_groups} groups of a query" if data.max_groups else "in one group of each count"
+    rows = f"at most {data.max_rows} row{'' if data.max_rows == 1 else 's'}"
+    counted = f"counts as at most {data.max_rows} people" if data.unit else f"counts once, {groups}"
+    return (
+        f"{who} {counted}, and adds {rows} to sums, averages and counts of rows; which rows and groups are kept "
+        "depends on theirs alone, not on what the values or names are. Values beyond the bounds are cut off."
+    )
+
+
+def _called(plan: Release, i: int) -> str:
+    """A query in a sentence: by its name, or its place."""
+    return f"“{plan.queries[i].name}”" if plan.queries[i].name else f"query {i + 1}"
+
+
+def _size(plan: Release, i: int) -> str:
+    query = plan.queries[i]
+    if query.kind is not QueryKind.AVERAGE:
+        return ""
+    if query.size is Size.PUBLIC:
+        return (
+            f"The number of rows behind {_called(plan, i)} is public: whether someone is in the table is no question."
+        )
+    return f"The average of {_called(plan, i)} is a noisy sum over a noisy number of rows, half of its ε each."
+
+
+def _names(plan: Release, i: int) -> str:
+    query, called = plan.queries[i], _called(plan, i)
+    if not query.split_by:
+        return ""
+    if query.groups is not None:
+        return f"The groups of {called} are those the plan lists, whether anyone is in them or not."
+    threshold = threshold_of(plan, i, plan.epsilon)
+    if threshold is None:
+        return (
+            f"The names of the groups of {called} come from the data: one that exists because of a person shows them."
+        )
+    chance = listed(plan, i, plan.epsilon)
+    return (
+        f"A group of {called} is published where its noisy number of people reaches {threshold:g}; a person alone in "
+        f"one is named with a chance of {chance:.1e}."
+    )
+
+
+def _left_out(plan: Release, setting: Setting) -> list[str]:
+    """The queries that are taken to say nothing of the secret, and why."""
+    secret = plan.data.hidden
+    others = [i for i in range(len(plan.queries)) if i not in setting.secret]
+    if secret is None or not others:
+        return []
+    columns = ", ".join(sorted(columns_of(secret.where) | set(secret.columns)))
+    named = " and ".join(", ".join(_called(plan, i) for i in others).rsplit(", ", 1))
+    return [
+        f"Taken to say nothing about the secret, because they mention none of its columns ({columns}): {named}. A "
+        "column that goes with the secret belongs to data.secret.columns."
+    ]
 
 
 def record(plan: Release, engine: str, table: Any) -> dict[str, str]:

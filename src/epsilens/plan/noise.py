@@ -22,7 +22,16 @@ from .contribution import Contribution, Noisy
 from .plan import Release
 from .words import Threshold
 
-__all__ = ["USUAL_DELTA", "contribution", "contributions", "listed", "named_delta", "scale_of", "threshold_of"]
+__all__ = [
+    "USUAL_DELTA",
+    "contribution",
+    "contributions",
+    "listed",
+    "named_delta",
+    "scale_of",
+    "threshold_of",
+    "unsaid",
+]
 
 #: The δ that thresholds are found from where the plan gives none.
 USUAL_DELTA = 1e-6
@@ -75,6 +84,11 @@ def listed(plan: Release, i: int, epsilon: float) -> float:
     if plan.mechanism.noise is Noise.GAUSSIAN:
         return float(ndtr(-away))
     return 0.5 * math.exp(-away) if away >= 0 else 1 - 0.5 * math.exp(away)
+
+
+def unsaid(plan: Release) -> tuple[int, ...]:
+    """The queries whose groups have neither public names nor a threshold: a name there may give one person away."""
+    return tuple(one.position for one in contributions(plan) if one.named and one.query.threshold is None)
 
 
 def named_delta(plan: Release, epsilon: float) -> float:

@@ -141,7 +141,7 @@ def _written(table: str, person: _Column | None, known: list[_Column], columns: 
         "adversary:",
         "  prior: 0.5".ljust(40) + "# how likely they think the person is in the data",
         "  knows: one answer".ljust(40) + "# nothing | one answer",
-        "  baseline: 0.01".ljust(40) + "# how often re-identification succeeds without the release",
+        "  baseline: 0.01".ljust(40) + "# how often re-identification succeeds against a release without the person",
         "limits:",
         "  success: 0.55".ljust(40) + "# choose: right guesses tolerated; 0.5 is a coin",
         "  # error: 0.1".ljust(40) + "# the error tolerated, as a share of the answer",

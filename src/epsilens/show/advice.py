@@ -113,7 +113,7 @@ def unseen(choice: Choice) -> Said:
         Span(end, "risk"),
         Span(" or fall to "),
         Span(low, "risk"),
-        Span(". Limit posterior instead, or roc at few false alarms."),
+        Span(". Limit the most certain belief (posterior) instead, or what is found at few false alarms (roc)."),
     )
 
 

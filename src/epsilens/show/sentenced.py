@@ -138,7 +138,7 @@ def of_clt(c: Clt) -> Document:
     side = "more" if c.error > 0 else "less"
     return _told(
         "An approximation",
-        f"An approximation, not a guarantee: ψ = {c.psi:.6g}, and {abs(c.error):.1%} {side} than the truth.",
+        f"An approximation, not a guarantee: ψ = {c.psi:.6g}, and {abs(c.error):.1%} {side} than the worst case.",
         *(Fact(f"ε by {name}", f"{value:.6g}") for name, value in c.epsilons.items()),
         Fact("proven", f"[{low:.6g}, {high:.6g}]"),
     )

@@ -1,6 +1,6 @@
 """The controls: the catalogue's parameters as the page's forms show them.
 
-Names are those of the command line and of the library. Some fields are entered out of 100 people, as the page speaks,
+Names are those of the command line and of the library. Some fields are entered out of 100, as the page speaks,
 and travel in the URL as the probability the library takes.
 """
 

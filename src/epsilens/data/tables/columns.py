@@ -1,12 +1,7 @@
-"""Columns of an open table: by name, as values every engine agrees on, as numbers; and people counted once.
-
-A person with rows in several groups is counted in the first of them, empty groups last, so that one person moves the
-counts by one. The order is written out because engines disagree on where NULL sorts.
-"""
+"""Columns of an open table: by name, as values every engine agrees on, as numbers; and people counted once."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -15,9 +10,10 @@ import numpy as np
 from ...checks import Array
 from ...errors import InputError
 from .engines import need_ibis
+from .kept import keep
 from .open import open_table
 
-__all__ = ["at_most", "column_of", "counted_once", "numbers_of", "value_of"]
+__all__ = ["column_of", "counted_once", "numbers_of", "value_of"]
 
 MOST_PEOPLE = 10_000_000
 
@@ -107,25 +103,18 @@ def numbers_of(data: Any, column: str, *, person: str | None = None, engine: Any
     return numbers
 
 
-def at_most(rows: Any, keys: Sequence[str], most: int) -> Any:
-    """At most so many rows of each person ``p``, in the order of the groups ``keys``."""
-    ibis = need_ibis()
-    order = [part for key in keys for part in (rows[key].isnull(), rows[key])]
-    place = ibis.row_number().over(ibis.window(group_by="p", order_by=order or [rows["p"]]))
-    placed = rows.mutate(place_=place)
-    return placed.filter(placed["place_"] < most).drop("place_")
-
-
 def counted_once(base: Any, groups: dict[int, int]) -> Any:
     """One row a person: for each query i whether they count (``m{i}``) and in which groups (``g{i}_j``).
 
-    ``groups`` maps a query's number to how many columns it is split by.
+    ``groups`` maps a query's number to how many columns it is split by. Someone in several groups of a query counts in
+    the one with the smallest hash (:mod:`.kept`), so that one person moves the counts by one.
     """
     people = base.select("p").distinct()
     for i, columns in groups.items():
         keys = [f"g{i}_{j}" for j in range(columns)]
-        covered = base.filter(base[f"m{i}"]).select("p", *keys)
-        first = at_most(covered, keys, 1)
+        own = base.filter(base[f"m{i}"]).select("p", *keys, f"m{i}").distinct()
+        once = keep(own, keys, {f"m{i}": 1}) if keys else own.rename({f"kept_m{i}": f"m{i}"})
+        first = once.filter(once[f"kept_m{i}"])
         first = first.select(**{f"p_{i}": first["p"]}, **{key: first[key] for key in keys})
         joined = people.left_join(first, people["p"] == first[f"p_{i}"])
         people = joined.mutate(**{f"m{i}": joined[f"p_{i}"].notnull()}).drop(f"p_{i}")

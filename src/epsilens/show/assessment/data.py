@@ -13,14 +13,16 @@ from ... import __version__
 from ...assessment.assessment import SCHEMA
 from ...assessment.provenance import SOURCE
 from ...data.tables.source import masked
+from ...plan.noise import named_delta, unsaid
 from ..presenters import finite
 from .labels import title
 from .tables import relatives_data
 from .words import headline, sentence, status
 
 if TYPE_CHECKING:
-    from ...assessment.accuracy import Noise, QueryAccuracy
+    from ...assessment.accuracy import Errors, GroupError, QueryAccuracy
     from ...assessment.assessment import Assessment, Risk
+    from ...assessment.split import SplitComparison
     from ...data.scan.result import Scan
 
 __all__ = ["as_dict", "release_values", "to_registry"]
@@ -37,7 +39,13 @@ def as_dict(a: Assessment) -> dict[str, Any]:
         "status": status(a),
         "sentence": sentence(a),
         "planned": {"epsilon": a.epsilon, "delta": a.release.mechanism.delta, "noise": a.release.mechanism.noise.value},
-        "recommended": {"epsilon": a.recommended or None, "at_least": a.at_least, "possible": a.possible},
+        "recommended": {
+            "epsilon": a.recommended or None,
+            "at_least": a.at_least,
+            "possible": a.possible,
+            "from_data": a.verdict.looked,
+            "whatever_the_data": a.verdict.blind,
+        },
         "binding": a.binding,
         "risks": [_risk(r) for r in a.risks],
         "queries": [_query(a, q) for q in a.queries],
@@ -49,6 +57,11 @@ def as_dict(a: Assessment) -> dict[str, Any]:
         },
         "isolation": None if a.scan is None else _isolation(a.scan),
         "relatives": relatives_data(a),
+        "typical": None if a.typical is None else dict(vars(a.typical)),
+        "together": [{"people": k, "success": p} for k, p in a.together],
+        "names": {"delta": named_delta(a.release, a.epsilon), "unsaid": list(unsaid(a.release))},
+        "split": None if a.split is None else _split(a.split),
+        "proposals": [{**vars(p), "parameter": p.parameter.value} for p in a.proposals],
         "precedents": {"source": SOURCE, "deployments": [dict(vars(p)) for p in a.precedents]},
         "assumptions": list(a.assumptions),
         "notes": list(a.notes),
@@ -57,6 +70,13 @@ def as_dict(a: Assessment) -> dict[str, Any]:
     }
     made: dict[str, Any] = finite(plain)
     return made
+
+
+def _split(split: SplitComparison) -> dict[str, Any]:
+    return {
+        name: {"shares": list(way.shares), "errors": list(way.errors)}
+        for name, way in (("equal", split.equal), ("least_error", split.best))
+    }
 
 
 def release_values(a: Assessment) -> dict[str, Any]:
@@ -68,28 +88,38 @@ def release_values(a: Assessment) -> dict[str, Any]:
 
 def _risk(r: Risk) -> dict[str, Any]:
     kept = {name: value for name, value in vars(r).items() if name not in ("asks", "conclusive")}
-    return {**kept, "arguments": dict(r.arguments), "over": r.over}
+    return {**kept, "arguments": dict(r.arguments), "over": r.over, "harm": r.asks.harm.value}
 
 
 def _query(a: Assessment, q: QueryAccuracy) -> dict[str, Any]:
-    at = {"planned": (q.planned, a.epsilon), "recommended": (q.recommended, a.recommended)}
     return {
         "name": q.name,
         "title": title(a, q),
         "kind": q.kind.value,
         "sensitivity": q.sensitivity,
         "share": q.share,
-        "answers": [{"group": list(answer.group), "value": answer.value} for answer in q.answers],
+        "answers": [{**vars(answer), "group": list(answer.group)} for answer in q.answers],
         "typical": q.typical,
-        **{name: _noise(a, q, noise, epsilon) for name, (noise, epsilon) in at.items()},
+        "planned": _errors(q, q.planned),
+        "recommended": None if q.recommended is None else _errors(q, q.recommended),
         "smallest_epsilon": q.smallest_epsilon,
+        "obstacle": None if q.obstacle is None else q.obstacle.value,
     }
 
 
-def _noise(a: Assessment, q: QueryAccuracy, noise: Noise | None, epsilon: float | None) -> dict[str, float] | None:
-    if noise is None or not epsilon:
-        return None
-    return {**vars(noise), "relative": q.relative(epsilon, a.release)}
+def _errors(q: QueryAccuracy, found: Errors) -> dict[str, Any]:
+    groups = {"typical": found.typical, "worst": found.worst}
+    return {
+        "epsilon": found.epsilon,
+        "scale": found.scale,
+        "hidden": found.hidden,
+        **{name: None if group is None else _group(group) for name, group in groups.items()},
+    }
+
+
+def _group(group: GroupError) -> dict[str, Any]:
+    plain = {name: value for name, value in vars(group).items() if name != "answer"}
+    return {"answer": group.answer.value, **plain, "relative": group.relative, "cause": group.cause.value}
 
 
 def _isolation(scan: Scan) -> dict[str, Any]:

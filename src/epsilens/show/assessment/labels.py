@@ -173,15 +173,10 @@ def _query(a: Assessment, q: QueryAccuracy) -> ReleaseQuery:
     return a.release.queries[next(i for i, other in enumerate(a.queries) if other is q)]
 
 
-def _by(query: ReleaseQuery) -> tuple[str, ...]:
-    by = (query.by,) if isinstance(query.by, str) else tuple(query.by)
-    return (*by, query.histogram) if query.histogram else by
-
-
 def title(a: Assessment, q: QueryAccuracy) -> str:
     """The query's name: its own, or what it asks."""
     query = _query(a, q)
-    by = f", by {' and '.join(_by(query))}" if _by(query) else ""
+    by = f", by {' and '.join(query.split_by)}" if query.split_by else ""
     if query.name:
         return query.name + by
     if query.count not in (None, False):
@@ -198,7 +193,7 @@ def detail(a: Assessment, q: QueryAccuracy) -> str:
     """How many answers there are, and the bounds."""
     query = _query(a, q)
     parts = []
-    if _by(query):
+    if query.split_by:
         values = [answer.value for answer in q.answers]
         plural = {"count": "counts", "total": "totals", "average": "averages"}[_NOUNS[q.kind]]
         if values:
@@ -214,35 +209,35 @@ def detail(a: Assessment, q: QueryAccuracy) -> str:
     return ", ".join(parts)
 
 
-def subject(a: Assessment, q: QueryAccuracy) -> str:
-    """The query inside a sentence: "a typical count by site", "the total visits"."""
+def subject(a: Assessment, q: QueryAccuracy, which: str = "the least accurate") -> str:
+    """The query inside a sentence: "the least accurate count by site", "the total visits"; its name where it tells."""
     query = _query(a, q)
-    short = _short(query)
-    if sum(_short(other) == short for other in a.release.queries) > 1:  # only the condition tells them apart
-        where = query.count if isinstance(query.count, str) else query.where
-        return _short(query, f" where {where}" if where else "")
-    return short
+    short = _short(query, which)
+    if sum(_short(other, which) == short for other in a.release.queries) == 1:
+        return short
+    place = next(i for i, other in enumerate(a.queries) if other is q) + 1
+    return f"{short} (“{query.name}”)" if query.name else f"{short} (query {place})"
 
 
-def _short(query: ReleaseQuery, where: str = "") -> str:
+def _short(query: ReleaseQuery, which: str) -> str:
     noun = "total" if query.sum else "average" if query.average else "count"
     of = f" {query.sum or query.average}" if query.sum or query.average else ""
-    if _by(query):
-        return f"a typical {noun}{of}{where} by {' and '.join(_by(query))}"
-    return f"the {noun}{of}{where}"
+    if query.split_by:
+        return f"{which} {noun}{of} by {' and '.join(query.split_by)}"
+    return f"the {noun}{of}"
 
 
-def typical_label(a: Assessment, q: QueryAccuracy) -> str:
-    """What the answer shown stands for, where there are several."""
-    by = _by(_query(a, q))
-    return f"typical {' and '.join(by)}" if by else ""
+def typical_label(a: Assessment, q: QueryAccuracy, which: str = "typical") -> str:
+    """What the answer shown stands for, where there are several; whose group it is would say too much."""
+    by = _query(a, q).split_by
+    return f"typical {' and '.join(by)}" if by and which == "typical" else ""
 
 
 def group_name(a: Assessment, q: QueryAccuracy, group: tuple[str, ...], most: int = 18) -> str:
     """A group's label in a picture: its column too where the value is only a number."""
     if not group:
         return _NOUNS[q.kind].capitalize()
-    by = _by(_query(a, q))
+    by = _query(a, q).split_by
     if len(group) == 1 and group[0].lstrip("-").replace(".", "", 1).isdigit():
         text = f"{by[0][:1].upper()}{by[0][1:]} {group[0]}"
     else:

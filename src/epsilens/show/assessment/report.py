@@ -49,6 +49,7 @@ from .labels import FREQUENCIES, error, facts, group_name, planned, risk, share,
 from .tables import (
     accuracy_table,
     combinations,
+    error_parts,
     hidden_sentence,
     hidden_table,
     relation,
@@ -57,7 +58,7 @@ from .tables import (
     risk_note,
     risk_table,
 )
-from .words import DISCLOSURE, contradiction, error_at, headline, lead, reached, second_name, share_of_people, status
+from .words import contradiction, disclosure, headline, lead, proposed, reached, second_name, share_of_people, status
 
 if TYPE_CHECKING:
     from ...assessment.accuracy import QueryAccuracy
@@ -67,6 +68,7 @@ __all__ = ["present"]
 
 _MOST_LINES = 6  # queries whose curve is listed
 _MOST_GROUPS = 200  # groups whose error is listed
+_PROPOSED = "Bounds or limits lose more than the noise hides. These would lose less; choosing them looks at the data:"
 _NUMBERS = "The numbers behind this picture"
 
 
@@ -110,9 +112,9 @@ def _pictures(a: Assessment) -> Icons:
         arrays.append(IconArray(caption, r.baseline, r.recommended, r.limit, key="second"))
     if r.key == "membership" and r.reading == "success":
         prior = share_of_people(a.release.adversary.prior)
-        note = f"Each figure is one person of 100, {prior} in the table. The adversary guesses for each."
+        note = f"Each figure is one guess of 100 about one worst-placed person, who is in the table in {prior}."
     elif r.reading == "success":
-        note = "Each figure is one person of 100. The adversary guesses for each."
+        note = "Each figure is one guess of 100 about one worst-placed person."
     else:
         note = f"Of 100. {r.name}: {r.question}"
     if icons.filled(r.planned) == icons.filled(r.baseline) and apart(r.planned, r.baseline):
@@ -170,11 +172,18 @@ def _accuracy(a: Assessment) -> Section:
         "How accurate the answers are",
         (
             accuracy_table(a),
+            error_parts(a),
+            *(
+                (Paragraph(said(_PROPOSED), Tone.NOTE), Items(tuple(proposed(a, p) for p in a.proposals)))
+                if a.proposals
+                else ()
+            ),
             *((Paragraph(said(told), forms=Forms.ALL ^ Forms.PAGE),) if told else ()),
             *((_releases(a, q),) if q is not None else ()),
         ),
-        "95 of 100 releases fall within the ± shown.",
-        "95 of 100 releases fall within ±",
+        "95 of 100 releases fall within the ± shown of the whole table’s answer: noise, and what bounds, limits and "
+        "thresholds lose. A limit on the error is kept by the least accurate group.",
+        "95 of 100 releases fall within ± of the whole table's answer",
     )
 
 
@@ -182,19 +191,27 @@ def _releases(a: Assessment, q: QueryAccuracy) -> Part:
     shown = [("Planned", a.epsilon), *([] if (at := a.verdict.alternative) is None else [(second_name(a), at)])]
     figures = tuple(Figure(partial(simulated, a, q, e), f"{name}, ε = {planned(e)}") for name, e in shown)
     note = (
-        "Each dot is one simulated answer; the upright line is the true answer, and the band holds 95 of 100 answers."
+        "Each dot is one simulated answer; the upright line is the true answer, and the band holds 95 of 100 answers "
+        "of its own group. Bands that hold for all groups at once are wider: see the numbers behind this picture."
     )
     if len(q.answers) > MOST_GROUPS:
         note += f" The first {MOST_GROUPS} of {len(q.answers):,} groups are drawn."
+    widths = [
+        [q.bands(e, a.release), *([q.bands(e, a.release, all_together=True)] if len(q.answers) > 1 else [])]
+        for _, e in shown
+    ]
     rows = [
         [
             group_name(a, q, answer.group, 60),
             value(answer.value),
-            *(error(error_at(a, q, e) * q.spread(answer)) for _, e in shown),
+            *(error(band[i]) for bands in widths for band in bands),
         ]
-        for answer in q.answers[:_MOST_GROUPS]
+        for i, answer in enumerate(q.answers[:_MOST_GROUPS])
     ]
-    head = ["Group", "True answer", *(f"{name}, ε = {planned(e)}" for name, e in shown)]
+    several = len(q.answers) > 1
+    head = ["Group", "True answer"]
+    for name, e in shown:
+        head += [f"{name}, ε = {planned(e)}", *([f"all groups together, ε = {planned(e)}"] if several else [])]
     return Part(
         f"Twenty simulated releases: {title(a, q)}",
         (Paragraph(said(note), Tone.NOTE), Figures(figures), Fold(_NUMBERS, (plain_table(head, rows),))),
@@ -298,7 +315,8 @@ def _others(a: Assessment) -> Section:
 def _assumed(a: Assessment) -> tuple[Section, ...]:
     """The assumptions and notes; that an ε chosen from the data is itself a disclosure is said in every form."""
     notes = [note for note in a.notes if note != SCAN_DISCLOSURE]
-    warned = (Span(DISCLOSURE[0], "strong"), Span(f" {DISCLOSURE[1]}"))
+    first, then = disclosure(a)
+    warned = (Span(first, "strong"), Span(f" {then}"))
     items = Items((*a.assumptions, *notes), numbered=True)
     return (
         Section("What was assumed", (items, Paragraph(warned, Tone.WARNING)), forms=Forms.KEPT),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
-from ...assessment.accuracy import FALSE_ALARMS, noise_at
+from ...assessment.accuracy import FALSE_ALARMS
+from ...assessment.adversaries import Asks, Harm
 from ...catalogue.readings import find
 from ...plan.relatives import worst_relation
 from ..document import Cell, Column, Combination, Combinations, Group, Kind, Row, Table
-from ..words import rounded_up
+from ..words import frequency, rounded_up
 from .labels import (
     FREQUENCIES,
     detail,
@@ -25,24 +27,30 @@ from .labels import (
     typical_label,
     value,
 )
-from .words import error_at, reached, second_name
+from .words import reached, second_name
 
 if TYPE_CHECKING:
-    from ...assessment.accuracy import QueryAccuracy
+    from ...assessment.accuracy import GroupError
     from ...assessment.assessment import Assessment, Risk
     from ...plan.relatives import Relation
 
 __all__ = [
-    "accuracy_table", "bar", "combinations", "hidden_sentence", "hidden_table", "relation", "relatives_data",
-    "relatives_sentence", "relatives_table", "risk_note", "risk_table", "sets",
+    "accuracy_table", "bar", "combinations", "error_parts", "hidden_sentence", "hidden_table", "relation",
+    "relatives_data", "relatives_sentence", "relatives_table", "risk_note", "risk_table", "sets",
 ]  # fmt: skip
 
+#: The regulators' three words, with what each asks.
+_HARMS = {
+    Harm.SINGLING_OUT: "Singling out: whose record is it?",
+    Harm.LINKABILITY: "Linkability: is this person among them?",
+    Harm.INFERENCE: "Inference: what is true of this person?",
+}
 #: How many combinations of columns the report lists.
 MOST_COMBINATIONS = 9
 
 
 def risk_table(a: Assessment) -> Table:
-    """The adversaries, those that allow the least ε first."""
+    """The adversaries under what regulators call their aim, those that allow the least ε first."""
     columns = (
         Column("Adversary", Kind.NAME),
         Column("Added risk", Kind.BAR),
@@ -51,7 +59,9 @@ def risk_table(a: Assessment) -> Table:
         Column("Limit", plain="limit", label="Limit"),
         Column("Largest ε", Kind.VALUE, plain="largest ε", label="Largest ε"),
     )
-    return Table(columns, (Group(tuple(_risk(a, r) for r in a.risks)),), "Who could learn what")
+    harms = dict.fromkeys(r.asks.harm for r in a.risks)
+    groups = {harm: tuple(_risk(a, r) for r in a.risks if r.asks.harm is harm) for harm in harms}
+    return Table(columns, tuple(Group(rows, _HARMS[harm]) for harm, rows in groups.items()), "Who could learn what")
 
 
 def _risk(a: Assessment, r: Risk) -> Row:
@@ -88,29 +98,38 @@ def risk_note(a: Assessment) -> str:
     unit = "Numbers are out of 100" + (f", except {', '.join(dict.fromkeys(other))}." if other else ".")
     how = list(dict.fromkeys(r.how for r in a.risks if r.how and len(a.queries) > 1))
     put = "".join(f" {text[:1].upper()}{text[1:]}." for text in how[:2])
-    return f"{unit} Each is the most that adversary can reach; none is an estimate.{put}"
+    bounds = "Each is the most that adversary can reach against one worst-placed person."
+    if any(r.asks is Asks.RELATIVES for r in a.risks):
+        estimated = any(relation.from_data for relation in a.relations)
+        rests = "an estimated resemblance, and on" if estimated else "the resemblance stated, and on"
+        bounds += f" Correlated records rest on {rests} values that are jointly normal: that row is no bound without."
+    return f"{unit} {bounds}{put}"
 
 
 def accuracy_table(a: Assessment) -> Table:
-    """The queries in order: the typical answer, and the error at the planned and the second ε."""
+    """The queries in order, their typical and their least accurate group: the answer, and the error at both ε."""
     at, tolerated = a.verdict.alternative, a.release.error_limit
     columns = [
         Column("Query", Kind.NAME),
-        Column("Answer on this table", plain="answer", label="Answer"),
+        Column("Answer on the whole table", plain="answer", label="Answer"),
         _at(f"Planned ε = {planned(a.epsilon)}", f"ε = {planned(a.epsilon)}"),
     ]
     if at is not None:
         columns.append(_at(f"{second_name(a)} ε = {planned(at)}", f"ε = {planned(at)}"))
     if tolerated is not None:
         columns.append(_at(f"Smallest ε for {percent(tolerated)} error", f"ε for {percent(tolerated)}"))
-    rows = []
+    rows: list[Row] = []
     for q in a.queries:
-        answer = value(q.typical if len(q.answers) != 1 else q.answers[0].value)
-        cells = [Cell(title(a, q), detail=detail(a, q)), Cell(answer, detail=typical_label(a, q))]
-        cells += [_error(a, q, e) for e in (a.epsilon, at) if e is not None]
-        if tolerated is not None:
-            cells.append(Cell("–" if q.smallest_epsilon is None else epsilon_up(q.smallest_epsilon)))
-        rows.append(tuple(cells))
+        found = [q.planned, *([] if at is None else [q.at(at, a.release)])]
+        needed = Cell("–" if q.smallest_epsilon is None else epsilon_up(q.smallest_epsilon))
+        for which, groups in (("typical", [e.typical for e in found]), ("worst", [e.worst for e in found])):
+            if which == "worst" and len(q.answers) < 2:
+                continue
+            first = groups[0]
+            name = Cell(title(a, q), detail=detail(a, q)) if which == "typical" else Cell("least accurate of them")
+            answer = Cell("0" if first is None else value(first.answer.value), detail=typical_label(a, q, which))
+            limited = [] if tolerated is None else [needed if which == "typical" else Cell("")]
+            rows.append((name, answer, *(_error(a, group) for group in groups), *limited))
     return Table(tuple(columns), (Group(tuple(rows)),), "How accurate the answers are")
 
 
@@ -118,13 +137,38 @@ def _at(head: str, short: str) -> Column:
     return Column(head, plain=short, label=short)
 
 
-def _error(a: Assessment, q: QueryAccuracy, epsilon: float) -> Cell:
+def _error(a: Assessment, group: GroupError | None) -> Cell:
     """The half-width, its share of the answer, and whether that breaks the limit."""
     allowed = a.release.error_limit
-    relative = q.relative(epsilon, a.release)
-    over = allowed is not None and bool(q.typical) and relative > allowed
-    state = share(relative, allowed) if q.typical else "answer is 0"
-    return Cell(error(error_at(a, q, epsilon)), state=state, over=over)
+    if group is None:
+        return Cell("–", state="answer is 0")
+    if not math.isfinite(group.error):
+        return Cell("hidden", state=f"in {frequency(group.hidden)}", over=allowed is not None)
+    over = allowed is not None and group.relative > allowed
+    return Cell(error(group.error), state=share(group.relative, allowed), over=over)
+
+
+def error_parts(a: Assessment) -> Table:
+    """What the error at the planned ε is made of: noise, what limits dropped and bounds cut off, what is hidden."""
+    heads = ("Noise", "Limits drop", "Bounds cut off", "Hidden, of 100", "Together")
+    columns = (Column("Query", Kind.NAME), *(Column(head, label=head) for head in heads))
+    rows = []
+    for q in a.queries:
+        for which, group in (("typical", q.planned.typical), ("least accurate", q.planned.worst)):
+            if group is None or (which != "typical" and len(q.answers) < 2):
+                continue
+            name = title(a, q) if which == "typical" else "least accurate of them"
+            hidden = risk("success", group.hidden) if a.release.queries[q.index].threshold is not None else "–"
+            rows.append((
+                Cell(name), Cell(error(group.noise)), Cell(_moved(group.contribution)), Cell(_moved(group.clamping)),
+                Cell(hidden), Cell(error(group.error) if math.isfinite(group.error) else "hidden"),
+            ))  # fmt: skip
+    return Table(columns, (Group(tuple(rows)),), f"What the error is made of, at ε = {planned(a.epsilon)}")
+
+
+def _moved(bias: float) -> str:
+    """What limits or bounds moved an answer by, with its sign."""
+    return "0" if not bias else f"{'+' if bias > 0 else '−'}{value(abs(bias))}"
 
 
 def combinations(a: Assessment) -> Combinations | None:
@@ -150,20 +194,16 @@ def _of_100(p: float) -> str:
 # -- the defender's view: how large a false record the noise would hide -------------------------------------------
 
 
-def _hidden(a: Assessment, q: QueryAccuracy, epsilon: float) -> float:
-    return noise_at(q.sensitivity, q.share, q.divisor, epsilon, a.release).hidden
-
-
 def hidden_sentence(a: Assessment) -> str:
-    """What a false record could add to the least accurate answer without being seen every other time."""
+    """How far false records together could move the least accurate query without being seen every other time."""
     q, at = a.hardest, a.verdict.alternative
-    now = value(_hidden(a, q, a.epsilon))
-    then = "" if at is None else f", at ε = {planned(at)} by up to {value(_hidden(a, q, at))}"
+    now = value(q.planned.hidden)
+    then = "" if at is None else f", at ε = {planned(at)} by up to {value(q.at(at, a.release).hidden)}"
     alarms = f"{100 * FALSE_ALARMS:g} of 100"
     return (
-        f"The noise hides tampering too. At ε = {planned(a.epsilon)} a false record that moves {subject(a, q)} by up "
-        f"to {now} goes unnoticed at least every other time{then}; the best test is taken, with false alarms for "
-        f"{alarms} honest answers."
+        f"The noise hides tampering too. At ε = {planned(a.epsilon)} false records that together move "
+        f"{subject(a, q, 'a typical')} by up to {now} go unnoticed at least every other time{then}; that is the best "
+        f"test of somebody who knows what the answer should be, with false alarms for {alarms} honest answers."
     )
 
 
@@ -172,7 +212,11 @@ def hidden_table(a: Assessment) -> Table:
     shown = [a.epsilon, *([] if (at := a.verdict.alternative) is None else [at])]
     heads = ["one person", *(f"ε = {planned(e)}" for e in shown)]
     rows = tuple(
-        (Cell(title(a, q)), Cell(value(q.sensitivity / q.divisor)), *(Cell(value(_hidden(a, q, e))) for e in shown))
+        (
+            Cell(title(a, q)),
+            Cell(value(q.sensitivity / q.divisor)),
+            *(Cell(value(q.at(e, a.release).hidden)) for e in shown),
+        )
         for q in a.queries
     )
     return Table((Column("Query", Kind.NAME), *(Column(h, label=h) for h in heads)), (Group(rows),))

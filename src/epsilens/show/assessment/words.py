@@ -8,29 +8,60 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from ...assessment.accuracy import noise_at
+from ...assessment.accuracy import Cause
 from ...assessment.verdict import Standing
 from ...catalogue.readings import find
 from ...data.queries import Noise
+from ...plan.noise import unsaid
+from ...worlds import Neighbours
 from ..document import Said, Span, flat
 from ..sentences import false_alarms
-from ..words import apart, count, frequencies, frequency, grouped, scale_for
-from .labels import FREQUENCIES, MOST, epsilon_down, epsilon_up, error, limit, percent, planned, risk, share, subject
+from ..words import apart, count, frequencies, frequency, grouped, scale_for, times
+from .labels import (
+    FREQUENCIES,
+    MOST,
+    epsilon_down,
+    epsilon_up,
+    error,
+    limit,
+    percent,
+    planned,
+    risk,
+    share,
+    subject,
+    title,
+)
 
 if TYPE_CHECKING:
     from ...assessment.accuracy import QueryAccuracy
     from ...assessment.assessment import Assessment, Risk
+    from ...assessment.proposals import Proposal
 
 __all__ = [
-    "DISCLOSURE", "contradiction", "error_at", "headline", "lead", "reached", "second_name", "sentence",
+    "contradiction", "disclosure", "error_at", "headline", "lead", "proposed", "reached", "second_name", "sentence",
     "share_of_people", "status",
 ]  # fmt: skip
 
-DISCLOSURE = (
-    "This ε was chosen by looking at the confidential data.",
-    "The choice itself reveals a little. Keep this report inside the organisation, and publish ε without the true "
-    "answers and the figures on isolation.",
-)
+#: Readings that are guesses made over and over about one person, and not beliefs or shares.
+_GUESSED = ("success", "attack_success", "recall", "roc", "auc")
+
+
+def disclosure(a: Assessment) -> tuple[str, str]:
+    """Whether the ε told depended on the data, and what to do about it."""
+    decided, inside = a.verdict, "Keep this report inside the organisation: it holds true answers and counts of people."
+    if decided.alternative is None or decided.alternative != decided.recommended:
+        return "The planned ε stands: it was not chosen here.", inside
+    at = epsilon_down(decided.recommended or 0.0)
+    if not decided.looked:
+        return f"ε = {at} follows from the plan alone: no table would give another.", f"It may be published. {inside}"
+    if decided.blind:
+        instead = f"Publish ε = {epsilon_down(decided.blind)} instead, which keeps the limits whatever the table holds."
+    else:
+        instead = "No ε keeps the limits whatever the table holds: choose one from a list fixed beforehand."
+    return (
+        f"ε = {at} was found by looking at the confidential data, and tells a little about it.",
+        f"One person can change it, so whoever knows the rest of the table may learn of them. {instead} {inside}",
+    )
 
 
 def second_name(a: Assessment) -> str:
@@ -39,8 +70,9 @@ def second_name(a: Assessment) -> str:
 
 
 def error_at(a: Assessment, q: QueryAccuracy, epsilon: float) -> float:
-    """The 95% error of a query at an ε."""
-    return noise_at(q.sensitivity, q.share, q.divisor, epsilon, a.release).error
+    """The 95% error of a query at an ε, in the group where that is most for its answer."""
+    found = q.at(epsilon, a.release)
+    return found.worst.error if found.worst else found.scale
 
 
 def headline(a: Assessment) -> str:
@@ -102,82 +134,101 @@ def _consequence(a: Assessment, r: Risk) -> Said:
         allowed = [] if r.limit is None else [Span(f" Your limit is {limit(r.reading, r.limit)}.")]
         return (Span(start), *spans, *allowed)
     now = reached(a, r, r.planned)
-    told, without, *rest = frequencies(now, r.baseline, *([] if r.limit is None else [r.limit]))
+    shown = now, r.baseline, *([] if r.limit is None else [r.limit])
+    told, without, *rest = times(*shown, per="of") if r.reading in _GUESSED else frequencies(*shown)
     before, after, otherwise = _phrase(a, r)
-    spans = [Span(start + before), Span(told, "risk" if r.over else "strong"), Span(f"{after}. {otherwise} ")]
+    most = "" if r.exact or " than " in told else "at most "
+    spans = [Span(start + before + most), Span(told, "risk" if r.over else "strong"), Span(f"{after}. {otherwise} ")]
     if apart(r.planned, r.baseline):
         spans.append(Span(f"{without}.", "strong"))
     else:
         spans += [Span(without, "strong"), Span(" too.")]
     if rest:
-        spans += [Span(" Your limit is "), Span(f"{rest[0]}.", "strong")]
-    return tuple(spans)
+        spans += [Span(" Your limit is "), Span(f"{rest[0].removesuffix(' times of 100')}.", "strong")]
+    return (*spans, *_typical(a))
+
+
+def _typical(a: Assessment) -> Said:
+    """The membership test against people as they are, beside the worst-placed one."""
+    found = a.typical
+    if found is None:
+        return ()
+    middle, most = times(found.median, found.largest, per="of")
+    who = f"the typical one of {found.people:,} people of this table" if found.people > 1 else "the one person here"
+    most = "" if found.people == 1 or middle == most else f", {most} for the most exposed of them"
+    return (Span(f" The membership test is right {middle} for {who}{most}."),)
+
+
+def asked_secret(a: Assessment) -> str:
+    """What is guessed about a person, without a word of SQL."""
+    secret = a.release.data.hidden
+    named = secret is not None and secret.name
+    return f"whether “{named}” is true of one worst-placed person" if named else "one worst-placed person’s secret"
 
 
 def _phrase(a: Assessment, r: Risk) -> tuple[str, str, str]:
     """Before the number, after it, and before the baseline; an adversary unknown here is told by its name."""
-    secret = a.release.data.secret
-    asked = f"whether “{secret}” is true of a person" if secret else "whether a person has the secret"
-    right = "Without the release they would be right for"
+    secret = a.release.data.hidden
+    asked = f" {asked_secret(a)}"
+    right = "Without the release they would be right"
+    stay = "Without the release it would stay at"
+    named = secret is not None and secret.name
+    believed = f"“{named}” is true of a person" if named else "a person has the secret"
+    member = " whether one worst-placed person is in the table"
+    if a.release.mechanism.neighbours is Neighbours.REPLACE:
+        member = " which of two records is that of one worst-placed person"
+    among = a.release.adversary.among or 0
     known: dict[str, tuple[str, str, str]] = {
-        "membership": (
-            "an adversary who knows every other record guesses correctly whether a person is in the table for ",
-            " people", right,
-        ),
+        "membership": ("an adversary who knows every other record guesses correctly ", member, right),
+        "guess": ("an adversary who knows every other record guesses correctly ", asked, right),
         "differencing-known": (
-            f"an adversary who can single a person out, and knows the exact answer without them, guesses correctly "
-            f"{asked} for ", " people", right,
+            "an adversary who can single a person out, and knows the exact answers without them, guesses correctly ",
+            asked, right,
         ),
+        "combined": ("an adversary who subtracts planned answers from each other guesses correctly ", asked, right),
         "differencing-noisy": (
-            f"an adversary with two noisy answers that differ only by one person guesses correctly {asked} for ",
-            " people", right,
+            "an adversary with two noisy answers that differ only by one person guesses correctly ", asked, right,
         ),
-        "belief": (
-            "an adversary’s belief "
-            + (f"that “{secret}” is true of a person" if secret else "that a person has the secret")
-            + " can rise to ", "", "Without the release it would stay at",
-        ),
+        "belief": (f"an adversary’s belief that {believed} can rise to ", "", stay),
         "reidentification": (
-            "an attack that looks for a person’s record finds it for ", " people", "Without the release it would for",
+            "an attack that looks for a person’s record finds it ", "",
+            "Against a release without that person it would",
         ),
         "identification": (
-            f"an adversary’s belief which of {a.release.adversary.among or 0:,} people is missing can rise to ", "",
-            "Without the release it would stay at",
+            f"an adversary’s belief which of {among:,} people is missing can rise to ", "", stay,
         ),
         "identification-guess": (
-            f"an adversary names the one of {a.release.adversary.among or 0:,} people who is missing for ", " people",
-            right,
+            "an adversary names the right one ", f" of {among:,} people who could be missing", right,
+        ),
+        "correlated": (
+            "an adversary who knows how alike related people are guesses correctly ",
+            " which of two values one person has", right,
         ),
     }  # fmt: skip
     known["informed"] = known["belief"]
-    known["informed-guess"] = (
-        f"an adversary with what is known beforehand guesses correctly {asked} for ",
-        " people",
-        right,
-    )
+    known["informed-guess"] = ("an adversary with what is known beforehand guesses correctly ", asked, right)
     at = r.arguments.get("alpha", r.arguments.get("fpr", 0.0))
     finds = (
-        f"at {false_alarms(at)}, an adversary who knows every other record finds ",
-        " people in the table", "Without the release they would find",
+        f"at {false_alarms(at)}, an adversary who knows every other record finds one worst-placed person ", "",
+        "Without the release they would",
     )  # fmt: skip
     known |= {
         "membership-recall": finds,
         "membership-roc": finds,
         "membership-posterior": (
-            "an adversary’s belief that a person is in the table can rise to ", "",
-            "Without the release it would stay at",
+            "an adversary’s belief that a person is in the table can rise to ", "", stay,
         ),
         "membership-precision": (
             "of those an adversary flags, ", " are in the table", "Without the release it would be",
         ),
         "membership-auc": (
-            "an adversary tells someone in the table from someone not in it for ", " pairs", right,
+            "an adversary tells one worst-placed person’s presence from their absence ", "", right,
         ),
     }  # fmt: skip
     if r.key in known:
         return known[r.key]
     if r.reading == "success":
-        return f"the adversary of “{r.name}” guesses correctly for ", " people", right
+        return f"the adversary of “{r.name}” guesses correctly ", "", right
     return f"the {find(r.reading).label} in “{r.name}” is ", "", "Without the release it would be"
 
 
@@ -187,6 +238,13 @@ def _phrase(a: Assessment, r: Risk) -> tuple[str, str, str]:
 def _advice(a: Assessment) -> Said:
     said, now, r = a.verdict.standing, planned(a.epsilon), a.leading
     if said is Standing.IMPOSSIBLE:
+        if silent := unsaid(a.release):
+            names = " and ".join(f"“{title(a, a.queries[i])}”" for i in silent[:3])
+            return (
+                Span(f"The names of the groups of {names} come from the data, and a name that exists because of one "),
+                Span("person gives them away, whatever the noise. List the groups in the plan (groups: [a, b]), or "),
+                Span("publish only those with enough people (threshold: auto)."),
+            )
         if r.reading == "posterior" and a.release.mechanism.noise is Noise.GAUSSIAN:
             return (Span("Gaussian noise bounds no belief: some rare answers are conclusive. Limit success instead, "),
                     Span("or use Laplace noise."))  # fmt: skip
@@ -203,9 +261,9 @@ def _advice(a: Assessment) -> Said:
         enough = epsilon_up(a.at_least or 0.0, a.verdict.largest)
         then = "" if r.needed is None else f", where the risk is {_told(r, r.needed)}"
         within = ", still within your limit" if r.limit is not None else ""
-        return (Span(f"The noise is too strong: {_within(a, a.epsilon)}. ε = {enough} is enough{then}{within}."),)
+        return (Span(f"{_too_far(a)} ε = {enough} is enough{then}{within}."),)
     if said is Standing.CONTRADICTORY:
-        return (Span(f"The noise is too strong: {_within(a, a.epsilon)}. {contradiction(a)}"),)
+        return (Span(f"{_too_far(a)} {contradiction(a)}"),)
     if said is Standing.OPEN:
         return (Span(f"At ε = {now}, {_within(a, a.epsilon)}."),)
     most = a.verdict.largest
@@ -246,11 +304,27 @@ def _price(a: Assessment, at: float) -> str:
 
 def _within(a: Assessment, at: float) -> str:
     q, tolerated = a.hardest, a.release.error_limit
-    told = f"in 95 of 100 releases {subject(a, q)} is within {error(error_at(a, q, at))}"
+    found = error_at(a, q, at)
+    if not math.isfinite(found):
+        return f"in more than 5 of 100 releases {subject(a, q)} is not published at all"
+    told = f"in 95 of 100 releases {subject(a, q)} is within {error(found)}"
     if not q.typical:
         return f"{told}; the true answer is 0"
     allowed = "" if tolerated is None else f"; you allow {percent(tolerated)}"
     return f"{told}, {share(q.relative(at, a.release), tolerated, spoken=True)} of it{allowed}"
+
+
+def _too_far(a: Assessment) -> str:
+    """What breaks the limit on error: noise, what bounds and limits lose, or a threshold."""
+    q = a.hardest
+    worst = q.planned.worst
+    cause = Cause.NOISE if worst is None else worst.cause
+    why = {
+        Cause.NOISE: "The noise is too strong",
+        Cause.BIAS: "Bounds and limits lose too much, and no ε mends that",
+        Cause.HIDDEN: "The threshold hides too much",
+    }[cause]
+    return f"{why}: {_within(a, a.epsilon)}."
 
 
 def contradiction(a: Assessment) -> str:
@@ -265,6 +339,13 @@ def contradiction(a: Assessment) -> str:
     then = "" if r.needed is None else f", where the risk is {'still ' if decided.apart else ''}{_told(r, r.needed)}"
     needs = f"Keeping {subject(a, hard)} within {percent(tolerated)} needs ε of at least {least}{then}."
     return f"No ε meets both limits. {needs}" if decided.apart and decided.possible else needs
+
+
+def proposed(a: Assessment, p: Proposal) -> str:
+    """A better choice, and what it would do to the error."""
+    told = f"[{p.value[0]:g}, {p.value[1]:g}]" if isinstance(p.value, tuple) else f"{p.value}"
+    then = f"error {share(p.error_then)} of the answer instead of {share(p.error_now)}"
+    return f"{p.parameter.value}: {told} for “{title(a, a.queries[p.query])}”: {then}."
 
 
 def share_of_people(p: float) -> str:

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...assessment.accuracy import noise_at, simulate
-from ...data.queries import Noise
+from ...assessment.accuracy import simulate
 from ..assessment.labels import error, group_name, percent, planned, risk, share, subject, value
 from ..words import frequency
 from .chart import Chart
@@ -169,7 +168,7 @@ def _accuracy(a: Assessment, width: int) -> dict[str, Any]:
 
 
 def _label(a: Assessment, i: int) -> str:
-    words = a.release.queries[i].name or subject(a, a.queries[i]).removeprefix("the ").removeprefix("a typical ")
+    words = a.release.queries[i].name or subject(a, a.queries[i]).removeprefix("the ").removeprefix("least accurate ")
     return words[:1].upper() + words[1:]
 
 
@@ -195,31 +194,27 @@ def simulated(a: Assessment, q: QueryAccuracy, epsilon: float) -> Chart:
 
 
 def _simulated(a: Assessment, q: QueryAccuracy, epsilon: float, width: int) -> dict[str, Any]:
-    gaussian = a.release.mechanism.noise is Noise.GAUSSIAN
-    noise = noise_at(q.sensitivity, q.share, q.divisor, epsilon, a.release)
     least = min(epsilon, a.epsilon, a.verdict.alternative or a.epsilon)
-    widest = noise_at(q.sensitivity, q.share, q.divisor, least, a.release)
-    draws = simulate(q, noise, gaussian)
-    answers = q.answers[:MOST_GROUPS]
+    draws = simulate(q, epsilon, a.release)
+    answers, bands = q.answers[:MOST_GROUPS], q.bands(epsilon, a.release)
     names = [group_name(a, q, answer.group) for answer in answers]
     # Both strips share one scale, that of the noisier release.
-    reach = [(answer.value, 1.35 * widest.error * q.spread(answer)) for answer in answers]
+    reach = [(x.value, 1.35 * band) for x, band in zip(answers, q.bands(least, a.release), strict=False)]
     low, high = min(v - e for v, e in reach), max(v + e for v, e in reach)
     if q.kind in ("count", "histogram"):
         low = min(low, 0.0)
     told = "; ".join(
-        f"{name} {value(answer.value)} {error(noise.error * q.spread(answer))}"
-        for name, answer in zip(names, answers, strict=True)
+        f"{name} {value(answer.value)} {error(band)}" for name, answer, band in zip(names, answers, bands, strict=False)
     )
     names = [shortened(name, _NAMES) for name in names]
     left = math.ceil(max(width_of(name) for name in names)) + 14
     plot, height = width - left - 16, _ROW * len(answers)
     layers: list[Layer] = []
     for i, (name, answer) in enumerate(zip(names, answers, strict=True)):
-        y, around = i + 0.5, noise.error * q.spread(answer)
+        y, around = i + 0.5, bands[i]
         ends = max(answer.value - around, low), min(answer.value + around, high)
         layers.append(line(((ends[0], y), (ends[1], y)), "var(--band)", 16, f"{name}: 95 of 100"))
-        places = [(min(max(float(x), low), high), y) for x in draws[i]]
+        places = [(min(max(float(x), low), high), y) for x in draws[i] if math.isfinite(x)]
         layers.append(dots(places, "var(--accuracy)", 30, 0.55, f"{name}: releases"))
         layers.append(line(((answer.value, y - 0.3), (answer.value, y + 0.3)), "var(--ink)", 2.5))
         layers += text(name, (low, y), "left", "var(--ink)", 400, -left)

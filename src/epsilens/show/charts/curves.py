@@ -122,7 +122,7 @@ def _by_false_alarms(e: Experiment, prior: float, fpr: float, *, missed: bool) -
     without = "all but as many are missed" if missed else "as many are found"
     return Curve(
         f"{name} curve",
-        f"{done}, of 100 {asked.group}",
+        f"{done}, of 100 times {asked.group}",
         _false_alarms(asked),
         f"{name} curve: at {frequencies(fpr)[0]} false alarms the adversary {does} {frequencies(at)[0]}; "
         f"the best guess {does} {frequencies(told(y))[0]} with {frequencies(x)[0]} false alarms; "
@@ -145,8 +145,8 @@ def precision_recall_curve(e: Experiment, prior: float, fpr: float) -> Curve:
     precise = float(e.precision(recall=y, prior=prior))
     return Curve(
         "Precision–recall curve",
-        f"Precision: truly {asked.group}, of 100 flagged",
-        f"recall: found, of 100 {asked.group}",
+        f"Precision: truly {asked.group}, of 100 alarms",
+        f"recall: found, of 100 times {asked.group}",
         f"Precision–recall curve: at a recall of {frequencies(found)[0]} the precision is {frequencies(right)[0]}; "
         f"the best guess has recall {frequencies(y)[0]} and precision {frequencies(precise)[0]}; "
         f"without the release the precision is {frequencies(prior)[0]}.",
@@ -161,7 +161,7 @@ def precision_recall_curve(e: Experiment, prior: float, fpr: float) -> Curve:
 
 def _false_alarms(asked: Question) -> str:
     outside = {"not in it": "not in the data", "in it": "in the data"}.get(asked.outside, asked.outside)
-    return f"false alarms: flagged, of 100 {outside}"
+    return f"false alarms, of 100 times {outside}"
 
 
 def _best_labels(x: float, y: float, does: str, shown: str) -> tuple[tuple[str, ...], ...]:

@@ -1,4 +1,4 @@
-"""The icon array: 100 people, 20 columns of 5, filled column by column so that it reads as a bar."""
+"""The icon array: 100 figures, 20 columns of 5, filled column by column so that it reads as a bar."""
 
 from __future__ import annotations
 

@@ -1,0 +1,164 @@
+r"""How far a published answer lies from the answer on the whole table: the noise and the bias together.
+
+What is published is a + Z, a the answer after limits and bounds and Z the noise; with the bias B = a − v its error
+is |B + Z|, and the 95% error E is what it exceeds in 5 of 100 releases (q = .05):
+
+* Laplace: for E ≥ |B| both tails are exponential, P(|B+Z| > E) = e^{−E/b}·cosh(B/b), so that
+  E = b·ln(cosh(B/b)/q). That E is at least |B| exactly where (1 + e^{−2|B|/b})/2 ≥ q, which holds for every q ≤ ½.
+  Written E = |B| + b·(ln(1/2q) + ln(1 + e^{−2|B|/b})) it never overflows.
+* Gaussian: Φ((E−B)/σ) + Φ((E+B)/σ) = 2 − q, one root between |B| + σ·z(q) and |B| + σ·z(q/2).
+* An average is A = clamp(c + (S + Z_S)/max(N + Z_N, 1)): c the middle of the bounds, S = Σ(x − c) over the N kept rows
+  with a value. With τ = t − c and D = max(N + Z_N, 1),
+
+      P(A > t) = P(Z_N ≤ 1−N)·P(Z_S > τ − S) + P(Z_S − τ·Z_N > τN − S, Z_N > 1−N),
+
+  whose second part is a sum of exponential integrals (Laplace) or a bivariate normal orthant, two of Owen's T
+  (Gaussian): exact for every N, floor and clamp included.
+* A threshold τ hides a group: where other noise decides, with probability h, the rest is held to (q − h)/(1 − h); a
+  count of people that is compared itself lies in [max(τ, v − E), v + E] in 95 of 100 releases. Where h > q no E is
+  enough, and the error is infinite: the answer is missing too often.
+
+Source: the reference sheet "What a plan moves", Error; Owen, Ann. Math. Stat. 27 (1956), for the orthant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.special import ndtr, ndtri, owens_t
+
+from ..build.mechanisms import quantile, tail
+from ..checks import Array
+from ..data.queries import Noise
+from ..numerics.roots import root
+
+__all__ = ["above_ratio", "additive", "additive_miss", "ratio", "ratio_miss", "thresholded"]
+
+_TINY = 1e-300  # instead of 0, where something is divided by it
+_FAR = 2000.0  # noise scales: e^{-2000} is 0
+_STEPS = 60  # halvings of a bracket
+
+
+def additive(noise: Noise, bias: Array, scale: Array, miss: Array) -> Array:
+    """E with P(|bias + scale·Z| > E) = miss, for miss ≤ ½.
+
+    >>> float(additive(Noise.LAPLACE, np.array(0.0), np.array(1.0), np.array(0.05)).round(6))
+    2.995732
+    """
+    size, scale = np.abs(bias), np.maximum(scale, _TINY)
+    if noise is Noise.LAPLACE:
+        with np.errstate(over="ignore"):
+            both = np.log1p(np.exp(-2 * (size / scale)))
+        return np.asarray(size + scale * (both - np.log(2 * np.asarray(miss))))
+    away = np.minimum(size / scale, 1e8)  # the far tail is 0 from 9 on
+    low, high = -ndtri(np.asarray(miss, dtype=float)), -ndtri(np.asarray(miss, dtype=float) / 2)
+    low, high, away = np.broadcast_arrays(low - 1e-6, high + 1e-6, away)  # rounding leaves the root inside
+    # E = |B| + σx: the near tail is that of x, the far one that of x + 2|B|/σ
+    x = root(lambda x: ndtr(-x) + ndtr(-x - 2 * away) - miss, low, high)
+    return np.asarray(size + scale * x)
+
+
+def additive_miss(noise: Noise, bias: Array, scale: Array, error: Array) -> Array:
+    """P(|bias + scale·Z| > error)."""
+    scale = np.maximum(scale, _TINY)
+    with np.errstate(over="ignore"):
+        return np.asarray(tail(noise, (error - bias) / scale) + tail(noise, (error + bias) / scale))
+
+
+def thresholded(noise: Noise, bounded: Array, value: Array, scale: float, threshold: float, miss: Array) -> Array:
+    """The error of a count that is published only where it reaches a threshold itself; infinite where that is rare."""
+    bias = bounded - value
+    free = additive(noise, bias, np.asarray(scale), miss)
+    hidden = tail(noise, (bounded - threshold) / max(scale, _TINY))
+    below = tail(noise, (free + bias) / max(scale, _TINY))
+    spare = np.asarray(miss - hidden)
+    held = bias + scale * quantile(noise, np.maximum(spare, _TINY))
+    return np.where(spare <= 0, np.inf, np.where(below >= hidden, free, np.maximum(held, free)))
+
+
+# -- averages: a noisy total over a noisy size -------------------------------------------------------------------------
+
+
+def above_ratio(noise: Noise, tau: Array, total: Array, size: Array, scale: float, size_scale: float) -> Array:
+    """P(total + Z > τ·max(size + Z', 1)); without noise on the size where its scale is 0."""
+    tau, total, size = (np.asarray(x, dtype=float) for x in np.broadcast_arrays(tau, total, size))
+    scale = max(scale, _TINY)
+    if size_scale == 0:
+        return np.asarray(tail(noise, (tau * np.maximum(size, 1.0) - total) / scale))
+    floor = tail(noise, (size - 1) / size_scale) * tail(noise, (tau - total) / scale)
+    part = _laplace_part if noise is Noise.LAPLACE else _gaussian_part
+    return np.asarray(np.clip(floor + part(tau, total, size, scale, size_scale), 0.0, 1.0))
+
+
+def _laplace_part(tau: Array, total: Array, size: Array, scale: float, size_scale: float) -> Array:
+    """½∫_{w₀}^∞ e^{−|w|}·P(Z > g₀ + κw) dw: exponentials between the places where w or g₀ + κw changes its sign."""
+    start = (1 - size) / size_scale
+    g0, slope = (tau * size - total) / scale, tau * size_scale / scale
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        turn = np.where(slope != 0, -g0 / slope, start)
+    turn = np.clip(turn, start, np.maximum(start, 0.0) + _FAR)
+    zero = np.maximum(start, 0.0)
+    first, second = np.minimum(turn, zero), np.maximum(turn, zero)
+    made = np.zeros_like(g0)
+    for a, b in ((start, first), (first, second), (second, None)):
+        inside = a + 1.0 if b is None else (a + b) / 2
+        side, sign = np.where(inside >= 0, 1.0, -1.0), np.where(g0 + slope * inside >= 0, 1.0, -1.0)
+        made += 0.5 * np.where(sign < 0, _exponential(0.0, -side, a, b), 0.0)
+        made += 0.25 * sign * _exponential(-sign * g0, -side - sign * slope, a, b)
+    return made
+
+
+def _exponential(level: Array | float, slope: Array, a: Array, b: Array | None) -> Array:
+    """∫_a^b exp(level + slope·w) dw with an exponent of 0 or less on it; to infinity where b is None."""
+    at_a = np.minimum(level + slope * a, 0.0)
+    if b is None:
+        return np.asarray(np.exp(at_a) / np.maximum(-slope, _TINY))
+    at_b = np.minimum(level + slope * b, 0.0)
+    apart = np.abs(at_a - at_b)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = np.where(apart > 0, -np.expm1(-apart) / apart, 1.0)
+    return np.asarray((b - a) * np.exp(np.maximum(at_a, at_b)) * mean)
+
+
+def _gaussian_part(tau: Array, total: Array, size: Array, scale: float, size_scale: float) -> Array:
+    """P(X > h, Y > k) of two standard normals with the correlation ρ = −τ·σ'/s."""
+    spread = np.hypot(scale, tau * size_scale)
+    h, k = (tau * size - total) / spread, (1 - size) / size_scale
+    h, k = np.where(h == 0, _TINY, h), np.where(k == 0, _TINY, k)
+    rho, rest = -tau * size_scale / spread, scale / spread
+    with np.errstate(over="ignore", divide="ignore"):
+        over_h, over_k = (k / h - rho) / rest, (h / k - rho) / rest
+    opposite = np.where(np.sign(h) * np.sign(k) > 0, 0.0, 0.5)
+    orthant = 0.5 * (ndtr(-h) + ndtr(-k)) - owens_t(h, over_h) - owens_t(k, over_k) - opposite
+    return np.asarray(np.clip(orthant, 0.0, 1.0))
+
+
+def ratio_miss(
+    noise: Noise, mean: Array, value: Array, size: Array, bounds: tuple[float, float], scale: float, size_scale: float,
+    error: Array,
+) -> Array:  # fmt: skip
+    """P(|A − value| > error) of an average: ``mean`` of ``size`` rows after limits and bounds."""
+    low, high = bounds
+    centre = low / 2 + high / 2
+    total = (mean - centre) * size
+    up, down = value + error, value - error
+    right = above_ratio(noise, up - centre, total, size, scale, size_scale)
+    left = above_ratio(noise, centre - down, -total, size, scale, size_scale)
+    # what is clamped never leaves the bounds
+    right = np.where(up >= high, 0.0, np.where(up < low, 1.0, right))
+    left = np.where(down <= low, 0.0, np.where(down > high, 1.0, left))
+    return np.asarray(np.minimum(right + left, 1.0))
+
+
+def ratio(miss_at: Callable[[Array], Array], most: Array, miss: Array) -> Array:
+    """The smallest error with ``miss_at(error) ≤ miss``, from above; ``most`` is one that is never exceeded.
+
+    By halving: the chance falls with the error, and jumps where the clamped answers are.
+    """
+    low, high = np.zeros_like(most), np.array(most, dtype=float)
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        safe = miss_at(middle) <= miss
+        low, high = np.where(safe, low, middle), np.where(safe, middle, high)
+    return high

@@ -1,0 +1,218 @@
+r"""How the queries share ε: the division whose largest relative error is least, beside the equal one.
+
+A query's error falls as its share grows. For a common relative error r each query needs a least share s_i(r), and the
+best division is the smallest r with Σ s_i(r) ≤ 1: every query then has the same error. Without bias and with Laplace
+noise that is s_i ∝ Δ_i/|answer_i| (the ln 20 is common to all); Gaussian noise takes its share of δ with its share of
+ε, and every other case is found by one search over r and one over each share.
+
+What no division can mend does not starve the rest:
+
+* a query whose bias outweighs its noise in its worst group, even at the best division, is judged by its noise alone,
+  and the division is found again;
+* what a threshold hides is decided by the threshold: answers are judged as published, and groups that are hidden more
+  often than not (under equal shares) are left out;
+* a query with nothing to compare its error with, every answer being 0, keeps the equal share.
+
+Choosing a division by the answers looks at the data.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+from numpy.polynomial import Chebyshev
+
+from ..build.mechanisms import calibrated_psi
+from ..data.queries import Noise
+from ..numerics.roots import last_safe
+from ..plan.answers import Answer
+from ..plan.contribution import noisy_of
+from ..plan.plan import Release
+from .accuracy import Cause
+from .law import LEVEL, Columns, Law, law_of
+
+__all__ = ["LEAST_SHARE", "Division", "SplitComparison", "compare_splits", "division", "least_error"]
+
+#: No query gets less than this share of ε.
+LEAST_SHARE = 1e-6
+_FLOOR = LEAST_SHARE * (1 + 1e-8)  # rounding takes none of it below the least
+_DEGREE = 40
+_NEAR = 1e-9  # relative: more than the errors of a rough scale
+
+
+@dataclass(frozen=True)
+class Division:
+    """One way to divide ε: each query's share, and the error of its published answers in the group where that is
+    largest for the answer, noise and bias; infinite where every answer is 0.
+    """
+
+    shares: tuple[float, ...]
+    errors: tuple[float, ...]
+
+    @property
+    def worst(self) -> float:
+        """The largest error of a query that has answers to compare it with; 0 where none has."""
+        return max((e for e in self.errors if math.isfinite(e)), default=0.0)
+
+
+@dataclass(frozen=True)
+class SplitComparison:
+    """The equal division beside the best one.
+
+    ``judged`` says by what each query's share was chosen: NOISE and bias together, or BIAS where the bias outweighs
+    any noise the query could get, so that the noise alone was judged. The best division depends on the confidential
+    answers.
+    """
+
+    equal: Division
+    best: Division
+    judged: tuple[Cause, ...]
+    looks_at_data: bool = True
+
+
+class _Asked:
+    """One query under any share of ε; ``biased`` where its noise alone is judged."""
+
+    def __init__(self, plan: Release, i: int, answers: Sequence[Answer], epsilon: float) -> None:
+        everything, equal = Columns.of(answers), 1 / len(plan.queries)
+        law = law_of(plan, i, everything, epsilon)
+        self.gaussian, self.delta = law.noise is Noise.GAUSSIAN, plan.mechanism.delta or 0.0
+        self.epsilon, self.parts, self.biased = epsilon, len(noisy_of(plan.queries[i])), False
+        spread = self._spread(plan.shares[i])
+        self.unit = law.scale / spread, law.size_scale / spread
+        shown = law_of(plan.shared((equal,) * len(plan.queries)), i, everything, epsilon).hidden <= 0.5
+        rated = np.flatnonzero((everything.value != 0) & shown)
+        self.open = law.of(law.columns.take(rated)).open()
+        self.sizes = np.abs(self.open.columns.value)
+
+    def _spread(self, share: float, rough: bool = False) -> float:
+        """The scale of the noise for a sensitivity of 1; ``rough``: to 1e-10, and quick."""
+        part = share / self.parts
+        if not self.gaussian:
+            return 1 / (self.epsilon * part)
+        if rough:
+            return math.exp(-_log_psi(self.epsilon, self.delta, self.parts)(math.log(share)))
+        return 1 / calibrated_psi(self.epsilon * part, self.delta * part, "analytic")
+
+    def law(self, share: float, rough: bool = False) -> Law:
+        """What it publishes with this share."""
+        spread = self._spread(share, rough)
+        return replace(self.open, scale=self.unit[0] * spread, size_scale=self.unit[1] * spread)
+
+    def error(self, share: float) -> float:
+        """The largest error for its answer."""
+        return self.law(share).worst()[1]
+
+    def outweighed(self, share: float) -> bool:
+        """Whether bias outweighs the noise in the worst group."""
+        law = self.law(share)
+        place = np.array([law.worst()[0]])
+        one = law.columns.take(place)
+        noise = law.of(one.without_bias()).errors()[0]
+        return bool(abs(one.bounded[0] - one.value[0]) > noise)
+
+    def judged(self, share: float) -> float:
+        """The error that its share is chosen by."""
+        if not self.biased:
+            return self.error(share)
+        law = self.law(share)
+        return float(np.max(law.of(law.columns.without_bias()).errors() / self.sizes))
+
+    def excess(self, share: float, relative: float) -> float:
+        """Over 0 where the error that is judged is over this share of the answer in some group."""
+        law = self.law(share, rough=True)
+        law = law.of(law.columns.without_bias()) if self.biased else law
+        with np.errstate(divide="ignore"):
+            return float(np.log(np.max(law.miss(relative * self.sizes)) / (1 - LEVEL)))
+
+    def least(self, relative: float, low: float, high: float) -> float:
+        """The least share between these two that keeps the error; infinite where the higher does not."""
+        if self.excess(high, relative) > 0:
+            return math.inf
+        if low == high or self.excess(low, relative) <= 0:
+            return low
+        return last_safe(lambda share: self.excess(share, relative), high, low)
+
+
+@lru_cache(maxsize=32)
+def _log_psi(epsilon: float, delta: float, parts: int) -> Chebyshev:
+    """The logarithm of ψ(ε·share/parts, δ·share/parts) by that of the share, as a polynomial."""
+
+    def psi(log_share: float) -> float:
+        part = math.exp(log_share) / parts
+        return math.log(calibrated_psi(epsilon * part, delta * part, "analytic"))
+
+    return Chebyshev.interpolate(np.vectorize(psi), _DEGREE, domain=[math.log(LEAST_SHARE), 0.0])
+
+
+def least_error(plan: Release, answers: Sequence[Sequence[Answer]], epsilon: float) -> tuple[float, ...]:
+    """The shares of ε whose largest relative error is least; they add up to 1."""
+    return _least(plan, answers, epsilon)[0]
+
+
+def compare_splits(plan: Release, answers: Sequence[Sequence[Answer]], epsilon: float) -> SplitComparison:
+    """The equal division and the best one, each with its errors."""
+    shares, judged = _least(plan, answers, epsilon)
+    equal = tuple(1 / len(plan.queries) for _ in plan.queries)
+    best = division(plan, answers, epsilon, shares)
+    return SplitComparison(division(plan, answers, epsilon, equal), best, judged)
+
+
+def division(plan: Release, answers: Sequence[Sequence[Answer]], epsilon: float, shares: Sequence[float]) -> Division:
+    """The errors of these shares."""
+    asked = [_Asked(plan, i, one, epsilon) for i, one in enumerate(answers)]
+    errors = (q.error(s) if q.sizes.size else math.inf for q, s in zip(asked, shares, strict=True))
+    return Division(tuple(shares), tuple(errors))
+
+
+def _least(
+    plan: Release, answers: Sequence[Sequence[Answer]], epsilon: float
+) -> tuple[tuple[float, ...], tuple[Cause, ...]]:
+    asked = [_Asked(plan, i, one, epsilon) for i, one in enumerate(answers)]
+    equal = 1 / len(asked)
+    rated = [q for q in asked if q.sizes.size]
+    budget = len(rated) * equal
+    found: list[float] = []
+    while rated:
+        found = _equalised(rated, budget)
+        outweighed = [q for q, share in zip(rated, found, strict=True) if not q.biased and q.outweighed(share)]
+        if not outweighed:
+            break
+        for query in outweighed:
+            query.biased = True
+    of = iter(found)
+    shares = [next(of) if q.sizes.size else equal for q in asked]
+    shares[-1] = 1 - sum(shares[:-1])
+    return tuple(shares), tuple(Cause.BIAS if q.biased else Cause.NOISE for q in asked)
+
+
+def _equalised(rated: list[_Asked], budget: float) -> list[float]:
+    """The shares of the smallest error that all can keep together within the budget, by halving it."""
+    if len(rated) == 1:
+        return [budget]
+    most = budget - (len(rated) - 1) * _FLOOR
+    start = budget / len(rated)
+    above = max(q.judged(start) for q in rated) * (1 + _NEAR)  # equal shares keep it
+    below = max(q.judged(most) for q in rated) * (1 - _NEAR)  # the query that sets it needs everything
+    large = [most] * len(rated)
+    small = [min(q.least(above, _FLOOR, start), start) for q in rated]
+    if not above > below:
+        return [start] * len(rated)  # no noise matters
+
+    def over(relative: float) -> float:
+        """Over 0 where they need more than the budget; what they need lies between what was found so far."""
+        nonlocal small, large
+        needed = [q.least(relative, s, b) for q, s, b in zip(rated, small, large, strict=True)]
+        if sum(needed) <= budget:
+            small = needed
+        else:
+            large = [min(n, b) for n, b in zip(needed, large, strict=True)]
+        return math.log(sum(needed) / budget)
+
+    last_safe(over, above, below)
+    spare = budget / sum(small)
+    return [s * spare for s in small]

@@ -1,0 +1,264 @@
+"""What each planned query needs of its table, and several of them looked up together.
+
+A :class:`Need` is a query with the limits on contributions in force: what is counted or added up (its *items*), how many
+items one owner may have, in how many groups. :func:`look` writes what several needs look at as columns of one table, so
+that 32 queries are answered in a few passes: conditions and columns that queries have in common are computed once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
+from typing import Any
+
+from ..data.queries import Query
+from ..data.tables.columns import column_of, value_of
+from ..data.tables.conditions import parse, syntax
+from ..data.tables.engines import need_ibis
+from ..data.tables.open import OpenTable
+from ..data.tables.totals import Grid
+from ..errors import InputError
+from ..worlds import Neighbours
+from .asked import Data
+from .contribution import Contribution
+from .file import about, dotted
+from .labels import among, read_labels
+from .plan import Release
+from .words import Size
+
+__all__ = ["Items", "Look", "Need", "Survey", "columns_in", "columns_of", "look", "needs_of", "survey"]
+
+
+class Items(Enum):
+    """What a query counts or adds up, and what the limits on contributions are about."""
+
+    PEOPLE = "people"  # the owner, once in a group
+    MEMBERS = "members"  # the people of a unit, each once in a group
+    ROWS = "rows"
+
+
+def columns_in(where: str | None) -> frozenset[str]:
+    """The columns a condition mentions."""
+    if where is None:
+        return frozenset()
+    return frozenset(node.name for node in parse(where, "condition").find_all(syntax().Column))
+
+
+@dataclass(frozen=True)
+class Need:
+    """One query: of an owner's items at most ``most`` are used, in at most ``groups`` groups where that says more."""
+
+    position: int
+    query: Query
+    data: Data
+    items: Items
+    most: int
+    groups: int | None
+    labels: tuple[tuple[Any, ...], ...] | None
+    public_size: bool = False
+
+    @property
+    def split_by(self) -> tuple[str, ...]:
+        """The columns its answers are split by."""
+        return self.query.groups
+
+    @property
+    def valued(self) -> bool:
+        """Whether rows without a value are left out."""
+        return self.query.kind.bounded
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """All that it looks at in a row: rows that agree in it are interchangeable."""
+        own = {self.query.column} if self.query.column else set()
+        return tuple(sorted({*self.split_by, *own, *columns_in(self.query.where)}))
+
+    @property
+    def place(self) -> str:
+        """Where it stands in the plan."""
+        return dotted(("queries", self.position))
+
+
+def columns_of(needs: Sequence[Need]) -> list[str]:
+    """All columns that these needs look at, whose row it is among them."""
+    data = needs[0].data
+    owners = {name for name in (data.owner, data.person) if name is not None}
+    return sorted({name for need in needs for name in need.columns} | owners)
+
+
+def needs_of(table: Any, plan: Release) -> tuple[Need, ...]:
+    """The needs of a plan's queries, checked against the table's columns."""
+    made = []
+    for i, asked in enumerate(plan.queries):
+        with about(
+            dotted(("queries", i)), groups=dotted(("queries", i, "groups")), size=dotted(("queries", i, "size"))
+        ):
+            query = asked.planned()
+            query.check(table)
+            labels = asked.labels
+            if labels is not None:
+                kinds = [value_of(column_of(table, name, "query"), "query").type() for name in query.groups]
+                labels = read_labels(labels, kinds, query.groups)
+            if asked.size is Size.PUBLIC:
+                _public(query, plan, labels is not None)
+            one = Contribution(i, asked, plan.data)
+            rows = asked.rows or query.kind.bounded or (plan.data.unit is not None and plan.data.person is None)
+            items = Items.ROWS if rows else Items.MEMBERS if plan.data.unit is not None else Items.PEOPLE
+            most = one.groups if items is Items.PEOPLE else one.rows
+            fewer = plan.data.max_groups if query.groups and items is not Items.PEOPLE else None
+            groups = fewer if fewer is not None and fewer < most else None
+            made.append(Need(i, query, plan.data, items, most, groups, labels, asked.size is Size.PUBLIC))
+    return tuple(made)
+
+
+def _public(query: Query, plan: Release, listed: bool) -> None:
+    """Refuse a public size that a record could change."""
+
+    def refuse(why: str) -> InputError:
+        return InputError(f"size is public, but {why}; leave size out", parameter="size")
+
+    if plan.mechanism.neighbours is not Neighbours.REPLACE:
+        raise refuse("people are added or removed, and the number of rows tells who is in the table")
+    if query.groups and not listed:
+        raise refuse("the names of its groups come from the data: list them as groups")
+    secret, changing = plan.data.hidden, columns_in(query.where) | set(query.groups)
+    if changing and secret is None:
+        raise refuse("without data.secret any column may be what an attacker asks about, and which rows are covered")
+    if secret is not None and changing & (columns_in(secret.where) | set(secret.columns)):
+        raise refuse("which rows it covers depends on the secret's columns")
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What must be known of the whole table first: its rows, and how each summed column is cut for exact sums."""
+
+    rows: int
+    grids: Mapping[str, Grid]
+    within: Mapping[str, tuple[float, float]]  # the least and largest value of each summed column
+
+
+def survey(opened: OpenTable, needs: Sequence[Need]) -> Survey:
+    """One pass over the table; an owner that is not recorded, or an infinite value, is refused."""
+    ibis = need_ibis()
+    table, data = opened.table, needs[0].data
+    asked: dict[str, Any] = {"rows": table.count()}
+    roles = {"unit": data.unit, "person": data.person}
+    for role, name in roles.items():
+        if name is not None:
+            column = value_of(column_of(table, name, role, f"data.{role}"), role)
+            asked[role] = column.isnull().cast("int64").sum()
+    columns = {n.query.column: None for n in needs if n.valued and n.query.column is not None}
+    kinds = {}
+    for j, name in enumerate(columns):
+        value = value_of(table[name], "query")
+        kinds[name] = value.type()
+        number = value.cast("float64")
+        if value.type().is_floating():
+            asked[f"infinite{j}"] = number.isinf().cast("int64").sum()
+            number = ibis.ifelse(number.isinf(), ibis.null("float64"), number)
+        asked[f"least{j}"], asked[f"largest{j}"] = number.min(), number.max()
+    got = opened.engine.fetch(table.aggregate(**asked)).to_pylist()[0]
+    for role, name in roles.items():
+        if got.get(role):
+            raise InputError(
+                f"{role} is {name!r}, which is empty in some rows: fill it in or leave those rows out, "
+                "because nobody knows whose they are",
+                parameter=f"data.{role}",
+            )
+    grids, within = {}, {}
+    for j, name in enumerate(columns):
+        using = [n for n in needs if n.valued and n.query.column == name]
+        if got.get(f"infinite{j}"):
+            raise InputError(
+                f"column {name!r} has infinite values, which have no sum: replace them by numbers, or by nothing",
+                parameter=using[0].place,
+            )
+        within[name] = (float(got[f"least{j}"] or 0.0), float(got[f"largest{j}"] or 0.0))
+        bounds = [b for n in using for b in n.query.bounds or ()]
+        whole = kinds[name].is_integer() and all(b.is_integer() for b in bounds)
+        grids[name] = Grid.of(max(map(abs, (*within[name], *bounds))), int(got["rows"]), whole)
+    return Survey(int(got["rows"]), grids, within)
+
+
+@dataclass
+class Look:
+    """Columns of one table: whose row (``p``, ``q``), its groups, and for each need what it covers and adds up.
+
+    ``covered`` are the rows a need covers, ``used`` those of them with a value; ``value`` and ``clamped`` are the parts
+    of the exact sums.
+    """
+
+    rows: Any
+    keys: list[str] = field(default_factory=list)
+    covered: dict[int, str] = field(default_factory=dict)
+    used: dict[int, str] = field(default_factory=dict)
+    value: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    clamped: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    content: list[str] = field(default_factory=list)
+
+
+def look(
+    table: Any, needs: Sequence[Need], seen: Survey, *, split: bool = True, sums: bool = True, content: bool = False
+) -> Look:
+    """What these needs look at; with ``split`` they must be split by the same columns.
+
+    ``content`` adds the columns that tell rows apart: those of the needs.
+    """
+    made: dict[str, Any] = {}
+    found = Look(None)
+    names: dict[Any, str] = {}  # what is computed already, under which name
+
+    def once(key: Any, name: str, expression: Any) -> str:
+        if key not in names:
+            names[key] = f"{name}{len(made)}"
+            made[names[key]] = expression()
+        return names[key]
+
+    data = needs[0].data
+    if data.owner is not None:
+        made["p"] = value_of(table[data.owner], "person")
+        if data.unit is not None and data.person is not None:
+            made["q"] = value_of(table[data.person], "person")
+    if split:
+        found.keys = [f"g{j}" for j in range(len(needs[0].split_by))]
+        made |= {k: value_of(table[name], "query") for k, name in zip(found.keys, needs[0].split_by, strict=True)}
+    if content:
+        columns = sorted({name for need in needs for name in need.columns})
+        found.content = [once(("column", name), "t", lambda n=name: value_of(table[n], "query")) for name in columns]
+    for need in needs:
+        i, query = need.position, need.query
+        condition = (query.where, need.split_by if need.labels else None, need.labels)
+        covers = lambda need=need: _covers(table, need)  # noqa: E731 - computed at most once, under its key
+        found.covered[i] = found.used[i] = once(("covers", condition), "c", covers)
+        if not need.valued or query.column is None or query.bounds is None:
+            continue
+        name, grid = query.column, seen.grids[query.column]
+        number = value_of(table[name], "query")
+        used = lambda need=need, number=number: _covers(table, need) & number.notnull()  # noqa: E731
+        found.used[i] = once(("uses", condition, name), "u", used)
+        if not sums:
+            continue
+        found.value[i] = tuple(
+            once(("value", name, k), "v", lambda part=part: part) for k, part in enumerate(grid.parts(number))
+        )
+        low, high = query.bounds
+        if low <= seen.within[name][0] and seen.within[name][1] <= high:
+            found.clamped[i] = found.value[i]
+            continue
+        limits = (int(low), int(high)) if grid.whole else (low, high)
+        cut = (number if grid.whole else number.cast("float64")).clip(lower=limits[0], upper=limits[1])
+        found.clamped[i] = tuple(
+            once(("clamped", name, query.bounds, k), "b", lambda part=part: part)
+            for k, part in enumerate(grid.parts(cut))
+        )
+    found.rows = table.select(**made)
+    return found
+
+
+def _covers(table: Any, need: Need) -> Any:
+    covered = need.query.rows(table)
+    if need.labels is None:
+        return covered
+    return covered & among([value_of(table[name], "query") for name in need.split_by], need.labels)
