@@ -1,4 +1,4 @@
-"""Conditions on a row, written as SQL for a plan and decided here by SQL's three values: nothing of epsilens is used."""
+"""Conditions on a row, written as SQL for a plan and decided here by SQL's three values, without epsilens."""
 
 from __future__ import annotations
 

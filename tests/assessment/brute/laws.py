@@ -19,6 +19,7 @@ import math
 from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
@@ -100,6 +101,11 @@ class Pair:
     gaussian: bool
     q0: float = 0.0
     q1: float = 0.0
+
+    notes: ClassVar[tuple[str, ...]] = ()
+
+    def reverse(self) -> Pair:
+        return self.turned
 
     @property
     def turned(self) -> Pair:
@@ -183,7 +189,9 @@ def dominated(pairs: list[Pair]) -> list[Pair]:
     if not pairs:
         return []
     wide = max(len(p.t) for p in pairs)
-    rows = {(*(round(x, 12) for x in sorted(p.t, reverse=True)), *[0.0] * (wide - len(p.t)), p.q0, p.q1): p for p in pairs}
+    rows = {
+        (*(round(x, 12) for x in sorted(p.t, reverse=True)), *[0.0] * (wide - len(p.t)), p.q0, p.q1): p for p in pairs
+    }
     table = np.array(list(rows))
     order = np.argsort(-table.sum(axis=1), kind="stable")
     kept: list[int] = []

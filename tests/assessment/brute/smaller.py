@@ -38,7 +38,9 @@ def _smaller(case: Case) -> Iterator[Case]:
     if case.limits:
         yield replace(case, limits={})
     if case.adversary:
-        yield replace(case, adversary={k: v for k, v in case.adversary.items() if k == "among"} if len(case.adversary) > 1 else {})
+        yield replace(
+            case, adversary={k: v for k, v in case.adversary.items() if k == "among"} if len(case.adversary) > 1 else {}
+        )
     if case.also:
         yield replace(case, also=())
     if case.quasi:
@@ -117,7 +119,7 @@ def enriched(case: Case) -> Case:
 
     Whether a column may be empty stays as it is.
     """
-    named: dict[str, set[Cell]] = {n: set(v for v in values) for n, values in case.domain.items()}
+    named: dict[str, set[Cell]] = {n: set(values) for n, values in case.domain.items()}
     cut: dict[str, set[float]] = {n: set() for n in case.domain}
     conditions = [a.where for a in case.asks if a.where] + ([case.secret] if case.secret else [])
     for column, value in (pair for c in conditions for pair in c.constants):
@@ -142,4 +144,6 @@ def enriched(case: Case) -> Case:
         if column.startswith("s"):
             named[column] |= {f"free{i}" for i in range(min(groups, 3))}
     domain = {n: tuple(sorted((v for v in values if v is not None), key=repr)) for n, values in named.items()}
+    if case.several:
+        case = replace(case, most=min(3, max(case.most, case.max_rows, case.max_groups or 1)))
     return replace(case, domain={n: (*v, None) if None in case.domain[n] else v for n, v in domain.items()})

@@ -17,10 +17,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-import epsilens as el
-
 from tests.assessment.brute.conditions import Cell, Condition
 from tests.assessment.brute.laws import Pair, dominated, product
+
+import epsilens as el
 
 __all__ = ["Ask", "Case", "Question", "Search", "TooMany", "worst_pairs"]
 
@@ -193,7 +193,7 @@ def sensitivity(case: Case, ask: Ask, number: str) -> tuple[float, float]:
     both = replace and grouped and (ask.groups is None or len(ask.groups) > 1)
     if number == "size" or (number == "answer" and not ask.bounded):
         return (2.0 * m, math.sqrt(2) * m) if both else (float(m), float(m))
-    assert ask.bounded and ask.bounds
+    assert ask.bounds
     low, high = ask.bounds
     if number == "total":
         low, high = -(high - low) / 2, (high - low) / 2
@@ -266,7 +266,8 @@ def content(ask: Ask, names: tuple[str, ...], world: World) -> tuple[Any, ...]:
             continue
         value: Any = 1.0
         if ask.bounded:
-            assert ask.column and ask.bounds
+            assert ask.column
+            assert ask.bounds
             value = cells[ask.column]
             if value is None:
                 continue
@@ -329,7 +330,7 @@ def consistent(first: Seen, second: Seen) -> bool:
 def moves(
     ask: Ask, scale: tuple[float, ...], first: Seen, second: Seen
 ) -> tuple[tuple[tuple[float, ...], int], ...] | None:
-    """How far each group's numbers move, and which of the worlds alone has a name that could tell: 0, 1, or −1 for none.
+    """How far each group's numbers move, and which world alone has a name that could tell: 0, 1, or −1 for none.
 
     None where sizes that everybody knows differ: not both worlds are possible.
     """
