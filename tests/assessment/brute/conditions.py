@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ __all__ = ["All", "Between", "Cell", "Compare", "Condition", "Empty", "Not", "On
 #: What a cell of the table holds.
 Cell = str | float | None
 
-_SIGNS = {
+_SIGNS: dict[str, Callable[[Any, Any], Any]] = {
     "=": operator.eq,
     "<>": operator.ne,
     "<": operator.lt,

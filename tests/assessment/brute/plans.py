@@ -40,7 +40,8 @@ def make(rng: random.Random) -> Case:
     elif budget < 0.4:
         weights = [rng.choice((1, 2, 5)) for _ in asks]
         asks = [replace(a, share=w / sum(weights)) for a, w in zip(asks, weights, strict=True)]
-    secret, also = None, ()
+    secret: Condition | None = None
+    also: tuple[str, ...] = ()
     if rng.random() < 0.85:
         if rng.random() < 0.25 and any(a.where for a in asks):  # what a query asks is what they want to know
             secret = rng.choice([a.where for a in asks if a.where])

@@ -71,17 +71,16 @@ def test_law_of_laplace_numbers(t: tuple[float, ...]) -> None:
 
 
 def test_law_by_quadrature_and_by_dice() -> None:
-    def loss(y: float, t: float) -> float:
-        return abs(y) - abs(y - t)
-
     s, t, epsilon = 1.1, 0.6, 0.35
 
-    def inner(y: float) -> float:
-        def f(z: float) -> float:
-            gain = 1 - math.exp(epsilon - loss(y, s) - loss(z, t))
-            return max(gain, 0.0) * math.exp(-abs(z - t)) / 2
+    def loss(y: float, moved: float) -> float:
+        return abs(y) - abs(y - moved)
 
-        return quad(f, -20, 20, points=[0, t], limit=200, epsabs=1e-11)[0] * math.exp(-abs(y - s)) / 2
+    def inner(y: float) -> float:
+        def gain(z: float) -> float:
+            return max(1 - math.exp(epsilon - loss(y, s) - loss(z, t)), 0.0) * math.exp(-abs(z - t)) / 2
+
+        return float(quad(gain, -20, 20, points=[0, t], limit=200, epsabs=1e-11)[0]) * math.exp(-abs(y - s)) / 2
 
     found = quad(inner, -20, 20, points=[0, s], limit=200, epsabs=1e-10)[0]
     assert laplace_delta((s, t), epsilon) == pytest.approx(found, abs=1e-7)
@@ -97,8 +96,8 @@ def test_law_by_quadrature_and_by_dice() -> None:
 def test_names_by_hand() -> None:
     """A name listed with p = .2 in one world only, beside one number: what is seen is worked out case by case."""
     pair, p = Pair((1.0,), False, 0.0, 0.2), 0.2
-    unseen = lambda prior: prior * 0.8 / (prior * 0.8 + 1 - prior)  # noqa: E731
-    rest = el.laplace(epsilon=1.0).success(prior=unseen(0.3))
+    unseen = 0.3 * 0.8 / (0.3 * 0.8 + 0.7)
+    rest = el.laplace(epsilon=1.0).success(prior=unseen)
     assert pair.success(0.3) == pytest.approx(0.3 * p + (1 - 0.3 * p) * rest)
     assert pair.posterior(0.3) == 1
     assert pair.turned.posterior(0.3) == pytest.approx(0.3 * math.e / (0.3 * math.e + 0.7 * 0.8))

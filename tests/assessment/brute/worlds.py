@@ -293,7 +293,7 @@ def choices(case: Case, ask: Ask, seen: tuple[Any, ...]) -> tuple[Seen, ...]:
         items.append((*item, copies[item]))
         copies[item] += 1
     labels = sorted({item[0] for item in items}, key=repr)
-    made = {}
+    made: dict[Seen, None] = {}
     for kept in itertools.combinations(labels, min(limit, len(labels))):
         within = [item for item in items if item[0] in kept]
         for rows in itertools.combinations(within, min(case.max_rows, len(within))):
