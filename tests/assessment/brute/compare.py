@@ -9,7 +9,7 @@ from unittest import mock
 
 from tests.assessment.brute.laws import Pair, product
 from tests.assessment.brute.plans import frame
-from tests.assessment.brute.worlds import Case, Question, Search, TooMany, scales
+from tests.assessment.brute.worlds import Case, Question, Search, TooMany, World, scales
 
 from epsilens.assessment import adversaries, risks, worst
 from epsilens.assessment import assessment as whole
@@ -33,9 +33,9 @@ class Compared:
     arguments: dict[str, float]
     assessed: float
     truth: float
-    exact: bool | None
+    exact: bool
     pair: Pair
-    worlds: str = ""
+    worlds: tuple[World, World] | None = None
 
     @property
     def below(self) -> float:
@@ -108,6 +108,7 @@ def compare(case: Case, made: Iterable[Risk]) -> Iterator[Compared]:
             continue
         arguments: dict[str, Any] = dict(risk.arguments)
         best, at = max((p.read(risk.reading, arguments), i) for i, p in enumerate(found[question]))
+        pair = found[question][at]
         yield Compared(
-            risk.key, risk.reading, arguments, risk.planned, best, getattr(risk, "exact", None), found[question][at]
+            risk.key, risk.reading, arguments, risk.planned, best, risk.exact, pair, search.example.get(pair)
         )

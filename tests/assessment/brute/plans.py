@@ -28,6 +28,7 @@ def make(rng: random.Random) -> Case:
         else:
             values: tuple[Cell, ...] = _TEXTS[: rng.choice((2, 2, 3)) if several else rng.choice((2, 3, 4))]
             domain[f"s{i}"] = (*values, None) if nullable else values
+    unit = several and width < 3 and rng.random() < 0.25
     replaced = rng.random() < 0.35
     gaussian = rng.random() < 0.35
     max_rows = rng.choice((1, 2, 2, 3)) if several else 1
@@ -71,12 +72,13 @@ def make(rng: random.Random) -> Case:
             )
         )
     case = Case(
-        domain=domain,
+        domain={**domain, "one": (1.0, 2.0)} if unit else domain,
         asks=tuple(asks),
         table=(),
         secret=secret,
         also=also,
         several=several,
+        unit=unit,
         most=min(3, max_rows + rng.choice((0, 0, 1))) if several else 1,
         max_rows=max_rows,
         max_groups=max_groups,
@@ -185,7 +187,9 @@ def frame(case: Case) -> pd.DataFrame:
     names = list(case.domain)
     made: dict[str, Any] = {"who": [p for p, _ in case.table]}
     for i, name in enumerate(names):
-        cells = [row[i] for _, row in case.table]
+        cells: list[Any] = [row[i] for _, row in case.table]
+        if name == "one":
+            cells = [f"{p}.{row[i]}" for p, row in case.table]
         made[name] = pd.array(cells, dtype="Float64" if name.startswith("v") else "string")
     return pd.DataFrame(made)
 

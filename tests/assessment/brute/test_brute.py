@@ -24,7 +24,7 @@ import epsilens as el
 SLACK = 1e-9
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(cases)
 def test_never_below_the_worst_pair_of_worlds(number: int) -> None:
     case = make(random.Random(number))
@@ -40,7 +40,7 @@ def test_the_whole_assessment_is_never_below(number: int) -> None:
         assert one.below <= SLACK, (one, case.words())
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(cases)
 def test_what_is_called_exact_is(number: int) -> None:
     """Where the small domain reaches less, in one that holds every value the plan could tell apart."""

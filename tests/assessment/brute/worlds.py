@@ -12,9 +12,9 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from tests.assessment.brute.conditions import Cell, Condition
@@ -115,6 +115,7 @@ class Case:
     secret: Condition | None = None
     also: tuple[str, ...] = ()
     several: bool = False
+    unit: bool = False  # those protected together are several people, told apart by the column "one"
     most: int = 1  # rows a person has at most, in the enumeration
     max_rows: int = 1
     max_groups: int | None = None
@@ -131,6 +132,8 @@ class Case:
         data: dict[str, Any] = {"table": "t"}
         if self.several:
             data |= {"person": "who", "max_rows": self.max_rows}
+            if self.unit:
+                data |= {"person": "one", "unit": "who"}
             if self.max_groups is not None:
                 data["max_groups"] = self.max_groups
         if self.quasi:
@@ -172,7 +175,7 @@ class Case:
 
     def groups_of(self, ask: Ask) -> int:
         """In how many groups of this query a person is at most."""
-        if ask.people:
+        if ask.people and not self.unit:
             return self.max_groups or 1
         return min(self.max_groups or self.max_rows, self.max_rows)
 
@@ -183,7 +186,7 @@ class Case:
 def sensitivity(case: Case, ask: Ask, number: str) -> tuple[float, float]:
     """The most one person moves this number over all groups, added up and squared-and-added-up (reference/plan.md)."""
     m, grouped, replace = case.max_rows, bool(ask.split_by), case.replace
-    if number == "people" or (number == "answer" and ask.people):
+    if number == "people" or (number == "answer" and ask.people and not case.unit):
         if not grouped:
             return 1.0, 1.0
         cells = case.groups_of(ask) * (2 if replace else 1)
@@ -229,13 +232,14 @@ def scales(case: Case) -> tuple[tuple[float, ...], ...]:
     return tuple(made)
 
 
-def listed(case: Case, ask: Ask, scale: tuple[float, ...]) -> float:
-    """The chance that the name of a group with one person in it is published."""
+def listed(case: Case, ask: Ask, scale: tuple[float, ...], people: float = 1.0) -> float:
+    """The chance that the name of a group with one person (or so many of one household) in it is published."""
     if ask.threshold is None:
         return 1.0
-    b = scale[-1] if not ask.people else scale[0]
-    over = (ask.threshold - 1) / b
-    return 0.5 * math.exp(-over) if case.noise == "laplace" else 0.5 * math.erfc(over / math.sqrt(2))
+    over = (ask.threshold - people) / scale[-1]
+    if case.noise == "gaussian":
+        return 0.5 * math.erfc(over / math.sqrt(2))
+    return 0.5 * math.exp(-over) if over >= 0 else 1 - 0.5 * math.exp(over)
 
 
 # -- worlds --------------------------------------------------------------------------------------------------------
@@ -272,7 +276,10 @@ def content(ask: Ask, names: tuple[str, ...], world: World) -> tuple[Any, ...]:
             if value is None:
                 continue
             value = min(max(value, ask.bounds[0]), ask.bounds[1])
-        made.append((label, value, tuple(row[i] for i in mentioned)))
+        made.append((label, value, tuple(row[i] for i in mentioned), cells.get("one")))
+    if ask.people and "one" in names:
+        return tuple(sorted({(label, 1.0, who) for label, _, _, who in made}, key=repr))
+    made = [item[:3] for item in made]
     if ask.people:
         return tuple(sorted({label for label, _, _ in made}, key=repr))
     return tuple(sorted(made, key=repr))
@@ -281,7 +288,7 @@ def content(ask: Ask, names: tuple[str, ...], world: World) -> tuple[Any, ...]:
 def choices(case: Case, ask: Ask, seen: tuple[Any, ...]) -> tuple[Seen, ...]:
     """All that may be kept of what the query sees."""
     limit = case.groups_of(ask)
-    if ask.people:
+    if ask.people and not case.unit:
         return tuple(
             Seen(frozenset(kept), frozenset(seen) - frozenset(kept), frozenset(), frozenset(),
                  tuple((label, (1.0,)) for label in kept))
@@ -329,8 +336,10 @@ def consistent(first: Seen, second: Seen) -> bool:
 
 def moves(
     ask: Ask, scale: tuple[float, ...], first: Seen, second: Seen
-) -> tuple[tuple[tuple[float, ...], int], ...] | None:
+) -> tuple[tuple[tuple[float, ...], int, float], ...] | None:
     """How far each group's numbers move, and which world alone has a name that could tell: 0, 1, or −1 for none.
+
+    With it, how many people of a household a threshold would see in a group where nobody else is.
 
     None where sizes that everybody knows differ: not both worlds are possible.
     """
@@ -345,17 +354,20 @@ def moves(
         t = tuple(round(abs(x - y) / s, 14) for x, y, s in zip(a, b, scale, strict=True))
         alone = -1 if public or (label in left) == (label in right) else int(label in right)
         if any(t) or alone >= 0:
-            made.append((t, alone))
+            made.append((t, alone, max(a[-1], b[-1]) if ask.threshold is not None else 1.0))
     return tuple(sorted(made))
 
 
-def told(shape: tuple[tuple[tuple[float, ...], int], ...], p: float, gaussian: bool) -> list[Pair]:
+def told(
+    shape: tuple[tuple[tuple[float, ...], int, float], ...], chance: Callable[[float], float], gaussian: bool
+) -> list[Pair]:
     """What tells two worlds apart: each group's numbers, or its name where nobody else is in it."""
     found = [Pair((), gaussian)]
-    for t, alone in shape:
+    for t, alone, people in shape:
         moved = tuple(sorted((x for x in t if x), reverse=True))
         one = [Pair((math.hypot(*moved),) if gaussian and moved else moved, gaussian)]
         if alone >= 0:
+            p = chance(people)
             one.append(Pair((), gaussian, p if alone == 0 else 0.0, p if alone == 1 else 0.0))
         found = dominated(product(found, one))
     return found
@@ -373,8 +385,7 @@ class Question:
 
 
 def all_worlds(case: Case, *, absent: bool) -> Iterator[World]:
-    names = tuple(case.domain)
-    rows = list(itertools.product(*(case.domain[n] for n in names)))
+    rows = list(itertools.product(*case.domain.values()))
     if math.comb(len(rows) + case.most, case.most) > 40_000:
         raise TooMany
     for n in range(0 if absent else 1, case.most + 1):
@@ -409,12 +420,13 @@ class Search:
     def __init__(self, case: Case, scale: tuple[tuple[float, ...], ...]) -> None:
         self.case, self.scale = case, scale
         self.names = tuple(case.domain)
-        self.chance = [listed(case, ask, s) for ask, s in zip(case.asks, scale, strict=True)]
+        self.chance = [partial(listed, case, ask, s) for ask, s in zip(case.asks, scale, strict=True)]
         self.ways: list[list[Pair]] = []  # different sets of movements of a query, by number
         self.way_of: dict[Any, int] = {}
         self.options: list[tuple[Seen, ...]] = []  # different views of a world, by number
         self.view_of: dict[Any, int] = {}
         self.between: dict[tuple[int, int], int] = {}
+        self.example: dict[Pair, tuple[World, World]] = {}
 
     def view(self, k: int, world: World) -> int:
         """The number of what query k sees of a world."""
@@ -446,17 +458,20 @@ class Search:
         return self.between[a, b]
 
     def worst(self, question: str) -> list[Pair]:
-        together: set[tuple[int, ...]] = set()
+        """The pairs no other makes needless; ``example`` has two worlds for each."""
+        together: dict[tuple[int, ...], tuple[World, World]] = {}
         queries = range(len(self.case.asks))
         for firsts, seconds in _asked(self.case, question):
-            left = {tuple(self.view(k, w) for k in queries) for w in firsts}
-            right = {tuple(self.view(k, w) for k in queries) for w in seconds}
+            left = {tuple(self.view(k, w) for k in queries): w for w in firsts}
+            right = {tuple(self.view(k, w) for k in queries): w for w in seconds}
             if len(left) * len(right) > _MOST_PAIRS:
                 raise TooMany
-            for a in left:
-                for b in right:
-                    together.add(tuple(self.way(k, a[k], b[k]) for k in queries))
+            for a, first in left.items():
+                for b, second in right.items():
+                    together.setdefault(tuple(self.way(k, a[k], b[k]) for k in queries), (first, second))
         gathered: list[Pair] = []
-        for numbers in together:
-            gathered += product(*(self.ways[n] for n in numbers))
+        for numbers, worlds in together.items():
+            made = product(*(self.ways[n] for n in numbers))
+            self.example |= dict.fromkeys(made, worlds)
+            gathered += made
         return dominated(gathered)
