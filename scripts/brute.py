@@ -19,6 +19,7 @@ from collections import Counter
 from collections.abc import Callable
 
 import numpy as np
+from tests.assessment.brute.apart import make_apart, risks_apart
 from tests.assessment.brute.compare import BRACKET, Compared, assessed, assessed_by_plan, compare
 from tests.assessment.brute.plans import make
 from tests.assessment.brute.smaller import enriched, shrunk
@@ -142,11 +143,15 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--shrink", type=int, default=2, help="examples of each kind made small and shown")
     parser.add_argument("--show", type=int, help="the number of one plan")
+    parser.add_argument("--apart", action="store_true", help="answers that isolate a person together, instead")
     parser.add_argument("--full", action="store_true", help="with the table and epsilens' own compositions: slow")
     parser.add_argument("--seconds", type=float, default=float("inf"))
     given = parser.parse_args()
     if given.show is not None:
         _show(make(random.Random(given.show)), given.full)
+        return
+    if given.apart:
+        print(_apart(given.first, given.plans))
         return
     tally, begun = Tally(given.shrink, given.full), time.monotonic()
     for number in range(given.first, given.first + given.plans):
@@ -154,6 +159,31 @@ def main() -> None:
         if time.monotonic() - begun > given.seconds:
             break
     print(f"\n{tally}\nin {time.monotonic() - begun:.0f} s")
+
+
+def _apart(first: int, plans: int) -> str:
+    """Planned answers that isolate someone: the rows that speak of them are never below what they tell."""
+    tried = missing = low = beyond = 0
+    worst = 0.0
+    for number in range(first, first + plans):
+        case = make_apart(random.Random(number))
+        truth, how = case.truth()
+        if truth <= 0.5 + SLACK:
+            continue
+        tried += 1
+        risks = {r.key: r.planned for r in risks_apart(case)}
+        told = max((v for k, v in risks.items() if k.startswith(("differencing", "combined"))), default=0.5)
+        missing += "combined" not in risks
+        beyond += max(told, risks.get("guess", 0.0)) < truth - SLACK
+        if told < truth - SLACK:
+            low += 1
+            worst = max(worst, truth - told)
+            if low <= 3:
+                print(f"\nplan {number}: {risks}, truth {truth:.9g} by {how}\n  {case.words()}\n  {case.people}")
+    return (
+        f"someone isolated by planned answers {tried}, no row for it {missing}, rows below the truth {low}, by at most "
+        f"{worst:.3g}; even the guess that knows all others below it {beyond}"
+    )
 
 
 def _show(case: Case, full: bool) -> None:
