@@ -259,7 +259,7 @@ class Seen:
 
 def content(ask: Ask, names: tuple[str, ...], world: World) -> tuple[Any, ...]:
     """What the query sees of a person: for each covered row its group, its value, and all it mentions."""
-    made = []
+    made: list[tuple[Any, ...]] = []
     mentioned = [i for i, n in enumerate(names) if n in ask.columns]
     for row in world:
         cells = dict(zip(names, row, strict=True))
@@ -279,10 +279,9 @@ def content(ask: Ask, names: tuple[str, ...], world: World) -> tuple[Any, ...]:
         made.append((label, value, tuple(row[i] for i in mentioned), cells.get("one")))
     if ask.people and "one" in names:
         return tuple(sorted({(label, 1.0, who) for label, _, _, who in made}, key=repr))
-    made = [item[:3] for item in made]
     if ask.people:
-        return tuple(sorted({label for label, _, _ in made}, key=repr))
-    return tuple(sorted(made, key=repr))
+        return tuple(sorted({item[0] for item in made}, key=repr))
+    return tuple(sorted((item[:3] for item in made), key=repr))
 
 
 def choices(case: Case, ask: Ask, seen: tuple[Any, ...]) -> tuple[Seen, ...]:
