@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from unittest import mock
 
-from tests.assessment.brute.laws import Pair, product
+from tests.assessment.brute.laws import Pair
 from tests.assessment.brute.plans import frame
 from tests.assessment.brute.worlds import Case, Question, Search, TooMany, World, scales
 
-from epsilens.assessment import adversaries, risks, worst
+from epsilens.assessment import adversaries, risks
 from epsilens.assessment import assessment as whole
 from epsilens.assessment.risks import Curve, Risk
 from epsilens.plan.file import read_release
 
-__all__ = ["BRACKET", "Compared", "assessed", "assessed_by_plan", "compare", "question_of"]
+__all__ = ["BRACKET", "Compared", "assessed", "assessed_by_plan", "at", "compare", "question_of"]
 
 #: Readings that have an exact value here.
 _READ = {"success", "posterior", "roc", "recall", "attack_success", "delta", "epsilon", "advantage"}
@@ -60,35 +60,21 @@ def assessed(case: Case) -> tuple[Risk, ...]:
         return whole.assess(case.words(), table=frame(case)).risks
 
 
-def assessed_by_plan(case: Case) -> tuple[Risk, ...]:
-    """The risks without the table, each law read by the closed form of :mod:`.laws`: a hundred times as fast.
-
-    What is under test, the movements and the worst of them, is that of epsilens; compositions are tested elsewhere.
-    """
-    plan = read_release(case.words())
+def assessed_by_plan(case: Case, *, search: bool = False) -> tuple[Risk, ...]:
+    """The risks without the table, and unless asked without the search for the largest ε: a hundred times as fast."""
     known = tuple(a for a in adversaries.ADVERSARIES if question_of(a.key) is not None)
-    with (
-        mock.patch.object(worst, "laplace", lambda epsilon: Pair((epsilon,), False)),
-        mock.patch.object(worst, "gaussian", lambda psi: Pair((psi,), True)),
-        mock.patch.object(worst, "Finite", _Names),
-        mock.patch.object(worst, "Experiment", lambda names, *_: names),
-        mock.patch.object(worst, "together", _together),
-        mock.patch.object(risks, "_largest", return_value=0.0),
-        mock.patch.object(adversaries, "ADVERSARIES", known),
-    ):
-        return risks.risks_of(adversaries.Setting(plan, supposed=True))[0]
+    setting = adversaries.Setting(read_release(case.words()), supposed=True)
+    with mock.patch.object(adversaries, "ADVERSARIES", known):
+        if search:
+            return risks.risks_of(setting)[0]
+        with mock.patch.object(risks, "_largest", return_value=0.0):
+            return risks.risks_of(setting)[0]
 
 
-class _Names:
-    """In place of a finite law of names: the first outcome tells one world, the second the other."""
-
-    @staticmethod
-    def of(first: Any, second: Any) -> Pair:
-        return Pair((), False, float(first[0]), float(second[1]))
-
-
-def _together(parts: list[tuple[Pair, int]]) -> Pair:
-    return product(*([pair] for pair, times in parts for _ in range(times)))[0]
+def at(case: Case, epsilon: float) -> Case:
+    """The same plan at another total ε, shared as before."""
+    own = tuple(replace(a, epsilon=a.epsilon * epsilon / case.total if a.epsilon else None) for a in case.asks)
+    return replace(case, epsilon=epsilon, asks=own)
 
 
 def compare(case: Case, made: Iterable[Risk]) -> Iterator[Compared]:
@@ -107,8 +93,8 @@ def compare(case: Case, made: Iterable[Risk]) -> Iterator[Compared]:
         if not found[question]:
             continue
         arguments: dict[str, Any] = dict(risk.arguments)
-        best, at = max((p.read(risk.reading, arguments), i) for i, p in enumerate(found[question]))
-        pair = found[question][at]
+        best, place = max((p.read(risk.reading, arguments), i) for i, p in enumerate(found[question]))
+        pair = found[question][place]
         yield Compared(
             risk.key, risk.reading, arguments, risk.planned, best, risk.exact, pair, search.example.get(pair)
         )

@@ -19,7 +19,6 @@ import math
 from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
@@ -101,11 +100,6 @@ class Pair:
     gaussian: bool
     q0: float = 0.0
     q1: float = 0.0
-
-    notes: ClassVar[tuple[str, ...]] = ()
-
-    def reverse(self) -> Pair:
-        return self.turned
 
     @property
     def turned(self) -> Pair:

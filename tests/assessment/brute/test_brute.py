@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import math
 import random
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from scipy.integrate import quad
-from tests.assessment.brute.compare import BRACKET, assessed, assessed_by_plan, compare
+from tests.assessment.brute.compare import BRACKET, assessed, assessed_by_plan, at, compare
 from tests.assessment.brute.conditions import Compare, Empty
 from tests.assessment.brute.laws import Pair, laplace_delta
 from tests.assessment.brute.plans import cases, make
@@ -50,6 +52,27 @@ def test_what_is_called_exact_is(number: int) -> None:
     if wide:
         for one in compare(enriched(case), made):
             assert one.key not in wide or one.assessed - one.truth <= 1e-6, (one, case.words())
+
+
+_LIMITS: tuple[dict[str, Any], ...] = (
+    {"success": 0.7, "posterior": 0.7, "attack_success": 0.3},
+    {"success": 0.55},
+    {"roc": {"at_most": 0.3, "fpr": 0.05}},
+    {"delta": {"at_most": 0.1, "epsilon": 0.5}},
+    {"epsilon": {"at_most": 1.0, "delta": 0.01}},
+)
+
+
+@settings(max_examples=15)
+@given(cases)
+def test_the_largest_epsilon_keeps_the_limit(number: int) -> None:
+    rng = random.Random(number)
+    case = make(rng)
+    case = replace(case, limits=rng.choice(_LIMITS), adversary={})
+    for risk in assessed_by_plan(case, search=True):
+        if risk.limit is not None and risk.largest:
+            for one in compare(at(case, risk.largest), [risk]):
+                assert one.truth <= risk.limit + 1e-7, (one, case.words())
 
 
 # -- the judge ----------------------------------------------------------------------------------------------------
