@@ -27,7 +27,8 @@ FLAGS = [f"{law} {p}" for law, p in product(("all or none", "beta", "cluster"), 
 def settings() -> list[Setting]:
     """Every law, in few and many groups, equal and unequal."""
     made: list[Setting] = []
-    for rho, groups, kind in product((0.0, 0.05, 0.3, 0.6, 0.8), (10, 20, 60, 200, 500), (2, 3, 5, "1-5", "uneven")):
+    kinds: tuple[int | str, ...] = (2, 3, 5, "1-5", "uneven")
+    for rho, groups, kind in product((0.0, 0.05, 0.3, 0.6, 0.8), (10, 20, 60, 200, 500), kinds):
         made += [(law, rho, groups, kind) for law in FLAGS if float(law.rsplit(" ", 1)[1]) * groups * 2 >= 2]
         made += [(law, rho, groups, kind) for law in LAWS]
     return made
