@@ -117,7 +117,7 @@ def _parts(condition: Condition) -> tuple[Condition, ...]:
 def enriched(case: Case) -> Case:
     """The same plan with every value that may matter: at, just below and beyond each number it names, and free labels.
 
-    Whether a column may be empty stays as it is.
+    Any cell may be empty, since nothing in a plan says that none is; only whose row it is must be known.
     """
     named: dict[str, set[Cell]] = {n: set(values) for n, values in case.domain.items()}
     cut: dict[str, set[float]] = {n: set() for n in case.domain}
@@ -146,4 +146,4 @@ def enriched(case: Case) -> Case:
     domain = {n: tuple(sorted((v for v in values if v is not None), key=repr)) for n, values in named.items()}
     if case.several:
         case = replace(case, most=min(3, max(case.most, case.max_rows, case.max_groups or 1)))
-    return replace(case, domain={n: (*v, None) if None in case.domain[n] else v for n, v in domain.items()})
+    return replace(case, domain={n: v if n == "one" else (*v, None) for n, v in domain.items()})

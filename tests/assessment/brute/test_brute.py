@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from scipy.integrate import quad
+from tests.assessment.brute.apart import make_apart, risks_apart
 from tests.assessment.brute.compare import BRACKET, assessed, assessed_by_plan, at, compare
 from tests.assessment.brute.conditions import Compare, Empty
 from tests.assessment.brute.laws import Pair, laplace_delta
@@ -52,6 +53,15 @@ def test_what_is_called_exact_is(number: int) -> None:
     if wide:
         for one in compare(enriched(case), made):
             assert one.key not in wide or one.assessed - one.truth <= 1e-6, (one, case.words())
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 5, 12, 14])
+def test_planned_answers_that_isolate_a_person(number: int) -> None:
+    """Who knows nobody's value, and has combinations of answers to which nobody else adds."""
+    case = make_apart(random.Random(number))
+    truth, how = case.truth()
+    told = [r.planned for r in risks_apart(case) if r.key.startswith(("differencing", "combined"))]
+    assert max(told, default=0.5) >= truth - SLACK, (truth, how, case.words())
 
 
 _LIMITS: tuple[dict[str, Any], ...] = (
