@@ -229,9 +229,7 @@ def largest_epsilon(
         if over(_UP_TO) <= 0:
             return _UP_TO
         if over(_FROM) > 0:
-            if limit > floor:
-                raise unmet(_first(facing), lambda _: over(_FROM) + limit, "epsilon", wanted, limit, _FROM)
-            return 0.0
+            raise unmet(_first(facing), lambda _: over(_FROM) + limit, "epsilon", wanted, limit, _FROM)
         return last_safe(over, _FROM, _UP_TO)
 
     def one(place: int) -> float:
