@@ -29,6 +29,7 @@ from . import questions
 from .assess_pages import Refused, assessed
 from .pages import render
 from .security import MOST_LIST
+from .shares_pages import Shares, shared
 
 __all__ = ["Failure", "docs_router", "make_router"]
 
@@ -100,6 +101,28 @@ class Tables(_Answer):
 
 class Assessed(_Answer):
     """An assessment: every number of the report."""
+
+
+class Division(BaseModel):
+    """One way to share ε."""
+
+    shares: list[float]
+    errors: list[float | None] = Field(
+        description="of each query, in the least accurate group, as a share of the answer; null where every answer is 0"
+    )
+
+
+class Resplit(_Answer):
+    """Other shares of ε, with their errors and risks."""
+
+    epsilon: float
+    queries: list[str]
+    shares: list[float]
+    errors: list[float | None]
+    risks: list[dict[str, Any]] = Field(description="each adversary: planned with these shares, and as assessed")
+    equal: Division
+    least_error: Division
+    looks_at_data: bool = Field(description="whether the least error was found by looking at the data")
 
 
 _BAD: dict[int | str, dict[str, Any]] = {
@@ -273,6 +296,15 @@ async def assess(request: Request) -> JSONResponse:
     return JSONResponse(made["data"])
 
 
+async def shares(request: Request, sent: Shares) -> JSONResponse:
+    """Share ε differently among the queries of a release on a bundled table: the risks and errors that follow."""
+    with tempfile.TemporaryDirectory(prefix="epsilens-") as folder:
+        try:
+            return JSONResponse(await run_in_threadpool(shared, request.app, sent, Path(folder)))
+        except EpsilensError as error:
+            return failure(error)
+
+
 def make_router() -> APIRouter:
     """The API, with the parameters of whatever the catalogue holds now."""
     router = APIRouter(prefix="/api", tags=["api"])
@@ -290,6 +322,7 @@ def make_router() -> APIRouter:
     router.post("/assess", responses={200: {"model": Assessed}, **_BAD, **_BUSY}, openapi_extra={"requestBody": _BODY})(
         assess
     )
+    router.post("/assess/shares", responses={200: {"model": Resplit}, **_BAD, **_BUSY})(shares)
     return router
 
 

@@ -22,8 +22,9 @@ from ..errors import EpsilensError, InputError
 from .pages import Kept, as_json, attachment, render
 from .planform import EXAMPLES, KINDS, UPLOAD, check_size, columns_of, permitted, plan_of, to_yaml
 from .questions import Problem
+from .shares import panel_of
 
-__all__ = ["Upload", "assessed", "router"]
+__all__ = ["Refused", "Upload", "assessed", "fine", "problem_at", "router", "texts"]
 
 router = APIRouter(include_in_schema=False)
 
@@ -63,8 +64,8 @@ def assessed(app: Any, text: str, folder: Path, upload: Upload | None = None) ->
     if own and upload is not None:
         made = app.state.workers.run("assess", folder, yaml=text, table=str(upload.path), name=upload.name)
     else:
-        made = _kept.get(text, lambda: _fine(app.state.workers.run("assess", folder, yaml=text)))
-    return _fine(made)
+        made = _kept.get(text, lambda: fine(app.state.workers.run("assess", folder, yaml=text)))
+    return fine(made)
 
 
 class Refused(EpsilensError):  # noqa: N818 - reads as what it is
@@ -75,7 +76,8 @@ class Refused(EpsilensError):  # noqa: N818 - reads as what it is
         self.status, self.parameter = status, parameter
 
 
-def _fine(made: dict[str, Any]) -> dict[str, Any]:
+def fine(made: dict[str, Any]) -> dict[str, Any]:
+    """A worker's answer, unless it refused."""
     if "error" in made:
         raise Refused(str(made["error"]), int(made["status"]), made.get("parameter", ""))
     return made
@@ -112,6 +114,8 @@ def _show(
         view="Assess",
         stylesheets=["page.css", "assessment.css"],
         report=Markup(made["fragment"]) if made else "",
+        rest=Markup(made["rest"]) if made else "",
+        panel=panel_of(made["panel"], text, url if short else "") if made and made["panel"] else None,
         report_title=release.title if release is not None and made else "",
         problem=problem,
         plan=plan,
@@ -179,7 +183,8 @@ _FIELDS = {
 }  # fmt: skip
 
 
-def _problem(error: EpsilensError) -> Problem:
+def problem_at(error: EpsilensError) -> Problem:
+    """An error as a sentence by the field it speaks of."""
     text = " ".join(str(error).split())
     about = error.parameter if isinstance(error, InputError | Refused) else ""
     sentence = f"{text[:1].upper()}{text[1:]}".rstrip(".") + "."
@@ -193,6 +198,8 @@ def _field(parameter: str) -> str:
     ('at_most', 'q1', 'quasi')
     """
     parts = parameter.split(".")
+    if parts[0] == "shares" and len(parts) > 1 and parts[1].isdigit():
+        return f"share{int(parts[1]) - 1}"
     if parts[0] == "queries" and len(parts) > 1 and parts[1].isdigit():
         return f"q{int(parts[1]) - 1}"
     known = (".".join(parts[:n]) for n in range(len(parts), 0, -1))
@@ -211,7 +218,7 @@ def assess_view(request: Request, yaml: str = "", table: str = _DEFAULT) -> Resp
         with tempfile.TemporaryDirectory(prefix="epsilens-") as folder:
             return _show(request, text=yaml, made=assessed(request.app, yaml, Path(folder)))
     except EpsilensError as error:
-        return _show(request, text=yaml, problem=_problem(error))
+        return _show(request, text=yaml, problem=problem_at(error))
 
 
 @router.get("/assess.html")
@@ -222,7 +229,7 @@ def assess_file(request: Request, yaml: str = "") -> Response:
         with tempfile.TemporaryDirectory(prefix="epsilens-") as folder:
             made = assessed(request.app, yaml, Path(folder))
     except EpsilensError as error:
-        problem = _problem(error)
+        problem = problem_at(error)
         return render(
             "message.html", problem.status, view="", heading="This cannot be assessed", sentence=problem.sentence
         )
@@ -244,7 +251,8 @@ async def _received(request: Request, folder: Path) -> tuple[FormData, Upload | 
     return form, upload
 
 
-def _texts(form: FormData) -> dict[str, str]:
+def texts(form: FormData) -> dict[str, str]:
+    """The entries that say something."""
     return {k: v.strip() for k, v in form.items() if isinstance(v, str) and v.strip()}
 
 
@@ -257,7 +265,7 @@ async def assess_sent(request: Request) -> Response:
     with tempfile.TemporaryDirectory(prefix="epsilens-") as folder:
         try:
             form, upload = await _received(request, Path(folder))
-            given = _texts(form)
+            given = texts(form)
             text = given.get("yaml", "").replace("\r\n", "\n")
             table = given.get("table", _DEFAULT)
             if not text:
@@ -270,7 +278,7 @@ async def assess_sent(request: Request) -> Response:
             made = await run_in_threadpool(assessed, request.app, text, Path(folder), upload)
             return _show(request, text=text, made=made, own=upload is not None)
         except EpsilensError as error:
-            return _show(request, text=text, problem=_problem(error), own=own)
+            return _show(request, text=text, problem=problem_at(error), own=own)
 
 
 @router.post("/assess/columns")
@@ -279,15 +287,13 @@ async def columns_sent(request: Request) -> Response:
     with tempfile.TemporaryDirectory(prefix="epsilens-") as folder:
         try:
             form, upload = await _received(request, Path(folder))
-            table = _texts(form).get("table", _DEFAULT)
+            table = texts(form).get("table", _DEFAULT)
             if upload is None:
                 if table == UPLOAD:
                     raise InputError("the file is missing: choose a CSV or Parquet file", parameter="table")
                 return _show(request, table=table if table in names() else _DEFAULT)
             ask = request.app.state.workers.run
-            made = _fine(
-                await run_in_threadpool(ask, "columns", Path(folder), table=str(upload.path), name=upload.name)
-            )
+            made = fine(await run_in_threadpool(ask, "columns", Path(folder), table=str(upload.path), name=upload.name))
             return _show(request, columns=[(str(n), str(kind)) for n, kind in made["columns"]], own=True)
         except EpsilensError as error:
-            return _show(request, table=UPLOAD, problem=_problem(error), own=True)
+            return _show(request, table=UPLOAD, problem=problem_at(error), own=True)
