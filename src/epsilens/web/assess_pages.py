@@ -20,7 +20,7 @@ from ..catalogue.readings import READINGS
 from ..data.tables.source import Bundled, bundled, names, source_of
 from ..errors import EpsilensError, InputError
 from .pages import Kept, as_json, attachment, render
-from .planform import EXAMPLES, KINDS, UPLOAD, check_size, columns_of, permitted, plan_of, to_yaml
+from .planform import EXAMPLES, KINDS, LIMITS, UPLOAD, check_size, columns_of, permitted, plan_of, to_yaml
 from .questions import Problem
 from .shares import panel_of
 
@@ -124,8 +124,8 @@ def _show(
         columns=columns,
         again=own and not made,
         kinds=KINDS,
-        limit_readings=[(n, r.label) for n, r in READINGS.items() if not (r.required or r.either)],
-        secret_example=_example(EXAMPLES.get(table, ""), "secret"),
+        limit_readings=[(n, r.label) for n, r in READINGS.items() if not (r.required or r.either) and n not in LIMITS],
+        secret_example=_example(EXAMPLES.get(table, ""), "where"),
         yaml=text,
         rows=max(12, min(text.count("\n") + 2, 30)),
         example_yaml=EXAMPLES.get(table, EXAMPLES[_DEFAULT]),
@@ -151,7 +151,8 @@ def _release(text: str) -> Any:
 
 def _mentioned(plan: Any) -> list[str]:
     """The columns a plan names, for a form that no longer has the table."""
-    found = [plan.values.get("person") or "", *plan.values["quasi"], *(q.get("by", "") for q in plan.queries)]
+    owners = [plan.values[key] for key in ("person", "unit", "related")]
+    found = [*owners, *plan.values["quasi"], *(q["by"] for q in plan.queries if q["by"] == q["by_shown"])]
     return list(dict.fromkeys(filter(None, found)))
 
 
@@ -175,12 +176,19 @@ def _downloads(made: Mapping[str, Any] | None, url: str) -> list[tuple[str, str,
 
 #: A part of a release, or what a check calls it, and the field that says it.
 _FIELDS = {
-    "table": "table", "data.table": "table", "person": "person", "data.person": "person", "data.max_rows": "max_rows",
+    "table": "table", "data.table": "table", "person": "person", "data.person": "person", "data.unit": "unit",
+    "data.max_rows": "max_rows", "data.max_groups": "max_groups",
     "quasi_identifiers": "quasi", "data.quasi_identifiers": "quasi", "secret": "secret", "data.secret": "secret",
+    "data.secret.name": "secret_name", "data.secret.columns": "secret_columns",
     "data.related": "related", "adversary.correlation": "related", "adversary.prior": "prior",
-    "adversary.among": "among", "mechanism.epsilon": "epsilon", "mechanism.delta": "delta", "delta": "delta",
-    "limits": "at_most", "queries": "queries",
+    "adversary.belief": "belief", "adversary.among": "among",
+    "adversary.baseline": "baseline", "mechanism.noise": "noise",
+    "mechanism.epsilon": "epsilon", "mechanism.delta": "delta", "delta": "delta",
+    "mechanism.neighbours": "neighbours", "mechanism.split": "split",
+    "limits": "at_most", "limits.error": "error", **{f"limits.{name}": name for name in LIMITS}, "queries": "queries",
 }  # fmt: skip
+#: The parts of a query that have a place of their own for what is wrong with them.
+_OF_QUERY = ("groups", "threshold", "name", "where", "rows", "size", "share")
 
 
 def problem_at(error: EpsilensError) -> Problem:
@@ -194,14 +202,15 @@ def problem_at(error: EpsilensError) -> Problem:
 def _field(parameter: str) -> str:
     """The field of a part of the release: its own, or that of the part it belongs to.
 
-    >>> _field("limits.roc.at_most"), _field("queries.2.bounds"), _field("data.quasi_identifiers.1")
-    ('at_most', 'q1', 'quasi')
+    >>> _field("limits.roc.at_most"), _field("queries.2.bounds"), _field("queries.1.groups.3")
+    ('at_most', 'q1', 'q0_groups')
     """
     parts = parameter.split(".")
     if parts[0] == "shares" and len(parts) > 1 and parts[1].isdigit():
         return f"share{int(parts[1]) - 1}"
     if parts[0] == "queries" and len(parts) > 1 and parts[1].isdigit():
-        return f"q{int(parts[1]) - 1}"
+        place = f"q{int(parts[1]) - 1}"
+        return f"{place}_{parts[2]}" if len(parts) > 2 and parts[2] in _OF_QUERY else place
     known = (".".join(parts[:n]) for n in range(len(parts), 0, -1))
     return next((_FIELDS[place] for place in known if place in _FIELDS), "")
 
@@ -239,7 +248,7 @@ def assess_file(request: Request, yaml: str = "") -> Response:
 
 
 async def _received(request: Request, folder: Path) -> tuple[FormData, Upload | None]:
-    form = await request.form(max_files=1, max_fields=400, max_part_size=1_000_000)
+    form = await request.form(max_files=1, max_fields=2_000, max_part_size=1_000_000)
     file = form.get("file")
     upload = None
     if isinstance(file, UploadFile) and file.filename:

@@ -103,7 +103,7 @@ def percentages(shares: Sequence[float]) -> list[str]:
     """Shares of 1 out of 100, with two decimals at most; together they are 100.
 
     >>> percentages([1 / 3, 1 / 3, 1 / 3]), percentages([0.5, 0.4999995, 0.0000005])
-    (['33.34', '33.33', '33.33'], ['50', '49.99', '0.01'])
+    (['33.34', '33.33', '33.33'], ['49.99', '50', '0.01'])
     """
     hundredths = [max(round(10_000 * share), 1) for share in shares]
     largest = hundredths.index(max(hundredths))
