@@ -26,7 +26,8 @@ from ..plan.noise import contribution, scale_of
 from ..plan.plan import Release
 from ..plan.relatives import Relation, worst_relation
 from ..plan.words import Knows
-from .worst import Facing, faced
+from .faced import Faced, faced
+from .worst import Facing
 
 __all__ = ["ADVERSARIES", "Adversary", "Asks", "Harm", "Setting", "met"]
 
@@ -109,6 +110,18 @@ class Setting:
         return self._found[question]
 
     @cached_property
+    def _faced(self) -> dict[tuple[Question, float], Facing]:
+        return {}
+
+    def facing(self, question: Question, epsilon: float) -> Facing:
+        """All answers at a total ε, one experiment for each extreme movement; several adversaries face the same."""
+        if (question, epsilon) not in self._faced:
+            found = self.movements(question)
+            made = (faced(self.release, movement, epsilon) for movement in found.each)
+            self._faced[question, epsilon] = Facing(tuple(e for e in made if e is not None), found.exact)
+        return self._faced[question, epsilon]
+
+    @cached_property
     def secret(self) -> tuple[int, ...]:
         """The queries whose answer depends on the secret."""
         return about_secret(self.release)
@@ -154,9 +167,7 @@ def _asked(question: Question) -> Callable[[Setting, float], Facing]:
     """All answers, worst over what the question leaves open."""
 
     def facing(setting: Setting, epsilon: float) -> Facing:
-        found = setting.movements(question)
-        made = [faced(setting.release, movement, epsilon) for movement in found.each]
-        return Facing(tuple(e for e in made if e is not None), found.exact)
+        return setting.facing(question, epsilon)
 
     return facing
 
@@ -189,7 +200,7 @@ def _difference(plan: Release, movement: Movement, epsilon: float) -> Experiment
             for m in movement.moves
         ]
     names = faced(plan, replace(movement, moves=()), epsilon)
-    return together([*parts, *([(names, 1)] if names is not None else [])])
+    return together([*parts, *([(names.experiment, 1)] if names is not None else [])])
 
 
 def _together(setting: Setting, epsilon: float) -> Facing:
@@ -198,7 +209,8 @@ def _together(setting: Setting, epsilon: float) -> Facing:
     Two answers: the person's part is left in the difference, under both noises. More: the others' part cannot be
     larger than what it is to someone who knows all their records, which is a bound.
     """
-    plan, made, exact = setting.release, [], True
+    plan, exact = setting.release, True
+    made: list[Faced | Experiment] = []
     for queries in setting.combined:
         for movement in setting.movements(Question.SECRET).each:
             moves = tuple(m for m in movement.moves if m.query in queries)
@@ -229,7 +241,7 @@ def _resembling(setting: Setting, epsilon: float) -> Facing:
     """The answer that tells most, moved by the target and by what their value says about their relatives."""
     alike = _alike(setting)
     made = [faced(setting.release, movement, epsilon, alike.factor) for movement in alike.moves(setting.release)]
-    return Facing(tuple(e for e in made if e is not None), exact=False)
+    return Facing(tuple(e for e in made if e is not None), possible=False)
 
 
 def _alike(setting: Setting) -> Relation:

@@ -22,8 +22,7 @@ __all__ = ["LEVEL", "Columns", "Law", "law_of", "together"]
 
 #: How many releases the error is to hold in.
 LEVEL = 0.95
-_STEPS = 60
-_NEAR = 1e-12
+_MANY, _FEW = 32, 4
 
 
 def together(groups: int, level: float = LEVEL) -> float:
@@ -135,34 +134,30 @@ class Law:
         return np.where(alike[:, 3] > 0, found, np.inf)[place.reshape(-1)]
 
     def worst(self, level: float = LEVEL) -> tuple[int, float]:
-        """The group with the largest error for its answer, and that share; answers of 0 are left out.
-
-        Of averages, groups that are already within a share are dropped while it is halved, so that few are left.
-        """
-        rated = np.flatnonzero(self.columns.value)
+        """The group with the largest error for its answer, and that share; answers of 0 are left out."""
+        rated: NDArray[np.integer[Any]] = np.flatnonzero(self.columns.value)
         if not rated.size:
             return -1, np.inf
-        size = np.abs(self.columns.value)
-        if self.bounds is None:
-            with np.errstate(over="ignore"):
-                shares = self.errors(level)[rated] / size[rated]
-            place = int(np.argmax(shares))
-            return int(rated[place]), float(shares[place])
-        miss = self._allowed(level)
-        missing = rated[miss[rated] <= 0]
+        if self.bounds is not None and rated.size > _MANY:
+            rated = self._suspects(rated, level)
+        with np.errstate(over="ignore"):
+            shares = self.of(self.columns.take(rated)).errors(level) / np.abs(self.columns.value[rated])
+        place = int(np.argmax(shares))
+        return int(rated[place]), float(shares[place])
+
+    def _suspects(self, rated: NDArray[np.integer[Any]], level: float) -> NDArray[np.integer[Any]]:
+        """The averages that may be the worst: those beyond the error of some that look bad, and these."""
+        law = self.of(self.columns.take(rated))
+        c, size = law.columns, np.abs(law.columns.value)
+        wide = self.scale + np.abs(c.bounded) * self.size_scale
+        looks = np.minimum(np.abs(c.bounded - c.value) + 3 * wide / np.maximum(c.rows, 1.0), law._most) / size
+        bad = np.argsort(-looks, kind="stable")[:_FEW]
+        allowed = law._allowed(level)
+        missing = np.flatnonzero(allowed <= 0)
         if missing.size:
-            return int(missing[np.argmin(size[missing])]), np.inf
-        low, high = 0.0, float(np.max(self._most[rated] / size[rated]))
-        for _ in range(_STEPS):
-            if high - low <= _NEAR * high:
-                break
-            middle = (low + high) / 2
-            over = self.of(self.columns.take(rated)).miss(middle * size[rated]) > miss[rated]
-            if over.any():
-                low, rated = middle, rated[over]
-            else:
-                high = middle
-        return int(rated[0]), high
+            return rated[missing[[np.argmin(size[missing])]]]
+        share = np.max(law.of(c.take(bad)).errors(level) / size[bad])
+        return rated[np.union1d(bad, np.flatnonzero(law.miss(share * size) > allowed))]
 
 
 def law_of(plan: Release, i: int, columns: Columns, epsilon: float) -> Law:

@@ -106,7 +106,7 @@ def risks_of(setting: Setting) -> tuple[tuple[Risk, ...], list[str]]:
                 recommended=None,
                 how=facing.how,
                 conclusive=_conclusive(adversary.reading, facing),
-                exact=facing.exact,
+                exact=facing.exact(reading.name, args),
                 from_data=adversary.from_data(setting),
             )
         )

@@ -27,7 +27,8 @@ from ..plan.contribution import Noisy
 from ..plan.movement import Question, movements
 from ..plan.noise import scale_of
 from ..plan.plan import Release
-from .worst import Facing, faced
+from .faced import faced
+from .worst import Facing
 
 __all__ = ["Typical", "guesses_right", "together_of", "typical_of"]
 

@@ -1,4 +1,4 @@
-r"""What an adversary faces: one experiment for each extreme movement of a plan, and the worst of them in every reading.
+r"""The worst of what an adversary may face: one pair of laws for each extreme movement of a plan, reading by reading.
 
 Which movement is worst depends on the reading. Readings that are δ(ε) at some ε, or a function of it (success,
 advantage, posterior, δ, ε, ψ, Fβ), and divergences, which are convex in the movement, are worst at one of the extreme
@@ -13,62 +13,120 @@ the ROC of the largest δ at every ε. Every ε gives a bound from above, so tha
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from ..build.mechanisms import gaussian, laplace
+from ..catalogue.readings import find
 from ..choice.choice import choose
-from ..data.queries import Noise
-from ..experiment import Experiment, together
-from ..laws.finite.law import Finite
+from ..choice.search import none_below, unmet
+from ..experiment import Experiment
 from ..numerics.roots import last_safe
-from ..plan.movement import Movement
-from ..plan.noise import listed, scale_of
-from ..plan.plan import Release
+from .faced import Faced
 
-__all__ = ["Facing", "faced", "largest_epsilon"]
+__all__ = ["Facing", "largest_epsilon"]
 
 #: Readings at a fixed rate of false alarms or of hits, and the area under all of them.
 _AT_A_RATE = ("roc", "recall", "attack_success", "precision", "auc")
-_GRID = 160  # tangents of an envelope
+#: Readings that need nothing but δ at some ε.
+_OF_DELTA = (*_AT_A_RATE, "success", "advantage", "posterior", "delta", "epsilon")
+_GRID = 120  # tangents of an envelope
+_ROUGH = 0.05  # the width of a bracket that a search is content with
+_FROM, _UP_TO = 1e-9, 700.0  # the ε that are searched
 
 
 @dataclass(frozen=True)
 class Facing:
-    """One adversary's experiments at one ε; ``exact`` says that the worst of them is possible, not only a bound."""
+    """One adversary's pairs of laws at one ε; ``possible`` says that each is reached by some person."""
 
-    experiments: tuple[Experiment, ...]
-    exact: bool = True
+    each: tuple[Faced | Experiment, ...]
+    possible: bool = True
+
+    @cached_property
+    def experiments(self) -> tuple[Experiment, ...]:
+        """All of them as experiments."""
+        return tuple(e.experiment if isinstance(e, Faced) else e for e in self.each)
+
+    @cached_property
+    def closed(self) -> bool:
+        """Whether δ has a closed form in all of them."""
+        return all(isinstance(e, Faced) and e.closed for e in self.each)
 
     @property
     def how(self) -> str:
-        """How the answers were put together, in words; empty for one answer."""
-        return next((e.notes[0] for e in self.experiments if e.notes), "")
+        """How the answers were put together, in words; empty for one answer and for closed forms."""
+        return "" if self.closed else next((e.notes[0] for e in self.experiments if e.notes), "")
 
     @property
     def unbounded(self) -> bool:
         """Whether some answer, however rare, leaves no doubt."""
-        return any(math.isinf(float(e.epsilon())) for e in self.experiments)
+        return any(math.isinf(_reach(e)) for e in self.each)
 
     @property
     def certain(self) -> bool:
         """Whether the answers settle the question: a name that exists because of one person."""
-        return any(float(e.delta(0.0)) == 1 and math.isinf(float(e.epsilon())) for e in self.experiments)
+        return any(isinstance(e, Faced) and e.certain for e in self.each)
+
+    # -- readings -----------------------------------------------------------------------------------------------
 
     def read(self, reading: str, arguments: Mapping[str, float]) -> float:
-        """The worst of the experiments, or of all that lies between them."""
-        values = [float(getattr(e, reading)(**arguments)) for e in self.experiments]
-        worst = max(values)
-        if len(values) == 1 or reading not in _AT_A_RATE or worst >= 1:
-            return worst
-        return max(worst, min(1.0, self._between(reading, arguments)))
+        """The worst of them, or of all that lies between them."""
+        if self.closed and reading in _OF_DELTA and not (reading == "auc" and len(self.each) == 1):
+            return self._from_delta(reading, arguments)
+        if len(self.each) > 1 and reading in _AT_A_RATE:
+            return min(1.0, self._at_a_rate(reading, arguments))
+        return max(float(getattr(e, reading)(**arguments)) for e in self.experiments)
 
-    def _between(self, reading: str, arguments: Mapping[str, float]) -> float:
-        """A reading at a fixed rate, of the envelope."""
+    def exact(self, reading: str, arguments: Mapping[str, float]) -> bool:
+        """Whether some person is read as this: one of the movements, and not only what lies between them."""
+        if not self.possible or len(self.each) == 1 or reading not in _AT_A_RATE:
+            return self.possible
+        alone = max(Facing((e,)).read(reading, arguments) for e in self.each)
+        return math.isclose(alone, self.read(reading, arguments), rel_tol=1e-9, abs_tol=1e-12)
+
+    def _from_delta(self, reading: str, arguments: Mapping[str, float]) -> float:
+        match reading:
+            case "success":
+                prior = arguments["prior"]
+                if prior in (0.0, 1.0):
+                    return 1.0
+                level = math.log1p(-prior) - math.log(prior)
+                return min(1.0, (1 - prior) + prior * self._beyond(level))
+            case "advantage":
+                return self._beyond(0.0)
+            case "posterior":
+                return max(_posterior(_reach(e), arguments["prior"]) for e in self.each)
+            case "delta":
+                return self._either(arguments["epsilon"])
+            case "epsilon":
+                return self._loss(arguments["delta"])
+            case _:
+                return min(1.0, self._at_a_rate(reading, arguments))
+
+    def _beyond(self, epsilon: float) -> float:
+        """The largest E₁[(1 − e^{ε−L})₊], of any sign of ε."""
+        return max(_beyond(e, epsilon) for e in self.each)
+
+    def _either(self, epsilon: float) -> float:
+        """δ(ε): whichever world comes first."""
+        return max(self._beyond(epsilon), max(_beyond(e.reverse(), epsilon) for e in self.each))
+
+    def _loss(self, delta: float) -> float:
+        """The least ε at which δ is within this one."""
+        most = max(_reach(f) for e in self.each for f in (e, e.reverse()))
+        if delta == 0 or self._either(_UP_TO) > delta:
+            return most if delta == 0 else math.inf
+        if self._either(0.0) <= delta:
+            return 0.0
+        top = min(most, _UP_TO)
+        return last_safe(lambda epsilon: self._either(epsilon) - delta, top, 1e-12 * top)
+
+    # -- at a fixed rate ----------------------------------------------------------------------------------------
+
+    def _at_a_rate(self, reading: str, arguments: Mapping[str, float]) -> float:
         if reading == "auc":
             return self._area()
         if reading != "precision":
@@ -76,46 +134,66 @@ class Facing:
         prior = arguments["prior"]
         if "recall" in arguments:
             return _precision(self._false_alarms(arguments["recall"]), arguments["recall"], prior)
-        alpha = arguments["alpha"]
-        return _precision(alpha, self._roc(alpha), prior)
-
-    def _delta(self, epsilon: float) -> float:
-        """The largest δ(ε), of a negative ε too: δ(−x) = 1 − e^{−x} + e^{−x}·δ'(x), with the worlds exchanged."""
-        if epsilon >= 0:
-            return max(float(e.delta(epsilon)) for e in self.experiments)
-        turned = max(float(e.reverse().delta(-epsilon)) for e in self.experiments)
-        return -math.expm1(epsilon) + math.exp(epsilon) * turned
+        return _precision(arguments["alpha"], self._roc(arguments["alpha"]), prior)
 
     def _roc(self, alpha: float) -> float:
-        return _least(lambda e: self._delta(e) + math.exp(e) * alpha, self._losses(41))
+        return self._least(lambda faced, e: faced._beyond(e) + math.exp(e) * alpha)
 
     def _false_alarms(self, recall: float) -> float:
-        return max(0.0, -_least(lambda e: -(recall - self._delta(e)) * math.exp(-e), self._losses(41)))
+        return max(0.0, -self._least(lambda faced, e: -(recall - faced._beyond(e)) * math.exp(-e)))
+
+    def _least(self, f: Callable[[Facing, float], float]) -> float:
+        """The least of what falls and then rises with ε: found roughly, and read there; it is never below the least."""
+        low, high = self._losses
+        rough = self if self.closed else Facing(tuple(_roughly(e) for e in self.each))
+        options = {"xatol": 1e-9 * min(high - low, 1.0) if self.closed else 1e-4 * min(high - low, 1.0)}
+        found = minimize_scalar(lambda e: f(rough, e), bounds=(low, high), method="bounded", options=options)
+        return min(f(self, float(found.x)), f(self, low), f(self, high))
 
     def _area(self) -> float:
         """Under the least of many tangents, which is nowhere below the ROC."""
-        losses = self._losses(_GRID)
-        slope, height = np.exp(losses), np.asarray([self._delta(float(e)) for e in losses])
+        low, high = (min(end, 40.0) for end in map(abs, self._losses))
+        near = np.sinh(np.linspace(-5, 5, _GRID)) / math.sinh(5)
+        losses = np.unique(np.concatenate((near * max(low, high), np.linspace(-min(low, 5), min(high, 5), _GRID))))
+        slope, height = np.exp(losses), np.asarray([self._beyond(float(e)) for e in losses])
         with np.errstate(divide="ignore", invalid="ignore"):
             corners = -np.diff(height) / np.diff(slope)  # where neighbouring tangents meet
         alpha = np.unique(np.clip(np.nan_to_num(np.concatenate(([0.0, 1.0], corners))), 0.0, 1.0))
         least = np.minimum(1.0, np.min(height[:, None] + slope[:, None] * alpha, axis=0))
         return float(np.trapezoid(least, alpha))
 
-    def _losses(self, many: int) -> np.ndarray:
-        """Where tangents are drawn: over all losses there are, most of them near 0."""
-        most = max(float(e.epsilon()) for e in self.experiments)
-        reach = min(most, 700.0) if math.isfinite(most) else 60.0
-        return np.asarray(reach * np.sinh(np.linspace(-6, 6, many)) / math.sinh(6))
+    @cached_property
+    def _losses(self) -> tuple[float, float]:
+        """The least and the largest loss a tangent is drawn at."""
+        high, low = (max(map(_reach, way)) for way in (self.each, tuple(e.reverse() for e in self.each)))
+        return -_finite(low), _finite(high)
 
 
-def _least(f: Callable[[float], float], grid: np.ndarray) -> float:
-    """The least value of a function that falls and then rises; what is found is never below it."""
-    values = [f(float(e)) for e in grid]
-    k = int(np.argmin(values))
-    around = float(grid[max(k - 1, 0)]), float(grid[min(k + 1, len(grid) - 1)])
-    found = minimize_scalar(f, bounds=around, method="bounded", options={"xatol": 1e-10})
-    return min(float(found.fun), *values)
+def _finite(reach: float) -> float:
+    return min(reach, _UP_TO) if math.isfinite(reach) else 60.0
+
+
+def _reach(e: Faced | Experiment) -> float:
+    return e.reach if isinstance(e, Faced) else float(e.epsilon())
+
+
+def _beyond(e: Faced | Experiment, epsilon: float) -> float:
+    if isinstance(e, Faced):
+        return e.beyond(epsilon)
+    if epsilon >= 0:
+        return float(e.delta(epsilon))
+    return -math.expm1(epsilon) + math.exp(epsilon) * float(e.reverse().delta(-epsilon))
+
+
+def _roughly(e: Faced | Experiment) -> Experiment:
+    made = e.experiment if isinstance(e, Faced) else e
+    return replace(made, law=made.law.with_width(_ROUGH))
+
+
+def _posterior(loss: float, prior: float) -> float:
+    if prior in (0.0, 1.0) or math.isinf(loss):
+        return float(prior > 0)
+    return 1 / (1 + (1 - prior) / prior * math.exp(-loss))
 
 
 def _precision(alpha: float, recall: float, prior: float) -> float:
@@ -123,39 +201,8 @@ def _precision(alpha: float, recall: float, prior: float) -> float:
     return right / (right + (1 - prior) * alpha) if right > 0 else 0.0
 
 
-# -- from movements to experiments --------------------------------------------------------------------------------
-
-
-def faced(plan: Release, movement: Movement, epsilon: float, times: float = 1.0) -> Experiment | None:
-    """The experiment of one movement at a total ε, every amount taken ``times``; None where nothing moves."""
-    moved = Counter[float]()
-    for m in movement.moves:
-        moved[times * m.amount / scale_of(plan, m.query, m.noisy, epsilon)] += m.times
-    parts: list[tuple[Experiment, int]] = []
-    if plan.mechanism.noise is Noise.GAUSSIAN:
-        psi = math.sqrt(math.fsum(k * t * t for t, k in moved.items()))
-        parts += [(gaussian(psi=psi), 1)] if psi else []
-    else:
-        parts += [(laplace(epsilon=t), k) for t, k in sorted(moved.items()) if t]
-    for i, *alone in movement.alone:
-        chance = listed(plan, i, epsilon)
-        shown = [_shown(chance, k) for k in alone]
-        if max(shown) == 1:
-            return _certain()
-        first, second = shown
-        names = Finite.of(np.asarray([first, 0.0, 1 - first]), np.asarray([0.0, second, 1 - second]))
-        parts.append((Experiment(names, "names of groups"), 1))
-    return together(parts) if parts else None
-
-
-def _shown(chance: float, groups: int) -> float:
-    """The chance that one name of several is published."""
-    return 1.0 if chance == 1 and groups else -math.expm1(groups * math.log1p(-chance)) if groups else 0.0
-
-
-def _certain() -> Experiment:
-    """What settles the question by itself: a name that exists because of one person."""
-    return Experiment(Finite.of(np.asarray([1.0, 0.0]), np.asarray([0.0, 1.0])), "names of groups")
+def _first(facing: Callable[[float], Facing]) -> Callable[[float], Experiment]:
+    return lambda epsilon: facing(epsilon).experiments[0]
 
 
 # -- the largest ε ------------------------------------------------------------------------------------------------
@@ -164,11 +211,28 @@ def _certain() -> Experiment:
 def largest_epsilon(
     facing: Callable[[float], Facing], reading: str, limit: float, arguments: Mapping[str, float], planned: float
 ) -> float:
-    """The largest ε at which the worst reading keeps the limit.
+    """The largest ε up to 700 at which the worst reading keeps the limit.
 
-    Each experiment by itself has a largest ε; the least of them is the answer, and few need to be asked: only those
-    that break the limit where the others keep it. An envelope may be above all of them, and is searched.
+    Closed forms are searched together. Otherwise each experiment by itself has a largest ε; the least of them is the
+    answer, and few need to be asked: only those that break the limit where the others keep it. An envelope may be
+    above all of them, and is searched.
     """
+    wanted = find(reading)
+    floor = float(wanted.floor(**arguments))
+    if limit < floor:
+        raise none_below("epsilon", wanted, limit, floor)
+
+    def over(epsilon: float) -> float:
+        return facing(epsilon).read(reading, arguments) - limit
+
+    if facing(planned).closed and reading in _OF_DELTA:
+        if over(_UP_TO) <= 0:
+            return _UP_TO
+        if over(_FROM) > 0:
+            if limit > floor:
+                raise unmet(_first(facing), lambda _: over(_FROM) + limit, "epsilon", wanted, limit, _FROM)
+            return 0.0
+        return last_safe(over, _FROM, _UP_TO)
 
     def one(place: int) -> float:
         return float(
@@ -182,19 +246,20 @@ def largest_epsilon(
             ).value
         )
 
-    def values(epsilon: float) -> list[float]:
-        return [float(getattr(e, reading)(**arguments)) for e in facing(epsilon).experiments]
+    def worst(epsilon: float) -> tuple[float, int]:
+        rated = "success" if reading in _AT_A_RATE else reading  # at a rate, the envelope is read in the end
+        at = {"prior": 0.5} if reading in _AT_A_RATE else arguments
+        return max((float(getattr(e, rated)(**at)), i) for i, e in enumerate(facing(epsilon).experiments))
 
-    found = one(int(np.argmax(values(planned))))
-    while found > 0:
-        here = values(found)
-        place = int(np.argmax(here))
-        if here[place] <= limit:
-            break
+    found = one(worst(planned)[1])
+    while found > 0 and reading not in _AT_A_RATE:
+        here, place = worst(found)
+        if here <= limit:
+            return found
         found = min(one(place), found * (1 - 1e-12))
-    if not found or facing(found).read(reading, arguments) <= limit:
+    if not found or over(found) <= 0:
         return found
     low = found / 2
-    while facing(low).read(reading, arguments) > limit:
+    while over(low) > 0:
         low /= 2
-    return last_safe(lambda epsilon: facing(epsilon).read(reading, arguments) - limit, low, found)
+    return last_safe(over, low, found)

@@ -4,9 +4,9 @@ The three stand apart because the difference is part of the error of a release: 
 first is what everybody believes they are told.
 
 Everything is counted and added up exactly (:mod:`epsilens.data.tables.totals`), so that DuckDB and Spark give the same
-answers to the last digit. The passes over the table: one survey (rows, ranges of the summed columns), one for the totals
-of all queries that are split by the same columns, one grouping by owner and group for the people behind them; further
-ones only where an owner has more rows or groups than the plan allows.
+answers to the last digit. The passes over the table: one survey (rows, ranges of the summed columns), one for the
+totals of all queries that are split by the same columns, one grouping by owner and group for the people behind them;
+further ones only where an owner has more rows or groups than the plan allows.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from typing import Any, TypeAlias
 from ..data.queries import QueryKind
 from ..data.tables.open import OpenTable
 from ..errors import InputError
-from .kept import above, alike, batches, bound_by, each_owner, items_of, kept_of, shards
+from .kept import above, alike, batches, bound_by, each_owner, items_of, kept_of, narrowed, shards
 from .labels import shown
-from .needs import Items, Look, Need, Survey, look, needs_of, survey
+from .needs import Items, Look, Need, Survey, content_of, look, needs_of, survey
 from .plan import Release
 
 __all__ = ["MOST_GROUPS", "Answer", "answers_of", "in_order"]
@@ -126,10 +126,10 @@ def answers_of(
                 tally.people = tally.items
     else:
         tell(done, "counting people")
-        bound = _people(work)
+        bound, owners = _people(work)
         if bound:
             tell(done, "limiting what one person adds")
-            _drop(work, bound)
+            _drop(work, bound, owners)
     return tuple(tuple(_answers(work, need)) for need in needs)
 
 
@@ -176,15 +176,16 @@ def _totals(work: _Work, needs: Sequence[Need]) -> None:
     most = MOST_GROUPS * len(needs)
     got = work.fetch(grouped.limit(most + 1))
     for need in needs:
-        i, grid = need.position, work.seen.grids.get(need.query.column or "")
+        i = need.position
         for row in got:
             covered, used = int(row[found.covered[i]] or 0), found.used[i]
             if found.keys and not covered:
                 continue
             tally = _Tally(covered, int(row[used] or 0))
-            if grid is not None and need.valued:
+            if need.valued:
+                grid, bounded = found.grid[i]
                 tally.value = grid.total(*(int(row[f"{name}_{used}"] or 0) for name in found.value[i]))
-                tally.clamped = grid.total(*(int(row[f"{name}_{used}"] or 0) for name in found.clamped[i]))
+                tally.clamped = bounded.total(*(int(row[f"{name}_{used}"] or 0) for name in found.clamped[i]))
             work.tallies[i][tuple(row[key] for key in found.keys)] = tally
     counts = {n.position: len(work.tallies[n.position]) for n in needs}
     if len(got) > most:  # some query has too many: which one, only the engine knows
@@ -204,8 +205,8 @@ def _some(grouped: Any, names: Sequence[str]) -> Any:
     return sum((grouped[name] for name in dict.fromkeys(names)), start=0) > 0
 
 
-def _people(work: _Work) -> list[Need]:
-    """The owners behind every group, and the needs whose limits somebody exceeds."""
+def _people(work: _Work) -> tuple[list[Need], list[Any]]:
+    """The owners behind every group; the needs whose limits somebody exceeds, and who."""
     most_rows = 0
     plain = [n for n in work.needs if not n.split_by]
     split = [n for n in work.needs if n.split_by]
@@ -265,10 +266,11 @@ def _members(work: _Work, needs: Sequence[Need]) -> None:
         tally.items = number
 
 
-def _drop(work: _Work, bound: Sequence[Need]) -> None:
+def _drop(work: _Work, bound: Sequence[Need], owners: Sequence[Any]) -> None:
     """What the owners above a limit lose, query by query and group by group."""
-    engine, owner = work.opened.engine, str(bound[0].data.owner)
-    for rows in shards(engine, above(work.opened, bound, work.seen), owner):
+    engine, content = work.opened.engine, content_of(work.needs)
+    theirs = above(work.opened, owners, narrowed(bound, content), str(bound[0].data.owner))
+    for rows in shards(engine, theirs, bound, content):
         for together in alike(bound):
             each, found = kept_of(rows, together, work.seen)
             sums: dict[str, Any] = {}
@@ -288,7 +290,7 @@ def _subtract(work: _Work, needs: Sequence[Need], found: Look, row: dict[str, An
             continue
         tally.dropped += int(row[f"items{i}"])
         tally.left += int(row[f"people{i}"])
-        grid = work.seen.grids.get(need.query.column or "")
-        if grid is not None and need.valued:
+        if need.valued:
+            grid, bounded = found.grid[i]
             tally.dropped_value += grid.total(*(int(row[f"dv{i}_{j}"]) for j in range(len(found.value[i]))))
-            tally.dropped_clamped += grid.total(*(int(row[f"dc{i}_{j}"]) for j in range(len(found.clamped[i]))))
+            tally.dropped_clamped += bounded.total(*(int(row[f"dc{i}_{j}"]) for j in range(len(found.clamped[i]))))

@@ -19,11 +19,11 @@ from typing import Any
 
 from ..data.tables.columns import value_of
 from ..data.tables.engines import Engine, need_ibis
-from ..data.tables.kept import in_hash_order, keep, numbered
+from ..data.tables.kept import in_hash_order, keep, told_apart
 from ..data.tables.open import OpenTable
-from .needs import Items, Look, Need, Survey, columns_of, look
+from .needs import Items, Look, Need, Survey, look, owners_of
 
-__all__ = ["above", "alike", "batches", "bound_by", "each_owner", "items_of", "kept_of", "shards"]
+__all__ = ["above", "alike", "batches", "bound_by", "each_owner", "hashed", "items_of", "kept_of", "narrowed", "shards"]
 
 #: So many counters at once: a grouping by owner holds a row of them for each owner.
 MOST_COUNTERS = 8
@@ -32,10 +32,10 @@ _ROWS_AT_ONCE = 1_500_000
 
 
 def alike(needs: Sequence[Need]) -> Iterator[list[Need]]:
-    """The needs that can share one order: the same items, split by the same columns, and for rows the same content."""
+    """The needs that are answered together: the same items, split by the same columns."""
 
     def kind(need: Need) -> tuple[Any, ...]:
-        return need.items.value, need.split_by, need.columns if need.items is Items.ROWS else ()
+        return need.items.value, need.split_by
 
     for _, together in groupby(sorted(needs, key=kind), key=kind):
         yield list(together)
@@ -95,66 +95,83 @@ def _allowed(need: Need, groups: bool) -> int:
     return need.groups if groups and need.groups is not None else need.most
 
 
-def bound_by(opened: OpenTable, needs: Sequence[Need], seen: Survey, most_rows: int) -> list[Need]:
-    """The needs of which some owner has more than is allowed; ``most_rows`` are the most rows of one owner."""
-    bound = {}
-    can = [n for n in needs if most_rows > min(n.most, n.groups or n.most)]
-    for batch, groups in _limits(can):
+def bound_by(opened: OpenTable, needs: Sequence[Need], seen: Survey, most_rows: int) -> tuple[list[Need], list[Any]]:
+    """The needs of which some owner has more than is allowed, and tables of these owners ``p``.
+
+    ``most_rows`` are the most rows of one owner: below it no limit can bite.
+    """
+    engine = opened.engine
+    bound: dict[int, Need] = {}
+    owners = []
+    for batch, groups in _limits([n for n in needs if most_rows > min(n.most, n.groups or n.most)]):
         each, used = _counted(opened.table, batch, seen, groups)
-        got = opened.engine.fetch(each.aggregate(**{flag: each[flag].max() for flag in set(used.values())}))
-        largest = got.to_pylist()[0]
-        bound |= {n.position: n for n in batch if (largest[used[n.position]] or 0) > _allowed(n, groups)}
-    return [bound[i] for i in sorted(bound)]
+        more = {f"over{n.position}": each[used[n.position]] > _allowed(n, groups) for n in batch}
+        some = engine.cache(each.filter(reduce(operator.or_, more.values())).select("p", **more))
+        found = engine.fetch(some.aggregate(**{name: some[name].any() for name in more})).to_pylist()[0]
+        bound |= {n.position: n for n in batch if found[f"over{n.position}"]}
+        owners.append(some.select("p"))
+    return [bound[i] for i in sorted(bound)], owners
 
 
-def above(opened: OpenTable, needs: Sequence[Need], seen: Survey) -> Any:
-    """The rows of owners who have more than one of these needs allows, kept by the engine."""
-    table, owners = opened.table, []
-    for batch, groups in _limits(needs):
-        each, used = _counted(table, batch, seen, groups)
-        more = reduce(operator.or_, [each[used[n.position]] > _allowed(n, groups) for n in batch])
-        owners.append(each.filter(more).select(owner_=each["p"]))
+def narrowed(needs: Sequence[Need], content: Sequence[str]) -> list[str]:
+    """The columns that are needed to see what is kept."""
+    return sorted({*content, *owners_of(needs[0].data), *(name for need in needs for name in need.columns)})
+
+
+def above(opened: OpenTable, owners: Sequence[Any], columns: Sequence[str], owner: str) -> Any:
+    """The rows of these owners, with whose they are as ``p``, kept by the engine."""
     some = reduce(lambda a, b: a.union(b), owners).distinct()
-    owner = str(needs[0].data.owner)
-    narrow = table.select(*columns_of(needs))
-    return opened.engine.cache(narrow.semi_join(some, value_of(narrow[owner], "person") == some["owner_"]))
+    narrow = opened.table.select(*columns)
+    owned = narrow.mutate(p=value_of(narrow[owner], "person"))
+    return opened.engine.cache(owned.semi_join(some, "p"))
 
 
-def shards(engine: Engine, rows: Any, owner: str) -> Iterator[Any]:
-    """The rows in parts that hold whole owners, each small enough to be put in order in memory."""
+def shards(engine: Engine, rows: Any, needs: Sequence[Need], content: Sequence[str]) -> Iterator[Any]:
+    """The rows in parts that hold whole owners, each small enough to be put in order in memory, with their hash."""
     count = int(engine.fetch(rows.aggregate(n=rows.count())).to_pylist()[0]["n"])
     parts = -(-count // _ROWS_AT_ONCE)
     if parts <= 1 or engine.kind != "duckdb":  # the others spread their work by themselves
-        yield rows
+        yield hashed(engine, rows, needs, content)
         return
-    named = rows.mutate(p=value_of(rows[owner], "person"))
-    placed = engine.cache(named.mutate(part_=in_hash_order(named, ["p"]) % parts).drop("p"))
+    placed = engine.cache(rows.mutate(part_=in_hash_order(rows, ["p"]) % parts))
     for part in range(parts):
-        yield placed.filter(placed["part_"] == part).drop("part_")
+        yield hashed(engine, placed.filter(placed["part_"] == part).drop("part_"), needs, content)
+
+
+def hashed(engine: Engine, owned: Any, needs: Sequence[Need], content: Sequence[str]) -> Any:
+    """Rows of owners ``p`` with the hash that puts each owner's in order, where rows are what is limited."""
+    if all(need.items is not Items.ROWS for need in needs):
+        return owned
+    plain = owned.mutate(**{name: value_of(owned[name], "query") for name in content})
+    return engine.cache(told_apart(plain, content))
 
 
 def kept_of(table: Any, needs: Sequence[Need], seen: Survey) -> tuple[Any, Look]:
-    """What each owner adds, by group, to needs that share an order: a row for every ``p`` and group.
+    """What each owner adds, by group, to needs that are alike: a row for every ``p`` and group.
 
-    For need i: ``n{i}`` the items covered, ``k{i}`` those kept; ``dv{i}_{part}`` and ``dc{i}_{part}`` the sums, before
-    and after bounds, of what is dropped; ``kc{i}_{part}`` the sums after bounds of what is kept.
+    The table is one that :func:`hashed` made. For need i: ``n{i}`` the items covered, ``k{i}`` those kept;
+    ``dv{i}_{part}`` and ``dc{i}_{part}`` the sums, before and after bounds, of what is dropped; ``kc{i}_{part}`` the
+    sums after bounds of what is kept.
     """
     ibis = need_ibis()
     kind = needs[0].items
-    found = look(table, needs, seen, content=kind is Items.ROWS)
-    items, content = items_of(found, needs, kind), list(found.keys)
-    if kind is Items.MEMBERS:
-        content = ["q", *found.keys]
-    elif kind is Items.ROWS:
-        items, content = numbered(items, ["p", *found.content], "o_"), [*found.content, "o_"]
-    flags, most = {}, {}
+    found = look(table, needs, seen)
+    items, ties = items_of(found, needs, kind), ["q", *found.keys] if kind is Items.MEMBERS else found.keys
+    if kind is Items.ROWS:
+        ties = []
+    else:
+        items = items.mutate(hash_=in_hash_order(items, ["p", *ties]))
+    most: dict[str, int] = {}
+    flags: dict[int, str] = {}
     for need in needs:  # needs may share a flag and differ in what they allow
-        flag = flags[need.position] = f"f{need.position}"
-        items = items.mutate(**{flag: items[found.used[need.position]]})
+        flags[need.position] = flag = f"{found.used[need.position]}_{need.most}_{need.groups}"
         most[flag] = need.most
-    if any(need.groups is not None for need in needs):
-        items = _fewer_groups(items, found.keys, {flags[n.position]: n.groups for n in needs if n.groups is not None})
-    kept = keep(items, content, most)
+        if flag not in items.columns:
+            items = items.mutate(**{flag: items[found.used[need.position]]})
+    fewer = {flags[need.position]: need.groups for need in needs if need.groups is not None}
+    if fewer:
+        items = _fewer_groups(items, found.keys, fewer)
+    kept = keep(items, most, ties)
     sums: dict[str, Any] = {}
     for need in needs:
         i, flag = need.position, kept[found.used[need.position]]

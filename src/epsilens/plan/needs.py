@@ -1,8 +1,9 @@
 """What each planned query needs of its table, and several of them looked up together.
 
-A :class:`Need` is a query with the limits on contributions in force: what is counted or added up (its *items*), how many
-items one owner may have, in how many groups. :func:`look` writes what several needs look at as columns of one table, so
-that 32 queries are answered in a few passes: conditions and columns that queries have in common are computed once.
+A :class:`Need` is a query with the limits on contributions in force: what is counted or added up (its *items*), how
+many items one owner may have, in how many groups. :func:`look` writes what several needs look at as columns of one
+table, so that 32 queries are answered in a few passes: conditions and columns that queries have in common are computed
+once.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 
 from ..data.queries import Query
 from ..data.tables.columns import column_of, value_of
-from ..data.tables.conditions import parse, syntax
+from ..data.tables.conditions import columns_of
 from ..data.tables.engines import need_ibis
 from ..data.tables.open import OpenTable
 from ..data.tables.totals import Grid
@@ -28,7 +29,7 @@ from .labels import among, read_labels
 from .plan import Release
 from .words import Size
 
-__all__ = ["Items", "Look", "Need", "Survey", "columns_in", "columns_of", "look", "needs_of", "survey"]
+__all__ = ["Items", "Look", "Need", "Survey", "content_of", "look", "needs_of", "owners_of", "survey"]
 
 
 class Items(Enum):
@@ -39,11 +40,8 @@ class Items(Enum):
     ROWS = "rows"
 
 
-def columns_in(where: str | None) -> frozenset[str]:
-    """The columns a condition mentions."""
-    if where is None:
-        return frozenset()
-    return frozenset(node.name for node in parse(where, "condition").find_all(syntax().Column))
+def _mentioned(where: str | None) -> set[str]:
+    return set(columns_of(where)) if where else set()
 
 
 @dataclass(frozen=True)
@@ -73,7 +71,7 @@ class Need:
     def columns(self) -> tuple[str, ...]:
         """All that it looks at in a row: rows that agree in it are interchangeable."""
         own = {self.query.column} if self.query.column else set()
-        return tuple(sorted({*self.split_by, *own, *columns_in(self.query.where)}))
+        return tuple(sorted({*self.split_by, *own, *_mentioned(self.query.where)}))
 
     @property
     def place(self) -> str:
@@ -81,11 +79,14 @@ class Need:
         return dotted(("queries", self.position))
 
 
-def columns_of(needs: Sequence[Need]) -> list[str]:
-    """All columns that these needs look at, whose row it is among them."""
-    data = needs[0].data
-    owners = {name for name in (data.owner, data.person) if name is not None}
-    return sorted({name for need in needs for name in need.columns} | owners)
+def content_of(needs: Sequence[Need]) -> list[str]:
+    """What tells the rows of an owner apart: all that the queries of a plan that limit rows look at."""
+    return sorted({name for need in needs if need.items is Items.ROWS for name in need.columns})
+
+
+def owners_of(data: Data) -> list[str]:
+    """The columns that say whose a row is."""
+    return [name for name in dict.fromkeys((data.owner, data.person)) if name is not None]
 
 
 def needs_of(table: Any, plan: Release) -> tuple[Need, ...]:
@@ -123,10 +124,10 @@ def _public(query: Query, plan: Release, listed: bool) -> None:
         raise refuse("people are added or removed, and the number of rows tells who is in the table")
     if query.groups and not listed:
         raise refuse("the names of its groups come from the data: list them as groups")
-    secret, changing = plan.data.hidden, columns_in(query.where) | set(query.groups)
+    secret, changing = plan.data.hidden, _mentioned(query.where) | set(query.groups)
     if changing and secret is None:
         raise refuse("without data.secret any column may be what an attacker asks about, and which rows are covered")
-    if secret is not None and changing & (columns_in(secret.where) | set(secret.columns)):
+    if secret is not None and changing & (columns_of(secret.where) | set(secret.columns)):
         raise refuse("which rows it covers depends on the secret's columns")
 
 
@@ -176,9 +177,7 @@ def survey(opened: OpenTable, needs: Sequence[Need]) -> Survey:
                 parameter=using[0].place,
             )
         within[name] = (float(got[f"least{j}"] or 0.0), float(got[f"largest{j}"] or 0.0))
-        bounds = [b for n in using for b in n.query.bounds or ()]
-        whole = kinds[name].is_integer() and all(b.is_integer() for b in bounds)
-        grids[name] = Grid.of(max(map(abs, (*within[name], *bounds))), int(got["rows"]), whole)
+        grids[name] = Grid.of(max(map(abs, within[name])), int(got["rows"]), kinds[name].is_integer())
     return Survey(int(got["rows"]), grids, within)
 
 
@@ -187,7 +186,7 @@ class Look:
     """Columns of one table: whose row (``p``, ``q``), its groups, and for each need what it covers and adds up.
 
     ``covered`` are the rows a need covers, ``used`` those of them with a value; ``value`` and ``clamped`` are the parts
-    of the exact sums.
+    of the exact sums, which ``grid`` puts together, before and after bounds.
     """
 
     rows: Any
@@ -196,16 +195,11 @@ class Look:
     used: dict[int, str] = field(default_factory=dict)
     value: dict[int, tuple[str, ...]] = field(default_factory=dict)
     clamped: dict[int, tuple[str, ...]] = field(default_factory=dict)
-    content: list[str] = field(default_factory=list)
+    grid: dict[int, tuple[Grid, Grid]] = field(default_factory=dict)
 
 
-def look(
-    table: Any, needs: Sequence[Need], seen: Survey, *, split: bool = True, sums: bool = True, content: bool = False
-) -> Look:
-    """What these needs look at; with ``split`` they must be split by the same columns.
-
-    ``content`` adds the columns that tell rows apart: those of the needs.
-    """
+def look(table: Any, needs: Sequence[Need], seen: Survey, *, split: bool = True, sums: bool = True) -> Look:
+    """What these needs look at; with ``split`` they must be split by the same columns."""
     made: dict[str, Any] = {}
     found = Look(None)
     names: dict[Any, str] = {}  # what is computed already, under which name
@@ -224,9 +218,8 @@ def look(
     if split:
         found.keys = [f"g{j}" for j in range(len(needs[0].split_by))]
         made |= {k: value_of(table[name], "query") for k, name in zip(found.keys, needs[0].split_by, strict=True)}
-    if content:
-        columns = sorted({name for need in needs for name in need.columns})
-        found.content = [once(("column", name), "t", lambda n=name: value_of(table[n], "query")) for name in columns]
+    if "hash_" in table.columns:
+        made["hash_"] = table["hash_"]
     for need in needs:
         i, query = need.position, need.query
         condition = (query.where, need.split_by if need.labels else None, need.labels)
@@ -245,14 +238,16 @@ def look(
         )
         low, high = query.bounds
         if low <= seen.within[name][0] and seen.within[name][1] <= high:
-            found.clamped[i] = found.value[i]
+            found.clamped[i], found.grid[i] = found.value[i], (grid, grid)
             continue
-        limits = (int(low), int(high)) if grid.whole else (low, high)
-        cut = (number if grid.whole else number.cast("float64")).clip(lower=limits[0], upper=limits[1])
+        whole = grid.whole and low.is_integer() and high.is_integer()
+        other = Grid.of(max(abs(low), abs(high)), seen.rows, whole)  # a finer one than wild values allow
+        cut = number.clip(lower=int(low), upper=int(high)) if other.whole else number.cast("float64").clip(low, high)
         found.clamped[i] = tuple(
             once(("clamped", name, query.bounds, k), "b", lambda part=part: part)
-            for k, part in enumerate(grid.parts(cut))
+            for k, part in enumerate(other.parts(cut))
         )
+        found.grid[i] = (grid, other)
     found.rows = table.select(**made)
     return found
 

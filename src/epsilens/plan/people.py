@@ -18,11 +18,10 @@ from ..data.tables.columns import value_of
 from ..data.tables.engines import need_ibis
 from ..data.tables.kept import in_hash_order
 from ..data.tables.open import OpenTable
-from ..data.tables.totals import Grid
 from .answers import in_order
 from .contribution import Noisy, noisy_of
-from .kept import alike, kept_of
-from .needs import Need, Survey, columns_of, look, needs_of, survey
+from .kept import above, alike, hashed, kept_of, narrowed
+from .needs import Look, Need, Survey, content_of, look, needs_of, survey
 from .plan import Release
 
 __all__ = ["Person", "people_of"]
@@ -57,27 +56,24 @@ def people_of(opened: OpenTable, plan: Release, size: int = 300) -> tuple[Person
     noisy = [noisy_of(query) for query in plan.queries]
     find = _rows if plan.data.owner is None else _owners
     return tuple(
-        Person(
-            tuple(entry for need, k, parts in added for entry in _entries(need, noisy[need.position], k, parts, seen))
-        )
+        Person(tuple(entry for need, k, total in added for entry in _entries(need, noisy[need.position], k, total)))
         for added in find(opened, needs, seen, size)
     )
 
 
-def _entries(
-    need: Need, noisy: Sequence[Noisy], kept: int, parts: Sequence[int], seen: Survey
-) -> Iterator[tuple[int, Noisy, float]]:
-    """What ``kept`` items with these sums add to the noisy numbers of one group."""
-    total = Fraction(kept)
-    if need.valued and need.query.bounds is not None:
-        grid: Grid = seen.grids[str(need.query.column)]
-        total = grid.total(*parts)
-        if need.query.kind is QueryKind.AVERAGE:
-            total -= kept * sum(map(Fraction, need.query.bounds)) / 2
+def _entries(need: Need, noisy: Sequence[Noisy], kept: int, total: Fraction) -> Iterator[tuple[int, Noisy, float]]:
+    """What ``kept`` items that add up to ``total`` add to the noisy numbers of one group."""
+    if need.query.kind is QueryKind.AVERAGE and need.query.bounds is not None:
+        low, high = map(Fraction, need.query.bounds)
+        total -= kept * (low + high) / 2
     amounts = {Noisy.ANSWER: total, Noisy.TOTAL: total, Noisy.SIZE: kept, Noisy.PEOPLE: 1}
     for kind in noisy:
         if kept and amounts[kind]:
             yield need.position, kind, float(amounts[kind])
+
+
+def _total(found: Look, need: Need, kept: int, parts: Sequence[Any]) -> Fraction:
+    return found.grid[need.position][1].total(*(int(part or 0) for part in parts)) if need.valued else Fraction(kept)
 
 
 def _owners(opened: OpenTable, needs: Sequence[Need], seen: Survey, size: int) -> Iterator[list[Any]]:
@@ -87,16 +83,16 @@ def _owners(opened: OpenTable, needs: Sequence[Need], seen: Survey, size: int) -
     first = owners.mutate(hash_=in_hash_order(owners, ["p"])).order_by(["hash_", "p"]).limit(size)
     sample = engine.cache(first)
     added: dict[Any, list[Any]] = {row["p"]: [] for row in engine.fetch(sample.order_by(["hash_", "p"])).to_pylist()}
-    narrow = table.select(*columns_of(needs))
-    theirs = engine.cache(narrow.semi_join(sample, value_of(narrow[owner], "person") == sample["p"]))
+    content = content_of(needs)
+    theirs = hashed(engine, above(opened, [sample.select("p")], narrowed(needs, content), owner), needs, content)
     for together in alike(needs):
         each, found = kept_of(theirs, together, seen)
         rows = engine.fetch(each).to_pylist()
         for row in sorted(rows, key=lambda r: in_order(tuple(r[key] for key in found.keys))):
             for need in together:
-                i = need.position
-                parts = [int(row[f"kc{i}_{j}"]) for j in range(len(found.clamped.get(i, ())))]
-                added[row["p"]].append((need, int(row[f"k{i}"]), parts))
+                i, kept = need.position, int(row[f"k{need.position}"])
+                parts = [row[f"kc{i}_{j}"] for j in range(len(found.clamped.get(i, ())))]
+                added[row["p"]].append((need, kept, _total(found, need, kept, parts)))
     for entries in added.values():
         yield sorted(entries, key=lambda entry: entry[0].position)
 
@@ -107,7 +103,7 @@ def _rows(opened: OpenTable, needs: Sequence[Need], seen: Survey, size: int) -> 
     table = opened.table
     columns = sorted({name for need in needs for name in need.columns})
     if not columns:  # everybody is covered, and all are alike
-        yield from [[(need, 1, ()) for need in needs]] * min(size, seen.rows)
+        yield from [[(need, 1, Fraction(1)) for need in needs]] * min(size, seen.rows)
         return
     plain = table.select(**{name: value_of(table[name], "query") for name in columns})
     same = plain.group_by(columns).agg(n_=plain.count())
@@ -115,12 +111,11 @@ def _rows(opened: OpenTable, needs: Sequence[Need], seen: Survey, size: int) -> 
     order = ["hash_", *columns, "o_"]
     first = single.mutate(hash_=in_hash_order(single, [*columns, "o_"])).order_by(order).limit(size)
     found = look(opened.engine.cache(first), needs, seen, split=False)
-    added = [
-        [
-            (int(row[found.used[n.position]]), [int(row[c] or 0) for c in found.clamped.get(n.position, ())])
-            for n in needs
-        ]
-        for row in opened.engine.fetch(found.rows).to_pylist()
-    ]
+    added = []
+    for row in opened.engine.fetch(found.rows).to_pylist():
+        counted = [int(row[found.used[need.position]]) for need in needs]
+        parts = [[row[name] for name in found.clamped.get(need.position, ())] for need in needs]
+        totals = [_total(found, *entry) for entry in zip(needs, counted, parts, strict=True)]
+        added.append(list(zip(counted, totals, strict=True)))
     for entries in sorted(added):  # engines give them in any order
         yield [(need, *entry) for need, entry in zip(needs, entries, strict=True)]

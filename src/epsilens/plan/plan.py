@@ -89,7 +89,9 @@ class Adversary(Part):
     prior: float = Field(0.5, gt=0, lt=1, description="how likely they think the person is in the data")
     belief: float | None = Field(None, gt=0, lt=1, description="how likely they think the secret; the prior if omitted")
     knows: Literal[Knows.NOTHING, Knows.ONE_ANSWER] = Knows.ONE_ANSWER
-    baseline: float = Field(0.01, gt=0, lt=1, description="how often re-identification succeeds against a release without the person")
+    baseline: float = Field(
+        0.01, gt=0, lt=1, description="how often re-identification succeeds against a release without the person"
+    )
     knowledge: Knowledge | None = Field(None, description="what else they know about the secret")
     among: int | None = Field(None, ge=2, le=10**12, description="the people they cannot tell apart beforehand")
     correlation: Literal[Resemblance.NONE, Resemblance.FROM_DATA] | tuple[tuple[float, ...], ...] = Field(

@@ -76,8 +76,8 @@ def spread_of(opened: OpenTable, plan: Release, query: int, parameter: Parameter
         got = opened.engine.fetch(rows.aggregate(**levels)).to_pylist()[0]
         if got["l0"] is None:
             return Spread(query, parameter)
-        sides = (tuple(float(got[f"{side}{i}"]) for i in range(len(_TAILS))) for side in "lh")
-        return Spread(query, parameter, *sides)
+        low, high = (tuple(float(got[f"{side}{i}"]) for i in range(len(_TAILS))) for side in "lh")
+        return Spread(query, parameter, low, high)
     whose = {"p_": value_of(column_of(rows, plan.data.owner, "person"), "person")}
     if parameter is Parameter.MAX_GROUPS:
         keys = {f"g{j}_": value_of(column_of(rows, name, "query"), "query") for j, name in enumerate(asked.split_by)}

@@ -10,7 +10,7 @@ import numpy as np
 from ...checks import Array
 from ...errors import InputError
 from .engines import need_ibis
-from .kept import keep
+from .kept import in_hash_order, keep
 from .open import open_table
 
 __all__ = ["column_of", "counted_once", "numbers_of", "value_of"]
@@ -113,7 +113,8 @@ def counted_once(base: Any, groups: dict[int, int]) -> Any:
     for i, columns in groups.items():
         keys = [f"g{i}_{j}" for j in range(columns)]
         own = base.filter(base[f"m{i}"]).select("p", *keys, f"m{i}").distinct()
-        once = keep(own, keys, {f"m{i}": 1}) if keys else own.rename({f"kept_m{i}": f"m{i}"})
+        own = own.mutate(hash_=in_hash_order(own, ["p", *keys]))
+        once = keep(own, {f"m{i}": 1}, keys)
         first = once.filter(once[f"kept_m{i}"])
         first = first.select(**{f"p_{i}": first["p"]}, **{key: first[key] for key in keys})
         joined = people.left_join(first, people["p"] == first[f"p_{i}"])

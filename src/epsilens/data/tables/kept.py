@@ -4,11 +4,12 @@ The choice must not look at values or names in any order (the smallest values, t
 table), must depend on the owner's own rows alone (or one person's rows would move another's), and must be the same on
 every engine and in every run. So each item (a row, a group, a person of a household) gets the number
 
-.. math:: h = \text{the first 60 bits of md5}(\text{key} ⋅ \text{owner} ⋅ \text{content} ⋅ \text{occurrence})
+.. math:: h = \text{the first 60 bits of md5}(\text{key} ⋅ \text{owner} ⋅ \text{content})
 
 and of those a query covers, the ones with the smallest h are kept. ``content`` is a text that engines agree on
-(:func:`canonical`); ``occurrence`` numbers rows that are equal in all of it, which are then interchangeable. The key is
-public and was fixed before any data: what is kept is no secret, only nobody's choice.
+(:func:`canonical`). Rows of an owner that are equal in all of it are interchangeable, and numbered: the second has a 1
+at the end of its content. The key is public and was fixed before any data: what is kept is no secret, only nobody's
+choice.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ from typing import Any
 
 from .engines import need_ibis
 
-__all__ = ["KEY", "canonical", "in_hash_order", "keep", "numbered"]
+__all__ = ["KEY", "canonical", "in_hash_order", "keep", "told_apart"]
 
 #: Fixed once; another key would keep other rows, no better and no worse ones.
-KEY = "epsilens keeps rows by this key, fixed in 2026"
+KEY = "epsilens 2026"
 #: Between the parts of a hashed text, and where nothing is recorded.
 _BETWEEN, _NOTHING = "\x1f", "\x1e"
 _DIGITS = 15  # hexadecimal: 60 bits, which fit a signed 64-bit integer
@@ -31,8 +32,9 @@ _STEP = 2.0**62
 def canonical(column: Any) -> Any:
     """The column as text, the same on every engine; NULL is a text of its own.
 
-    Engines write floating numbers differently, so these are cut into whole numbers of 2^62, 1, 2^-62 and 2^-124, each
-    step exact: 1.5 is ``0 1 2305843009213693952 0``. (Beyond 2^123, about 10^37, all are alike.)
+    Engines write floating numbers differently, so these are cut into whole numbers of 1 and of 2^-62, each step exact:
+    1.5 is ``1 2305843009213693952``. Numbers that differ beyond that, above 10^18 or below 10^-18, have the same text,
+    and so have times within a second: :func:`told_apart` tells them apart.
     """
     kind = column.type()
     if kind.is_string():
@@ -41,7 +43,7 @@ def canonical(column: Any) -> Any:
         text = column.cast("int64").cast("string")
     elif kind.is_date():
         text = _day(column)
-    elif kind.is_timestamp():  # within a second the value itself decides, in keep
+    elif kind.is_timestamp():
         seconds = column.second().cast("int64")  # Spark's has decimals
         text = _day(column) + (10**6 + column.hour() * 10_000 + column.minute() * 100 + seconds).cast("string")
     elif kind.is_floating() or kind.is_decimal():
@@ -57,13 +59,11 @@ def _day(column: Any) -> Any:
 
 def _digits(x: Any) -> Any:
     ibis = need_ibis()
-    left = ibis.least(x.abs(), ibis.literal(2.0**123)) / _STEP
-    text = ibis.ifelse(x < 0, "-", "")
-    for last in (False, False, False, True):
-        whole = left.floor()
-        text = text + whole.cast("string") + ("" if last else " ")
-        left = (left - whole) * _STEP
-    return text
+    size = ibis.least(x.abs(), ibis.literal(_STEP))
+    whole = size.floor()
+    sign = ibis.ifelse(x < 0, "-", "")
+    text = sign + whole.cast("string") + " " + ((size - whole) * _STEP).floor().cast("string")
+    return ibis.ifelse(x.isnull(), ibis.null("string"), text)  # least takes NULL for the larger one
 
 
 def in_hash_order(table: Any, columns: Sequence[str]) -> Any:
@@ -79,25 +79,33 @@ def in_hash_order(table: Any, columns: Sequence[str]) -> Any:
     return (ibis.literal("0x") + digits).cast("int64") if table.get_backend().name == "duckdb" else digits
 
 
-def numbered(table: Any, columns: Sequence[str], name: str) -> Any:
-    """The table with a column that numbers rows that are equal in all of ``columns``."""
+def told_apart(rows: Any, content: Sequence[str]) -> Any:
+    """The rows of owners ``p`` with ``hash_``, which differs for all rows of an owner, those with equal content too."""
     ibis = need_ibis()
-    place = ibis.row_number().over(ibis.window(group_by=list(columns), order_by=columns[0]))
-    return table.mutate(**{name: place.cast("int64")})
+    placed = rows.mutate(first_=in_hash_order(rows, ["p", *content]))
+    # Rows with one hash are equal in their content, but for digits that its text leaves out.
+    rest = [c for c in content if _is_cut(placed[c].type())]
+    same = ibis.window(group_by=["p", "first_"], order_by=rest or ["p"])
+    placed = placed.mutate(again_=ibis.row_number().over(same).cast("int64"))
+    again = in_hash_order(placed, ["p", *content, "again_"])
+    return placed.mutate(hash_=ibis.ifelse(placed["again_"] == 0, placed["first_"], again)).drop("first_", "again_")
 
 
-def keep(items: Any, content: Sequence[str], most: Mapping[str, int]) -> Any:
+def _is_cut(kind: Any) -> bool:
+    return bool(kind.is_floating() or kind.is_decimal() or kind.is_timestamp())
+
+
+def keep(items: Any, most: Mapping[str, int], ties: Sequence[str] = ()) -> Any:
     """For each flag (a column that says whether an item is covered) whether the item is kept, as ``kept_{flag}``.
 
-    Of an owner's (``p``) items with the flag, at most ``most[flag]`` are kept, by hash; flags share one sort. Items of
-    an owner must differ in ``content``: see :func:`numbered`.
+    Of an owner's (``p``) items with the flag, at most ``most[flag]`` are kept, those with the least ``hash_``; flags
+    share one sort. ``ties`` decide where hashes are the same.
     """
     ibis = need_ibis()
-    placed = items.mutate(hash_=in_hash_order(items, ["p", *content]))
-    order = [placed["hash_"], *(placed[name] for name in content)]  # the content, should two hashes be the same
-    so_far = ibis.window(group_by="p", order_by=order, preceding=None, following=0)
-    kept = {
-        f"kept_{flag}": placed[flag] & (placed[flag].cast("int64").sum().over(so_far) <= number)
-        for flag, number in most.items()
-    }
-    return placed.mutate(**kept).drop("hash_")
+    so_far = ibis.window(group_by="p", order_by=["hash_", *ties], preceding=None, following=0)
+    return items.mutate(
+        **{
+            f"kept_{flag}": items[flag] & (items[flag].cast("int64").sum().over(so_far) <= number)
+            for flag, number in most.items()
+        }
+    )

@@ -46,7 +46,7 @@ def accuracy_curve(a: Assessment) -> Chart | None:
 
 
 def _rated(a: Assessment) -> list[int]:
-    return [i for i, q in enumerate(a.queries) if q.typical and q.answers]
+    return [i for i, errors in enumerate(a.curve.errors) if any(map(math.isfinite, errors))]
 
 
 def _sizes(a: Assessment, width: int) -> tuple[int, int, int]:
@@ -121,7 +121,7 @@ def _risk(a: Assessment, width: int) -> dict[str, Any]:
 
 def _span(a: Assessment, rated: Sequence[int]) -> tuple[float, float]:
     """The least and the largest error the panel shows, as shares."""
-    values = [v for i in rated for v in a.curve.errors[i]]
+    values = [v for i in rated for v in a.curve.errors[i] if math.isfinite(v)]
     top = max(values)
     least = max(min(values), top / 1e6)
     low = 10.0 ** math.floor(math.log10(least))
@@ -156,10 +156,13 @@ def _accuracy(a: Assessment, width: int) -> dict[str, Any]:
     drawn = limit if limit is not None and low < limit < top else None
     if drawn is not None:
         panel.limit(drawn)
-    panel.lines([(_label(a, i), a.curve.errors[i], a.queries[i] is hard) for i in rated], right, _MOST_LABELS)
+    # where a threshold hides an answer too often no error is enough: the line runs along the top
+    lines = {i: tuple(min(v, top) for v in a.curve.errors[i]) for i in rated}
+    panel.lines([(_label(a, i), lines[i], a.queries[i] is hard) for i in rated], right, _MOST_LABELS)
     marked = [(a.epsilon, True)] + ([(at, False)] if at is not None and at <= a.curve.epsilon[-1] else [])
     errors = [(e, hard.relative(e, a.release), filled) for e, filled in marked]
-    panel.values([(e, error, share(error, limit), filled) for e, error, filled in errors], rising=False)
+    told = [(e, error, share(error, limit), filled) for e, error, filled in errors if math.isfinite(error)]
+    panel.values(told, rising=False)
     if drawn is not None:
         panel.limit_named(drawn, f"limit {percent(drawn)}")
     padding = {"left": left, "right": right, "top": _TOP, "bottom": _TITLED}

@@ -1,0 +1,109 @@
+r"""One movement at one ε: the two laws an adversary faces, with δ(ε) in closed form wherever there is one.
+
+The noisy numbers move by t scales of their noise: a product of Laplace laws (:mod:`epsilens.laws.line.several`), or a
+normal one with ψ = ‖t‖₂. Beside them the names of groups that exist because of the person may be published, with the
+chance q₀ in the first world and q₁ in the second, which settles the question. With both, for any ε,
+
+.. math:: E_1[(1-e^{\varepsilon-L})_+] = q_1 + (1-q_1)\,\delta\bigl(\varepsilon+\log\tfrac{1-q_0}{1-q_1}\bigr).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.special import log_ndtr
+
+from ..build.mechanisms import gaussian, laplace
+from ..data.queries import Noise
+from ..experiment import Experiment, together
+from ..laws.finite.law import Finite
+from ..laws.line.several import has_closed_form, several_delta
+from ..plan.movement import Movement
+from ..plan.noise import listed, scale_of
+from ..plan.plan import Release
+
+__all__ = ["Faced", "faced"]
+
+
+@dataclass(frozen=True)
+class Faced:
+    """Laplace numbers moved by ``shifts`` (how far, how many), or a normal law moved by ``psi``, and names published
+    with the chances ``first`` and ``second`` in the two worlds.
+    """
+
+    shifts: tuple[tuple[float, int], ...] = ()
+    psi: float = 0.0
+    first: float = 0.0
+    second: float = 0.0
+
+    @property
+    def closed(self) -> bool:
+        """Whether δ has a closed form."""
+        return not self.shifts or has_closed_form(self.shifts)
+
+    @property
+    def certain(self) -> bool:
+        """Whether the question is always settled."""
+        return self.first == 1 or self.second == 1
+
+    @property
+    def reach(self) -> float:
+        """The largest loss in favour of the second world; infinite where some answer leaves no doubt."""
+        if self.psi or self.second:
+            return math.inf
+        return math.fsum(t * k for t, k in self.shifts) - math.log1p(-self.first)
+
+    def reverse(self) -> Faced:
+        """The same with the worlds exchanged."""
+        return Faced(self.shifts, self.psi, self.second, self.first)
+
+    def beyond(self, epsilon: float) -> float:
+        """E₁[(1 − e^{ε−L})₊], for any sign of ε: the hit rate less e^ε times the false alarms, of the best test."""
+        if self.certain:
+            return 1.0
+        moved = epsilon + math.log1p(-self.first) - math.log1p(-self.second)
+        return self.second + (1 - self.second) * self._noise(moved)
+
+    def _noise(self, epsilon: float) -> float:
+        if self.shifts:
+            return several_delta(self.shifts, epsilon)
+        if not self.psi:
+            return max(0.0, -math.expm1(epsilon))
+        ratio = epsilon / self.psi
+        found = math.exp(log_ndtr(self.psi / 2 - ratio)) - math.exp(epsilon + log_ndtr(-self.psi / 2 - ratio))
+        return max(found, 0.0)
+
+    @cached_property
+    def experiment(self) -> Experiment:
+        """The same as an experiment, for every other reading."""
+        if self.certain:
+            return Experiment(Finite.of(np.asarray([1.0, 0.0]), np.asarray([0.0, 1.0])), "names of groups")
+        parts = [(laplace(epsilon=t), k) for t, k in self.shifts]
+        parts += [(gaussian(psi=self.psi), 1)] if self.psi else []
+        if self.first or self.second:
+            chances = [[self.first, 0.0, 1 - self.first], [0.0, self.second, 1 - self.second]]
+            parts.append((Experiment(Finite.of(*map(np.asarray, chances)), "names of groups"), 1))
+        return together(parts)
+
+
+def faced(plan: Release, movement: Movement, epsilon: float, times: float = 1.0) -> Faced | None:
+    """What one movement is at a total ε, every amount taken ``times``; None where nothing moves."""
+    moved = Counter[float]()
+    for m in movement.moves:
+        moved[times * m.amount / scale_of(plan, m.query, m.noisy, epsilon)] += m.times
+    hidden = [0.0, 0.0]  # the logarithm of the chance that no name is published
+    for i, *alone in movement.alone:
+        chance = listed(plan, i, epsilon)
+        for world, groups in enumerate(alone):
+            hidden[world] += groups * (math.log1p(-chance) if chance < 1 else -math.inf) if groups else 0.0
+    first, second = (-math.expm1(h) for h in hidden)
+    shifts = tuple(sorted((t, k) for t, k in moved.items() if t))
+    if not shifts and not first and not second:
+        return None
+    if plan.mechanism.noise is Noise.GAUSSIAN:
+        return Faced((), math.sqrt(math.fsum(k * t * t for t, k in shifts)), first, second)
+    return Faced(shifts, 0.0, first, second)
