@@ -65,7 +65,7 @@ def in_proportion(shares: Sequence[float]) -> tuple[float, ...]:
     """
     total = sum(shares)
     for i, share in enumerate(shares):
-        if not (share > 0 and share / total >= LEAST_SHARE):  # also where it is not a number
+        if not share > 0 or share < LEAST_SHARE * total:  # not above 0: also where it is not a number
             raise InputError(
                 f"the share of query {i + 1} is {share:g}: give a number above 0, so that every query has some of ε",
                 parameter=f"shares.{i + 1}",

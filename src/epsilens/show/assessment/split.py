@@ -95,6 +95,8 @@ def _compared(a: Assessment) -> str:
     first = f"Shared equally, the least accurate answer is off by up to {equal} of itself"
     own = next((way for name, way in _ways(a) if name == "As assessed"), None)
     planned = "" if own is None else f"; shared as planned, by {share(own.worst, spoken=True)}"
+    if not _gains(a) and Cause.BIAS in a.split.judged:
+        return f"{first}{planned}: that is what bounds and limits lose, which no division of ε mends."
     if not _gains(a):
         return f"{first}{planned}; no other division makes that less."
     taken = ", and is the one assessed here" if _same(a.split.best.shares, a.release.shares) else ""
@@ -131,7 +133,7 @@ def _spoken(*risks: Risk) -> list[str]:
 
 
 def resplit_sentence(basis: Basis, assessed: Division, found: Resplit) -> tuple[Span, ...]:
-    """The worst error and the worst-placed risk with other shares, beside those assessed."""
+    """The worst error with other shares and how many risks break their limit, beside what was assessed."""
     allowed = found.release.error_limit
     error, before = (share(way.worst, allowed, spoken=True) for way in (found.division, assessed))
     spans = [
@@ -139,12 +141,11 @@ def resplit_sentence(basis: Basis, assessed: Division, found: Resplit) -> tuple[
         Span(error, "risk" if allowed is not None and found.division.worst > allowed else "strong"),
         Span(f" of itself; as assessed it is {before}."),
     ]
-    over = [r for r in found.risks if r.over]
     limited = [r for r in found.risks if r.limit is not None]
-    if over:
-        spans += [Span(" Over your limits: "), Span(", ".join(r.name.lower() for r in over), "risk"), Span(".")]
-    elif limited:
-        spans.append(Span(" Every risk is within your limits."))
+    if limited:
+        over, once = (sum(r.over for r in risks) for risks in (found.risks, basis.risks))
+        spans += [Span(" "), Span(f"{over} of {len(limited)}", "risk" if over else "strong")]
+        spans.append(Span(f" risks {'is' if over == 1 else 'are'} over their limit, {once} as assessed."))
     return tuple(spans)
 
 
@@ -152,8 +153,8 @@ def resplit_table(basis: Basis, found: Resplit) -> Table:
     """The adversaries with other shares, beside what was assessed, what they know anyway, and the limit."""
     columns = (
         Column("Adversary", Kind.NAME),
-        Column("These shares", Kind.VALUE, label="These shares"),
-        Column("As assessed", label="As assessed"),
+        Column("These shares", Kind.VALUE, label="Now"),
+        Column("As assessed", label="Assessed"),
         Column("Limit", label="Limit"),
         Column("Without release", label="Without"),
     )
