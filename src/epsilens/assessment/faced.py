@@ -53,7 +53,7 @@ class Faced:
     @property
     def reach(self) -> float:
         """The largest loss in favour of the second world; infinite where some answer leaves no doubt."""
-        if self.psi or self.second:
+        if self.psi or self.second or self.certain:
             return math.inf
         return math.fsum(t * k for t, k in self.shifts) - math.log1p(-self.first)
 

@@ -203,6 +203,7 @@ _SCAN = (
     _own("min_query_size", "Fewest people a query covers", "N", kind=Kind.WHOLE),
     _own("max_rows", "Most rows of one person used", "N", kind=Kind.WHOLE),
     _own("query", "A planned query; may be repeated", "TEXT", repeated=True),
+    _own("sampling_fraction", "Share of the population in the table", kind=Kind.NUMBER),
     _shared("epsilon", "The planned ε of each query"),
     _own("limit", "The success tolerated", "success=VALUE", Panel.READING),
     _own("quantile", "Share of people kept under it", panel=Panel.READING, kind=Kind.NUMBER),

@@ -24,7 +24,7 @@ def scan(said: Said) -> None:
     For example: epsilens scan epsilens:rand-hie --quasi site,age,female,black,education --person person
     --query "count where mental_visits > 0 by site" --epsilon 1 --limit success=0.55
     """
-    given: dict[str, Any] = numbers_said(said, "epsilon", "quantile", "delta")
+    given: dict[str, Any] = numbers_said(said, "epsilon", "quantile", "delta", "sampling_fraction")
     for name in ("known_columns", "max_rows", "min_query_size"):
         if said[name] is not None:
             given[name] = whole(flag(name), said[name], name)

@@ -1,7 +1,12 @@
-"""A scan in words: who can be isolated, by which columns, and what planned queries tell about them."""
+"""A scan in words: who can be isolated, by which columns, and what planned queries tell about them.
+
+The figures are those of one worst-placed person, each for one attack: planned answers that isolate someone together, at
+their own ε; or a planned query asked again without the person, outside the plan, with its ε for both answers.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from decimal import ROUND_FLOOR, Context, Decimal
 from typing import TYPE_CHECKING
@@ -12,13 +17,16 @@ from .presenters import to_know
 from .words import of_100, people_of_100
 
 if TYPE_CHECKING:
+    from ..data.scan.combinations import Isolating
     from ..data.scan.pairs import IsolatingPair
+    from ..data.scan.planned import PlannedRisk
     from ..data.scan.result import Scan
 
-__all__ = ["alone", "present", "sentence", "verdict"]
+__all__ = ["alone", "combination", "population", "present", "sentence", "verdict"]
 
 _MOST_PEOPLE = 50
 _MOST_SUBSETS = 12
+_MOST_COMBINATIONS = 12
 _LEVELS = ("worst", "99%", "90%", "median")
 
 
@@ -27,10 +35,12 @@ def present(scan: Scan) -> Document:
     tables = [_combinations(scan), _fewest(scan), _columns(scan)]
     if scan.queries:
         tables.append(_queries(scan))
+    if any(risk.found.compared for risk in scan.planned):
+        tables.append(_planned(scan))
     if scan.shown:
         tables.append(_people(scan))
     pairs = [f"{p.first} and {p.second}: {_pair(p)}" for p in scan.pairs]
-    remarks = [text for text in (*pairs, verdict(scan), *scan.notes) if text]
+    remarks = [text for text in (*pairs, *_lost(scan), verdict(scan), *population(scan), *scan.notes) if text]
     return Document(
         "Who can be isolated",
         "Who can be isolated",
@@ -63,17 +73,83 @@ def sentence(scan: Scan) -> str:
 def verdict(scan: Scan) -> str:
     """Whether the limit holds, and the largest ε for which it does; empty without a limit."""
     words = []
-    worst = scan.worst
-    if scan.exceeded is not None and scan.limit is not None and worst and worst.success:
+    if scan.exceeded is not None and scan.limit is not None:
+        attacks = [text for text in (_by_plan(scan), _outside(scan)) if text]
         state = "over" if scan.exceeded else "within"
-        words.append(
-            f"At ε = {scan.epsilon:g} the attacker guesses right for {of_100(worst.success['worst'])} "
-            f"in the worst case, without the release for 50 of 100: {state} your limit of {100 * scan.limit:g}"
-            + (f" for {100 * scan.quantile:g}% of people." if scan.quantile else ".")
-        )
+        share = f" for {100 * scan.quantile:g}% of people" if scan.quantile else ""
+        which = "That is" if len(attacks) == 1 else "The worse of the two is" if attacks else "Nobody is isolated:"
+        words += [*attacks, f"{which} {state} your limit of {100 * scan.limit:g}{share}."]
     if scan.largest_epsilon is not None:
         words.append(f"The largest ε that stays within it is {_down(scan.largest_epsilon):g}.")
     return " ".join(words)
+
+
+def _by_plan(scan: Scan) -> str:
+    """What planned answers tell by themselves about the person they isolate best."""
+    worst = scan.worst_planned
+    if worst is None or worst.success is None or worst.known is None:
+        return ""
+    most = "at most " if worst.bound else ""
+    words = (
+        f"At ε = {scan.epsilon:g} for each answer, whoever combines planned answers ({combination(scan, worst.found)}) "
+        f"guesses right about the worst-placed person, for this attack, for {most}{of_100(worst.success)}; "
+        "without the release for 50 of 100"
+    )
+    if worst.known > worst.success:
+        words += f"; whoever knows everyone else’s records, for {of_100(worst.known)}"
+    return words + "."
+
+
+def _outside(scan: Scan) -> str:
+    """What a planned query tells if it is asked again without the person."""
+    worst = scan.worst
+    if worst is None or not worst.success or worst.known is None or not worst.gap["worst"]:
+        return ""
+    if scan.known:
+        return (
+            f"At ε = {scan.epsilon:g} the attacker who knows the exact answer without them guesses right about the "
+            f"worst-placed person, for this attack, for {of_100(worst.success['worst'])}; "
+            "without the release for 50 of 100."
+        )
+    return (
+        f"Whoever asks a planned query twice, with the worst-placed person and without, at half of ε = "
+        f"{scan.epsilon:g} each, guesses right, for this attack, for {of_100(worst.success['worst'])}; "
+        f"with one of the two answers known exactly, for {of_100(worst.known)}; without the release for 50 of 100."
+    )
+
+
+def population(scan: Scan) -> list[str]:
+    """What being alone in the table takes, and what it does not say about the population."""
+    if not scan.isolated:
+        return []
+    words = (
+        "To single out a person who is alone in a combination takes two answers that differ only by them: questions "
+        "outside the plan, unless planned answers are named here. Alone in this table is not alone in the population: "
+        "people outside the table may share the combination."
+    )
+    right, share = scan.right_matches, scan.sampling_fraction
+    if right is not None and share is not None:
+        words += (
+            f" The table holds {of_100(share)} people of the population: of those found there by all these columns "
+            f"and taken for a person alone in the table, an estimated {of_100(right)} are that person."
+        )
+    return [words]
+
+
+def combination(scan: Scan, found: Isolating) -> str:
+    """A combination of planned answers as a sum or difference."""
+    names = {i: str(scan.queries[i].query) for i in found.queries}
+    if not found.weights:
+        return listed([*dict.fromkeys(names.values())])
+    words = ""
+    terms = Counter(zip(found.queries, found.weights, strict=True))
+    for (i, weight), many in sorted(terms.items(), key=lambda term: (term[0][1] < 0, term[0])):
+        grouped = bool(scan.queries[i].query.groups)
+        size = f"{abs(weight)} × " if abs(weight) != 1 else ""
+        name = f"{many} groups of {names[i]}" if many > 1 else f"a group of {names[i]}" if grouped else names[i]
+        sign = " − " if weight < 0 else " + "
+        words += (sign if words else sign.strip() + " " if weight < 0 else "") + size + name
+    return words
 
 
 def _pair(pair: IsolatingPair) -> str:
@@ -81,7 +157,17 @@ def _pair(pair: IsolatingPair) -> str:
     if not pair.compared:
         return "too many joint groups to compare."
     many = f"{pair.people:,} people" if pair.people != 1 else "one person"
-    return f"these answers differ in exactly one person, for {many}."
+    return f"those whom these answers may cover differ in exactly one person, for {many}."
+
+
+def _lost(scan: Scan) -> list[str]:
+    """Which answers were too many to combine."""
+    return [
+        f"{listed([str(scan.queries[i].query) for i in found.queries])}: too many answers to look for sums and "
+        "differences of more than two that isolate a person; such ones may exist."
+        for found in scan.combinations
+        if not found.compared
+    ]
 
 
 # -- tables -------------------------------------------------------------------------------------------------------
@@ -131,6 +217,32 @@ def _queries(scan: Scan) -> Section:
     if scan.epsilon is not None:
         title += f", at ε = {scan.epsilon:g}"
     return _section(title, ["query", "sensitivity", "largest gap", *_LEVELS, "over limit", "largest ε"], rows)
+
+
+def _planned(scan: Scan) -> Section:
+    compared = [risk for risk in scan.planned if risk.found.compared]
+    worst = sorted(compared, key=lambda risk: -(risk.success or risk.found.shift))[:_MOST_COMBINATIONS]
+    rows = []
+    for risk in worst:
+        most = "–" if risk.largest_epsilon is None else f"{_down(risk.largest_epsilon):g}"
+        people = f"{risk.found.people:,}" if risk.found.kind >= 0 else f"at most {risk.found.people:,}"
+        rows.append([combination(scan, risk.found), people, _guesses(risk), _percent(risk.known), most])
+    some = f" ({len(worst)} of {len(compared)} combinations)" if len(worst) < len(compared) else ""
+    title = f"Planned answers that isolate a person, right guesses of 100{some}"
+    if scan.epsilon is not None:
+        title += f", at ε = {scan.epsilon:g} each"
+    return _section(title, ["answers", "people", "nothing known", "everyone else known", "largest ε"], rows)
+
+
+def _guesses(risk: PlannedRisk) -> str:
+    if not risk.bound or risk.success is None:
+        return _percent(risk.success)
+    low = "" if risk.alone is None or risk.alone >= risk.success else f"{_percent(risk.alone)} to "
+    return f"{low or 'at most '}{_percent(risk.success)}"
+
+
+def _percent(share: float | None) -> str:
+    return "–" if share is None else f"{100 * share:.1f}"
 
 
 def _people(scan: Scan) -> Section:

@@ -65,7 +65,10 @@ def test_gaps_of_each_kind(engine: str) -> None:
     assert sums.success["worst"] == pytest.approx(1 - math.exp(-15 / 20 / 2) / 2)
     assert sums.above == 1
     assert sums.largest_epsilon == pytest.approx(0.210721031316 * 20 / 15, rel=1e-9)
-    assert found.largest_epsilon == pytest.approx(0.210721031316, rel=1e-9)
+    assert min(q.largest_epsilon or 9 for q in found.queries) == pytest.approx(0.210721031316, rel=1e-9)
+    # The planned counts isolate people of this small table by themselves, and that binds before any one query does.
+    assert found.largest_epsilon == min(p.largest_epsilon or 9 for p in found.planned)
+    assert found.largest_epsilon < 0.2107
     assert found.exceeded is True
     assert found.worst is not None
 

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from epsilens.data.scan.scan import DISCLOSURE, scan
+from epsilens.show.scan import combination
 from epsilens.show.words import of_100, people_of_100
 
 
@@ -68,6 +69,37 @@ def test_the_printed_epsilon_keeps_the_limit() -> None:
     within = scan(SECRET, ["name"], queries="count", limit=0.55, epsilon=0.2, known=True)
     assert within.exceeded is False
     assert "within your limit" in words(within)
+
+
+def test_the_verdict_is_about_one_person_and_one_attack() -> None:
+    """Defects 1.4, 5.2 and 5.15: what planned answers tell, beside what is known, outside the plan, elsewhere."""
+    table = {"age": [20 + i // 2 for i in range(50)] + [99], "ill": [i % 2 == 0 for i in range(51)]}
+    queries = ["count where ill", "count where ill and age < 99"]
+    found = scan(table, ["age"], queries=queries, epsilon=1.0, limit=0.6, sampling_fraction=0.1)
+    said = words(found)
+    assert (
+        "At ε = 1 for each answer, whoever combines planned answers (count where ill − count where ill and age < 99) "
+        "guesses right about the worst-placed person, for this attack, for 62 of 100; without the release for "
+        "50 of 100; whoever knows everyone else’s records, for 70 of 100."
+    ) in said
+    assert "at half of ε = 1 each, guesses right, for this attack, for 56 of 100" in said
+    assert "The worse of the two is over your limit of 60. The largest ε that stays within it is 0.818." in said
+    assert "questions outside the plan, unless planned answers are named here" in said
+    assert "Alone in this table is not alone in the population" in said
+    # one person alone, 25 ages that two share: .1·1 / (.1·1 + 2·.9·25)
+    assert found.right_matches == pytest.approx(0.1 / 45.1)
+    assert "The table holds 10 of 100 people of the population" in said
+    assert "an estimated fewer than 1 of 100 are that person" in said
+    assert "in the worst case" not in said
+
+
+def test_a_combination_of_several_answers_is_written_out() -> None:
+    table = {"site": ["a", "a", "b", "b", "c"]}
+    found = scan(table, ["site"], queries=["count", "count where site != 'c' by site"], epsilon=1.0)
+    (risk,) = found.planned
+    assert combination(found, risk.found) == "count − 2 groups of count where site != 'c' by site"
+    assert "Planned answers that isolate a person, right guesses of 100, at ε = 1 each" in words(found)
+    assert found.to_dict()["combinations"][0]["weights"] == [1, -1, -1]
 
 
 def test_plain_values_survive_json() -> None:

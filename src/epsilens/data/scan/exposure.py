@@ -15,7 +15,7 @@ remains is the person's contribution or nothing, under noise. The person's *gap*
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -52,7 +52,8 @@ class QueryRisk(Valued):
 
     ``gap``, ``ratio`` (gap over sensitivity) and ``success`` are read at the worst-placed person, at 99% and 90% of
     people and at the median; ``above`` counts those above the limit; ``largest_epsilon`` keeps the worst, or the
-    chosen quantile, at the limit, and is None when there is no limit or nobody is exposed.
+    chosen quantile, at the limit, and is None when there is no limit or nobody is exposed. ``known`` is the success at
+    the worst-placed person if one of the two answers is known exactly.
     """
 
     query: Query
@@ -65,6 +66,7 @@ class QueryRisk(Valued):
     success: Mapping[str, float] | None
     above: int | None
     largest_epsilon: float | None
+    known: float | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "gap", Frozen(self.gap))
@@ -177,8 +179,10 @@ def read_risk(
     total = int(people.sum())
     at = {name: _quantile(values, people, q) for name, q in _LEVELS.items()}
     ratio = {name: gap / sensitivity for name, gap in at.items()}
-    success = above = largest = None
+    success = above = largest = known = None
     if epsilon is not None:
+        told = replace(attack, known=True)
+        known = float(told.success(epsilon, np.array([at["worst"]]), sensitivity)[0])
         odds = attack.success(epsilon, np.array(list(at.values())), sensitivity)
         success = dict(zip(at, (float(o) for o in odds), strict=True))
         if limit is not None:
@@ -188,7 +192,7 @@ def read_risk(
         largest = attack.largest_epsilon(limit, _quantile(values, people, request.quantile or 1.0), sensitivity)
     return QueryRisk(
         query=query, sensitivity=sensitivity, groups=facts.groups, lonely_groups=facts.lonely, people=total, gap=at,
-        ratio=ratio, success=success, above=above, largest_epsilon=largest,
+        ratio=ratio, success=success, above=above, largest_epsilon=largest, known=known,
     )  # fmt: skip
 
 

@@ -105,6 +105,7 @@ class ScanRequest:
     quantile: float | None
     attack: Attack
     show_people: bool
+    sampling_fraction: float | None = None
 
     @classmethod
     def of(
@@ -120,6 +121,7 @@ class ScanRequest:
         noise: str,
         delta: float | None,
         known: bool,
+        sampling_fraction: float | None = None,
         **others: Any,
     ) -> ScanRequest:
         """The request of what a caller gave, or a sentence about the first argument that is wrong."""
@@ -130,6 +132,13 @@ class ScanRequest:
             quantile = float(probability("quantile", scalar("quantile", quantile), closed=False))
         fewest = whole("min_query_size", min_query_size, low=1)
         most = None if max_rows is None else whole("max_rows", max_rows, low=1)
+        share = None if sampling_fraction is None else scalar("sampling_fraction", sampling_fraction)
+        if share is not None and not 0 < share <= 1:
+            raise InputError(
+                f"sampling_fraction is {share:g}: give the share of the population that is in the table, above 0 and "
+                "at most 1",
+                parameter="sampling_fraction",
+            )
         planned = parse_queries(queries)
         names = quasi_identifiers
         return cls(
@@ -141,6 +150,7 @@ class ScanRequest:
             max_rows=most,
             queries=planned,
             attack=Attack.on(planned, noise, delta, known),
+            sampling_fraction=share,
             **others,
         )
 

@@ -9,8 +9,11 @@ from typing import Any
 from ...numerics.frozen import Frozen, Valued
 from ...shown import Sentenced, presenter
 from ..queries import Noise
+from .combinations import Isolating
 from .exposure import QueryRisk
 from .pairs import IsolatingPair
+from .planned import PlannedRisk
+from .population import right_matches
 
 __all__ = ["ColumnShare", "Isolation", "Scan"]
 
@@ -50,6 +53,7 @@ class Scan(Valued, Sentenced):
     other person has; ``class_sizes`` maps a range of sizes to the combinations of all columns shared by that many
     people; ``fewest[k]`` people need k columns and no fewer, ``never`` are never alone. ``exceeded`` says whether
     the attacker's success is over the limit at ``epsilon``; ``largest_epsilon`` is the one that keeps it there.
+    ``planned`` are the planned answers that isolate someone together; they count for both.
     """
 
     shown_as = "scan"
@@ -70,6 +74,7 @@ class Scan(Valued, Sentenced):
     columns: tuple[ColumnShare, ...]
     queries: tuple[QueryRisk, ...]
     pairs: tuple[IsolatingPair, ...]
+    planned: tuple[PlannedRisk, ...]
     epsilon: float | None
     limit: float | None
     quantile: float | None
@@ -81,6 +86,7 @@ class Scan(Valued, Sentenced):
     exceeded: bool | None
     shown: tuple[Mapping[str, Any], ...]
     notes: tuple[str, ...]
+    sampling_fraction: float | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "class_sizes", Frozen(self.class_sizes))
@@ -101,6 +107,27 @@ class Scan(Valued, Sentenced):
         """The planned query under which the attacker does best."""
         return max(self.queries, key=lambda q: q.ratio["worst"], default=None)
 
+    @property
+    def right_matches(self) -> float | None:
+        """The share of matches between the population and people alone in the table that are right, an estimate.
+
+        It is about combinations of all the columns; None without a sampling fraction, or where nobody is alone.
+        """
+        if self.sampling_fraction is None:
+            return None
+        return right_matches(self.sampling_fraction, self.class_sizes["1"], self.class_sizes["2"])
+
+    @property
+    def combinations(self) -> tuple[Isolating, ...]:
+        """Planned answers that isolate someone together, whatever their noise."""
+        return tuple(risk.found for risk in self.planned)
+
+    @property
+    def worst_planned(self) -> PlannedRisk | None:
+        """The planned answers under which the person they isolate stands worst; None where they isolate nobody."""
+        compared = [p for p in self.planned if p.found.compared]
+        return max(compared, key=lambda p: (p.success or 0.0, p.found.shift), default=None)
+
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values, ready for JSON."""
         plain = dict(vars(self))
@@ -114,6 +141,8 @@ class Scan(Valued, Sentenced):
         plain["columns"] = [dict(vars(c)) for c in self.columns]
         plain["queries"] = [q.to_dict() for q in self.queries]
         plain["pairs"] = [p.to_dict() for p in self.pairs]
+        plain["combinations"] = [p.to_dict() for p in plain.pop("planned")]
+        plain["right_matches"] = self.right_matches
         plain["worst_query"] = None if self.worst is None else str(self.worst.query)
         plain["shown"] = [dict(s) for s in self.shown]
         plain["notes"] = list(self.notes)

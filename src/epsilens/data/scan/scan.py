@@ -43,8 +43,11 @@ from .classes import (
     owner_expression,
     row_expression,
 )
+from .combinations import Isolating, isolating
 from .exposure import GroupFacts, QueryRisk, base_table, group_facts, read_risk, with_contributions
+from .joint import Together, families_of, together
 from .pairs import IsolatingPair, isolating_pairs
+from .planned import PlannedRisk, planned_risks
 from .request import ScanRequest
 from .result import Isolation, Scan
 from .rollup import Isolated, Subset, class_sizes, column_shares, roll_up, roll_up_in_engine, subsets_of
@@ -98,6 +101,7 @@ class _Read:
     found: _Found
     facts: Sequence[GroupFacts]
     pairs: tuple[IsolatingPair, ...]
+    combinations: tuple[Isolating, ...]
     people: int | None
     max_rows: int
     notes: tuple[str, ...]
@@ -120,6 +124,7 @@ def scan(
     engine: Any = None,
     progress: Progress | None = None,
     show_people: bool = False,
+    sampling_fraction: float | None = None,
 ) -> Scan:
     """Find the people in ``table`` whom combinations of ``quasi_identifiers`` isolate.
 
@@ -140,9 +145,10 @@ def scan(
     queries
         Planned queries, as text, SQL or :class:`~epsilens.data.queries.Query`.
     epsilon, noise, delta
-        The planned budget of a query and its noise.
+        The planned budget of a query and its noise. Planned answers that isolate someone together have it each; an
+        attacker who asks a planned query a second time, without the person, has it for both.
     limit
-        The success the attacker may reach, ``0.55`` or ``{"success": 0.55}``.
+        The success the attacker may reach, ``0.55`` or ``{"success": 0.55}``, about the worst-placed person.
     quantile
         Keep this share of the isolated people under the limit, 0.99 say, and not the worst-placed person.
     known
@@ -153,11 +159,14 @@ def scan(
         Called with (steps done, steps in all, what is being done).
     show_people
         Whether the result may carry the values of isolated people.
+    sampling_fraction
+        The share of the population that is in the table; it estimates how many who are alone in the table are found
+        rightly in the population.
     """
     request = ScanRequest.of(
         quasi_identifiers, person=person, known_columns=known_columns, min_query_size=min_query_size, max_rows=max_rows,
         queries=queries, epsilon=epsilon, limit=limit, quantile=quantile, noise=noise, delta=delta, known=known,
-        show_people=show_people,
+        show_people=show_people, sampling_fraction=sampling_fraction,
     )  # fmt: skip
     with open_table(table, engine) as opened:
         most = request.columns(opened.table)
@@ -187,8 +196,18 @@ def _read(work: _Work, opened: OpenTable) -> _Read:
         work.tell(f"groups of {query}")
         facts.append(group_facts(engine, base, i, query, request.by_person))
     found = _find(work, with_contributions(base, request, facts))
-    pairs = isolating_pairs(engine, base, request)
-    return _Read(found, facts, pairs, people, max_rows, notes)
+    planned = _together(engine, base, request, facts)
+    pairs = isolating_pairs(planned, request.min_query_size, request.show_people)
+    return _Read(found, facts, pairs, isolating(planned, request.min_query_size), people, max_rows, notes)
+
+
+def _together(engine: Engine, base: Any, request: ScanRequest, facts: Sequence[GroupFacts]) -> Together:
+    """The planned answers to compare: not a single total that surely covers several people."""
+    families = tuple(
+        f for f in families_of(request)
+        if len(f.totals) > 1 or f.secret is not None or facts[f.sides[0].index].lonely
+    )  # fmt: skip
+    return together(engine, base, request, families)
 
 
 def _judged(request: ScanRequest, read: _Read, subsets: Sequence[Subset], most: int, where: tuple[str, str]) -> Scan:
@@ -204,7 +223,11 @@ def _judged(request: ScanRequest, read: _Read, subsets: Sequence[Subset], most: 
         read_risk(query, fact, gap if reach else _nobody(), read.max_rows, request)
         for query, fact, gap in zip(request.queries, read.facts, found.gaps, strict=True)
     )
-    largest = min((r.largest_epsilon for r in risks if r.largest_epsilon is not None), default=None)
+    names = [str(query) for query in request.queries]
+    planned = planned_risks(read.combinations, names, request.attack, request.epsilon, request.limit)
+    binding = _binding(planned, isolated, request.quantile)
+    kept = [r.largest_epsilon for r in risks] + [p.largest_epsilon for p in binding]
+    largest = min((epsilon for epsilon in kept if epsilon is not None), default=None)
     if fewest > 1 and reach and isolated:
         notes.append(
             f"A minimum query size of {fewest:,} does not protect them: two questions, about everyone and "
@@ -216,10 +239,11 @@ def _judged(request: ScanRequest, read: _Read, subsets: Sequence[Subset], most: 
         known_columns=most, min_query_size=fewest, isolated=isolated, class_sizes=found.sizes,
         subsets=tuple(Isolation(tuple(quasi[j] for j in s), found.isolated.classes[s], counted[s]) for s in subsets),
         fewest={k: by_size[k] - by_size.get(k - 1, 0) for k in sorted(by_size)}, never=people - isolated,
-        columns=column_shares(quasi, counted), queries=risks, pairs=read.pairs, epsilon=request.epsilon,
-        limit=request.limit, quantile=request.quantile, noise=request.attack.noise, delta=request.attack.delta,
-        known=request.attack.known, max_rows=read.max_rows, largest_epsilon=largest,
-        exceeded=_exceeded(request, risks, largest), shown=found.shown if reach else (), notes=(*notes, DISCLOSURE),
+        columns=column_shares(quasi, counted), queries=risks, pairs=read.pairs, planned=planned,
+        epsilon=request.epsilon, limit=request.limit, quantile=request.quantile, noise=request.attack.noise,
+        delta=request.attack.delta, known=request.attack.known, max_rows=read.max_rows, largest_epsilon=largest,
+        exceeded=_exceeded(request, risks, binding, largest), shown=found.shown if reach else (),
+        notes=(*notes, DISCLOSURE), sampling_fraction=request.sampling_fraction,
     )  # fmt: skip
 
 
@@ -323,12 +347,28 @@ def _rows(engine: Engine, base: Any) -> int:
     return int(engine.fetch(base.aggregate(n=base.count()))["n"][0].as_py())
 
 
-def _exceeded(request: ScanRequest, risks: Sequence[QueryRisk], largest: float | None) -> bool | None:
+def _binding(planned: Sequence[PlannedRisk], isolated: int, quantile: float | None) -> tuple[PlannedRisk, ...]:
+    """The combinations that must keep the limit: all, or those left when a quantile spares the worst-placed few."""
+    compared = [p for p in planned if p.largest_epsilon is not None]
+    if quantile is None:
+        return tuple(compared)
+    spared = (1 - quantile) * isolated * (1 + 1e-12)
+    kept = []
+    for risk in sorted(compared, key=lambda p: p.largest_epsilon or 0.0):
+        spared -= risk.found.people
+        if spared < 0:
+            kept.append(risk)
+    return tuple(kept)
+
+
+def _exceeded(
+    request: ScanRequest, risks: Sequence[QueryRisk], binding: Sequence[PlannedRisk], largest: float | None
+) -> bool | None:
     """Whether the limit is broken at the planned ε; None where there is nothing to break."""
     if request.epsilon is None or request.limit is None or not risks:
         return None
     if request.quantile is None:
-        return any(bool(r.above) for r in risks)
+        return any(bool(r.above) for r in risks) or any(bool(p.above) for p in binding)
     return largest is not None and request.epsilon > largest
 
 

@@ -17,7 +17,7 @@ from ...errors import InputError, MissingExtra
 from .columns import column_of, value_of
 from .engines import need_ibis, sentence
 
-__all__ = ["columns_of", "condition", "known_part", "parse", "render", "syntax", "terms_of"]
+__all__ = ["columns_of", "condition", "known_part", "open_terms", "parse", "render", "syntax", "terms_of"]
 
 #: The parts of a node that are read; ``typed`` and ``safe`` only say how a dialect divides.
 _ARGUMENTS = {"this", "expression", "expressions", "low", "high", "is_string", "negate", "typed", "safe"}
@@ -132,6 +132,16 @@ def known_part(table: Any, text: str, known: Iterable[str], what: str = "where")
     columns = set(known)
     terms = [term for term in terms_of(text, what) if columns_of(term, what) <= columns]
     return condition(table, " AND ".join(f"({t})" for t in terms) if len(terms) > 1 else terms[0] if terms else "TRUE")
+
+
+def open_terms(text: str, known: Iterable[str], what: str = "where") -> tuple[str, ...]:
+    """The AND-terms of a condition that the known columns leave open: what :func:`known_part` leaves out.
+
+    >>> open_terms("age > 30 AND ill", ["age"])
+    ('ill',)
+    """
+    columns = set(known)
+    return tuple(term for term in terms_of(text, what) if not columns_of(term, what) <= columns)
 
 
 class _Builder:

@@ -1,7 +1,7 @@
 r"""Several Laplace numbers, each moved by its own amount: δ(ε) in closed form.
 
-One number moved by t scales has the loss L = |y| − |y − t|. Weighed by e^{−L/2}, its law in the second world is, whatever
-t, e^{−t/2} times (half an atom at each of ±t, and the density ¼ between), with the transform
+One number moved by t scales has the loss L = |y| − |y − t|. Weighed by e^{−L/2}, its law in the second world is, for
+any t, e^{−t/2} times (half an atom at each of ±t, and the density ¼ between), with the transform
 
 .. math:: \tfrac12 e^{st}(1+\tfrac1{2s}) + \tfrac12 e^{-st}(1-\tfrac1{2s}).
 
