@@ -151,8 +151,8 @@ data:
   secret: {where: visits > 3, columns: [mental_cost, drug_cost]}
 queries:
 - {count: visits > 1, by: site, threshold: auto, rows: true, share: 0.4}
-- {histogram: plan, by: [site], groups: [[1, a], [2, "b, c"], [3, null]], share: 0.25}
-- {average: income, bounds: [0, 30000.5], where: age > 30, size: public, name: "Income, \"over\" 30", share: 0.25}
+- {histogram: plan, by: site, groups: [[1, a], [2, "b, c"], [3, null]], share: 0.25}
+- {average: income, bounds: [0, 30000.5], where: age > 30, size: public, name: 'Income, "over" 30', share: 0.25}
 - {sum: visits, bounds: [-1, 1], by: [site, year], threshold: 25.5, share: 0.1}
 mechanism: {noise: gaussian, epsilon: 0.3, delta: 1.0e-6, neighbours: replace}
 adversary: {prior: 0.25, belief: 0.1, baseline: 0.02, among: 10, knows: nothing, correlation: from data}
