@@ -26,7 +26,7 @@ from ..catalogue.said import EXPLAINED, reading_options
 from ..data.tables.source import bundled, names
 from ..errors import EpsilensError, InputError
 from . import questions
-from .assess_pages import Refused, assessed
+from .assess_pages import Refused, assessed, problem_at
 from .pages import render
 from .security import MOST_LIST
 from .shares_pages import Shares, shared
@@ -195,11 +195,17 @@ def _taking(
 def failure(error: EpsilensError) -> JSONResponse:
     """An error of the library as an answer."""
     problem = questions.problem_of(error)
-    status = error.status if isinstance(error, Refused) else 422
     body: dict[str, Any] = {"schema": SCHEMA, "error": problem.sentence, "field": problem.field or None}
     if problem.floor is not None:
         body["floor"] = problem.floor if math.isfinite(problem.floor) else None  # JSON has no infinity
-    return JSONResponse(body, status)
+    return JSONResponse(body, 422)
+
+
+def _unassessed(error: EpsilensError) -> JSONResponse:
+    """Why a release was not assessed; the field is the place in the release, such as ``queries.1.groups``."""
+    about = error.parameter if isinstance(error, InputError | Refused) else ""
+    problem = problem_at(error)
+    return JSONResponse({"schema": SCHEMA, "error": problem.sentence, "field": about or None}, problem.status)
 
 
 def _sent(request: Request, *without: str) -> dict[str, str]:
@@ -292,7 +298,7 @@ async def assess(request: Request) -> JSONResponse:
         try:
             made = await run_in_threadpool(assessed, request.app, text, Path(folder))
         except EpsilensError as error:
-            return failure(error)
+            return _unassessed(error)
     return JSONResponse(made["data"])
 
 
@@ -302,7 +308,7 @@ async def shares(request: Request, sent: Shares) -> JSONResponse:
         try:
             return JSONResponse(await run_in_threadpool(shared, request.app, sent, Path(folder)))
         except EpsilensError as error:
-            return failure(error)
+            return _unassessed(error)
 
 
 def make_router() -> APIRouter:
@@ -322,7 +328,8 @@ def make_router() -> APIRouter:
     router.post("/assess", responses={200: {"model": Assessed}, **_BAD, **_BUSY}, openapi_extra={"requestBody": _BODY})(
         assess
     )
-    router.post("/assess/shares", responses={200: {"model": Resplit}, **_BAD, **_BUSY})(shares)
+    body = {"requestBody": {"description": "a release, and a number for each query: ε is shared in this proportion"}}
+    router.post("/assess/shares", responses={200: {"model": Resplit}, **_BAD, **_BUSY}, openapi_extra=body)(shares)
     return router
 
 
