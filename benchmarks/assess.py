@@ -72,9 +72,7 @@ PLANS: dict[str, dict[str, Any]] = {
 def release(plan: str, path: str) -> Any:
     from epsilens.plan.file import read_release
 
-    return read_release(
-        {"data": {"table": path, **PLANS[plan]}, "queries": queries(), "mechanism": {"epsilon": 1.0}}
-    )
+    return read_release({"data": {"table": path, **PLANS[plan]}, "queries": queries(), "mechanism": {"epsilon": 1.0}})
 
 
 def raw(plan: str, path: str) -> list[str]:

@@ -19,6 +19,8 @@ from ..build.differencing import differencing
 from ..build.mechanisms import calibrated_psi, gaussian
 from ..catalogue.readings import find
 from ..data.queries import Noise
+from ..data.scan.combinations import Isolating
+from ..data.scan.planned import attack_on
 from ..data.scan.result import Scan
 from ..experiment import Experiment, together
 from ..plan.movement import Movement, Movements, Question, about_secret, movements
@@ -121,6 +123,11 @@ class Setting:
             self._faced[question, epsilon] = Facing(tuple(e for e in made if e is not None), found.exact)
         return self._faced[question, epsilon]
 
+    @property
+    def all(self) -> range:
+        """Every query, by its place."""
+        return range(len(self.release.queries))
+
     @cached_property
     def secret(self) -> tuple[int, ...]:
         """The queries whose answer depends on the secret."""
@@ -134,12 +141,11 @@ class Setting:
         return self.supposed or (self.scan is not None and self.scan.isolated > 0)
 
     @property
-    def combined(self) -> tuple[tuple[int, ...], ...]:
-        """The planned queries that isolate a person together, if they say something about the secret."""
-        if self.scan is None or self.supposed:
+    def combined(self) -> tuple[Isolating, ...]:
+        """Planned answers that isolate a person together, if they say something about the secret."""
+        if self.scan is None:
             return ()
-        found: set[tuple[int, ...]] = set()
-        return tuple(sorted(q for q in found if any(i in self.secret for i in q)))
+        return tuple(c for c in self.scan.combinations if set(self.secret) & {*c.queries, *c.moved})
 
 
 @dataclass(frozen=True)
@@ -178,7 +184,7 @@ _in_table, _secret, _other_record = (_asked(q) for q in (Question.MEMBERSHIP, Qu
 def _twice(setting: Setting, epsilon: float) -> Facing:
     """One query about the secret asked twice, with the person and without, half of its ε each: the worst of them."""
     plan, found = setting.release, setting.movements(Question.SECRET)
-    seen = {movement.only(i): None for movement in found.each for i in setting.secret}
+    seen = {movement.only({i}): None for movement in found.each for i in setting.secret}
     return Facing(tuple(_difference(plan, m, epsilon) for m in seen if m.moves or m.alone), found.exact)
 
 
@@ -205,38 +211,33 @@ def _difference(plan: Release, movement: Movement, epsilon: float) -> Experiment
     return together([*parts, *([(names.experiment, 1)] if names is not None else [])])
 
 
-def _together(setting: Setting, epsilon: float) -> Facing:
-    """Planned answers that differ in one person, each with its own noise.
+def _combined(setting: Setting, epsilon: float) -> Facing:
+    """Planned answers that isolate a person, each with its own noise; nothing is known of the others.
 
-    Two answers: the person's part is left in the difference, under both noises. More: the others' part cannot be
-    larger than what it is to someone who knows all their records, which is a bound.
+    What the scan compares is one number an answer, and one group a person. Where there are more, or too many answers
+    to compare, whoever knows everyone else is the bound.
     """
-    plan, exact = setting.release, True
-    made: list[Faced | Experiment] = []
-    for queries in setting.combined:
-        for movement in setting.movements(Question.SECRET).each:
-            moves = tuple(m for m in movement.moves if m.query in queries)
-            if not moves:
-                continue
-            exact = False
-            if len(queries) == 2 and len(moves) <= 2 and all(m.times == 1 for m in moves):
-                made.append(_pair(plan, queries, max(m.amount for m in moves), epsilon))
-            else:
-                alone = tuple(a for a in movement.alone if a[0] in queries)
-                bound = faced(plan, Movement(moves, alone), epsilon)
-                made += [] if bound is None else [bound]
-    return Facing(tuple(dict.fromkeys(made)), exact)
+    if setting.supposed:
+        return setting.facing(Question.SECRET, epsilon)
+    plan, found = setting.release, setting.movements(Question.SECRET)
+    steps = {i: _step(setting, i) / scale_of(plan, i, contribution(plan, i).noisy[0], epsilon) for i in setting.all}
+    made: dict[Faced | Experiment, None] = {}
+    for isolating in setting.combined:
+        involved = {*isolating.queries, *isolating.moved}
+        parts = [contribution(plan, i) for i in involved]
+        if isolating.compared and all(len(one.noisy) == 1 and one.groups == 1 and not one.named for one in parts):
+            made[attack_on(isolating, steps, plan.mechanism.noise)] = None
+            continue
+        for movement in found.each:
+            known = faced(plan, movement.only(involved), epsilon)
+            made |= {} if known is None else {known: None}
+    return Facing(tuple(made), possible=False)
 
 
-def _pair(plan: Release, queries: tuple[int, ...], amount: float, epsilon: float) -> Experiment:
-    """The difference of two planned answers: the noises add, each with its own scale."""
-    first, second = (scale_of(plan, i, contribution(plan, i).noisy[0], epsilon) for i in queries)
-    if plan.mechanism.noise is Noise.GAUSSIAN:
-        return gaussian(psi=amount / math.hypot(first, second))
-    total = 1 / first + 1 / second
-    if math.isclose(first, second, rel_tol=1e-12):
-        return differencing(epsilon=total * amount)
-    return differencing(epsilon=total * amount, split=1 / first / total)
+def _step(setting: Setting, i: int) -> float:
+    """How far the secret moves one answer of query i at most; what other values do where it says nothing of it."""
+    moved = [m.amount for v in setting.movements(Question.SECRET).each for m in v.only({i}).moves]
+    return max(moved or [m.amount for v in contribution(setting.release, i).changed for m in v.moved])
 
 
 def _resembling(setting: Setting, epsilon: float) -> Facing:
@@ -312,9 +313,9 @@ ADVERSARIES: tuple[Adversary, ...] = (
     ),
     Adversary(
         "combined", Asks.SECRET, "Differencing, planned answers",
-        lambda s: f"{_wanted(s)} Subtracts planned answers that differ only by them.",
-        "success", lambda s: {"prior": 0.5}, _together,
-        lambda s: bool(s.combined), lambda s: True,
+        lambda s: f"{_wanted(s)} Adds and subtracts planned answers until only they are left.",
+        "success", lambda s: {"prior": 0.5}, _combined,
+        lambda s: bool(s.combined) or (s.supposed and s.isolates), lambda s: True,
     ),
     Adversary(
         "differencing-noisy", Asks.SECRET, "Differencing, both answers noisy",

@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -76,9 +76,11 @@ class Movement:
     moves: tuple[Move, ...] = ()
     alone: tuple[tuple[int, int, int], ...] = ()
 
-    def only(self, query: int) -> Movement:
-        """What of it happens in one query."""
-        return Movement(tuple(m for m in self.moves if m.query == query), tuple(a for a in self.alone if a[0] == query))
+    def only(self, queries: Collection[int]) -> Movement:
+        """What of it happens in these queries."""
+        return Movement(
+            tuple(m for m in self.moves if m.query in queries), tuple(a for a in self.alone if a[0] in queries)
+        )
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from typing import Any
 
 from ..build.correlated import normal
 from ..data.correlation.related import related
+from ..data.correlation.upper import UpperEnd
 from ..data.queries import Query
 from ..data.tables.columns import column_of, value_of
 from ..data.tables.engines import need_ibis
@@ -126,16 +127,26 @@ def _from_data(plan: Release, opened: OpenTable, query: Query, i: int, by: str) 
     if "p_" in rows:
         total = records["v_"].max() if query.bounds is None else records["v_"].sum()
         records = records.group_by("p_").agg(g_=records["g_"].min(), v_=total)
-    alike = related(records, "v_", by="g_")
+    ends = None  # of a person's whole sum, which has no bounds before the limits on contributions
+    if query.bounds is not None and "p_" not in rows:
+        ends = (min(query.bounds[0], 0.0), max(query.bounds[1], 0.0))  # a row that is not covered adds 0
+    alike = related(records, "v_", by="g_", bounds=ends)
     rho = max(alike.interval[1], 0.0)
     others = alike.size - 1
-    curve = tuple((1 + others * rho) / (1 + k * rho) for k in range(alike.size))
+    counted = query.bounds is None
+    # Flags are not normal: what one says of the others can be far more than ρ, and only all of them together is safe.
+    curve = tuple(
+        float(alike.size - k) if counted and rho > 0 else (1 + others * rho) / (1 + k * rho) for k in range(alike.size)
+    )
     rows_each = 1 if of_rows or not plan.data.several else plan.data.max_rows
     whose = "rows of one person" if of_rows else f"people with the same {by}"
+    seen = ", if no value lies beyond those seen" if alike.method is UpperEnd.SEEN else ""
     because = (
         f"{whose} have a correlation of {alike.rho:.2g} in {query.column or 'being counted'} (at most {rho:.2g}, "
-        f"with 97.5% confidence), and are up to {alike.size}"
+        f"with {100 * alike.level:g}% confidence{seen}), and are up to {alike.size}"
     )
+    if counted and rho > 0:
+        because += ", who are taken to be counted or not all together, as no normal law fits what is counted"
     return Relation(i, curve[0], 0, others, curve, _unit(plan, i, rows_each), because, rows=rows_each, from_data=True)
 
 

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from ..data.correlation.question import Model
+from ..data.correlation.upper import UpperEnd
 from ..shown import listed
 from .charts import Chart
 from .charts.findings import known_curve
@@ -113,7 +115,7 @@ def _finding(c: Correlation) -> Said:
             factor,
             Span(" ("),
             *becomes,
-            Span("), as if the records were independent."),
+            Span(f"), as if the records were independent{_room(c)}."),
         )
     return (
         Span(f"Someone {_who(c)} can shift their odds about {target} by a factor of {most}"),
@@ -126,6 +128,13 @@ def _finding(c: Correlation) -> Said:
     )
 
 
+def _room(c: Correlation) -> str:
+    """What the sample leaves open where the estimate adds nothing."""
+    if c.interval.high <= c.independent * (1 + 1e-9):
+        return ""
+    return f"; that is the estimate, and the sample leaves room for a factor of {_factor(c.interval.high)}"
+
+
 def _unit(c: Correlation) -> str:
     return "ψ" if c.objective == "psi" else "leakage ε"
 
@@ -133,13 +142,13 @@ def _unit(c: Correlation) -> str:
 def _comparison(c: Correlation) -> Rows:
     """The worst adversary between independence and group privacy."""
     what = "right guesses" if c.objective == "psi" else "50 of 100 becomes"
-    up = f"upper end of the {100 * c.interval.confidence:g}% interval"
+    up = f"upper end of the {100 * c.interval.confidence:g}% interval{_IF[c.kind]}"
     lines = [
         ("independent records", c.independent),
         ("worst adversary" + ("" if c.worst.complete else ", found"), c.worst.leakage),
         *([] if c.worst.complete else [("worst adversary, proven bound", c.worst.upper)]),
         (up, c.interval.high),
-        ("group privacy", c.group),
+        ("group privacy, any records within their reach", c.group),
     ]
     rows = []
     for name, value in lines:
@@ -181,25 +190,54 @@ def _remarks(c: Correlation) -> list[str]:
         low, high = c.related.interval
         said.append(
             f"Two members of a group have the correlation {c.related.rho:.3g} ({low:.3g} to {high:.3g} "
-            f"with {100 * c.interval.confidence:g}% confidence), over {c.related.groups:,} groups."
+            f"with {100 * c.interval.confidence:g}% confidence), over {c.related.groups:,} groups. "
+            f"It is at most {high:.3g} with {100 * c.related.level:g}% confidence, {_HOLDS[c.related.method]}."
         )
     ends = f"{rounded_down(c.interval.low, 4)} to {rounded_up(c.interval.high, 4)}"
     said.append(
         f"The table is a sample: with {100 * c.interval.confidence:g}% confidence the worst {_unit(c)} "
-        f"is from {ends} ({c.interval.method}); plan with the upper end."
+        f"is from {ends} ({c.interval.method}){_IF[c.kind]}; plan with the upper end{_ELSE[c.kind]}."
     )
-    if c.kind == "normal" and c.objective == "leakage" and _adds(c):
-        more = c.interval.high / c.independent
+    if c.kind is not Model.TABLE:
+        said.append(_if_not(c))
+    if c.kind is Model.NORMAL and c.objective == "leakage" and _adds(c):
+        more, most = (rounded_up(value / c.independent, 3) for value in (c.interval.high, c.group))
         said.append(
-            f"To leak no more than independent records would, the noise must be {rounded_up(more, 3)} times as wide "
-            f"(that is, ε {rounded_up(more, 3)} times smaller), the sampling error included."
+            f"To leak no more than independent records would, the noise must be {more} times as wide (that is, "
+            f"ε {more} times smaller) if the records are jointly normal, the sampling error included; {most} times "
+            "if they are only known to stay within their reach."
         )
-    if c.kind == "normal" and c.interval.high > c.group * (1 + 1e-9):
+    if c.kind is Model.NORMAL and c.interval.high > c.group * (1 + 1e-9):
         said.append(
             "This exceeds group privacy because normal records may move further than their reach; where values are "
             "really clamped to their bounds, group privacy holds."
         )
     return [*said, *c.notes]
+
+
+#: What the upper end of the correlation within groups rests on.
+_HOLDS = {
+    UpperEnd.BOUNDED: "whatever the values between the bounds are like",
+    UpperEnd.BINARY: "however the two values are spread over the groups",
+    UpperEnd.SEEN: "if no value lies beyond those seen (give bounds, and it holds for any values between them)",
+}
+#: What the interval of the leakage rests on besides the sample.
+_IF = {
+    Model.NORMAL: " if the records are jointly normal",
+    Model.TABLE: "",
+    Model.CHAIN: " if each record depends on the one before it only",
+}
+_ELSE = {Model.NORMAL: " only then", Model.TABLE: "", Model.CHAIN: " only then"}
+
+
+def _if_not(c: Correlation) -> str:
+    """What is safe where the model is wrong."""
+    table = "" if c.related is not None else ", or model='table' where records take a few values"
+    return (
+        f"The sample cannot tell whether that is so, and where it is not, the truth may lie above the upper end. Safe "
+        f"for any records that stay within their reach is group privacy, {rounded_up(c.group, 4)}: "
+        f"{rounded_up(c.group / c.independent, 3)} times what independent records leak{table}."
+    )
 
 
 def _name(c: Correlation) -> str:

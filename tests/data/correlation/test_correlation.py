@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -141,6 +141,36 @@ def test_rows_in_groups() -> None:
     three = el.correlate("epsilens:rand-hie", ["visits"], by="person", bounds=(0, 20), size=3)
     assert three.worst.leakage == pytest.approx(1 + 2 * rho, rel=1e-9)
     assert not any("set size" in note for note in three.notes)
+
+
+def test_what_the_correlation_rests_on_is_said() -> None:
+    flags = {"home": np.arange(60) // 3, "flag": np.arange(60) % 7 == 0, "x": np.sin(np.arange(60.0))}
+    asked: list[tuple[str, Any]] = [("flag", None), ("x", None), ("x", (-1, 1))]
+    said = [" ".join(str(el.correlate(flags, [c], by="home", bounds=b)).split()) for c, b in asked]
+    assert "with 97.5% confidence, however the two values are spread over the groups" in said[0]
+    assert "with 97.5% confidence, if no value lies beyond those seen (give bounds" in said[1]
+    assert "with 97.5% confidence, whatever the values between the bounds are like" in said[2]
+
+
+def test_the_upper_end_is_said_to_rest_on_the_model() -> None:
+    # 5.4: four flags that one in ten has, and all four in one family of a hundred; the normal model misses what the
+    # joint table, enumerated, shows
+    made = np.array(list(product((0, 1), repeat=4)))
+    ones = made.sum(axis=1)
+    joint = 0.99 * 0.1**ones * 0.9 ** (4 - ones) + 0.01 * (ones == 4)
+    rows = np.repeat(made, np.round(joint * 20_000).astype(int), axis=0)
+    table, names = dict(zip("abcd", rows.T, strict=True)), list("abcd")
+    normal = el.correlate(table, names, scale=1.0)
+    truth = correlated.table(joint.reshape(2, 2, 2, 2)).worst(scale=1.0).leakage
+    assert normal.interval.high < 1.4 < 2.1 < truth < normal.group == 4.0
+    text = " ".join(str(normal).split())
+    assert "if the records are jointly normal; plan with the upper end only then" in text
+    assert "Safe for any records that stay within their reach is group privacy, 4" in text
+    assert "4 times if they are only known to stay within their reach" in text
+    chain = el.correlate(table, names, scale=1.0, model="chain")
+    assert "if each record depends on the one before it only; plan with the upper end only then" in " ".join(
+        str(chain).split()
+    )
 
 
 @pytest.mark.parametrize("own_noise", [True, False])

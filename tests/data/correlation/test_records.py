@@ -9,12 +9,14 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import brentq
+from scipy.special import stdtrit
 
+from epsilens.data.correlation.inflation import inflation
 from epsilens.data.correlation.records import (
     SAMPLE,
     Records,
     cells,
-    inflation,
     moments,
     over_time,
     steps,
@@ -22,6 +24,7 @@ from epsilens.data.correlation.records import (
     wide,
 )
 from epsilens.data.correlation.sampling import regression
+from epsilens.data.correlation.upper import tail_of_exponentials
 from epsilens.data.tables.open import OpenTable, open_table
 from epsilens.errors import InputError
 
@@ -101,7 +104,7 @@ def test_engines_agree(engine: str) -> None:
         found = moments(records)
         counts, values, missing = cells(records_of(opened, ["t1", "t2", "t 3"]))
         stepped = steps(records_of(opened, ["t1", "t2", "t 3"]))
-        wider = inflation(records, found, *regression(found.cov, np.ones(5), 1, (0,)))
+        wider = inflation(records, found, *regression(found.cov, np.ones(5), 1, (0,)), found.rows - 3, 0.025)
     whole = frame.dropna().astype(float)
     whole["t1"] = whole["t1"].clip(0.5, 1.5)
     np.testing.assert_allclose(found.cov, covariance(whole.to_numpy()), rtol=1e-11)
@@ -118,7 +121,16 @@ def test_engines_agree(engine: str) -> None:
     assert (stepped.rows, stepped.missing) == (500, both.isna().any(axis=1).sum())
     y = whole.to_numpy() - whole.to_numpy().mean(axis=0)
     e, z = (y @ w for w in regression(found.cov, np.ones(5), 1, (0,)))
-    assert wider == pytest.approx(max(np.sqrt((e**2 * z**2).mean() / (e**2).mean() / (z**2).mean()), 1), rel=1e-9)
+    assert wider >= np.sqrt((e**2 * z**2).mean() / (e**2).mean() / (z**2).mean())
+    # every row by itself: one column has neither bounds nor two values, so the added row is twice the largest
+    e, z, df = e / e.std(ddof=1), z / z.std(ddof=1), len(e) - 3
+
+    def excess(d: float, sign: int) -> float:
+        v = z * (sign * e - d * z)
+        return tail_of_exponentials(np.append(v, 2 * v.max()), np.ones(len(v) + 1)) - 0.025
+
+    ends = [brentq(excess, 0.0, 1.0, args=(sign,)) for sign in (1, -1)]
+    assert wider == pytest.approx(max(ends) * np.sqrt(df) / stdtrit(df, 0.975), rel=1e-3)
 
 
 def test_long_format_equals_pandas(engine: str) -> None:

@@ -45,9 +45,9 @@ class Correlation(Valued, Sentenced):
 
     ``worst`` is the worst adversary with its certificate, ``by_known[k]`` the worst of those who know k
     records, ``independent`` what the release would leak if records were independent, ``group`` the bound that group
-    privacy gives whatever the correlation, ``interval`` what sampling leaves uncertain about the worst leakage (its
-    ``high`` is the safe value), ``contributions`` how much of the worst leakage goes when a record is made
-    independent of the others. Leakages are in nats for Laplace noise and ψ for Gaussian (``objective``).
+    privacy gives whatever the correlation, ``interval`` what sampling leaves uncertain about the worst leakage if the
+    model holds (where it may not, only ``group`` is safe), ``contributions`` how much of the worst leakage goes when a
+    record is made independent of the others. Leakages are in nats for Laplace noise and ψ for Gaussian (``objective``).
     """
 
     shown_as = "correlation"

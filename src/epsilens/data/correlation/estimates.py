@@ -19,6 +19,7 @@ from ...build.correlated import Worst
 from ...checks import Array
 from ...errors import InputError
 from ..tables.open import OpenTable, reading
+from .inflation import inflation
 from .question import Groups, Model, OverTime, Question
 from .records import (
     MOST_RECORDS,
@@ -26,7 +27,6 @@ from .records import (
     Moments,
     Records,
     cells,
-    inflation,
     moments,
     over_time,
     steps,
@@ -37,6 +37,9 @@ from .related import Related, related_rows
 from .sampling import Interval, drawn_interval, normal_interval, regression
 
 __all__ = ["Estimate", "estimate"]
+
+#: Up to so many records, how far from normal rows are is looked at for each as the target.
+_MOST_TARGETS = 8
 
 
 @dataclass(frozen=True)
@@ -136,9 +139,8 @@ def _normal(opened: OpenTable, records: Records, asked: Question) -> Estimate:
     noise = asked.noise(float(np.max(np.abs(weights) * reach)))
     worst, seconds = _worst(model, noise, asked)
     asked.tell(0.9, "sampling error")
-    answer, part = regression(found.cov, weights, worst.target, worst.known)
     with reading(opened):
-        wider = inflation(records, found, answer, part)
+        wider = _inflation(records, found, weights, worst, asked)
     interval = normal_interval(found.cov, weights, reach, found.rows, asked.confidence, worst, inflated=wider, **noise)
     sd = np.sqrt(np.diag(found.cov))
     facts = {
@@ -150,6 +152,23 @@ def _normal(opened: OpenTable, records: Records, asked: Question) -> Estimate:
     return Estimate(
         Model.NORMAL, names, found.rows, found.missing, what, weights, reach, noise, model, facts, worst, seconds,
         interval, notes,
+    )  # fmt: skip
+
+
+def _inflation(records: Records, found: Moments, weights: Array, worst: Worst, asked: Question) -> float:
+    """How far from normal the rows are: at the worst adversary, and at those who know no other record.
+
+    The estimate's worst may know everything and have no error at all, where rows were too few to show the truly worst.
+    """
+    n = len(records.names)
+    targets = range(n) if n <= _MOST_TARGETS else (worst.target,)
+    adversaries = {(worst.target, tuple(worst.known)), *((i, ()) for i in targets)}
+    return max(
+        inflation(
+            records, found, *regression(found.cov, weights, i, known), found.rows - len(known) - 2.0,
+            (1 - asked.confidence) / 2,
+        )
+        for i, known in sorted(adversaries)
     )  # fmt: skip
 
 

@@ -37,7 +37,7 @@ from ..tables.columns import column_of, value_of
 from ..tables.engines import Engine, need_ibis
 
 __all__ = [
-    "Bounds", "Moments", "Records", "Steps", "cells", "inflation", "moments", "number_of",
+    "Bounds", "Moments", "Records", "Steps", "cells", "complete", "moments", "number_of",
     "over_time", "steps", "steps_over_time", "times_of", "wide",
 ]  # fmt: skip
 
@@ -137,7 +137,7 @@ def wide(
     return Records(table.select(**made), engine, names, limits)
 
 
-def _complete(records: Records) -> Any:
+def complete(records: Records) -> Any:
     """Whether a row has every value."""
     ok = records.columns[0].notnull()
     for column in records.columns[1:]:
@@ -147,7 +147,7 @@ def _complete(records: Records) -> Any:
 
 def _centre(records: Records) -> tuple[Array, Array]:
     """A centre and a spread for each column, from the first complete rows; the spread is a power of two."""
-    first = records.engine.fetch(records.base.filter(_complete(records)).limit(SAMPLE))
+    first = records.engine.fetch(records.base.filter(complete(records)).limit(SAMPLE))
     sample = np.column_stack([first[f"x{i}"].to_numpy() for i in range(len(records.names))])
     if not len(sample):
         raise InputError(
@@ -174,7 +174,7 @@ def moments(records: Records) -> Moments:
     ibis = need_ibis()
     n = len(records.names)
     centre, spread = _centre(records)
-    ok, none = _complete(records), ibis.null("float64")
+    ok, none = complete(records), ibis.null("float64")
     moved = {
         f"y{i}": ibis.ifelse(ok, (column - float(centre[i])) / float(spread[i]), none)
         for i, column in enumerate(records.columns)
@@ -199,32 +199,6 @@ def moments(records: Records) -> Moments:
         )
     low, high = (np.array([got[f"{end}{i}"] for i in range(n)]) * spread + centre for end in "lh")
     return Moments(records.names, rows, int(got["total"]) - rows, centre + spread * mean, cov, low, high)
-
-
-def inflation(records: Records, found: Moments, answer: Array, part: Array) -> float:
-    """How much wider the error of a regression coefficient is than normal data would have it; at least 1.
-
-    ``answer`` and ``part`` are weights over the records: e, what the adversary's regression leaves of the query, and z,
-    what knowing the other records leaves of the target. The variance of the coefficient is Σz²e²/(Σz²)² for any data
-    (the sandwich estimate) and (Σe²/N)/Σz² for normal data; the answer is the root of their ratio.
-    """
-    place = [(column - float(m)) for column, m in zip(records.columns, found.mean, strict=True)]
-
-    def combined(weights: Array) -> Any:
-        size = np.sqrt(float(weights @ found.cov @ weights)) or 1.0
-        terms = [column * float(w / size) for column, w in zip(place, weights, strict=True) if w]
-        total = terms[0]
-        for term in terms[1:]:
-            total = total + term
-        return total
-
-    if not answer.any() or not part.any() or answer @ found.cov @ answer <= 0:
-        return 1.0
-    rows = records.base.filter(_complete(records)).select(e=combined(answer), z=combined(part))
-    both, own, left = (rows["e"] * rows["z"]) ** 2, rows["z"] ** 2, rows["e"] ** 2
-    got = records.engine.fetch(rows.aggregate(both=both.mean(), own=own.mean(), left=left.mean())).to_pylist()[0]
-    usual = got["own"] * got["left"]
-    return max(float(np.sqrt(got["both"] / usual)), 1.0) if usual > 0 else 1.0
 
 
 def cells(records: Records) -> tuple[NDArray[np.int64], list[Array], int]:

@@ -1,16 +1,11 @@
 """Related people: how alike the members of a group (a household, a class, a ward) are, from one pass.
 
-The members of a group are taken to be exchangeable: x = μ + group + own part, with variances σ_b² between groups and
-σ_w² within, so any two members have the correlation ρ = σ_b²/(σ_b² + σ_w²), the intraclass correlation. The one-way
-analysis of variance estimates it from each group's size n_g, sum s_g and sum of squares q_g:
-
-    MSB = (Σ s_g²/n_g − S²/N)/(G − 1),   MSW = (Σ q_g − Σ s_g²/n_g)/(N − G),
-    n₀ = (N − Σ n_g²/N)/(G − 1),         ρ = (MSB − MSW)/(MSB + (n₀ − 1) MSW).
-
-The engine groups twice, by the group and then by its size, and hands back sums up to the fourth power, from which both
-the estimate and its error come. The interval is the union of two: the F interval, exact for normal data and groups of
-one size (F = MSB/MSW; Searle 1971), and one from how much the groups themselves vary, which needs neither (the delta
-method over groups, which are independent of each other).
+The members of a group are taken to be exchangeable, any two with the same correlation ρ in groups of every size, and
+groups to be independent of each other. The engine groups twice, by the group and then into cells of groups of one size
+that are nearly alike, and hands back sums up to the fourth power: a few thousand rows however many groups there are.
+From them come the estimate (:mod:`.groups`) and both ends of its interval. The upper end, which risks are read at, is
+the larger of the F interval's, exact for normal data, and of one that holds whatever the law of the values
+(:mod:`.upper`): binary, skewed, heavy-tailed, in few or unequal groups.
 """
 
 from __future__ import annotations
@@ -21,7 +16,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import fdtri, ndtri
 
 from ...build.correlated import normal
 from ...build.correlated.joint_normal.records import NormalRecords
@@ -31,19 +25,23 @@ from ...numerics.frozen import Frozen, Valued
 from ..tables.columns import column_of, value_of
 from ..tables.engines import need_ibis
 from ..tables.open import OpenTable, open_table, reading
+from .groups import POWERS, GroupSums, lower_end, normal_end, variances
 from .records import SAMPLE, Bounds, number_of
+from .upper import UpperEnd, upper_end
 
-__all__ = ["POWERS", "GroupSums", "Related", "estimated", "related", "related_rows"]
+__all__ = ["Related", "estimated", "related", "related_rows"]
 
-#: The most different group sizes that are told apart.
-_MOST_SIZES = 100_000
-POWERS = ("b", "q", "b2", "b3", "b4", "bq", "b2q", "q2")
+#: The most cells of groups that are told apart.
+_MOST_CELLS = 1 << 20
+#: Groups of one size are nearly alike if their means, and mean squares, agree to this part of the spread.
+_STEPS = 16
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Related(Valued):
     """How alike the members of a group are: ``rho`` with its ``interval``, and how many members groups have.
 
+    ``interval`` has the confidence ``confidence``; its upper end alone the ``level``, which rests on ``method``.
     ``sizes`` maps a number of members to the number of groups that have it; ``size`` is the largest. ``missing`` rows
     had no usable value or no group.
     """
@@ -53,6 +51,8 @@ class Related(Valued):
     rho: float
     interval: tuple[float, float]
     confidence: float
+    level: float
+    method: UpperEnd
     size: int
     sizes: Mapping[int, int]
     groups: int
@@ -106,24 +106,9 @@ class Related(Valued):
         """Plain values."""
         plain = dict(vars(self))
         plain["interval"] = list(self.interval)
+        plain["method"] = self.method.value
         plain["sizes"] = {str(k): v for k, v in self.sizes.items()}
         return plain
-
-
-@dataclass(frozen=True, eq=False)
-class GroupSums:
-    """What the engine hands back: for each size of a group the number of such groups, and sums over them.
-
-    ``powers`` holds the sums of b, q, b², … (:data:`POWERS`), b and q being a group's sum and sum of squares of values
-    moved by ``centre`` and divided by ``spread``; ``missing`` rows had no usable value or no group.
-    """
-
-    sizes: Array
-    groups: Array
-    powers: Mapping[str, Array]
-    centre: float
-    spread: float
-    missing: int
 
 
 def _possible(rho: float, n: int) -> float:
@@ -135,6 +120,9 @@ def related(
     table: Any, column: str, by: str, bounds: Bounds | None = None, confidence: float = 0.95, engine: Any = None
 ) -> Related:
     """How alike the values of ``column`` are for rows that share a value of ``by``.
+
+    Values beyond the ``bounds`` are moved to them, as the release does; where they are given (or values are two) the
+    upper end of the interval holds whatever the law of the values.
 
     >>> found = related("epsilens:rand-hie", "visits", by="person")
     >>> round(found.rho, 3), found.size, found.groups
@@ -156,10 +144,12 @@ def related_rows(opened: OpenTable, column: str, by: str, bounds: Bounds | None,
         v=number_of(column_of(opened.table, column, "columns"), "columns", bounds),
     )
     with reading(opened):
-        return _related(opened.engine, rows, column, by, confidence)
+        found, method = _sums(opened.engine, rows, column, by, bounds)
+    return estimated(found, method, column, by, confidence)
 
 
-def _related(engine: Any, rows: Any, column: str, by: str, level: float) -> Related:
+def _sums(engine: Any, rows: Any, column: str, by: str, bounds: Bounds | None) -> tuple[GroupSums, UpperEnd]:
+    """What the engine hands back, from one pass, and what the range of the values is known from."""
     ibis = need_ibis()
     usable = rows["v"].notnull() & rows["g"].notnull()
     first = engine.fetch(rows.filter(usable).select("v").limit(SAMPLE))["v"].to_numpy()
@@ -172,78 +162,63 @@ def _related(engine: Any, rows: Any, column: str, by: str, level: float) -> Rela
     moved = rows.select(
         g=rows["g"], ok=usable, y=ibis.ifelse(usable, (rows["v"] - centre) / spread, ibis.null("float64"))
     )
-    each = moved.group_by(["g", "ok"]).agg(a=moved.count(), b=moved["y"].sum(), q=(moved["y"] * moved["y"]).sum())
-    b, q = each["b"], each["q"]
+    y = moved["y"]
+    each = moved.group_by(["g", "ok"]).agg(a=moved.count(), b=y.sum(), q=(y * y).sum(), low=y.min(), high=y.max())
+    a, b, q = each["a"], each["b"], each["q"]
     powers = dict(zip(POWERS, (b, q, b**2, b**3, b**4, b * q, b**2 * q, q**2), strict=True))
-    sums = {name: value.sum() for name, value in powers.items()}
-    by_size = each.group_by(["ok", "a"]).agg(groups=each.count(), **sums)
-    got = engine.fetch(by_size.limit(_MOST_SIZES))
+    alike = {"i": (_STEPS * b / a).floor(), "j": (_STEPS * q / a).floor()}
+    sums = {name: value.sum() for name, value in powers.items()} | {
+        "low": each["low"].min(),
+        "high": each["high"].max(),
+    }
+    got = engine.fetch(each.group_by(["ok", "a"], **alike).agg(groups=each.count(), **sums).limit(_MOST_CELLS + 1))
+    got = got.sort_by([(key, "ascending") for key in ("ok", "a", "i", "j")])  # engines have no order, and sums do
+    if len(got) > _MOST_CELLS:
+        raise InputError(
+            f"by is {by!r}: its groups are of too many sizes and kinds; give bounds, or a column with fewer groups",
+            parameter="by",
+        )
     ok = got["ok"].to_numpy(zero_copy_only=False).astype(bool)
     a_all, c_all = (got[c].to_numpy(zero_copy_only=False).astype(np.float64) for c in ("a", "groups"))
-    part = {name: got[name].to_numpy(zero_copy_only=False).astype(np.float64)[ok] for name in POWERS}
-    missing = int(a_all[~ok] @ c_all[~ok])
-    return estimated(GroupSums(a_all[ok], c_all[ok], part, centre, spread, missing), column, by, level)
+    part = {name: got[name].to_numpy(zero_copy_only=False).astype(np.float64)[ok] for name in (*POWERS, "low", "high")}
+    low, high = float(part.pop("low").min()), float(part.pop("high").max())
+    a, c = a_all[ok], c_all[ok]
+    method = UpperEnd.SEEN
+    if bounds is not None:
+        method = UpperEnd.BOUNDED
+        low, high = ((bound - centre) / spread for bound in bounds)
+    elif _two_valued(low, high, a, c, part):
+        method = UpperEnd.BINARY
+    return GroupSums(a, c, part, low, high, centre, spread, int(a_all[~ok] @ c_all[~ok])), method
 
 
-def estimated(found: GroupSums, column: str, by: str, level: float) -> Related:
+def _two_valued(low: float, high: float, a: Array, c: Array, part: Mapping[str, Array]) -> bool:
+    """Whether every value is the least or the largest: Σ (y − low)(high − y), no term of which is below 0, is 0."""
+    rows = float(a @ c)
+    between = (low + high) * float(part["b"].sum()) - float(part["q"].sum()) - rows * low * high
+    return between <= 1e-12 * rows * (high - low) ** 2
+
+
+def estimated(found: GroupSums, method: UpperEnd, column: str, by: str, level: float) -> Related:
     """The analysis of variance, and the interval of ρ at this level of confidence."""
-    a, c, part, spread = found.sizes, found.groups, found.powers, found.spread
-    N, G = float(a @ c), float(c.sum())
-    if G < 2 or N <= G:
-        what = "one group" if G < 2 else "no group with two members"
+    a, c = found.sizes, found.groups
+    groups, rows = float(c.sum()), float(a @ c)
+    if groups < 2 or rows <= groups:
+        what = "one group" if groups < 2 else "no group with two members"
         raise InputError(
             f"by is {by!r}: it has {what}; give a column that puts rows into several groups", parameter="by"
         )
-    total = part["b"].sum()
-    mu = total / N
-    # about the mean: s = b − aμ, q' = q − 2μb + aμ²
-    s2 = part["b2"] - 2 * a * mu * part["b"] + c * a**2 * mu**2
-    between = float((s2 / a).sum())
-    within = float((part["q"] - 2 * mu * part["b"] + c * a * mu**2).sum()) - between
-    if between + within <= 1e-14 * (float(part["q"].sum()) + N * mu**2):
+    fit = variances(found)
+    if fit is None:
         raise InputError(
             f"columns has {column!r}, which is the same in every row: there is nothing to relate", parameter="columns"
         )
-    msb, msw = between / (G - 1), max(within, 0.0) / (N - G)
-    n0 = (N - float(a**2 @ c) / N) / (G - 1)
-    rho = (msb - msw) / (msb + (n0 - 1) * msw)
     tail = (1 - level) / 2
-    low, high = 1.0, 1.0
-    if msw > 0:
-        f = msb / msw
-        low, high = ((x - 1) / (x + n0 - 1) for x in (f / fdtri(G - 1, N - G, 1 - tail), f / fdtri(G - 1, N - G, tail)))
-    if msw > 0 and G > 2:
-        width = float(ndtri(1 - tail)) * _error(found, mu, (msb, msw, n0, N, G))
-        low, high = min(low, rho - width), max(high, rho + width)
+    low, high = lower_end(found, fit, tail), max(normal_end(fit, tail), upper_end(found, method, tail))
+    sizes = np.unique(a)
     return Related(
-        column=column, by=by, rho=float(rho), interval=(max(float(low), -1.0), min(float(high), 1.0)), confidence=level,
-        size=int(a.max()), sizes={int(n): int(m) for n, m in sorted(zip(a, c, strict=True))}, groups=int(G),
-        rows=int(N), missing=found.missing, mean=found.centre + spread * float(mu),
-        variance=(msw + max((msb - msw) / n0, 0.0)) * spread**2,
+        column=column, by=by, rho=float(fit.rho), interval=(max(low, -1.0), min(high, 1.0)), confidence=level,
+        level=1 - tail, method=method, size=int(sizes[-1]),
+        sizes={int(n): int(c[a == n].sum()) for n in sizes}, groups=int(groups), rows=int(rows), missing=found.missing,
+        mean=found.centre + found.spread * fit.mean, variance=(fit.within + fit.group_part) * found.spread**2,
     )  # fmt: skip
-
-
-def _error(sums: GroupSums, mu: float, found: tuple[float, float, float, float, float]) -> float:
-    """The standard error of ρ from how much groups vary, whatever the law of the data.
-
-    ρ is a function of Σ s²/a and Σ (q − s²/a); to first order each group moves it by u = ∂₁·s²/a + ∂₂·(q − s²/a), and
-    the variance is the sum of (u − E u)², with E s²/a = aσ_b² + σ_w² and E(q − s²/a) = (a − 1)σ_w².
-    """
-    msb, msw, n0, N, G = found
-    a, c = sums.sizes, sums.groups
-    bottom = (msb + (n0 - 1) * msw) ** 2
-    to_between, to_within = n0 * msw / bottom / (G - 1), -n0 * msb / bottom / (N - G)
-    b, q, b2, b3, b4, bq, b2q, q2 = (sums.powers[name] for name in POWERS)
-    m = a * mu
-    # sums over the groups of one size, about the mean: s = b − aμ, q − 2μb + aμ²
-    s2 = b2 - 2 * m * b + c * m**2
-    s4 = b4 - 4 * m * b3 + 6 * m**2 * b2 - 4 * m**3 * b + c * m**4
-    q1 = q - 2 * mu * b + c * m * mu
-    qq = q2 + 4 * mu**2 * b2 + c * (m * mu) ** 2 - 4 * mu * bq + 2 * m * mu * q - 4 * m * mu**2 * b
-    s2q = b2q - 2 * mu * b3 + 5 * m * mu * b2 - 2 * m * bq - 4 * m**2 * mu * b + m**2 * q + c * m**3 * mu
-    k = (to_between - to_within) / a
-    own = max((msb - msw) / n0, 0.0)
-    mean = to_between * (a * own + msw) + to_within * (a - 1) * msw
-    square = k**2 * s4 + 2 * k * to_within * s2q + to_within**2 * qq
-    variance = float((square - 2 * mean * (k * s2 + to_within * q1) + c * mean**2).sum())
-    return math.sqrt(max(variance, 0.0) * G / (G - 1))

@@ -6,13 +6,13 @@ normal rows Student's t with N−|K|−2 degrees of freedom, and the standard er
 √(Var(S|x_i,x_K)/Var(x_i|x_K)/(N−|K|−2)). Let a* be the adversary who is truly the worst:
 
 * the upper end is the maximum over all adversaries of (estimate + t·error). It is no less than the same expression at
-  a*, which alone fails with the stated probability: choosing the largest costs nothing, and the end is safe;
+  a*, which alone fails with the stated probability: choosing the largest costs nothing;
 * the lower end is the maximum over all adversaries of (estimate − t'·error), t' for the stated probability divided by
   the number of adversaries, because the largest of many estimates is likely to be too large.
 
-Rows that are not normal have other errors: they are multiplied by :func:`~.records.inflation`, found
-at the worst adversary. Up to :data:`MOST_ENUMERATED` records every adversary is visited; beyond, the largest error that
-any could have is added to the proven upper bound, which is safe and wide.
+Rows that are not normal have other errors: they are multiplied by :func:`~.inflation.inflation`, found at the worst
+adversary and at those who know no other record. Up to :data:`MOST_ENUMERATED` records every adversary is visited;
+beyond, the largest error that any could have is added to the proven upper bound, which is wide.
 
 **Tables and chains.** Probabilities are drawn from their Dirichlet posterior given the counts, :data:`DRAWS` times with
 a fixed seed: half of the draws with ½ a row added to each cell (at most √N/2 in all), as if what was never seen were
@@ -48,7 +48,7 @@ _SEED = 20190
 
 @dataclass(frozen=True)
 class Interval:
-    """An interval for the worst leakage; ``high`` is the safe end."""
+    """An interval for the worst leakage: what the sample leaves uncertain if the model holds."""
 
     low: float
     high: float

@@ -12,8 +12,8 @@ For k numbers the product is a sum over signs σ of e^{s·σt}(1+1/2s)^p(1−1/2
           \bigl[e^{(a-T)/2}P_j(r) - e^{\varepsilon-(a+T)/2}B_j(r)\bigr],
 
 where P_0 = B_0 = 1, P_j is the regularised incomplete gamma function, B_1 = e^r − 1 and B_j = r^{j−1}e^r/(j−1)! −
-B_{j−1}. Numbers that move alike are taken together. There are at most 4^k terms, each at most 1: the rounding of as many
-is added, so that the answer is never below δ.
+B_{j−1}. Numbers that move alike are taken together. There are at most 4^k terms, each at most 1: the rounding of as
+many is added, so that the answer is never below δ.
 """
 
 from __future__ import annotations
