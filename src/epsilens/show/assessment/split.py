@@ -7,12 +7,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...assessment.accuracy import Cause
 from ...assessment.shares import basis_of, resplit
-from ...assessment.split import division
-from ..document import Block, Cell, Column, Group, Kind, Paragraph, Section, Span, Table, Tone, said
+from ...assessment.split import Division, division
+from ..document import Block, Cell, Column, Group, Kind, Paragraph, Said, Section, Span, Table, Tone, said
 from ..words import frequencies
 from .labels import FREQUENCIES, limit, risk, share, title
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from ...assessment.assessment import Assessment
     from ...assessment.risks import Risk
     from ...assessment.shares import Basis, Resplit
-    from ...assessment.split import Division
 
 __all__ = ["HEADING", "resplit_data", "resplit_sentence", "resplit_table", "split_section"]
 
@@ -33,8 +32,8 @@ def split_section(a: Assessment) -> Section | None:
     """The ways to divide ε with the error each leaves; None for one query, which has all of it."""
     if a.split is None:
         return None
-    told = [_compared(a), *(["It was found by looking at the data."] if _gains(a) else []), _cost(a)]
-    blocks: list[Block] = [Paragraph(said(" ".join(filter(None, told)))), _table(a)]
+    found = " It was found by looking at the data." if _gains(a) else ""
+    blocks: list[Block] = [Paragraph((Span(_compared(a) + found), *_cost(a))), _table(a)]
     if Cause.BIAS in a.split.judged:
         note = "Where bounds or limits lose more than any noise, the best division goes by the noise alone."
         blocks.append(Paragraph(said(note), Tone.NOTE))
@@ -53,28 +52,42 @@ def _same(one: Sequence[float], other: Sequence[float]) -> bool:
     return all(math.isclose(x, y, rel_tol=_NEAR) for x, y in zip(one, other, strict=True))
 
 
-def _ways(a: Assessment) -> list[tuple[str, Division]]:
+class _Way(NamedTuple):
+    """A division to show; ``own`` is one that the plan's author chose, neither equal nor the best."""
+
+    name: str
+    short: str
+    division: Division
+    own: bool = False
+
+
+def _ways(a: Assessment) -> list[_Way]:
     """The divisions to show, the plan's own first; one that is the plan's is not shown twice."""
     assert a.split is not None
-    known = [("Equal", a.split.equal), ("Least error", a.split.best)]
-    shares = a.release.shares
-    if any(_same(way.shares, shares) for _, way in known):
-        return [(f"{name}, as assessed" if _same(way.shares, shares) else name, way) for name, way in known]
-    own = division(a.release, [q.answers for q in a.queries], a.epsilon, shares)
-    return [("As assessed", own), *known]
+    shares, known = a.release.shares, (("Equal", "equal", a.split.equal), ("Least error", "best", a.split.best))
+    made, own = [], True
+    for name, short, way in known:
+        planned = _same(way.shares, shares)
+        own = own and not planned
+        made.append(_Way(f"{name}, as assessed", f"{short}, planned", way) if planned else _Way(name, short, way))
+    if not own:
+        return made
+    assessed = division(a.release, [q.answers for q in a.queries], a.epsilon, shares)
+    return [_Way("As assessed", "planned", assessed, own=True), *made]
 
 
 def _table(a: Assessment) -> Table:
     ways, allowed = _ways(a), a.release.error_limit
     columns = [Column("Query", Kind.NAME)]
-    for name, _ in ways:
-        columns += [Column(f"{name}: share of ε", plain=name.lower(), label=f"{name}: share of ε")]
+    for way in ways:
+        head, label = f"{way.name}: share of ε", way.short.partition(",")[0].capitalize()
+        columns += [Column(head, plain=way.short, label=label)]
         columns += [Column("Error", Kind.VALUE, plain="error", label="Error")]
     rows = []
     for i, q in enumerate(a.queries):
         cells = [Cell(title(a, q))]
-        for _, way in ways:
-            cells += [Cell(share(way.shares[i])), _error(way.errors[i], allowed)]
+        for way in ways:
+            cells += [Cell(share(way.division.shares[i])), _error(way.division.errors[i], allowed)]
         rows.append(tuple(cells))
     return Table(tuple(columns), (Group(tuple(rows)),), HEADING)
 
@@ -93,7 +106,7 @@ def _compared(a: Assessment) -> str:
     if not a.split.equal.worst:
         return "Every answer is 0 or without noise: no division of ε is better than another."
     first = f"Shared equally, the least accurate answer is off by up to {equal} of itself"
-    own = next((way for name, way in _ways(a) if name == "As assessed"), None)
+    own = next((way.division for way in _ways(a) if way.own), None)
     planned = "" if own is None else f"; shared as planned, by {share(own.worst, spoken=True)}"
     if not _gains(a) and Cause.BIAS in a.split.judged:
         return f"{first}{planned}: that is what bounds and limits lose, which no division of ε mends."
@@ -103,17 +116,18 @@ def _compared(a: Assessment) -> str:
     return f"{first}{planned}; the best division brings it to {best}{taken}."
 
 
-def _cost(a: Assessment) -> str:
+def _cost(a: Assessment) -> Said:
     """What the best division does to the risk that the report speaks of first."""
     basis = basis_of(a)
     if basis is None or not _gains(a) or _same(basis.split.best.shares, a.release.shares):
-        return ""
+        return ()
     at = next(i for i, r in enumerate(a.risks) if r.key == a.leading.key)
     now, then = a.risks[at], resplit(a.release, basis, basis.split.best.shares).risks[at]
-    before, after, without = _spoken(now, then, replace(now, planned=now.baseline))
+    before, after, without = (Span(text, "number") for text in _spoken(now, then, replace(now, planned=now.baseline)))
+    end = (Span("; without the release "), without, Span("."))
     if before == after:
-        return "The risk that sets the verdict stays as it is."
-    return f"The risk moves with it ({now.name.lower()}): {after} instead of {before}; without the release {without}."
+        return (Span(f" The risk stays ({now.name.lower()}): "), after, *end)
+    return (Span(f" The risk moves with it ({now.name.lower()}): "), after, Span(" instead of "), before, *end)
 
 
 # -- another division ---------------------------------------------------------------------------------------------
