@@ -14,6 +14,8 @@ from epsilens.errors import InputError
 from epsilens.laws.closed.normal import psi_for_delta
 from epsilens.plan.file import read_release
 
+SITES = [1, 2, 3, 4, 5, 6]
+
 
 def plan(
     adversary: dict[str, Any], queries: list[dict[str, Any]] | None = None, mechanism: dict[str, Any] | None = None
@@ -41,10 +43,10 @@ def test_one_of_n_meets_the_bound_of_lee_and_clifton() -> None:
 @pytest.mark.parametrize(
     ("query", "moves"),
     [
-        ({"count": "mental_visits > 0", "by": "site"}, [1.0, 1.0]),  # one cell loses, another gains
+        ({"count": "mental_visits > 0", "by": "site", "groups": SITES}, [1.0, 1.0]),  # one cell loses, another gains
         ({"sum": "visits", "bounds": [-50, 100], "where": "mental_visits > 0"}, [1.5]),
         ({"sum": "visits", "bounds": [20, 100], "where": "mental_visits > 0"}, [1.0]),
-        ({"average": "income", "bounds": [-5, 5], "where": "mental_visits > 0"}, [1.0]),
+        ({"average": "income", "bounds": [-5, 5], "where": "mental_visits > 0"}, [1.0]),  # 2mh of half the ε
     ],
 )
 def test_exchanging_two_people_moves_the_answers_this_far(query: dict[str, Any], moves: list[float]) -> None:
@@ -61,7 +63,9 @@ def test_exchanging_two_people_moves_the_answers_this_far(query: dict[str, Any],
 
 def test_normal_noise_bounds_no_belief_so_naming_the_person_is_read() -> None:
     mechanism = {"noise": "gaussian", "epsilon": 1.0, "delta": 1e-5}
-    found = risk(assess(plan({"among": 50}, [{"histogram": "site"}], mechanism)), "identification-guess")
+    found = risk(
+        assess(plan({"among": 50}, [{"histogram": "site", "groups": SITES}], mechanism)), "identification-guess"
+    )
     psi = math.sqrt(2) * psi_for_delta(1.0, 1e-5)
     assert found.planned == pytest.approx(norm.cdf(norm.ppf(1 / 50) + psi), rel=1e-10)
 

@@ -40,7 +40,7 @@ def plan(people: pd.DataFrame, **changes: Any) -> Assessment:
     release: dict[str, Any] = {
         "title": "Visits",
         "data": {"table": "t.parquet", "quasi_identifiers": ["site", "age"], "secret": "visits > 40"},
-        "queries": [{"count": "visits > 40", "by": "site"}],
+        "queries": [{"count": "visits > 40", "by": "site", "groups": [1, 2, 3, 4, 5, 6]}],
         "mechanism": {"noise": "laplace", "epsilon": 1.0},
         "limits": {"success": 0.55},
     }

@@ -206,7 +206,7 @@ def _difference(plan: Release, movement: Movement, epsilon: float) -> Experiment
             for m in movement.moves
         ]
     names = faced(plan, replace(movement, moves=()), epsilon)
-    if names is not None and names.certain:  # nothing is left to compose with
+    if names is not None and names.certain:
         return names.experiment
     return together([*parts, *([(names.experiment, 1)] if names is not None else [])])
 

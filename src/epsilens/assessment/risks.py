@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..catalogue.readings import find
+from ..choice.choice import argument
 from ..errors import NoSolutionError
 from ..numerics.frozen import Frozen, Valued
 from ..plan.file import about
@@ -81,7 +82,8 @@ def risks_of(setting: Setting) -> tuple[tuple[Risk, ...], list[str]]:
         extra = limited.arguments if limited else {}
         place = f"limits.{reading.name}"
         with about(place, **{name: f"{place}.{name}" for name in extra}):
-            args = reading.arguments({**adversary.arguments(setting), **extra})
+            given = reading.arguments({**adversary.arguments(setting), **extra})
+            args = {name: argument(name, value) for name, value in given.items()}
             facing = adversary.facing(setting, setting.release.epsilon)
             planned = facing.read(reading.name, args)
         largest: float | None = None

@@ -36,6 +36,7 @@ _OF_DELTA = (*_AT_A_RATE, "success", "advantage", "posterior", "delta", "epsilon
 _GRID = 120  # tangents of an envelope
 _ROUGH = 0.05  # the width of a bracket that a search is content with
 _FROM, _UP_TO = 1e-9, 700.0  # the ε that are searched
+_TRIED = 200  # of them, where risk does not only grow
 
 
 @dataclass(frozen=True)
@@ -228,11 +229,14 @@ def largest_epsilon(
     if facing(planned).closed and reading in _OF_DELTA:
         if over(_UP_TO) <= 0:
             return _UP_TO
-        if over(_FROM) > 0:
-            if limit > floor:
+        safe, unsafe = _FROM, _UP_TO
+        if over(_FROM) > 0:  # a threshold hides nothing under too much noise: the ε that keep the limit lie between
+            tried = np.geomspace(_UP_TO, _FROM, _TRIED)
+            place = next((i for i, e in enumerate(tried) if over(float(e)) <= 0), None)
+            if place is None:
                 raise unmet(_first(facing), lambda _: over(_FROM) + limit, "epsilon", wanted, limit, _FROM)
-            return 0.0
-        return last_safe(over, _FROM, _UP_TO)
+            safe, unsafe = float(tried[place]), float(tried[place - 1])
+        return last_safe(over, safe, unsafe)
 
     def one(place: int) -> float:
         return float(

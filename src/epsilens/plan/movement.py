@@ -29,7 +29,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from ..data.queries import Noise
@@ -147,12 +147,12 @@ def of_secret(one: Contribution, secret: Secret) -> tuple[Vertex, ...]:
     if one.data.several and (in_where or in_groups or query.split_by):
         return one.replaced
     if in_groups:
-        return one.replaced if in_value else one.twice if one.split else one.present
+        return one.replaced if in_value else one.twice if one.split else _either(one.present)
     if not in_value:
-        return one.present
+        return _either(one.present)
     if query.size is Size.PUBLIC:  # then no value is missing
         return one.valued
-    return (*one.changed, *(one.present if one.named else ()))
+    return (*one.changed, *(_either(one.present) if one.named else ()))
 
 
 def _farthest(plan: Release, one: Contribution, options: tuple[Vertex, ...]) -> tuple[Vertex, ...]:
@@ -186,6 +186,11 @@ def _key(units: dict[tuple[int, Noisy], float], movement: Movement) -> tuple[obj
     for m in movement.moves:
         moved[units[m.query, m.noisy] * m.amount] += m.times
     return (*sorted(moved.items()), movement.alone)
+
+
+def _either(vertices: tuple[Vertex, ...]) -> tuple[Vertex, ...]:
+    """Present in the one world or in the other: a name may exist where the secret is false as well."""
+    return (*vertices, *(replace(v, alone=(v.alone[1], v.alone[0])) for v in vertices if any(v.alone)))
 
 
 # -- domination ---------------------------------------------------------------------------------------------------
@@ -260,12 +265,19 @@ def _possible(
     values = [one.query.planned().column for one in moving if one.query.kind.bounded]
     named = {name for one in moving for name in one.query.split_by}
     settled = {column for where in conditions for column in columns_of(where)}
+    if any(len({*told}) < len(told) for told in map(_told, conditions)):
+        return False  # two terms about one column may exclude each other
     if len(conditions) > 1 or len(set(values)) < len(values) or settled & named or (settled | named) & set(values):
         return False
     replaces = question is not Question.MEMBERSHIP or plan.mechanism.neighbours is Neighbours.REPLACE
     if question is Question.SECRET and plan.data.hidden is not None:
         replaces = False  # the secret is the condition: one world adds nothing
     return all(_reaches(one, replaces) for one in moving)
+
+
+def _told(where: str) -> list[str]:
+    """The columns of a condition, once for each term."""
+    return [column for term in terms_of(where) for column in columns_of(term)]
 
 
 def _reaches(one: Contribution, replaces: bool) -> bool:

@@ -18,6 +18,7 @@ from scipy.special import ndtr, ndtri
 
 from ..build.mechanisms import calibrated_psi
 from ..data.queries import Noise
+from ..errors import InputError
 from .contribution import Contribution, Noisy
 from .plan import Release
 from .words import Threshold
@@ -49,6 +50,8 @@ def contribution(plan: Release, i: int) -> Contribution:
 
 def scale_of(plan: Release, i: int, noisy: Noisy, epsilon: float) -> float:
     """The scale of the noise (b or σ) on one kind of number of query i, at a total ε."""
+    if not epsilon > 0:
+        raise InputError(f"epsilon is {epsilon:g}: give a number above 0", parameter="epsilon", value=epsilon)
     one = contribution(plan, i)
     part = plan.shares[i] / len(one.noisy)
     if plan.mechanism.noise is Noise.GAUSSIAN:
