@@ -105,7 +105,7 @@ def _compared(a: Assessment) -> str:
     equal, best = (share(way.worst, spoken=True) for way in (a.split.equal, a.split.best))
     if not a.split.equal.worst:
         return "Every answer is 0 or without noise: no division of ε is better than another."
-    first = f"Shared equally, the least accurate answer is off by up to {equal} of itself"
+    first = f"Shared equally, the least accurate published answer is off by up to {equal} of itself"
     own = next((way.division for way in _ways(a) if way.own), None)
     planned = "" if own is None else f"; shared as planned, by {share(own.worst, spoken=True)}"
     if not _gains(a) and Cause.BIAS in a.split.judged:
@@ -151,7 +151,7 @@ def resplit_sentence(basis: Basis, assessed: Division, found: Resplit) -> tuple[
     allowed = found.release.error_limit
     error, before = (share(way.worst, allowed, spoken=True) for way in (found.division, assessed))
     spans = [
-        Span("With these shares the least accurate answer is off by up to "),
+        Span("With these shares the least accurate published answer is off by up to "),
         Span(error, "risk" if allowed is not None and found.division.worst > allowed else "strong"),
         Span(f" of itself; as assessed it is {before}."),
     ]
