@@ -474,7 +474,7 @@ def test_empty_columns_and_tables(people: pd.DataFrame) -> None:
     assert math.isinf(a.queries[1].relative(1.0, a.release))
     empty = small(
         people.iloc[:0],
-        queries=[{"count": True, "by": "site", "threshold": 9.0}, {"average": "visits", "bounds": [0, 1]}],
+        queries=[{"count": True, "by": "site", "threshold": 90.0}, {"average": "visits", "bounds": [0, 1]}],
     )
     assert empty.queries[0].answers == ()
     assert "Lower" in str(empty)

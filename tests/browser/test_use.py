@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
 import epsilens as el
 from epsilens.show.explanation import explain
+from epsilens.web.planform import EXAMPLES
 
 Visit = Callable[..., Any]
+REPORT = f"/assess?{urlencode({'yaml': EXAMPLES['epsilens:rand-hie']})}"
 EPSILON = "input[type=range][data-for=f-epsilon]"
 LEAD = "#result .lead"
 
@@ -156,6 +159,86 @@ def test_computing_is_said_while_an_answer_is_out(visit: Visit) -> None:
     page.unroute("**/explain?*")
     page.wait_for_selector("#computing", state="hidden")
     _waits_for(page, explain(el.laplace(epsilon=2.0)))
+
+
+# -- how ε is shared ----------------------------------------------------------------------------------------------
+
+
+def _shares(page: Any) -> list[float]:
+    return [float(field.input_value()) for field in page.locator("input[name=shares]").all()]
+
+
+def _moved(page: Any, done: Callable[[], Any]) -> None:
+    """Do it, and wait for the numbers that follow."""
+    with page.expect_response("**/assess/shares"):
+        done()
+    page.wait_for_selector("#shared:not(.busy)")
+
+
+def test_moving_one_share_makes_room_and_the_numbers_follow(visit: Visit) -> None:
+    from epsilens.assessment.assessment import assess
+    from epsilens.plan.file import read_release
+
+    page = visit(REPORT)
+    slider = page.locator("#shares input[type=range]").first
+    slider.focus()
+    _moved(page, lambda: page.keyboard.press("PageUp"))
+    first, *others = _shares(page)
+    assert first == pytest.approx(43.3, abs=0.05)
+    assert sum(_shares(page)) == pytest.approx(100)
+    assert others[0] == pytest.approx(others[1], abs=0.02)
+    assert slider.evaluate("s => s === document.activeElement")  # what is moved is never replaced
+    plan = read_release(EXAMPLES["epsilens:rand-hie"]).shared(tuple(s / 100 for s in _shares(page)))
+    worst = assess(plan).queries[0].planned.worst
+    assert worst is not None
+    expect = f"error {100 * worst.relative:.1f}%"
+    page.wait_for_function("text => document.querySelector('#share-error-0').textContent.includes(text)", arg=expect)
+    _becomes(page, "document.querySelector('#announce').textContent.startsWith('With these shares')")
+
+
+def test_a_share_can_be_typed_and_the_best_be_asked_for(visit: Visit) -> None:
+    page = visit(REPORT, 390)
+    _moved(page, lambda: page.fill("#f-share2", "50"))
+    assert _shares(page) == pytest.approx([25, 25, 50], abs=0.02)
+    _moved(page, lambda: page.click("#shares button:text-is('Least error')"))
+    _becomes(page, "Number(document.querySelector('#f-share0').value) > 80")
+    errors = [e.inner_text().split(" as")[0] for e in page.locator(".share-error").all()]
+    assert len({e.split()[1] for e in errors}) == 1  # every query is off by the same share of its answer
+    _moved(page, lambda: page.click("#shares button:text-is('Equal')"))
+    _becomes(page, "Number(document.querySelector('#f-share0').value) < 34")
+    _moved(page, lambda: page.fill("#f-share1", "none"))
+    page.wait_for_selector("#error-share1:has-text('give a number above 0')")
+    assert page.input_value("#f-share1") == "none"
+
+
+def test_shares_without_javascript(visit: Visit) -> None:
+    page = visit(REPORT, java_script_enabled=False)
+    assert not page.is_visible("#shares input[type=range]")
+    page.fill("#f-share0", "60")
+    page.fill("#f-share1", "20")
+    page.fill("#f-share2", "20")
+    page.click("#shares button:text-is('Show')")
+    page.wait_for_url("**/assess/shares")
+    assert _shares(page) == [60, 20, 20]
+    page.click("#shares button:text-is('Equal')")
+    page.wait_for_selector("#f-share0[value='33.34']")
+    page.click("text=Back to the report")
+    page.wait_for_selector(".report h1")
+
+
+def test_the_names_of_groups_are_asked_for(visit: Visit) -> None:
+    """The hint is there exactly while a query by groups says neither which nor from how many people on."""
+    page = visit("/assess")
+    assert not page.is_visible("#names-q0")
+    page.fill("#f-q0_groups", "")
+    page.wait_for_selector("#names-q0", state="visible")
+    page.fill("#f-q0_threshold", "auto")
+    page.wait_for_selector("#names-q0", state="hidden")
+    page.select_option("select[name=q0_by]", "")
+    page.wait_for_selector("#f-q0_groups", state="hidden")
+    assert not page.is_visible("#f-q1_groups")
+    page.select_option("select[name=q1_kind]", "histogram")
+    page.wait_for_selector("#names-q1", state="visible")
 
 
 # -- without JavaScript -------------------------------------------------------------------------------------------

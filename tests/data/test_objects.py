@@ -22,7 +22,7 @@ FAMILIES = {"home": [1, 1, 2, 2, 3, 3], "value": [1.0, 2.0, 5.0, 6.0, 2.0, 3.0]}
 PLAN = {
     "title": "T" * 190,
     "data": {"table": "t", "quasi_identifiers": ["site", "age"]},
-    "queries": [{"count": "x > 4", "by": "site"}, {"sum": "x", "bounds": [0, 9]}],
+    "queries": [{"count": "x > 4", "by": "site", "groups": [0, 1, 2]}, {"sum": "x", "bounds": [0, 9]}],
     "mechanism": {"epsilon": 1.0},
     "adversary": {"knowledge": {"table": {"a": [0.4, 0.6], "b": [0.2, 0.8]}, "known": "a"}},
     "limits": {"success": 0.6, "roc": {"at_most": 0.5, "fpr": 0.1}, "error": 0.2},

@@ -63,7 +63,7 @@ def kept(
     if column is None and not query.get("rows") and (data.get("unit") is None or person is not None):
         once = {}
         for r in used:
-            member = (r[owner],) if data.get("unit") is None else (r[owner], r[person])
+            member = (r[owner],) if data.get("unit") is None or person is None else (r[owner], r[person])
             once[(*member, *map(text, label_of(r, by)))] = (number(*member, *label_of(r, by)), r)
         used = [r for _, r in once.values()]
         for h, r in once.values():
@@ -96,7 +96,7 @@ def answers(
     data: Mapping[str, Any],
     content: Sequence[str],
     covers: Callable[[Row], bool],
-) -> dict[tuple[Any, ...], tuple[float, float, float, int, int, int]]:
+) -> dict[tuple[Any, ...], tuple[float, ...]]:
     """value, limited, bounded, rows, people, nulls of each group."""
     by, column, owner = query["by"], query.get("column"), data.get("unit") or data.get("person")
     used, stays, _ = kept(rows, query, data, content, covers)

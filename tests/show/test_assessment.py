@@ -40,7 +40,7 @@ def plan(people: pd.DataFrame, **changes: Any) -> Assessment:
     release: dict[str, Any] = {
         "title": "Visits",
         "data": {"table": "t.parquet", "quasi_identifiers": ["site", "age"], "secret": "visits > 40"},
-        "queries": [{"count": "visits > 40", "by": "site"}],
+        "queries": [{"count": "visits > 40", "by": "site", "groups": [1, 2, 3, 4, 5, 6]}],
         "mechanism": {"noise": "laplace", "epsilon": 1.0},
         "limits": {"success": 0.55},
     }
@@ -88,9 +88,15 @@ def test_the_instruction(people: pd.DataFrame, changes: dict[str, Any], said: st
 
 def test_the_lead_has_the_baseline_and_the_limit(over: Assessment) -> None:
     told = sentence(over)
-    assert "70 of 100" in told  # 1 − ½e^{−½} = 0.697
-    assert "Without the release they would be right for 50 of 100." in told
-    assert "Your limit is 55 of 100." in told
+    assert "70 times of 100 whether one worst-placed person is in the table" in told  # 1 − ½e^{−½} = 0.697
+    assert "Without the release they would be right 50 times of 100." in told
+    assert "Your limit is 55." in told
+    assert over.typical is not None
+    assert over.typical.people == 300
+    # most people have no long visit: they are in no count, and the test tells nothing of them
+    assert "The membership test is right 50 times of 100 for the typical one of 300 people" in told
+    assert over.typical.median == 0.5
+    assert over.typical.largest == pytest.approx(1 - np.exp(-0.5) / 2, abs=1e-6)
     assert "ε = 0.21 keeps them to 55." in told
 
 
@@ -105,12 +111,12 @@ def test_a_risk_over_its_limit_never_reads_as_the_limit(people: pd.DataFrame) ->
 def test_contradictory_limits_are_told(over: Assessment) -> None:
     assert over.at_least is not None
     told = " ".join(over.to_text().split())
-    assert "No ε meets both limits. Keeping a typical count by site within 10% needs ε of at least" in told
+    assert "No ε meets both limits. Keeping the least accurate count by site within 10% needs ε of at least" in told
 
 
 def test_more_than_99(people: pd.DataFrame) -> None:
     a = plan(people, mechanism={"epsilon": 300})
-    assert "more than 99 of 100" in sentence(a)
+    assert "more than 99 times of 100" in sentence(a)
     assert "> 99.9" in a.to_text()
 
 
@@ -118,7 +124,7 @@ def test_answers_of_zero_are_told_in_words(people: pd.DataFrame) -> None:
     a = plan(people, queries=[{"count": "visits > 1000"}], limits={"success": 0.55, "error": 0.1})
     assert "The true answer is 0" in sentence(a)
     assert "answer is 0" in a.to_text()
-    assert a.to_dict()["queries"][0]["planned"]["relative"] is None
+    assert a.to_dict()["queries"][0]["planned"]["worst"] is None
     assert "Infinity" not in a.to_html()
 
 
@@ -203,11 +209,12 @@ def test_the_page_says_what_the_library_says(page: str, over: Assessment) -> Non
         "What others have used", "What was assumed", "How to reproduce",
     ):  # fmt: skip
         assert heading in text
-    assert "This ε was chosen by looking at the confidential data." in text
+    assert "ε = 0.21 follows from the plan alone: no table would give another." in text
     assert over.scan is not None
     assert f"({over.scan.isolated:,} of {over.scan.people:,})" in text
     count = over.queries[0]
-    assert f"±{int(np.ceil(count.planned.error))}" in text
+    assert count.planned.worst is not None
+    assert f"±{int(np.ceil(count.planned.worst.error))}" in text
     assert "27 deployments that report ε" in text
     assert page.count('role="img"') > 8
 

@@ -15,6 +15,9 @@ import pytest
 pytest.importorskip("duckdb", reason="assessing needs epsilens[data]")
 
 from epsilens.assessment.assessment import assess
+from epsilens.cli.demo import RELEASE
+from epsilens.plan.file import read_release
+from epsilens.plan.plan import Release
 from epsilens.show.assessment.data import as_dict
 from epsilens.web.planform import EXAMPLES, plan_of, to_yaml
 from epsilens.web.security import Limits
@@ -64,7 +67,7 @@ def test_the_report_is_the_library_s(client: Any, bundled: Any, text_of: Any) ->
     )
     assert answered.status_code == 200
     ours = answered.json()
-    for key in ("headline", "risks", "queries", "recommended", "curve", "release", "schema"):
+    for key in ("headline", "risks", "queries", "recommended", "curve", "release", "schema", "split", "typical"):
         assert _rounded(ours[key]) == _rounded(expected[key]), key
 
 
@@ -74,11 +77,25 @@ def test_the_report_is_the_library_s(client: Any, bundled: Any, text_of: Any) ->
         (("epsilens:rand-hie", "/etc/passwd"), "table"),
         (("person: person", "person: [1]"), "person"),
         (("max_rows: 5", "max_rows: none"), "max_rows"),
+        (("max_rows: 5", "max_rows: 5\n  max_groups: 0"), "max_groups"),
+        (("max_rows: 5", "unit: person"), "unit"),
         (("[site, age", "[place, age"), "quasi"),
-        (("mental_visits > 0\nqueries", "(SELECT 1)\nqueries"), "secret"),
+        (("where: mental_visits > 0", "where: (SELECT 1)"), "secret"),
         (("epsilon: 1.0", "epsilon: -1"), "epsilon"),
+        (("epsilon: 1.0", "epsilon: 1.0, neighbours: none"), "neighbours"),
+        (("epsilon: 1.0", "epsilon: 1.0, split: unequal"), "split"),
+        (("epsilon: 1.0", "epsilon: 1.0, delta: 0.1"), "delta"),
         (("prior: 0.5", "prior: 2"), "prior"),
-        (("{success: 0.55}", "{success: 7}"), "at_most"),
+        (("belief: 0.07", "belief: 7"), "belief"),
+        (("{success: 0.55", "{success: 7"), "success"),
+        (("posterior: 0.12", "posterior: 12"), "posterior"),
+        (("error: 0.15", "kl: -1"), "at_most"),
+        (("[1, 2, 3, 4, 5, 6]", "[1, 1]"), "q0_groups"),
+        (("[1, 2, 3, 4, 5, 6]", "[1, everywhere]"), "q0_groups"),
+        (("groups: [1, 2, 3, 4, 5, 6]", "threshold: 0.5"), "q0_threshold"),
+        (("bounds: [0, 30000]", "bounds: [0, 30000]\n  size: public"), "q2_size"),
+        (("bounds: [0, 77]", "bounds: [0, 77]\n  rows: true"), "q1_rows"),
+        (("bounds: [0, 77]", "bounds: [0, 77]\n  share: 2"), "q1_share"),
         (("bounds: [0, 77]", "bounds: x"), "q1"),
         (("queries:", "questions:"), "queries"),
         (("title: ", "title: ["), ""),
@@ -90,6 +107,8 @@ def test_an_error_stands_by_its_field(client: Any, change: tuple[str, str], fiel
     assert page.status_code == 422
     told = re.findall(r'<p class="error" id="error-([a-z0-9_]*)"><span', page.text)
     assert told == ([field] if field else [])
+    if field.partition("_")[0] in ("q0", "q1", "q2") and field.endswith(("size", "rows", "share")):
+        assert '<details class="fold" open>' in page.text  # what is wrong is never folded away
 
 
 def test_files_of_a_report(client: Any, bundled: Any) -> None:
@@ -100,17 +119,71 @@ def test_files_of_a_report(client: Any, bundled: Any) -> None:
     assert client.get("/assess.html", params={"yaml": "x: 1"}).status_code == 422
 
 
-def test_the_example_of_each_table_is_a_release(text_of: Any) -> None:
-    from epsilens.plan.file import read_release
+def _through_the_form(release: Release) -> Release:
+    """The release that the form says, filled in with this one."""
+    plan = plan_of(release, release.data.table)
+    form = {k: v for k, v in plan.values.items() if isinstance(v, str)}
+    for i, query in enumerate(plan.queries):
+        form |= {f"q{i}_{k}": v for k, v in query.items()}
+    return read_release(to_yaml(form, {"quasi": plan.values["quasi"]}, release.data.table))
 
-    for table, text in EXAMPLES.items():
-        release = read_release(text)
-        plan = plan_of(release, table)
-        form = {k: v for k, v in plan.values.items() if isinstance(v, str)}
-        for i, query in enumerate(plan.queries):
-            form |= {f"q{i}_{k}": v for k, v in query.items()}
-        again = read_release(to_yaml(form, {"quasi": plan.values["quasi"]}, table))
-        assert again == release
+
+@pytest.mark.parametrize(
+    ("table", "file"), [("epsilens:rand-hie", "mental-visits.yaml"), ("epsilens:adult", "incomes.yaml")]
+)
+def test_the_example_of_each_table_is_the_one_that_is_shipped(table: str, file: str) -> None:
+    """The prefilled form, the file of ``examples/`` and the demo say the same plan."""
+    release = read_release(EXAMPLES[table])
+    assert release == read_release(Path(__file__).parents[2] / "examples" / file)
+    assert _through_the_form(release) == release
+    assert table != "epsilens:rand-hie" or release == read_release(RELEASE)
+
+
+EVERY_WORD = """title: Everything
+data:
+  table: epsilens:rand-hie
+  person: person
+  unit: plan
+  max_rows: 5
+  max_groups: 2
+  related: plan
+  quasi_identifiers: [site]
+  secret: {where: visits > 3, columns: [mental_cost, drug_cost]}
+queries:
+- {count: visits > 1, by: site, threshold: auto, rows: true, share: 0.4}
+- {histogram: plan, by: site, groups: [[1, a], [2, "b, c"], [3, null]], share: 0.25}
+- {average: income, bounds: [0, 30000.5], where: age > 30, size: public, name: 'Income, "over" 30', share: 0.25}
+- {sum: visits, bounds: [-1, 1], by: [site, year], threshold: 25.5, share: 0.1}
+mechanism: {noise: gaussian, epsilon: 0.3, delta: 1.0e-6, neighbours: replace}
+adversary: {prior: 0.25, belief: 0.1, baseline: 0.02, among: 10, knows: nothing, correlation: from data}
+limits: {success: 0.6, posterior: 0.3, attack_success: 0.1, auc: 0.7, error: 0.2}
+"""
+
+
+def test_every_word_goes_through_the_form() -> None:
+    """What the form can say comes back as it was."""
+    release = read_release(EVERY_WORD)
+    assert _through_the_form(release) == release
+
+
+def test_groups_are_read_as_they_are_typed() -> None:
+    form = {"q0_kind": "count", "q0_by": "town", "q0_groups": 'no, 007, 12, 1.50, "a, b", (empty)'}
+    made = read_release(to_yaml(form, {}, "epsilens:adult"))
+    assert made.queries[0].groups == ("no", "007", 12, "1.50", "a, b", None)
+    assert read_release(to_yaml({**form, "q0_by": ""}, {}, "epsilens:adult")).queries[0].groups is None
+
+
+def test_the_form_asks_for_the_names_of_groups(client: Any, text_of: Any) -> None:
+    """By a column without a list and without a threshold: a hint stands beside the fields, and the report agrees."""
+    page = client.get("/assess").text
+    hint = re.search(r'<p class="hint unnamed" id="names-q0">(.*?)</p>', page)
+    assert hint is not None
+    assert "a name that is there because of one person gives them away" in text_of(hint[1])
+    assert 'aria-describedby="names-q0 error-q0_groups"' in page
+    silent = EXAMPLES["epsilens:rand-hie"].replace("  groups: [1, 2, 3, 4, 5, 6]\n", "")
+    made = assess(silent)
+    assert not made.possible
+    assert made.recommended == 0
 
 
 def test_the_form_redirects_to_a_link(client: Any) -> None:

@@ -32,7 +32,8 @@ class Risk(Valued):
     is the risk at the recommended ε, ``needed`` the risk at the smallest ε that keeps the error tolerated.
     ``conclusive`` says that some answers leave no doubt, so that a reading of 1 is one and not a rounded number.
     ``exact`` says that some person can be found this easily, not only at most; ``from_data`` that whether this
-    adversary is met, or how strong they are, was found in the table.
+    adversary is met, or how strong they are, was found in the table. ``opposite`` is, for a belief, how strong belief
+    in the opposite can become.
     """
 
     key: str
@@ -51,6 +52,7 @@ class Risk(Valued):
     conclusive: bool = False
     exact: bool = False
     from_data: bool = False
+    opposite: float | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "arguments", Frozen(self.arguments))
@@ -110,6 +112,7 @@ def risks_of(setting: Setting) -> tuple[tuple[Risk, ...], list[str]]:
                 conclusive=_conclusive(adversary.reading, facing),
                 exact=facing.exact(reading.name, args),
                 from_data=adversary.from_data(setting),
+                opposite=facing.opposite(args["prior"]) if adversary.reading == "posterior" else None,
             )
         )
     return tuple(made), notes

@@ -36,6 +36,7 @@ _OF_DELTA = (*_AT_A_RATE, "success", "advantage", "posterior", "delta", "epsilon
 _GRID = 120  # tangents of an envelope
 _ROUGH = 0.05  # the width of a bracket that a search is content with
 _FROM, _UP_TO = 1e-9, 700.0  # the ε that are searched
+_TRIED = 200  # of them, where risk does not only grow
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,13 @@ class Facing:
             return self.possible
         alone = max(Facing((e,)).read(reading, arguments) for e in self.each)
         return math.isclose(alone, self.read(reading, arguments), rel_tol=1e-9, abs_tol=1e-12)
+
+    def opposite(self, prior: float) -> float:
+        """The strongest belief in the first world, where the second had this prior: it can be stronger than the other.
+
+        Where the loss is that of experiments, the larger of both orders is taken.
+        """
+        return max(_posterior(_reach(e.reverse()), 1 - prior) for e in self.each)
 
     def _from_delta(self, reading: str, arguments: Mapping[str, float]) -> float:
         match reading:
@@ -228,9 +236,14 @@ def largest_epsilon(
     if facing(planned).closed and reading in _OF_DELTA:
         if over(_UP_TO) <= 0:
             return _UP_TO
-        if over(_FROM) > 0:
-            raise unmet(_first(facing), lambda _: over(_FROM) + limit, "epsilon", wanted, limit, _FROM)
-        return last_safe(over, _FROM, _UP_TO)
+        safe, unsafe = _FROM, _UP_TO
+        if over(_FROM) > 0:  # a threshold hides nothing under too much noise: the ε that keep the limit lie between
+            tried = np.geomspace(_UP_TO, _FROM, _TRIED)
+            place = next((i for i, e in enumerate(tried) if over(float(e)) <= 0), None)
+            if place is None:
+                raise unmet(_first(facing), lambda _: over(_FROM) + limit, "epsilon", wanted, limit, _FROM)
+            safe, unsafe = float(tried[place]), float(tried[place - 1])
+        return last_safe(over, safe, unsafe)
 
     def one(place: int) -> float:
         return float(

@@ -200,6 +200,11 @@ class Look:
 
 def look(table: Any, needs: Sequence[Need], seen: Survey, *, split: bool = True, sums: bool = True) -> Look:
     """What these needs look at; with ``split`` they must be split by the same columns."""
+    ibis = need_ibis()
+    # The summed numbers first, in a step of their own: what is made of them would repeat how they are read.
+    summed = dict.fromkeys(n.query.column for n in needs if n.valued and n.query.column is not None)
+    numbers = {name: f"number{j}_" for j, name in enumerate(summed)}
+    table = table.mutate(**{new: value_of(table[name], "query") for name, new in numbers.items()})
     made: dict[str, Any] = {}
     found = Look(None)
     names: dict[Any, str] = {}  # what is computed already, under which name
@@ -228,7 +233,7 @@ def look(table: Any, needs: Sequence[Need], seen: Survey, *, split: bool = True,
         if not need.valued or query.column is None or query.bounds is None:
             continue
         name, grid = query.column, seen.grids[query.column]
-        number = value_of(table[name], "query")
+        number = table[numbers[name]]
         used = lambda need=need, number=number: _covers(table, need) & number.notnull()  # noqa: E731
         found.used[i] = once(("uses", condition, name), "u", used)
         if not sums:
@@ -242,7 +247,10 @@ def look(table: Any, needs: Sequence[Need], seen: Survey, *, split: bool = True,
             continue
         whole = grid.whole and low.is_integer() and high.is_integer()
         other = Grid.of(max(abs(low), abs(high)), seen.rows, whole)  # a finer one than wild values allow
-        cut = number.clip(lower=int(low), upper=int(high)) if other.whole else number.cast("float64").clip(low, high)
+        # Where there is no number this makes one up; no sum looks there.
+        ends = (int(low), int(high)) if other.whole else (low, high)
+        wide = number.cast("int64" if other.whole else "float64")
+        cut = ibis.greatest(ibis.least(wide, ibis.literal(ends[1])), ibis.literal(ends[0]))
         found.clamped[i] = tuple(
             once(("clamped", name, query.bounds, k), "b", lambda part=part: part)
             for k, part in enumerate(other.parts(cut))

@@ -128,7 +128,10 @@ def _written(table: str, person: _Column | None, known: list[_Column], columns: 
         "  - count: true".ljust(40) + "# people, or those who meet a condition: count: age > 30",
     ]
     if split is not None:
-        lines.append(f"    by: {_text(split.name)}")
+        lines += [
+            f"    by: {_text(split.name)}",
+            "    threshold: auto".ljust(40) + "# publish groups with enough people; or list them: groups: [a, b]",
+        ]
     if summed is not None:
         lines += [
             f"  - sum: {_text(summed.name)}",

@@ -26,9 +26,10 @@ from ..catalogue.said import EXPLAINED, reading_options
 from ..data.tables.source import bundled, names
 from ..errors import EpsilensError, InputError
 from . import questions
-from .assess_pages import Refused, assessed
+from .assess_pages import Refused, assessed, problem_at
 from .pages import render
 from .security import MOST_LIST
+from .shares_pages import Shares, shared
 
 __all__ = ["Failure", "docs_router", "make_router"]
 
@@ -102,6 +103,28 @@ class Assessed(_Answer):
     """An assessment: every number of the report."""
 
 
+class Division(BaseModel):
+    """One way to share ε."""
+
+    shares: list[float]
+    errors: list[float | None] = Field(
+        description="of each query, in the least accurate group, as a share of the answer; null where every answer is 0"
+    )
+
+
+class Resplit(_Answer):
+    """Other shares of ε, with their errors and risks."""
+
+    epsilon: float
+    queries: list[str]
+    shares: list[float]
+    errors: list[float | None]
+    risks: list[dict[str, Any]] = Field(description="each adversary: planned with these shares, and as assessed")
+    equal: Division
+    least_error: Division
+    looks_at_data: bool = Field(description="whether the least error was found by looking at the data")
+
+
 _BAD: dict[int | str, dict[str, Any]] = {
     422: {"model": Failure, "description": "something is wrong, or no parameter meets the limit; a sentence says what"},
     403: {"model": Failure, "description": "sent from another site"},
@@ -172,11 +195,17 @@ def _taking(
 def failure(error: EpsilensError) -> JSONResponse:
     """An error of the library as an answer."""
     problem = questions.problem_of(error)
-    status = error.status if isinstance(error, Refused) else 422
     body: dict[str, Any] = {"schema": SCHEMA, "error": problem.sentence, "field": problem.field or None}
     if problem.floor is not None:
         body["floor"] = problem.floor if math.isfinite(problem.floor) else None  # JSON has no infinity
-    return JSONResponse(body, status)
+    return JSONResponse(body, 422)
+
+
+def _unassessed(error: EpsilensError) -> JSONResponse:
+    """Why a release was not assessed; the field is the place in the release, such as ``queries.1.groups``."""
+    about = error.parameter if isinstance(error, InputError | Refused) else ""
+    problem = problem_at(error)
+    return JSONResponse({"schema": SCHEMA, "error": problem.sentence, "field": about or None}, problem.status)
 
 
 def _sent(request: Request, *without: str) -> dict[str, str]:
@@ -269,8 +298,17 @@ async def assess(request: Request) -> JSONResponse:
         try:
             made = await run_in_threadpool(assessed, request.app, text, Path(folder))
         except EpsilensError as error:
-            return failure(error)
+            return _unassessed(error)
     return JSONResponse(made["data"])
+
+
+async def shares(request: Request, sent: Shares) -> JSONResponse:
+    """Share ε differently among the queries of a release on a bundled table: the risks and errors that follow."""
+    with tempfile.TemporaryDirectory(prefix="epsilens-") as folder:
+        try:
+            return JSONResponse(await run_in_threadpool(shared, request.app, sent, Path(folder)))
+        except EpsilensError as error:
+            return _unassessed(error)
 
 
 def make_router() -> APIRouter:
@@ -290,6 +328,8 @@ def make_router() -> APIRouter:
     router.post("/assess", responses={200: {"model": Assessed}, **_BAD, **_BUSY}, openapi_extra={"requestBody": _BODY})(
         assess
     )
+    body = {"requestBody": {"description": "a release, and a number for each query: ε is shared in this proportion"}}
+    router.post("/assess/shares", responses={200: {"model": Resplit}, **_BAD, **_BUSY}, openapi_extra=body)(shares)
     return router
 
 

@@ -17,7 +17,7 @@ try:
     from fastapi.staticfiles import StaticFiles
     from starlette.exceptions import HTTPException
 
-    from . import api, assess_pages, notions_pages, pages
+    from . import api, assess_pages, notions_pages, pages, shares_pages
 except ImportError as error:
     if isinstance(error, MissingExtra):
         raise
@@ -52,6 +52,7 @@ def create_app(host: str = "127.0.0.1", limits: Limits | None = None) -> FastAPI
     app.state.limits, app.state.workers = within, Workers(within)
     app.include_router(pages.router)
     app.include_router(assess_pages.router)
+    app.include_router(shares_pages.router)
     app.include_router(notions_pages.router)
     app.include_router(api.make_router())
     app.include_router(api.docs_router)

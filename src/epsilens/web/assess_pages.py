@@ -20,10 +20,11 @@ from ..catalogue.readings import READINGS
 from ..data.tables.source import Bundled, bundled, names, source_of
 from ..errors import EpsilensError, InputError
 from .pages import Kept, as_json, attachment, render
-from .planform import EXAMPLES, KINDS, UPLOAD, check_size, columns_of, permitted, plan_of, to_yaml
+from .planform import EXAMPLES, KINDS, LIMITS, UPLOAD, check_size, columns_of, permitted, plan_of, to_yaml
 from .questions import Problem
+from .shares import panel_of
 
-__all__ = ["Upload", "assessed", "router"]
+__all__ = ["Refused", "Upload", "assessed", "fine", "problem_at", "router", "texts"]
 
 router = APIRouter(include_in_schema=False)
 
@@ -63,8 +64,8 @@ def assessed(app: Any, text: str, folder: Path, upload: Upload | None = None) ->
     if own and upload is not None:
         made = app.state.workers.run("assess", folder, yaml=text, table=str(upload.path), name=upload.name)
     else:
-        made = _kept.get(text, lambda: _fine(app.state.workers.run("assess", folder, yaml=text)))
-    return _fine(made)
+        made = _kept.get(text, lambda: fine(app.state.workers.run("assess", folder, yaml=text)))
+    return fine(made)
 
 
 class Refused(EpsilensError):  # noqa: N818 - reads as what it is
@@ -75,7 +76,8 @@ class Refused(EpsilensError):  # noqa: N818 - reads as what it is
         self.status, self.parameter = status, parameter
 
 
-def _fine(made: dict[str, Any]) -> dict[str, Any]:
+def fine(made: dict[str, Any]) -> dict[str, Any]:
+    """A worker's answer, unless it refused."""
     if "error" in made:
         raise Refused(str(made["error"]), int(made["status"]), made.get("parameter", ""))
     return made
@@ -112,6 +114,8 @@ def _show(
         view="Assess",
         stylesheets=["page.css", "assessment.css"],
         report=Markup(made["fragment"]) if made else "",
+        rest=Markup(made["rest"]) if made else "",
+        panel=panel_of(made["panel"], text, url if short else "") if made and made["panel"] else None,
         report_title=release.title if release is not None and made else "",
         problem=problem,
         plan=plan,
@@ -120,8 +124,8 @@ def _show(
         columns=columns,
         again=own and not made,
         kinds=KINDS,
-        limit_readings=[(n, r.label) for n, r in READINGS.items() if not (r.required or r.either)],
-        secret_example=_example(EXAMPLES.get(table, ""), "secret"),
+        limit_readings=[(n, r.label) for n, r in READINGS.items() if not (r.required or r.either) and n not in LIMITS],
+        secret_example=_example(EXAMPLES.get(table, ""), "where"),
         yaml=text,
         rows=max(12, min(text.count("\n") + 2, 30)),
         example_yaml=EXAMPLES.get(table, EXAMPLES[_DEFAULT]),
@@ -147,7 +151,8 @@ def _release(text: str) -> Any:
 
 def _mentioned(plan: Any) -> list[str]:
     """The columns a plan names, for a form that no longer has the table."""
-    found = [plan.values.get("person") or "", *plan.values["quasi"], *(q.get("by", "") for q in plan.queries)]
+    owners = [plan.values[key] for key in ("person", "unit", "related")]
+    found = [*owners, *plan.values["quasi"], *(q["by"] for q in plan.queries if q["by"] == q["by_shown"])]
     return list(dict.fromkeys(filter(None, found)))
 
 
@@ -171,15 +176,23 @@ def _downloads(made: Mapping[str, Any] | None, url: str) -> list[tuple[str, str,
 
 #: A part of a release, or what a check calls it, and the field that says it.
 _FIELDS = {
-    "table": "table", "data.table": "table", "person": "person", "data.person": "person", "data.max_rows": "max_rows",
+    "table": "table", "data.table": "table", "person": "person", "data.person": "person", "data.unit": "unit",
+    "data.max_rows": "max_rows", "data.max_groups": "max_groups",
     "quasi_identifiers": "quasi", "data.quasi_identifiers": "quasi", "secret": "secret", "data.secret": "secret",
+    "data.secret.name": "secret_name", "data.secret.columns": "secret_columns",
     "data.related": "related", "adversary.correlation": "related", "adversary.prior": "prior",
-    "adversary.among": "among", "mechanism.epsilon": "epsilon", "mechanism.delta": "delta", "delta": "delta",
-    "limits": "at_most", "queries": "queries",
+    "adversary.belief": "belief", "adversary.among": "among",
+    "adversary.baseline": "baseline", "mechanism.noise": "noise",
+    "mechanism.epsilon": "epsilon", "mechanism.delta": "delta", "delta": "delta",
+    "mechanism.neighbours": "neighbours", "mechanism.split": "split",
+    "limits": "at_most", "limits.error": "error", **{f"limits.{name}": name for name in LIMITS}, "queries": "queries",
 }  # fmt: skip
+#: The parts of a query that have a place of their own for what is wrong with them.
+_OF_QUERY = ("groups", "threshold", "name", "where", "rows", "size", "share")
 
 
-def _problem(error: EpsilensError) -> Problem:
+def problem_at(error: EpsilensError) -> Problem:
+    """An error as a sentence by the field it speaks of."""
     text = " ".join(str(error).split())
     about = error.parameter if isinstance(error, InputError | Refused) else ""
     sentence = f"{text[:1].upper()}{text[1:]}".rstrip(".") + "."
@@ -189,12 +202,15 @@ def _problem(error: EpsilensError) -> Problem:
 def _field(parameter: str) -> str:
     """The field of a part of the release: its own, or that of the part it belongs to.
 
-    >>> _field("limits.roc.at_most"), _field("queries.2.bounds"), _field("data.quasi_identifiers.1")
-    ('at_most', 'q1', 'quasi')
+    >>> _field("limits.roc.at_most"), _field("queries.2.bounds"), _field("queries.1.groups.3")
+    ('at_most', 'q1', 'q0_groups')
     """
     parts = parameter.split(".")
+    if parts[0] == "shares" and len(parts) > 1 and parts[1].isdigit():
+        return f"share{int(parts[1]) - 1}"
     if parts[0] == "queries" and len(parts) > 1 and parts[1].isdigit():
-        return f"q{int(parts[1]) - 1}"
+        place = f"q{int(parts[1]) - 1}"
+        return f"{place}_{parts[2]}" if len(parts) > 2 and parts[2] in _OF_QUERY else place
     known = (".".join(parts[:n]) for n in range(len(parts), 0, -1))
     return next((_FIELDS[place] for place in known if place in _FIELDS), "")
 
@@ -211,7 +227,7 @@ def assess_view(request: Request, yaml: str = "", table: str = _DEFAULT) -> Resp
         with tempfile.TemporaryDirectory(prefix="epsilens-") as folder:
             return _show(request, text=yaml, made=assessed(request.app, yaml, Path(folder)))
     except EpsilensError as error:
-        return _show(request, text=yaml, problem=_problem(error))
+        return _show(request, text=yaml, problem=problem_at(error))
 
 
 @router.get("/assess.html")
@@ -222,7 +238,7 @@ def assess_file(request: Request, yaml: str = "") -> Response:
         with tempfile.TemporaryDirectory(prefix="epsilens-") as folder:
             made = assessed(request.app, yaml, Path(folder))
     except EpsilensError as error:
-        problem = _problem(error)
+        problem = problem_at(error)
         return render(
             "message.html", problem.status, view="", heading="This cannot be assessed", sentence=problem.sentence
         )
@@ -232,7 +248,7 @@ def assess_file(request: Request, yaml: str = "") -> Response:
 
 
 async def _received(request: Request, folder: Path) -> tuple[FormData, Upload | None]:
-    form = await request.form(max_files=1, max_fields=400, max_part_size=1_000_000)
+    form = await request.form(max_files=1, max_fields=2_000, max_part_size=1_000_000)
     file = form.get("file")
     upload = None
     if isinstance(file, UploadFile) and file.filename:
@@ -244,7 +260,8 @@ async def _received(request: Request, folder: Path) -> tuple[FormData, Upload | 
     return form, upload
 
 
-def _texts(form: FormData) -> dict[str, str]:
+def texts(form: FormData) -> dict[str, str]:
+    """The entries that say something."""
     return {k: v.strip() for k, v in form.items() if isinstance(v, str) and v.strip()}
 
 
@@ -257,7 +274,7 @@ async def assess_sent(request: Request) -> Response:
     with tempfile.TemporaryDirectory(prefix="epsilens-") as folder:
         try:
             form, upload = await _received(request, Path(folder))
-            given = _texts(form)
+            given = texts(form)
             text = given.get("yaml", "").replace("\r\n", "\n")
             table = given.get("table", _DEFAULT)
             if not text:
@@ -270,7 +287,7 @@ async def assess_sent(request: Request) -> Response:
             made = await run_in_threadpool(assessed, request.app, text, Path(folder), upload)
             return _show(request, text=text, made=made, own=upload is not None)
         except EpsilensError as error:
-            return _show(request, text=text, problem=_problem(error), own=own)
+            return _show(request, text=text, problem=problem_at(error), own=own)
 
 
 @router.post("/assess/columns")
@@ -279,15 +296,13 @@ async def columns_sent(request: Request) -> Response:
     with tempfile.TemporaryDirectory(prefix="epsilens-") as folder:
         try:
             form, upload = await _received(request, Path(folder))
-            table = _texts(form).get("table", _DEFAULT)
+            table = texts(form).get("table", _DEFAULT)
             if upload is None:
                 if table == UPLOAD:
                     raise InputError("the file is missing: choose a CSV or Parquet file", parameter="table")
                 return _show(request, table=table if table in names() else _DEFAULT)
             ask = request.app.state.workers.run
-            made = _fine(
-                await run_in_threadpool(ask, "columns", Path(folder), table=str(upload.path), name=upload.name)
-            )
+            made = fine(await run_in_threadpool(ask, "columns", Path(folder), table=str(upload.path), name=upload.name))
             return _show(request, columns=[(str(n), str(kind)) for n, kind in made["columns"]], own=True)
         except EpsilensError as error:
-            return _show(request, table=UPLOAD, problem=_problem(error), own=True)
+            return _show(request, table=UPLOAD, problem=problem_at(error), own=True)

@@ -1,8 +1,9 @@
 """Assessments, each in a process of its own, which can be stopped and has little to spend.
 
 ``python -m epsilens.web.worker`` imports what an assessment needs, reads one request from standard input, answers with
-one JSON object on standard output and ends. The parent keeps one such process waiting, so that a request does not pay
-for the imports: see :class:`Workers`.
+one JSON object on standard output and ends; one that read no table and keeps nothing (other shares of a report) waits
+for the next. The parent keeps one such process waiting, so that a request does not pay for the imports: see
+:class:`Workers`.
 """
 
 from __future__ import annotations
@@ -21,39 +22,54 @@ from typing import Any
 
 from ..errors import EpsilensError, InputError
 from .security import Limits
+from .shares import carried, shown
 
 __all__ = ["Workers", "answer", "main"]
 
+#: Tasks after which a process is as it was before.
+_CLEAN = ("shares",)
 _TOO_LARGE = {"error": "the table needs more memory than the page allows: use the command line", "status": 413}
 
 
 def main() -> None:
-    """Wait for one request and answer it."""
+    """Wait for a request and answer it, until one has read a table."""
     result = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # whatever a library prints must not end up inside the answer
-    _limit(int(sys.argv[1]), int(sys.argv[2]))
+    seconds, memory = int(sys.argv[1]), int(sys.argv[2])
+    _limit_memory(memory)
+    _limit_time(seconds)
     _import()
-    text = sys.stdin.readline()
-    if not text:  # the server has gone
-        return
-    request = json.loads(text)
-    tempfile.tempdir = request["folder"]
-    json.dump(answer(request), result, allow_nan=False)
-    result.close()
-    os._exit(0)  # engines leave threads behind that would delay the end
+    for text in sys.stdin:
+        request = json.loads(text)
+        tempfile.tempdir = request["folder"]
+        _limit_time(seconds)
+        json.dump(answer(request), result, allow_nan=False)
+        result.write("\n")
+        result.flush()
+        if request["task"] not in _CLEAN:
+            os._exit(0)  # engines leave threads behind that would delay the end
 
 
-def _limit(seconds: int, memory: int) -> None:
+def _limit_memory(memory: int) -> None:
     try:
         import resource
     except ImportError:  # pragma: no cover - not on Windows; the parent still stops us by the clock
         return
     # Data, not address space: JavaScript engines reserve far more addresses than they use.
     resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
-    cores = os.cpu_count() or 1
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds * cores + 5, seconds * cores + 10))
     resource.setrlimit(resource.RLIMIT_FSIZE, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _limit_time(seconds: int) -> None:
+    """What the next request may take, on top of what was used so far."""
+    try:
+        import resource
+    except ImportError:  # pragma: no cover - not on Windows
+        return
+    used, hard = resource.getrusage(resource.RUSAGE_SELF), resource.getrlimit(resource.RLIMIT_CPU)[1]
+    most = int(used.ru_utime + used.ru_stime) + seconds * (os.cpu_count() or 1) + 5
+    resource.setrlimit(resource.RLIMIT_CPU, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
 
 
 def _import() -> None:
@@ -68,12 +84,12 @@ def _import() -> None:
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
-    """The answer to a request: ``task`` is columns or assess. An error is a sentence under ``error``."""
+    """The answer to a request: ``task`` is columns, assess or shares. An error is a sentence under ``error``."""
     try:
         path = request.get("table")
         if path:
             _check_unpacked(Path(path), request["unpacked"])
-        return {"columns": _columns, "assess": _assess}[request["task"]](request)
+        return {"columns": _columns, "assess": _assess, "shares": shown}[request["task"]](request)
     except EpsilensError as error:
         about = error.parameter if isinstance(error, InputError) else ""
         return {"error": _without(str(error), request), "status": 422, "parameter": about}
@@ -126,13 +142,26 @@ def _assess(request: dict[str, Any]) -> dict[str, Any]:
     from ..assessment.assessment import assess
     from ..plan.file import read_release
     from ..show.assessment.report import present
+    from ..show.assessment.split import HEADING
+    from ..show.document import Forms
     from ..show.render import html
 
     # The line break says that this is YAML: without one the library would take it for the name of a file.
     made = assess(read_release(request["yaml"] + "\n"), table=request.get("table"))
     document = present(made)
     parts = html.sections(document)
-    return {"data": made.to_dict(), "fragment": "\n".join(parts), "html": html.page(document, parts)}
+    packed = carried(made)
+    # The sliders stand after the section they are about.
+    headings = [section.heading for section in document.sections if Forms.PAGE in section.forms]
+    at = len(parts) - len(headings) + headings.index(HEADING) + 1 if HEADING in headings else len(parts)
+    return {
+        "data": made.to_dict(),
+        "fragment": "\n".join(parts[:at]),
+        "rest": "\n".join(parts[at:]),
+        "html": html.page(document, parts),
+        "basis": packed,
+        "panel": shown({"yaml": request["yaml"], "basis": packed}) if packed else None,
+    }
 
 
 class Workers:
@@ -196,20 +225,41 @@ class Workers:
         )
 
     def _ask(self, process: subprocess.Popen[str], request: dict[str, Any]) -> dict[str, Any]:
-        seconds = self.limits.assess_seconds
+        seconds, late = self.limits.assess_seconds, threading.Event()
+
+        def stop() -> None:
+            late.set()
+            process.kill()
+
+        clock = threading.Timer(seconds, stop)
+        clock.start()
+        clean = False
         try:
-            out, _ = process.communicate(json.dumps(request) + "\n", timeout=seconds)
-            made: dict[str, Any] = json.loads(out)
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.write(json.dumps(request) + "\n")
+            process.stdin.flush()
+            made: dict[str, Any] = json.loads(process.stdout.readline())
+            clean = request["task"] in _CLEAN and "error" not in made
             return made
-        except subprocess.TimeoutExpired:
-            return {"error": f"this took longer than {seconds:g} seconds: use the command line", "status": 503}
         except (ValueError, OSError):
+            if late.is_set():
+                return {"error": f"this took longer than {seconds:g} seconds: use the command line", "status": 503}
             return {
                 "error": "the table needs more time or memory than the page allows: use the command line",
                 "status": 413,
             }
         finally:
-            _stop(process)
+            clock.cancel()
+            if not (clean and self._returned(process)):
+                _stop(process)
+
+    def _returned(self, process: subprocess.Popen[str]) -> bool:
+        """Let a process wait for the next request, unless another one does."""
+        with self._lock:
+            if self._spare is None and not self._closed:
+                self._spare = process
+            return self._spare is process
 
 
 def _stop(process: subprocess.Popen[str]) -> None:

@@ -8,8 +8,10 @@ from decimal import ROUND_CEILING, Context, Decimal
 from typing import TYPE_CHECKING
 
 from ...catalogue.readings import find
+from ...data.queries import Noise
 from ...data.tables.source import Bundled, Url, source_of
 from ...errors import InputError
+from ...plan.noise import named_delta
 from ..words import apart, number, rounded_down, rounded_up, small
 
 if TYPE_CHECKING:
@@ -253,7 +255,11 @@ def facts(a: Assessment) -> list[tuple[str, str]]:
     split = "sharing ε equally" if r.queries[0].epsilon is None else "each with its own ε"
     made.append(("Queries", f"{many}, {split}" if many > 1 else "1"))
     noise = r.mechanism.noise.capitalize()
-    made.append(("Noise", noise if r.mechanism.delta is None else f"{noise}, δ = {small(r.mechanism.delta)}"))
+    gaussian = r.mechanism.noise is Noise.GAUSSIAN and r.mechanism.delta is not None
+    made.append(("Noise", f"{noise}, δ = {small(r.mechanism.delta or 0.0)}" if gaussian else noise))
+    names = named_delta(r, a.epsilon)
+    if names:
+        made.append(("Names of groups", "from the data" if names == 1 else f"by threshold, δ = {small(names)}"))
     made.append(("Planned", f"ε = {planned(a.epsilon)}"))
     first = next(iter(r.limits), None)
     told = [_limit(name, limited.at_most, first=name == first) for name, limited in r.risk_limits.items()]

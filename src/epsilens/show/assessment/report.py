@@ -42,10 +42,11 @@ from ..document import (
     plain_table,
     said,
 )
-from ..scan import alone
+from ..scan import alone, population
 from ..words import apart, frequencies, people_of_100
 from .data import release_values
 from .labels import FREQUENCIES, error, facts, group_name, planned, risk, share, title, value
+from .split import split_section
 from .tables import (
     accuracy_table,
     combinations,
@@ -58,7 +59,20 @@ from .tables import (
     risk_note,
     risk_table,
 )
-from .words import contradiction, disclosure, headline, lead, proposed, reached, second_name, share_of_people, status
+from .words import (
+    contradiction,
+    disclosure,
+    few_people,
+    headline,
+    lead,
+    proposed,
+    reached,
+    second_name,
+    share_of_people,
+    status,
+    together,
+    unseen,
+)
 
 if TYPE_CHECKING:
     from ...assessment.accuracy import QueryAccuracy
@@ -75,7 +89,8 @@ _NUMBERS = "The numbers behind this picture"
 def present(a: Assessment, day: date | None = None) -> Document:
     """The whole report; ``day`` is today unless given."""
     day = day or date.today()
-    sections = [_who(a), _curves(a), _isolation(a), _accuracy(a), _related(a), _tampering(a), _others(a)]
+    made = (_who, _curves, _isolation, _accuracy, split_section, _related, _tampering, _others)
+    sections = [section(a) for section in made]
     return Document(
         a.release.title,
         "Assessment of a planned release",
@@ -135,7 +150,9 @@ def _who(a: Assessment) -> Section:
         Paragraph(said(risk_note(a)), Tone.NOTE, Forms.RUNNING),
         Paragraph(said(f"{bars} {risk_note(a)}"), Tone.NOTE, Forms.PAGE),
     )
-    return Section("Who could learn what", (risk_table(a), *notes), side, "out of 100")
+    warned = [Paragraph(said(f"▲ {text}"), Tone.WARNING) for text in (unseen(a),) if text]
+    several = Paragraph(said(together(a)))
+    return Section("Who could learn what", (risk_table(a), *notes, several, *warned), side, "out of 100")
 
 
 def _curves(a: Assessment) -> Section:
@@ -172,7 +189,8 @@ def _accuracy(a: Assessment) -> Section:
         "How accurate the answers are",
         (
             accuracy_table(a),
-            error_parts(a),
+            Part(f"What the error is made of, at ε = {planned(a.epsilon)}", (error_parts(a),)),
+            *(Paragraph(said(f"▲ {text}"), Tone.WARNING) for text in few_people(a)),
             *(
                 (Paragraph(said(_PROPOSED), Tone.NOTE), Items(tuple(proposed(a, p) for p in a.proposals)))
                 if a.proposals
@@ -227,18 +245,22 @@ def _isolation(a: Assessment) -> Section | None:
     scan, found = a.scan, combinations(a)
     if scan is None:
         return None
-    side = "A person alone in a combination of columns can be singled out by two answers that differ only by them."
+    side = (
+        "A person alone in a combination of columns can be singled out by answers that differ only by them; such "
+        "questions need not be among the planned ones."
+    )
     heading = "Who can be isolated"
     if found is None or not found.rows:
         return Section(heading, (Paragraph(said(scan.sentence)),), side, forms=Forms.KEPT)
     many, where = alone(scan)
     start = Span(many, "strong") if scan.isolated else Span(many)
     told = (start, Span(f" in this table {where}{_most(a)}"))
+    beyond = tuple(Paragraph(said(text), Tone.NOTE) for text in population(scan))
     every = len(scan.subsets)
     some = f"{len(found.rows)} of the {every} combinations; all are in the JSON form."
     foot = (Paragraph(said(some), Tone.NOTE),) if len(found.rows) < every else ()
     listed = found if scan.isolated else replace(found, forms=Forms.RUNNING)  # a picture of nothing
-    return Section(heading, (Paragraph(told), listed, *foot), side, forms=Forms.KEPT)
+    return Section(heading, (Paragraph(told), listed, *foot, *beyond), side, forms=Forms.KEPT)
 
 
 def _most(a: Assessment) -> str:

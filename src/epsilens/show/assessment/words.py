@@ -38,10 +38,12 @@ if TYPE_CHECKING:
     from ...assessment.proposals import Proposal
 
 __all__ = [
-    "contradiction", "disclosure", "error_at", "headline", "lead", "proposed", "reached", "second_name", "sentence",
-    "share_of_people", "status",
+    "asked_secret", "contradiction", "disclosure", "error_at", "few_people", "headline", "lead", "proposed", "reached",
+    "second_name", "sentence", "share_of_people", "status", "together", "unseen",
 ]  # fmt: skip
 
+#: A group with fewer people is marked.
+FEW = 10
 #: Readings that are guesses made over and over about one person, and not beliefs or shares.
 _GUESSED = ("success", "attack_success", "recall", "roc", "auc")
 
@@ -145,6 +147,9 @@ def _consequence(a: Assessment, r: Risk) -> Said:
         spans += [Span(without, "strong"), Span(" too.")]
     if rest:
         spans += [Span(" Your limit is "), Span(f"{rest[0].removesuffix(' times of 100')}.", "strong")]
+    if r.opposite is not None:
+        there, here = frequencies(r.opposite, 1 - r.arguments["prior"])
+        spans.append(Span(f" Belief in the opposite can rise from {here} to {there}."))
     return (*spans, *_typical(a))
 
 
@@ -157,6 +162,38 @@ def _typical(a: Assessment) -> Said:
     who = f"the typical one of {found.people:,} people of this table" if found.people > 1 else "the one person here"
     most = "" if found.people == 1 or middle == most else f", {most} for the most exposed of them"
     return (Span(f" The membership test is right {middle} for {who}{most}."),)
+
+
+def together(a: Assessment) -> str:
+    """What several people reveal together, a household say."""
+    if not a.together:
+        return ""
+    told = times(*(p for _, p in a.together), per="of")
+    each = ", ".join(f"{k} people {text}" for (k, _), text in zip(a.together, told, strict=True))
+    return f"Whether several people are all in the table or none of them, a household say, is guessed right: {each}."
+
+
+def few_people(a: Assessment) -> tuple[str, ...]:
+    """The queries some of whose groups have few people: their answers are about them."""
+    made = []
+    for q in a.queries:
+        few = sum(0 < answer.people < FEW for answer in q.answers)
+        if few and len(q.answers) > 1:
+            groups = "1 group" if few == 1 else f"{few:,} groups"
+            made.append(f"{groups} of “{title(a, q)}” have fewer than {FEW} people: what is said there is about them.")
+    return tuple(made)
+
+
+def unseen(a: Assessment) -> str:
+    """The warning where a limit on right guesses cannot see what the release tells."""
+    prior = a.release.adversary.prior
+    if prior == 0.5 or "success" not in a.release.risk_limits:
+        return ""
+    base = times(max(prior, 1 - prior), per="of")[0]
+    return (
+        f"A guess that ignores the release is already right {base}, because the adversary’s prior is {prior:g}: a "
+        "limit on right guesses sees little of what the release tells. Limit posterior instead, or roc."
+    )
 
 
 def asked_secret(a: Assessment) -> str:

@@ -40,6 +40,40 @@
       waiting = window.setTimeout(() => window.htmx.trigger(form, "adjust"), 300);
     }
   });
+  // -- shares of ε: moving one makes the others give way or grow, so that all keep adding up to 100 ----------------
+  const LEAST = 0.1;
+  const two = (x) => Math.round(100 * x) / 100;
+  const shareOf = (slider) => document.getElementById(slider.dataset.share);
+  const put = (slider, share, typed) => {
+    if (!typed) shareOf(slider).value = String(share);
+    slider.value = String(share);
+    slider.setAttribute("aria-valuetext", `${share}%`);
+  };
+  const share = (form, moved, wanted, typed) => {
+    const others = all("input[data-share]", form).filter((slider) => slider !== moved);
+    const now = two(Math.min(Math.max(wanted, LEAST), 100 - LEAST * others.length));
+    const before = others.map((slider) => Math.max(Number(shareOf(slider).value) || 0, LEAST));
+    const sum = before.reduce((a, b) => a + b, 0);
+    const after = before.map((x) => Math.max(two(x * (100 - now) / sum), LEAST));
+    const largest = after.indexOf(Math.max(...after));
+    after[largest] = two(after[largest] + 100 - now - after.reduce((a, b) => a + b, 0));
+    put(moved, now, typed);
+    others.forEach((slider, i) => put(slider, after[i], false));
+  };
+  document.addEventListener("input", (event) => {
+    const target = event.target, form = target.closest("form.share-form");
+    if (!form) return;
+    window.clearTimeout(waiting);
+    if (target.type === "range") {
+      share(form, target, Number(target.value), false);
+      window.htmx.trigger(form, "adjust");
+      return;
+    }
+    const typed = Number(target.value.trim().replace("%", "").replace(",", "."));
+    const slider = $(`input[data-share="${target.id}"]`, form);
+    if (slider && typed > 0 && typed < 100) share(form, slider, typed, true);
+    waiting = window.setTimeout(() => window.htmx.trigger(form, "adjust"), 300);
+  });
   // A slider has a thousand steps, too many for the arrow keys: they move it by ten, Page Up and Down by a hundred.
   document.addEventListener("keydown", (event) => {
     const slider = event.target;
@@ -47,7 +81,7 @@
     const steps = { ArrowRight: 10, ArrowUp: 10, ArrowLeft: -10, ArrowDown: -10, PageUp: 100, PageDown: -100 };
     if (!(event.key in steps)) return;
     event.preventDefault();
-    slider.value = String(Number(slider.value) + steps[event.key]);
+    slider.value = String(Number(slider.value) + steps[event.key] * (slider.dataset.share ? 0.1 : 1));
     slider.dispatchEvent(new Event("input", { bubbles: true }));
   });
 
@@ -67,17 +101,19 @@
 
   // -- while computing --------------------------------------------------------------------------------------------
   let late = 0;
-  const busy = (on) => {
+  const busy = (on, where) => {
     window.clearTimeout(late);
-    const result = $("#result"), note = $("#computing");
+    const result = where && where.closest("#shares") ? $("#shared") : $("#result"), note = $("#computing");
     if (result) { result.classList.toggle("busy", on); result.setAttribute("aria-busy", String(on)); }
     if (on) late = window.setTimeout(() => { note.hidden = false; }, 300);
     else note.hidden = true;
   };
-  document.addEventListener("htmx:beforeRequest", () => busy(true));
-  document.addEventListener("htmx:afterRequest", () => busy(false));
+  document.addEventListener("htmx:beforeRequest", (event) => busy(true, event.detail.elt));
+  document.addEventListener("htmx:afterRequest", (event) => busy(false, event.detail.elt));
   document.addEventListener("htmx:sendError", () => say("The server does not answer. Is it still running?"));
-  document.addEventListener("submit", (event) => { if (!event.target.hasAttribute("hx-get")) busy(true); });
+  document.addEventListener("submit", (event) => {
+    if (!event.target.hasAttribute("hx-get") && !event.target.hasAttribute("hx-post")) busy(true);
+  });
   window.addEventListener("pageshow", () => busy(false));
 
   // -- after a swap: announce it, once things have settled --------------------------------------------------------
@@ -93,12 +129,13 @@
       else if (field) field.removeAttribute("aria-invalid");
     }
   };
-  document.addEventListener("htmx:afterSettle", () => {
+  document.addEventListener("htmx:afterSettle", (event) => {
     settle();
     fold(false);
-    const result = $("#result");
+    const shares = event.detail.elt.closest("#shares");
+    const result = shares || $("#result");
     const wrong = $("p.error.alone", result);
-    const words = wrong || $(".lead", result);
+    const words = wrong || $(shares ? ".told" : ".lead", result);
     if (words) say(words.textContent.replace("▲", "").trim());
   });
 

@@ -1,0 +1,176 @@
+"""Sharing ε differently on the page: what a report carries with it, and the answer to other shares.
+
+The server keeps nothing about an uploaded table once its report is sent, so the page itself carries what another
+division needs (:class:`~epsilens.assessment.shares.Basis`: a few kilobytes, no names of groups) and sends it back with
+the shares. It comes from outside then, like any entry: it is read as plain data, in a worker whose time and memory are
+limited, and what it says is shown to nobody but its sender.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import math
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from markupsafe import Markup
+
+from ..errors import InputError
+
+if TYPE_CHECKING:
+    from ..assessment.assessment import Assessment
+    from ..assessment.shares import Basis
+
+__all__ = ["MOST_PACKED", "carried", "panel_of", "percentages", "shares_of", "shown"]
+
+#: A report with more than this to carry (thousands of groups) is not offered with sliders.
+MOST_PACKED = 500_000
+_MOST_UNPACKED = 20_000_000
+
+
+def carried(a: Assessment) -> str:
+    """What the page carries: packed text; empty for one query, or where it would be too much."""
+    from ..assessment.shares import basis_of
+    from ..show.assessment.labels import title
+
+    basis = basis_of(a)
+    if basis is None:
+        return ""
+    text = json.dumps({"names": [title(a, q) for q in a.queries], "basis": basis}, default=_plain)
+    packed = base64.urlsafe_b64encode(zlib.compress(text.encode(), 9)).decode()
+    return packed if len(packed) <= MOST_PACKED else ""
+
+
+def _plain(value: Any) -> dict[str, Any]:
+    if is_dataclass(value):
+        return {f.name: getattr(value, f.name) for f in fields(value)}
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(type(value).__name__)
+
+
+@cache
+def _reader() -> Any:
+    from pydantic import TypeAdapter
+
+    from ..assessment.shares import Basis
+
+    return TypeAdapter(Basis)
+
+
+def _unpacked(packed: str) -> tuple[list[str], Basis]:
+    from pydantic import ValidationError
+
+    try:
+        unpacking = zlib.decompressobj()
+        text = unpacking.decompress(base64.urlsafe_b64decode(packed), _MOST_UNPACKED)
+        held = json.loads(text)
+        return [str(name) for name in held["names"]], _reader().validate_python(held["basis"])
+    except (ValueError, KeyError, TypeError, zlib.error, binascii.Error, RecursionError, ValidationError):
+        raise InputError(
+            "the shares came without the report they belong to: open the report again", parameter="shares"
+        ) from None
+
+
+def shares_of(texts: Sequence[str]) -> list[float]:
+    """The shares as they were typed, out of 100 or of anything.
+
+    >>> shares_of(["50", "25 %", "25"])
+    [50.0, 25.0, 25.0]
+    """
+    made = []
+    for i, text in enumerate(texts):
+        try:
+            share = float(text.strip().removesuffix("%").replace(",", "."))
+        except ValueError:
+            share = math.nan
+        if not (0 < share < 1e9):
+            raise InputError(
+                f"the share of query {i + 1} is {text.strip()[:20]!r}: give a number above 0, 25 for a quarter of ε",
+                parameter=f"shares.{i + 1}",
+            )
+        made.append(share)
+    return made
+
+
+def percentages(shares: Sequence[float]) -> list[str]:
+    """Shares of 1 out of 100, with two decimals at most; together they are 100.
+
+    >>> percentages([1 / 3, 1 / 3, 1 / 3]), percentages([0.5, 0.4999995, 0.0000005])
+    (['33.34', '33.33', '33.33'], ['49.99', '50', '0.01'])
+    """
+    hundredths = [max(round(10_000 * share), 1) for share in shares]
+    largest = hundredths.index(max(hundredths))
+    hundredths[largest] += 10_000 - sum(hundredths)
+    return [f"{h / 100:.2f}".rstrip("0").rstrip(".") for h in hundredths]
+
+
+def shown(request: Mapping[str, Any]) -> dict[str, Any]:
+    """The answer to ``shares`` of a report, to a named division (``to``: equal, least error), or to its own.
+
+    Numbers, and the pieces of the page; ``yaml`` becomes the plan with these shares.
+    """
+    import yaml
+
+    from ..assessment.shares import resplit
+    from ..assessment.split import division
+    from ..plan.file import read_release
+    from ..plan.words import Split
+    from ..show.assessment.labels import share
+    from ..show.assessment.split import resplit_data, resplit_sentence, resplit_table
+    from ..show.render import html
+
+    plan = read_release(request["yaml"] + "\n")
+    names, basis = _unpacked(request["basis"])
+    if not len(names) == len(basis.answers) == len(plan.queries):
+        raise InputError("the shares belong to another plan: open the report again", parameter="shares")
+    named = {Split.EQUAL.value: basis.split.equal.shares, Split.LEAST_ERROR.value: basis.split.best.shares}
+    assessed = named[plan.mechanism.split] if plan.mechanism.split is Split.LEAST_ERROR else plan.shares
+    found = resplit(plan, basis, request.get("shares") or named.get(request.get("to", ""), assessed))
+    before = division(plan, basis.answers, plan.epsilon, assessed)
+    allowed = plan.error_limit
+    shares, errors = found.division.shares, found.division.errors
+    return {
+        "data": resplit_data(basis, found, names),
+        "names": names,
+        "shares": percentages(shares),
+        "errors": [
+            {
+                "text": share(e, allowed) if math.isfinite(e) else "",
+                "before": share(b, allowed) if math.isfinite(b) else "",
+                "over": allowed is not None and math.isfinite(e) and e > allowed,
+            }
+            for e, b in zip(errors, before.errors, strict=True)
+        ],
+        "sentence": str(html.said(resplit_sentence(basis, before, found))),
+        "table": str(html.blocks((resplit_table(basis, found),))),
+        "yaml": _written(yaml.safe_load(request["yaml"]), shares, plan.epsilon),
+        "title": plan.title,
+        "basis": request["basis"],
+    }
+
+
+def panel_of(made: Mapping[str, Any], text: str, url: str) -> dict[str, Any]:
+    """The answer as the template takes it; ``text`` is the report's plan, ``url`` its own address if it has one."""
+    other = f"/assess?{urlencode({'yaml': made['yaml']})}"
+    pieces = {key: Markup(made[key]) for key in ("sentence", "table")}
+    rows = list(zip(made["names"], made["shares"], made["errors"], strict=True))
+    return {**made, **pieces, "rows": rows, "given": text, "back": url, "url": other if url else ""}
+
+
+def _written(release: dict[str, Any], shares: Sequence[float], epsilon: float) -> str:
+    """The plan with these shares, as YAML."""
+    import yaml
+
+    hundredths = [float(text) / 100 for text in percentages(shares)]
+    for query, one in zip(release["queries"], hundredths, strict=True):
+        query.pop("epsilon", None)
+        query["share"] = round(one, 4)
+    release["mechanism"] = {k: v for k, v in release["mechanism"].items() if k != "split"} | {"epsilon": epsilon}
+    return yaml.safe_dump(release, sort_keys=False, allow_unicode=True, default_flow_style=None, width=100)
