@@ -39,7 +39,7 @@ from .verdict import Verdict, allowed_by, judge, needed_by
 
 __all__ = ["Assessment", "Curve", "Risk", "assess"]
 
-SCHEMA = 1
+SCHEMA = 2
 
 
 @dataclass(frozen=True, eq=False, repr=False)

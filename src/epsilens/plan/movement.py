@@ -267,6 +267,8 @@ def _possible(
     settled = {column for where in conditions for column in columns_of(where)}
     if any(len({*told}) < len(told) for told in map(_told, conditions)):
         return False  # two terms about one column may exclude each other
+    if any(one.named and one.data.unit for one in moving):
+        return False  # a household's people are few: they cannot be alone in several groups at their most
     if len(conditions) > 1 or len(set(values)) < len(values) or settled & named or (settled | named) & set(values):
         return False
     replaces = question is not Question.MEMBERSHIP or plan.mechanism.neighbours is Neighbours.REPLACE

@@ -230,7 +230,9 @@ class _Plan:
         shift = int(owners[0] >= 0)
         owner = owner + shift - 1  # −1 for shared ones, then from 0
         owners = owners if shift else owners[1:]
-        likes = tuple(tuple(np.searchsorted(answers, simple.get(int(o), ())).tolist()) for o in owners)
+        mine = set(answers.tolist())  # a person in several components has their one or two answers in one of them
+        own = (simple.get(int(o), ()) for o in owners)
+        likes = tuple(tuple(np.searchsorted(answers, way).tolist()) if mine.issuperset(way) else () for way in own)
         key = (tuple(self.query[answers].tolist()), local.tobytes(), owner.tobytes(), likes)
         if key not in seen:
             seen[key] = tuple(self._described(answers, local, owner, likes))

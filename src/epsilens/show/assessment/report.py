@@ -46,6 +46,7 @@ from ..scan import alone, population
 from ..words import apart, frequencies, people_of_100
 from .data import release_values
 from .labels import FREQUENCIES, error, facts, group_name, planned, risk, share, title, value
+from .split import split_section
 from .tables import (
     accuracy_table,
     combinations,
@@ -88,7 +89,8 @@ _NUMBERS = "The numbers behind this picture"
 def present(a: Assessment, day: date | None = None) -> Document:
     """The whole report; ``day`` is today unless given."""
     day = day or date.today()
-    sections = [_who(a), _curves(a), _isolation(a), _accuracy(a), _related(a), _tampering(a), _others(a)]
+    made = (_who, _curves, _isolation, _accuracy, split_section, _related, _tampering, _others)
+    sections = [section(a) for section in made]
     return Document(
         a.release.title,
         "Assessment of a planned release",
@@ -187,7 +189,7 @@ def _accuracy(a: Assessment) -> Section:
         "How accurate the answers are",
         (
             accuracy_table(a),
-            error_parts(a),
+            Part(f"What the error is made of, at ε = {planned(a.epsilon)}", (error_parts(a),)),
             *(Paragraph(said(f"▲ {text}"), Tone.WARNING) for text in few_people(a)),
             *(
                 (Paragraph(said(_PROPOSED), Tone.NOTE), Items(tuple(proposed(a, p) for p in a.proposals)))

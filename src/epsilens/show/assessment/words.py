@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from ...assessment.proposals import Proposal
 
 __all__ = [
-    "asked_secret", "contradiction", "disclosure", "error_at", "few_people", "headline", "lead", "proposed", "reached", "second_name", "sentence",
-    "share_of_people", "status", "together", "unseen",
+    "asked_secret", "contradiction", "disclosure", "error_at", "few_people", "headline", "lead", "proposed", "reached",
+    "second_name", "sentence", "share_of_people", "status", "together", "unseen",
 ]  # fmt: skip
 
 #: A group with fewer people is marked.
@@ -191,8 +191,8 @@ def unseen(a: Assessment) -> str:
         return ""
     base = times(max(prior, 1 - prior), per="of")[0]
     return (
-        f"A guess that ignores the release is already right {base}, because the adversary’s prior is {prior:g}: a limit "
-        "on right guesses sees little of what the release tells. Limit posterior instead, or roc at few false alarms."
+        f"A guess that ignores the release is already right {base}, because the adversary’s prior is {prior:g}: a "
+        "limit on right guesses sees little of what the release tells. Limit posterior instead, or roc."
     )
 
 
