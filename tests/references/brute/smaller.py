@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from tests.assessment.brute.conditions import All, Cell, Condition, Not
-from tests.assessment.brute.worlds import Ask, Case
+from tests.references.brute.conditions import All, Cell, Condition, Not
+from tests.references.brute.worlds import Ask, Case
 
 __all__ = ["enriched", "shrunk"]
 

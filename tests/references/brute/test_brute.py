@@ -14,13 +14,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from scipy.integrate import quad
-from tests.assessment.brute.apart import make_apart, risks_apart
-from tests.assessment.brute.compare import BRACKET, assessed, assessed_by_plan, at, compare
-from tests.assessment.brute.conditions import Compare, Empty
-from tests.assessment.brute.laws import Pair, laplace_delta
-from tests.assessment.brute.plans import cases, make
-from tests.assessment.brute.smaller import enriched
-from tests.assessment.brute.worlds import Ask, Case, Question, worst_pairs
+from tests.references.brute.apart import make_apart, risks_apart
+from tests.references.brute.compare import BRACKET, assessed, assessed_by_plan, at, compare
+from tests.references.brute.conditions import Compare, Empty
+from tests.references.brute.laws import Pair, laplace_delta
+from tests.references.brute.plans import cases, make
+from tests.references.brute.smaller import enriched
+from tests.references.brute.worlds import Ask, Case, Question, worst_pairs
 
 import epsilens as el
 
