@@ -38,8 +38,8 @@ def split_section(a: Assessment) -> Section | None:
         note = "Where bounds or limits lose more than any noise, the best division goes by the noise alone."
         blocks.append(Paragraph(said(note), Tone.NOTE))
     side = (
-        "A query with a larger share of ε has less noise. The error is that of the least accurate published group, as a share of "
-        "its answer; 95 of 100 releases keep within it."
+        "A query with a larger share of ε has less noise. The error is that of the least accurate published group, as "
+        "a share of its answer; 95 of 100 releases keep within it."
     )
     return Section(HEADING, tuple(blocks), side, "error as a share of the answer")
 
