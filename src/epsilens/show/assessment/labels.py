@@ -103,12 +103,12 @@ def error(x: float) -> str:
 
 
 def share(x: float, limit: float | None = None, *, spoken: bool = False) -> str:
-    """An error as a share of the answer; one that breaks its limit never reads as the limit.
+    """An error as a share of the answer, never below it; one that breaks its limit never reads as the limit.
 
     In a sentence (``spoken``) it has no decimals from 10% on.
 
     >>> share(0.1348), share(0.15004, 0.15), share(4e-5), share(12.345), share(float("inf"))
-    ('13.5%', '15.004%', '<0.1%', '1,234%', 'no share')
+    ('13.5%', '15.004%', '<0.1%', '1,235%', 'no share')
     >>> share(0.33, 0.15, spoken=True), share(0.151, 0.15, spoken=True), share(0.025, spoken=True)
     ('33%', '15.1%', '2.5%')
     """
@@ -119,7 +119,8 @@ def share(x: float, limit: float | None = None, *, spoken: bool = False) -> str:
     places = 1 if x < (0.1 if spoken else 1) else 0
     while limit is not None and x > limit and places < 12 and f"{100 * x:.{places}f}" == f"{100 * limit:.{places}f}":
         places += 1
-    return f"{100 * x:,.{places}f}%"
+    up = math.ceil(100 * x * 10**places - 1e-6) / 10**places
+    return f"{up:,.{places}f}%"
 
 
 def percent(limit: float) -> str:
