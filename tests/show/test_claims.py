@@ -68,7 +68,7 @@ NAMES: dict[str, Any] = {
 @cache
 def bundled(name: str) -> pd.DataFrame:
     with open_table(name, None) as opened:
-        return pd.DataFrame(opened.table.execute())
+        return pd.DataFrame(opened.table.to_pyarrow().to_pandas())
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ class Report:
             average = ratio((f.income - 15000).sum(), len(f), 75_000 / (e[2] / 2), 5 / (e[2] / 2))
             return [twenty / e[0] / visited.min(), 385 * twenty / e[1] / total, average / f.income.mean()]
         rich = f[f.income == ">50K"].groupby("occupation", dropna=False).size()
-        shown = rich[rich >= 2 * threshold(e[0], 1e-6 * e[0] / epsilon)].min()
+        shown = rich[rich >= published(e[0], 1e-6 * e[0] / epsilon)].min()
         whole, b = float(f.capital_gain.sum()), 20_000 / e[1]
         bias = whole - float(f.capital_gain.clip(0, 20_000).sum())
         hours = [
@@ -165,11 +165,16 @@ class Report:
 
 def psi(epsilon: float, delta: float) -> float:
     """How far apart normal noise may hold two answers, in σ, to be (ε, δ)."""
-    return float(brentq(lambda p: gaussian_delta(p, epsilon) - delta, 1e-6, 50.0, xtol=1e-13))
+    return float(brentq(lambda p: gaussian_delta(p, epsilon) - delta, 1e-12, 50.0, xtol=1e-15))
 
 
 def threshold(epsilon: float, delta: float) -> int:
     return math.ceil(1 + math.log(1 / (2 * delta)) / epsilon)
+
+
+def published(epsilon: float, delta: float) -> float:
+    """The smallest group that at least 95 of 100 releases publish."""
+    return threshold(epsilon, delta) + math.log(10) / epsilon
 
 
 def biased(bias: float, b: float) -> float:
@@ -177,10 +182,11 @@ def biased(bias: float, b: float) -> float:
     return b * math.log(10) + b * float(np.logaddexp(bias / b, -bias / b))
 
 
+@cache
 def ratio(total: float, size: int, noise: float, rows: float) -> float:
-    """95% error of (total + noise)/(size + noise), from 400,000 draws: to one in a hundred."""
+    """95% error of (total + noise)/(size + noise), from 100,000 draws: to two in a hundred."""
     rng = np.random.default_rng(1)
-    drawn = (total + rng.laplace(0, noise, 400_000)) / (size + rng.laplace(0, rows, 400_000))
+    drawn = (total + rng.laplace(0, noise, 100_000)) / (size + rng.laplace(0, rows, 100_000))
     return float(np.quantile(np.abs(drawn - total / size), 0.95))
 
 
@@ -267,16 +273,17 @@ def lead_number(r: Report, m: Match) -> None:
 
 
 def typical(r: Report, m: Match) -> None:
-    """People of the table, each by hand: a sample of 300 has its median between the .4 and .6 quantiles."""
+    """People of the table, each by hand: two samples of 300 have medians between each other's .4 and .6
+    quantiles (3.5 standard errors)."""
     f, e = r.frame, [r.a.epsilon * s for s in r.shares]
     assert int(m["people"]) == min(300, r.person.nunique())
     if r.name == "demo":
-        f = f[f.person.isin(np.random.default_rng(2).choice(f.person.unique(), 800, replace=False))]
+        f = f[f.person.isin(np.random.default_rng(2).choice(f.person.unique(), 300, replace=False))]
         f = f.assign(visits=f.visits.clip(0, 77), income=f.income.clip(0, 30_000) - 15_000, hit=f.mental_visits > 0)
         g = f.groupby("person").agg(hit=("hit", "max"), v=("visits", "sum"), i=("income", "sum"), n=("income", "size"))
         moved = [g.hit * e[0], g.v / 385 * e[1], g.i.abs() / 75_000 * e[2] / 2, g.n / 5 * e[2] / 2]
     elif r.name == "incomes":
-        f = f.sample(800, random_state=2)
+        f = f.sample(300, random_state=2)
         hours = (f.hours_per_week.clip(0, 80) - 40).abs() / 40
         moved = [(f.income == ">50K") * e[0], f.capital_gain.clip(0, 20_000) / 20_000 * e[1], hours * e[2] / 2]
         moved.append(pd.Series(e[2] / 2, f.index))
@@ -319,8 +326,10 @@ def smallest(r: Report, m: Match) -> None:
 
 def out_of_100(r: Report, m: Match) -> None:
     for risk in r.a.risks:
-        shown = re.search(re.escape(risk.name) + r" \*? ?([\d.]+) ([\d.]+)", r.text)
-        assert shown and abs(float(shown[2]) - 100 * risk.planned) <= 0.5 and float(shown[1]) == 100 * risk.baseline
+        shown = re.search(re.escape(risk.name) + r" (?:\* )?([\d.]+) (?:> )?([\d.]+)", r.text)
+        assert shown is not None
+        assert abs(float(shown[2]) - 100 * risk.planned) <= 0.5
+        assert float(shown[1]) == pytest.approx(100 * risk.baseline)
 
 
 def most(r: Report, m: Match) -> None:
@@ -375,8 +384,8 @@ def revealed(r: Report, m: Match) -> None:
 
 def listing_helps(r: Report, m: Match) -> None:
     query = {**NAMES["queries"][0]}
-    for more in ({"groups": ["a", "b", "c"]}, {"threshold": "auto"}):
-        noise = {**NAMES["mechanism"], "delta": 1e-6}
+    for more, delta in (({"groups": ["a", "b", "c"]}, {}), ({"threshold": "auto"}, {"delta": 1e-6})):
+        noise = {**NAMES["mechanism"], **delta}
         assert assess({**NAMES, "queries": [{**query, **more}], "mechanism": noise}, table=STAYS).recommended > 0
 
 
@@ -508,11 +517,19 @@ def less_noise(r: Report, m: Match) -> None:
             assert found[0][i] < found[1][i]
 
 
+def nothing_hidden(r: Report) -> None:
+    """The least accurate group is not one that a threshold hides."""
+    rich = r.frame[r.frame.income == ">50K"].groupby("occupation", dropna=False).size()
+    assert rich.min() >= published(1 / 3, 1e-6 / 3)
+
+
 def error_is_of_least(r: Report, m: Match) -> None:
     assert r.a.split is not None
     for way in (r.a.split.equal, r.a.split.best):
         truth = r.errors(r.a.epsilon, way.shares)
         assert list(way.errors[: len(truth)]) == pytest.approx(truth, rel=0.02)
+    if r.name == "incomes":
+        nothing_hidden(r)
 
 
 def shared(r: Report, m: Match) -> None:
@@ -528,10 +545,9 @@ def shared(r: Report, m: Match) -> None:
 
 
 def shared_bias(r: Report, m: Match) -> None:
-    """The least accurate answer must be the one that is off by that much: no group may be hidden."""
+    """The least accurate answer must be the one that is off by that much."""
     assert above(m["equal"], 100 * r.errors(r.a.epsilon, [1 / 3] * 3)[1], 0.03)
-    rich = r.frame[r.frame.income == ">50K"].groupby("occupation", dropna=False).size()
-    assert rich.min() > threshold(1 / 3, 1e-6 / 3)
+    nothing_hidden(r)
 
 
 def by_noise(r: Report, m: Match) -> None:
@@ -589,7 +605,7 @@ def does_most(r: Report, m: Match) -> None:
 def combinations_listed(r: Report, m: Match) -> None:
     quasi = r.a.release.data.quasi_identifiers
     every = [c for k in range(1, len(quasi) + 1) for c in combinations(quasi, k)]
-    assert int(m["all"]) == len(every) == len(r.a.to_dict()["scan"]["subsets"])
+    assert int(m["all"]) == len(every) == len(r.a.to_dict()["isolation"]["subsets"])
 
 
 def singled_out(r: Report, m: Match) -> None:
@@ -736,12 +752,16 @@ def says_nothing(r: Report, m: Match) -> None:
         assert not any(c in str(q.model_dump(exclude={"name"})) for c in columns)
 
 
+@cache
+def with_column() -> float:
+    """The risk to the secret where the length of a stay is said to go with it."""
+    data = {**HOME["data"], "secret": {**HOME["data"]["secret"], "columns": ["stay"]}, "quasi_identifiers": []}
+    return next(risk.planned for risk in assess({**HOME, "data": data}, table=STAYS).risks if risk.key == "guess")
+
+
 def belongs(r: Report, m: Match) -> None:
     """A query on a column that is said to go with the secret counts against it."""
-    plan = {**HOME, "data": {**HOME["data"], "secret": {**HOME["data"]["secret"], "columns": ["stay"]}}}
-    more = assess(plan, table=STAYS)
-    known = [next(risk.planned for risk in one.risks if risk.key == "differencing-known") for one in (REPORTS["home"].a, more)]
-    assert known[0] < known[1]
+    assert with_column() > max(p.success() for p in REPORTS["home"].secret(1.0)) + 0.001
 
 
 # -- the checks: disclosure ---------------------------------------------------------------------------------------
@@ -900,7 +920,26 @@ CLAIMS: tuple[tuple[str, Check], ...] = (
 )  # fmt: skip
 
 #: Sentences known to be false or misleading: the report, how it begins, and why. A mended one must leave the list.
-WRONG: tuple[tuple[str, str, str], ...] = ()
+WRONG: tuple[tuple[str, str, str], ...] = (
+    *((name, "To single out a person who is alone in a combination takes two", "one answer about it alone is enough")
+      for name in REPORTS),
+    ("demo", "Shared equally, the least accurate answer", "14.28% is told as 14%: an error told too small"),
+    ("incomes", "ε = 0.76 follows from the plan alone", "the shares come from the data, and ε from the shares"),
+    ("incomes", "It may be published.", "it depends on the data, see above"),
+    ("incomes", "The price is accuracy", "the group is hidden: “unbounded” is no error that 95 of 100 releases keep"),
+    ("incomes", "That is no share of it", "as above"),
+    ("incomes", "The error is that of the least accurate group", "groups that the threshold hides are left out"),
+    ("incomes", "Shared equally, the least accurate answer", "groups that the threshold hides are left out"),
+    ("home", "The membership test is right", "75 homes, not people"),
+    ("home", "Each figure is one guess", "under replaced records nobody is in or out of the table"),
+    ("home", "Before the release they think it as likely as not", "the same"),
+    ("home", "Whether several people are all in the table", "the same; and they are homes"),
+    ("home", "“One person” is the most", "8 is what two wards move together; one answer moves by 4"),
+    ("home", "Everyone with the same home", "which rows are kept does depend on their values, though in no order"),
+    ("names", "Membership test: no epsilon", "advises the reading that failed; only groups or a threshold help"),
+    ("names", "Differencing, one answer known: no epsilon", "the same"),
+    ("names", "Differencing, both answers noisy: no epsilon", "ε is written “epsilon”; nothing else can be changed"),
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("name", REPORTS)
@@ -915,9 +954,10 @@ def test_every_sentence_is_true(name: str) -> None:
         known = next((start for start in wrong if sentence.startswith(start)), None)
         try:
             found[0][0](r, found[0][1])
-        except (AssertionError, AttributeError, TypeError) as error:
+        except Exception as error:
             if known is None:
-                failed.append(f"not true: {sentence} ({type(error).__name__}: {error})")
+                first = str(error).split("\n")[0]
+                failed.append(f"not true: {sentence} ({type(error).__name__}: {first})")
         else:
             if known is not None:
                 failed.append(f"true now, take it off the list: {sentence}")
