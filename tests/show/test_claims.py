@@ -1,8 +1,8 @@
 """Every sentence of a report is a claim, and every claim is held against something other than the code that wrote it.
 
-Four reports are cut into sentences. Each sentence must fit exactly one entry of ``CLAIMS``, whose check verifies it with
-pandas, closed forms, simulation or a second assessment; a new sentence without a check fails here. Risks are told as the
-nearest count out of 100; errors and ε are rounded to the safe side. ``WRONG`` lists sentences known to be false.
+Four reports are cut into sentences. Each sentence must fit exactly one entry of ``CLAIMS``, whose check verifies it
+with pandas, closed forms, simulation or a second assessment; a new sentence without a check fails here. Risks are told
+as the nearest count out of 100; errors and ε are rounded to the safe side. ``WRONG`` lists sentences known to be false.
 """
 
 from __future__ import annotations
@@ -103,6 +103,14 @@ class Report:
     @property
     def limit(self) -> float:
         return float(self.a.release.risk_limits["success"].at_most)
+
+    @property
+    def allowed(self) -> float:
+        return float(self.a.release.error_limit or math.inf)
+
+    @property
+    def recommended(self) -> float:
+        return float(self.a.recommended or 0.0)
 
     def success(self, epsilon: float, shares: Sequence[float] | None = None, k: int = 1) -> float:
         """How often the best membership test is right, by the closed forms of ``brute.laws``."""
@@ -262,7 +270,7 @@ def over_at_any(r: Report, m: Match) -> None:
 
 def over_error(r: Report, m: Match) -> None:
     assert r.success(r.a.epsilon) <= r.limit
-    assert max(r.errors(r.a.epsilon)) > r.a.release.error_limit
+    assert max(r.errors(r.a.epsilon)) > r.allowed
 
 
 def lead_number(r: Report, m: Match) -> None:
@@ -321,7 +329,7 @@ def largest(r: Report, m: Match) -> None:
 
 def smallest(r: Report, m: Match) -> None:
     least = min(risk.largest for risk in r.a.risks if risk.largest is not None)
-    assert 0 <= least - r.a.recommended <= 0.01
+    assert 0 <= least - r.recommended <= 0.01
 
 
 def out_of_100(r: Report, m: Match) -> None:
@@ -386,13 +394,14 @@ def listing_helps(r: Report, m: Match) -> None:
     query = {**NAMES["queries"][0]}
     for more, delta in (({"groups": ["a", "b", "c"]}, {}), ({"threshold": "auto"}, {"delta": 1e-6})):
         noise = {**NAMES["mechanism"], **delta}
-        assert assess({**NAMES, "queries": [{**query, **more}], "mechanism": noise}, table=STAYS).recommended > 0
+        assert assess({**NAMES, "queries": [{**query, **more}], "mechanism": noise}, table=STAYS).possible
 
 
 def no_epsilon(r: Report, m: Match) -> None:
     """It is so; but what is advised must be another reading than the one that failed."""
     assert r.success(1e-6) == 1
-    assert "success" not in m["advice"] and "epsilon" not in m.string
+    assert "success" not in m["advice"]
+    assert "epsilon" not in m.string
 
 
 # -- the checks: accuracy -----------------------------------------------------------------------------------------
@@ -400,27 +409,31 @@ def no_epsilon(r: Report, m: Match) -> None:
 
 def price(r: Report, m: Match) -> None:
     """In scales of the count's noise; "unbounded" is no error that 95 of 100 releases keep."""
-    rec, now = float(r.a.recommended), r.a.epsilon
-    assert above(m["there"], math.log(20) / (rec * r.shares[0]))
+    assert "unbounded" not in m.string
+    now = r.a.epsilon
+    assert above(m["there"], math.log(20) / (r.recommended * r.shares[0]))
     assert above(m["here"], math.log(20) / (now * r.shares[0]))
 
 
 def priced(r: Report, m: Match) -> None:
-    assert above(m["n"], 100 * max(r.errors(float(r.a.recommended))))
-    assert float(m["allowed"]) == 100 * r.a.release.error_limit
+    assert m["n"] is not None
+    assert above(m["n"], 100 * max(r.errors(r.recommended)))
+    assert float(m["allowed"]) == 100 * r.allowed
 
 
 def too_strong(r: Report, m: Match) -> None:
     error = r.errors(r.a.epsilon)[0]
     least = STAYS[STAYS.ill == 1].groupby("ward").who.nunique().min()
-    assert above(m["e"], error * least) and above(m["n"], 100 * error)
-    assert error == max(r.errors(r.a.epsilon)) > r.a.release.error_limit == float(m["allowed"]) / 100
+    assert above(m["e"], error * least)
+    assert above(m["n"], 100 * error)
+    assert error == max(r.errors(r.a.epsilon)) > r.allowed == float(m["allowed"]) / 100
 
 
 def enough(r: Report, m: Match) -> None:
     truth = r.success(float(m["e"]))
-    assert r.errors(float(m["e"]))[0] <= r.a.release.error_limit
-    assert told(m["n"], truth) and truth <= r.limit
+    assert r.errors(float(m["e"]))[0] <= r.allowed
+    assert told(m["n"], truth)
+    assert truth <= r.limit
 
 
 def needs(r: Report, m: Match) -> None:
@@ -432,7 +445,7 @@ def needs(r: Report, m: Match) -> None:
 
 def not_both(r: Report, m: Match) -> None:
     top = brentq(lambda e: r.success(e) - r.limit, 1e-3, 50)
-    assert max(r.errors(top)) > r.a.release.error_limit
+    assert max(r.errors(top)) > r.allowed
 
 
 def never(r: Report, m: Match) -> None:
@@ -441,7 +454,8 @@ def never(r: Report, m: Match) -> None:
     assert rich.min() == 1
     for e in (1e-3, 1.0, 700.0):
         tau = threshold(e, 1e-6)
-        assert tau > 1 and 0.5 * math.exp(-(tau - 1) * e) <= 1e-6 < 0.05
+        assert tau > 1
+        assert 0.5 * math.exp(-(tau - 1) * e) <= 1e-6 < 0.05
 
 
 def few(r: Report, m: Match) -> None:
@@ -458,7 +472,9 @@ def lose_less(r: Report, m: Match) -> None:
     gain, e, found = r.frame.capital_gain, r.a.epsilon * r.shares[1], []
     for top in (float(m["top"]), 20_000.0):
         found.append(100 * biased(float(gain.sum() - gain.clip(0, top).sum()), top / e) / float(gain.sum()))
-    assert above(m["then"], found[0], 0.01) and above(m["now"], found[1], 0.01) and found[0] < found[1]
+    assert above(m["then"], found[0], 0.01)
+    assert above(m["now"], found[1], 0.01)
+    assert found[0] < found[1]
 
 
 def choosing_looks(r: Report, m: Match) -> None:
@@ -539,9 +555,11 @@ def shared(r: Report, m: Match) -> None:
     equal, best = (r.errors(r.a.epsilon, way) for way in ([1 / n] * n, r.a.split.best.shares))
     assert above(m["equal"], 100 * max(equal), 0.03)
     if r.name == "home":  # an average in [0, 10] is at most 100% off; the count alone needs .95 of ε for less
-        assert m["best"] == "100" and max(best) < 1 < r.errors(r.a.epsilon, [0.9, 0.1])[0]
+        assert m["best"] == "100"
+        assert max(best) < 1 < r.errors(r.a.epsilon, [0.9, 0.1])[0]
     else:
-        assert above(m["best"], 100 * max(best), 0.03) and max(best) < 1.03 * min(best)
+        assert above(m["best"], 100 * max(best), 0.03)
+        assert max(best) < 1.03 * min(best)
 
 
 def shared_bias(r: Report, m: Match) -> None:
@@ -613,7 +631,8 @@ def singled_out(r: Report, m: Match) -> None:
     hits = r.frame.assign(_hit=r.person.to_numpy() % 2 == 0)
     one = hits.index[0]
     assert hits._hit.sum() - hits.drop(one)._hit.sum() == hits._hit[one]
-    assert r.a.scan is not None and r.a.scan.isolated > 0
+    assert r.a.scan is not None
+    assert r.a.scan.isolated > 0
 
 
 def takes_two(r: Report, m: Match) -> None:
@@ -645,8 +664,8 @@ def hidden(r: Report, m: Match) -> None:
 
 
 def hides_too(r: Report, m: Match) -> None:
-    """At 5 false alarms of 100, one false record is missed more often than noticed."""
-    assert max(p.roc(0.05) for p in r.pairs(0.1)) < 0.5 or r.name == "names"
+    """At 5 false alarms of 100, one false record in the first count is missed more often than noticed."""
+    assert Pair((r.a.epsilon * r.shares[0],), False).roc(0.05) < 0.5  # normal noise of this ε hides more
 
 
 def one_person(r: Report, m: Match) -> None:
@@ -671,14 +690,16 @@ def contributes(r: Report, m: Match) -> None:
         assert r.frame.groupby("person").size().max() <= 5  # nothing is dropped here
         assert r.a.queries[1].answers[0].value == r.a.queries[1].answers[0].limited
         return
-    assert int(m["people"]) == data.max_rows and data.unit == m["unit"]
+    assert int(m["people"]) == data.max_rows
+    assert data.unit == m["unit"]
     other = assess(r.plan, table=STAYS.assign(stay=10 - STAYS.stay.clip(0, 10)))
     mine, theirs = (one.queries[1].answers[0].bounded for one in (r.a, other))
     assert mine + theirs == pytest.approx(10)
 
 
 def one_row(r: Report, m: Match) -> None:
-    assert r.a.release.data.person is None and r.person.nunique() == len(r.frame)
+    assert r.a.release.data.person is None
+    assert r.person.nunique() == len(r.frame)
     cut(r, m)
 
 
@@ -689,9 +710,11 @@ def cut(r: Report, m: Match) -> None:
             assert r.a.queries[1].answers[0].bounded == clipped
         case "home":
             answer = r.a.queries[1].answers[0]
-            assert answer.bounded < answer.limited and STAYS.stay.max() > 10
+            assert answer.bounded < answer.limited
+            assert STAYS.stay.max() > 10
         case "demo":
-            assert r.frame.visits.max() <= 77 and r.a.queries[1].answers[0].bounded == r.frame.visits.sum()
+            assert r.frame.visits.max() <= 77
+            assert r.a.queries[1].answers[0].bounded == r.frame.visits.sum()
 
 
 def replaced(r: Report, m: Match) -> None:
@@ -737,7 +760,8 @@ def one_answer(r: Report, m: Match) -> None:
 
 def unrelated(r: Report, m: Match) -> None:
     """No resemblance is stated; two people who always agree move a count twice as far."""
-    assert r.a.release.adversary.correlation is Resemblance.NONE and not r.a.relations
+    assert r.a.release.adversary.correlation is Resemblance.NONE
+    assert not r.a.relations
     assert Pair((2.0,), False).success() > Pair((1.0,), False).success()
 
 
@@ -783,7 +807,8 @@ def stands(r: Report, m: Match) -> None:
 
 def keep_inside(r: Report, m: Match) -> None:
     dots(r, m)
-    assert r.a.scan is not None and f"{r.person.nunique():,}" in r.text
+    assert r.a.scan is not None
+    assert f"{r.person.nunique():,}" in r.text
 
 
 def deployments(r: Report, m: Match) -> None:
@@ -819,7 +844,7 @@ CLAIMS: tuple[tuple[str, Check], ...] = (
      r"(, (?P<most>\d+) times of 100 for the most exposed of them)?\.", typical),
     (rf"ε = (?P<e>{E}) keeps them to (?P<n>\d+)\.", keeps),
     (rf"The price is accuracy: in 95 of 100 releases {SUBJECT} is within (±(?P<there>\S+)|unbounded), not "
-     r"(±(?P<here>\S+)|unbounded)\.", lambda r, m: price(r, m)),
+     r"(±(?P<here>\S+)|unbounded)\.", price),
     (rf"That is ((?P<n>{E})%|no share) of it; you allow (?P<allowed>{E})%\.", priced),
     (r"Each figure is one guess of 100 about one worst-placed person, who is in the table in half of them\.", figure),
     (r"The risk each adversary poses at the planned ε, and the largest ε that keeps it within the limit\.", largest),
@@ -832,8 +857,8 @@ CLAIMS: tuple[tuple[str, Check], ...] = (
     (r"A larger ε means less noise: better answers, and better guesses\.", larger),
     (r"The names of the groups of “.+” come from the data, and a name that exists because of one person gives them "
      r"away, whatever the noise\.", revealed),
-    (r"List the groups in the plan \(groups: \[a, b\]\), or publish only those with enough people \(threshold: auto\)\.",
-     listing_helps),
+    (r"List the groups in the plan \(groups: \[a, b\]\), or publish only those with enough people "
+     r"\(threshold: auto\)\.", listing_helps),
     (r"(?P<who>Membership test|Differencing, .+): no epsilon keeps success at or under 0\.6: (?P<advice>.+)\.",
      no_epsilon),
     # accuracy
@@ -871,8 +896,8 @@ CLAIMS: tuple[tuple[str, Check], ...] = (
     # who can be isolated
     (r"A person alone in a combination of columns can be singled out by answers that differ only by them; such "
      r"questions need not be among the planned ones\.", singled_out),
-    (r"(?P<n>\d+) of 100 people in this table \((?P<some>[\d,]+) of (?P<all>[\d,]+)\) are alone in their combination of "
-     r"(?P<columns>.+)\.", alone),
+    (r"(?P<n>\d+) of 100 people in this table \((?P<some>[\d,]+) of (?P<all>[\d,]+)\) are alone in their combination "
+     r"of (?P<columns>.+)\.", alone),
     (r"Age does most: without it, (?P<n>.+) people are alone\.", does_most),
     (r"(?P<n>\d+) of the (?P<all>\d+) combinations; all are in the JSON form\.", combinations_listed),
     (r"To single out a person who is alone in a combination takes two answers that differ only by them: questions "
@@ -882,8 +907,8 @@ CLAIMS: tuple[tuple[str, Check], ...] = (
     # tampering, and what others used
     (r"The noise hides tampering too\.", hides_too),
     (rf"At ε = (?P<e>{E}) false records that together move a typical count by \w+ by up to (?P<n>{E}) go unnoticed at "
-     rf"least every other time(, at ε = (?P<e2>{E}) by up to (?P<n2>{E}))?; that is the best test of somebody who knows "
-     r"what the answer should be, with false alarms for 5 of 100 honest answers\.", hidden),
+     rf"least every other time(, at ε = (?P<e2>{E}) by up to (?P<n2>{E}))?; that is the best test of somebody who "
+     r"knows what the answer should be, with false alarms for 5 of 100 honest answers\.", hidden),
     (r"“One person” is the most an honest record moves the answer\.", one_person),
     (r"Published deployments, as reported\.", units),
     (r"They protect different units \(a person, a day, an event\), so read them as context, not as a licence\.", units),
@@ -901,8 +926,8 @@ CLAIMS: tuple[tuple[str, Check], ...] = (
      r"membership test asks which of two records is theirs\.", replaced),
     (r"The groups of “(?P<query>.+)” are those the plan lists, whether anyone is in them or not\.", groups_listed),
     (r"The average of (?P<query>.+) is a noisy sum over a noisy number of rows, half of its ε each\.", noisy_sizes),
-    (r"A group of “.+” is published where its noisy number of people reaches (?P<n>\d+); a person alone in one is named "
-     r"with a chance of (?P<p>\S+)\.", from_threshold),
+    (r"A group of “.+” is published where its noisy number of people reaches (?P<n>\d+); a person alone in one is "
+     r"named with a chance of (?P<p>\S+)\.", from_threshold),
     (r"The names of the groups of “.+” come from the data: one that exists because of a person shows them\.",
      names_from_data),
     (r"The (?P<n>\d+) answers are read together\.", together),
@@ -954,7 +979,7 @@ def test_every_sentence_is_true(name: str) -> None:
         known = next((start for start in wrong if sentence.startswith(start)), None)
         try:
             found[0][0](r, found[0][1])
-        except Exception as error:
+        except AssertionError as error:
             if known is None:
                 first = str(error).split("\n")[0]
                 failed.append(f"not true: {sentence} ({type(error).__name__}: {first})")
@@ -975,8 +1000,8 @@ def test_every_claim_is_made() -> None:
 STRUCK = (
     "none is an estimate", "in the worst case", "number of rows is public", "the safe value to plan with",
     "reveals a little", "set aside", "guarantee may fail", "without the release it finds", "never touches",
-    "strongest belief any answer", "differ by one person are named", "a false record that moves", "of 100 people whether",
-    "one of 100 people", "proven from both sides", "can be singled out by two answers",
+    "strongest belief any answer", "differ by one person are named", "a false record that moves",
+    "of 100 people whether", "one of 100 people", "proven from both sides", "can be singled out by two answers",
 )  # fmt: skip
 
 
