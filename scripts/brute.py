@@ -19,11 +19,11 @@ from collections import Counter
 from collections.abc import Callable
 
 import numpy as np
-from tests.assessment.brute.apart import make_apart, risks_apart
-from tests.assessment.brute.compare import BRACKET, Compared, assessed, assessed_by_plan, compare
-from tests.assessment.brute.plans import make
-from tests.assessment.brute.smaller import enriched, shrunk
-from tests.assessment.brute.worlds import Case, scales
+from tests.references.brute.apart import make_apart, risks_apart
+from tests.references.brute.compare import BRACKET, Compared, assessed, assessed_by_plan, compare
+from tests.references.brute.plans import make
+from tests.references.brute.smaller import enriched, shrunk
+from tests.references.brute.worlds import Case, scales
 
 from epsilens.assessment.risks import Risk
 from epsilens.errors import EpsilensError

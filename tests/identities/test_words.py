@@ -304,7 +304,7 @@ TABLE = {
 SMALL = """
 data: {table: t, quasi_identifiers: [site, age]}
 queries:
-- {count: sick = 1, by: site, groups: [a, b, c, d, e, f]}
+- {count: sick = 1, by: site, groups: [0, 1, 2]}
 - {sum: visits, bounds: [0, 30]}
 mechanism: {noise: laplace, epsilon: 1.0}
 limits: {success: 0.55, posterior: 0.9}

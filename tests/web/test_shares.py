@@ -7,6 +7,7 @@ import html
 import json
 import re
 import zlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ pytest.importorskip("duckdb", reason="assessing needs epsilens[data]")
 from epsilens.assessment.assessment import Assessment, assess
 from epsilens.assessment.shares import Basis, basis_of
 from epsilens.plan.file import read_release
+from epsilens.show.assessment import report as report_of
+from epsilens.show.assessment.split import HEADING, split_section
 from epsilens.web import shares as sharing
 from epsilens.web.planform import EXAMPLES
 from epsilens.web.security import Limits
@@ -73,6 +76,23 @@ def test_the_panel_of_a_report(report: str, text_of: Any) -> None:
     assert "Share ε differently" in words
     assert re.findall(r'name="shares" value="([^"]*)"', report) == ["33.34", "33.33", "33.33"]
     assert "as assessed it is 36%" in words
+
+
+def test_the_panel_follows_the_section_it_is_about(
+    made: Assessment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The report is cut after "How ε is shared", or ends before the panel where it has no such section."""
+    whole = report_of.present(made)
+    others = tuple(s for s in whole.sections if s.heading != HEADING)
+    section = split_section(made)
+    assert section is not None
+    monkeypatch.setattr("epsilens.assessment.assessment.assess", lambda *a, **k: made)
+    for sections, after in (((*others[:2], section, *others[2:]), others[2].heading), (others, "")):
+        monkeypatch.setattr(report_of, "present", lambda a, s=sections: replace(whole, sections=s))
+        found = answer({"task": "assess", "folder": str(tmp_path), "yaml": TEXT})
+        first, rest = (re.findall(r"<h2>(.*?)</h2>", found[key]) for key in ("fragment", "rest"))
+        assert first[-1] == (HEADING if after else others[-1].heading)
+        assert rest[:1] == ([after] if after else [])
 
 
 def test_moved_shares_show_the_numbers_of_a_new_assessment(

@@ -16,7 +16,7 @@ from functools import cached_property
 
 from .. import worlds
 from ..build.differencing import differencing
-from ..build.mechanisms import calibrated_psi, gaussian
+from ..build.mechanisms import gaussian
 from ..catalogue.readings import find
 from ..data.queries import Noise
 from ..data.scan.combinations import Isolating
@@ -24,7 +24,7 @@ from ..data.scan.planned import attack_on
 from ..data.scan.result import Scan
 from ..experiment import Experiment, together
 from ..plan.movement import Movement, Movements, Question, about_secret, movements
-from ..plan.noise import contribution, scale_of
+from ..plan.noise import contribution, psi_of, scale_of
 from ..plan.plan import Release
 from ..plan.relatives import Relation, worst_relation
 from ..plan.words import Knows
@@ -188,7 +188,7 @@ def _twice(setting: Setting, epsilon: float) -> Facing:
     return Facing(tuple(_difference(plan, m, epsilon) for m in seen if m.moves or m.alone), found.exact)
 
 
-def _difference(plan: Release, movement: Movement, epsilon: float) -> Experiment:
+def _difference(plan: Release, movement: Movement, epsilon: float) -> Faced | Experiment:
     """The difference of two answers with half of the ε each, in every number that moves."""
     parts: list[tuple[Experiment, int]] = []
     if plan.mechanism.noise is Noise.GAUSSIAN:
@@ -196,7 +196,7 @@ def _difference(plan: Release, movement: Movement, epsilon: float) -> Experiment
         for m in movement.moves:
             one = contribution(plan, m.query)
             part = plan.shares[m.query] / len(one.noisy) / 2
-            psi = calibrated_psi(epsilon * part, (plan.mechanism.delta or 0.0) * part, "analytic")
+            psi = psi_of(epsilon * part, (plan.mechanism.delta or 0.0) * part)
             ratio = m.amount / one.sensitivity(m.noisy, plan.mechanism.neighbours, 2)
             total += m.times * (ratio * psi) ** 2 / 2
         parts += [(gaussian(psi=math.sqrt(total)), 1)] if total else []
@@ -207,7 +207,7 @@ def _difference(plan: Release, movement: Movement, epsilon: float) -> Experiment
         ]
     names = faced(plan, replace(movement, moves=()), epsilon)
     if names is not None and names.certain:
-        return names.experiment
+        return names
     return together([*parts, *([(names.experiment, 1)] if names is not None else [])])
 
 
@@ -287,8 +287,9 @@ def _relatives(setting: Setting) -> str:
 
 def _wanted(setting: Setting) -> str:
     secret = setting.release.data.hidden
-    name = secret.name if secret is not None else None
-    return f"Is it true of this person: {name}?" if name else "Does this person have the secret?"
+    if secret is None:
+        return "Which of two records is this person’s?"
+    return f"Is it true of this person: {secret.name}?" if secret.name else "Does this person have the secret?"
 
 
 # Records: who, what they ask, how they are read, and when they are met.

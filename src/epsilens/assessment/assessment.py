@@ -149,7 +149,8 @@ def assess(
         opened = open_table(plan.data.table if table is None else table, engine)
     with opened:
         seen = _look(opened, plan, tuple(queries), tell)
-    plan = seen.plan
+    # The shares of the least error come from the answers: then no ε is that of the plan alone.
+    divided, plan = plan.mechanism.split is Split.LEAST_ERROR, seen.plan
     kind = opened.engine.kind
     setting = Setting(plan, seen.scan, seen.related)
     tell(tell.steps - 2, "reading the adversaries")
@@ -164,7 +165,8 @@ def assess(
     made = Assessment(
         release=plan, epsilon=plan.epsilon,
         risks=tuple(sorted(risks, key=lambda r: np.inf if r.largest is None else r.largest)),
-        verdict=judge(plan, risks, accuracy, allowed, blind_epsilon(setting, risks)), queries=accuracy,
+        verdict=judge(plan, risks, accuracy, allowed, None if divided else blind_epsilon(setting, risks)),
+        queries=accuracy,
         curve=curve_of(setting, risks, accuracy, allowed.recommended), scan=found,
         people=found.people if found else None, precedents=precedents(),
         assumptions=assumptions(plan, setting),

@@ -36,12 +36,14 @@ def assumptions(plan: Release, setting: Setting) -> tuple[str, ...]:
     """What the numbers rest on, in plain words."""
     prior = plan.adversary.prior
     likely = "as likely as not" if prior == 0.5 else f"{prior:g} likely"
+    replaced = plan.mechanism.neighbours is Neighbours.REPLACE
+    before = "the second of two records is the person's" if replaced else "the person is in the table"
     made = [
         "The adversary knows the noise, the queries and every other person's record.",
-        f"Before the release they think it {likely} that the person is in the table.",
+        f"Before the release they think it {likely} that {before}.",
         _contributions(plan),
     ]
-    if plan.mechanism.neighbours is Neighbours.REPLACE:
+    if replaced:
         made.append(
             "The number of people is public: the guarantee is about one person's record being replaced by any other, "
             "and a membership test asks which of two records is theirs."
@@ -74,8 +76,8 @@ def _contributions(plan: Release) -> str:
     rows = f"at most {data.max_rows} row{'' if data.max_rows == 1 else 's'}"
     counted = f"counts as at most {data.max_rows} people" if data.unit else f"counts once, {groups}"
     return (
-        f"{who} {counted}, and adds {rows} to sums, averages and counts of rows; which rows and groups are kept "
-        "depends on theirs alone, not on what the values or names are. Values beyond the bounds are cut off."
+        f"{who} {counted}, and adds {rows} to sums, averages and counts of rows; which rows and groups are kept is "
+        "drawn as by lot from theirs alone, in no order of values or names. Values beyond the bounds are cut off."
     )
 
 

@@ -94,7 +94,7 @@ def risks_of(setting: Setting) -> tuple[tuple[Risk, ...], list[str]]:
                 largest = _largest(adversary, setting, limited.at_most, args)
             except NoSolutionError as error:
                 largest = 0.0
-                notes.append(f"{adversary.name}: {error}.")
+                notes += [] if facing.certain else [f"{adversary.name}: {error}."]  # names are told of by themselves
         made.append(
             Risk(
                 key=adversary.key,

@@ -151,12 +151,12 @@ class Facing:
         return max(0.0, -self._least(lambda faced, e: -(recall - faced._beyond(e)) * math.exp(-e)))
 
     def _least(self, f: Callable[[Facing, float], float]) -> float:
-        """The least of what falls and then rises with ε: found roughly, and read there; it is never below the least."""
+        """The least of what falls and then rises with ε; every ε gives a bound, and so does a rough reading of it."""
         low, high = self._losses
         rough = self if self.closed else Facing(tuple(_roughly(e) for e in self.each))
-        options = {"xatol": 1e-9 * min(high - low, 1.0) if self.closed else 1e-4 * min(high - low, 1.0)}
+        options = {"xatol": (1e-9 if self.closed else 0.02) * min(high - low, 1.0)}
         found = minimize_scalar(lambda e: f(rough, e), bounds=(low, high), method="bounded", options=options)
-        return min(f(self, float(found.x)), f(self, low), f(self, high))
+        return min(float(found.fun), f(rough, low), f(rough, high))
 
     def _area(self) -> float:
         """Under the least of many tangents, which is nowhere below the ROC."""

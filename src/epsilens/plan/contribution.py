@@ -139,6 +139,11 @@ class Contribution:
         """How many people a threshold sees where one person, or household, is alone."""
         return self.rows if self.data.unit is not None and Noisy.PEOPLE not in self.noisy else 1
 
+    @property
+    def alike(self) -> tuple[int, int, int, int]:
+        """What the chance of a published name depends on, but for the share of ε and the threshold."""
+        return len(self.noisy), self.groups, self.alone_as, self.rows
+
     # -- bounds -------------------------------------------------------------------------------------------------
 
     @cached_property

@@ -34,10 +34,11 @@ from enum import StrEnum
 
 from ..data.queries import Noise
 from ..data.tables.conditions import columns_of, terms_of
+from ..laws.line.several import MOST_SHIFTS
 from ..worlds import Neighbours
 from .asked import Secret
 from .contribution import Contribution, Moved, Noisy, Vertex
-from .noise import contributions
+from .noise import contribution, contributions
 from .plan import Release
 from .words import Size
 
@@ -45,6 +46,7 @@ __all__ = ["Move", "Movement", "Movements", "Question", "about_secret", "movemen
 
 #: More combinations of vertices than this are bounded together.
 _MOST_MOVEMENTS = 128
+_MOST_NAMED = 3
 
 
 class Question(StrEnum):
@@ -100,12 +102,14 @@ def movements(plan: Release, question: Question) -> Movements:
     """The extreme movements of all queries together."""
     parts = contributions(plan)
     vertices = [_undominated(_vertices(plan, one, question)) for one in parts]
+    if _many(vertices):
+        vertices = [_merged(options) for options in vertices]
     found, units = [Movement()], _units(plan, parts)
     exact = True
     for one, options in zip(parts, vertices, strict=True):
         exact = exact and all(v.exact for v in options)
         grown = [_with(movement, one, vertex) for movement in found for vertex in _farthest(plan, one, options)]
-        found = list({_key(units, movement): movement for movement in grown}.values())
+        found = list({_key(plan, units, movement): movement for movement in grown}.values())
         if len(found) > _MOST_MOVEMENTS:
             found, exact = [_bound(found)], False
     return Movements(tuple(found), exact and _possible(plan, question, parts, vertices))
@@ -168,6 +172,23 @@ def _farthest(plan: Release, one: Contribution, options: tuple[Vertex, ...]) -> 
     return (*rest, longest or Vertex()) if longest or not rest else rest
 
 
+def _many(vertices: list[tuple[Vertex, ...]]) -> bool:
+    """Whether there are more numbers, or more queries with names, than every combination of them is worth."""
+    cells = sum(max((sum(m.times for m in v.moved) for v in options), default=0) for options in vertices)
+    named = sum(any(any(v.alone) for v in options) for options in vertices)
+    return named > _MOST_NAMED or (named > 0 and cells > MOST_SHIFTS)
+
+
+def _merged(options: tuple[Vertex, ...]) -> tuple[Vertex, ...]:
+    """Names beside all that moves, not instead of it: above the truth by no more than the chance of a name."""
+    loud = [v for v in options if any(v.alone)]
+    if not loud:
+        return options
+    most = max(v.alone[0] for v in loud), max(v.alone[1] for v in loud)
+    quiet = [v for v in options if not any(v.alone)] or [Vertex()]
+    return tuple(replace(v, alone=most, exact=False) for v in quiet)
+
+
 def _units(plan: Release, parts: tuple[Contribution, ...]) -> dict[tuple[int, Noisy], float]:
     """What one unit of each number is in noise, but for ε."""
     power, shares = 2 if plan.mechanism.noise is Noise.GAUSSIAN else 1, plan.shares
@@ -180,12 +201,16 @@ def _units(plan: Release, parts: tuple[Contribution, ...]) -> dict[tuple[int, No
     }
 
 
-def _key(units: dict[tuple[int, Noisy], float], movement: Movement) -> tuple[object, ...]:
-    """What the adversary sees of a movement: amounts in units of noise, whatever the query."""
+def _key(plan: Release, units: dict[tuple[int, Noisy], float], movement: Movement) -> tuple[object, ...]:
+    """What the adversary sees of a movement: amounts in units of noise and chances of names, whatever the query."""
     moved = Counter[float]()
     for m in movement.moves:
         moved[units[m.query, m.noisy] * m.amount] += m.times
-    return (*sorted(moved.items()), movement.alone)
+    names = Counter(
+        (contribution(plan, i).alike, str(plan.queries[i].threshold), plan.shares[i], *both)
+        for i, *both in movement.alone
+    )
+    return (*sorted(moved.items()), frozenset(names.items()))
 
 
 def _either(vertices: tuple[Vertex, ...]) -> tuple[Vertex, ...]:
@@ -274,6 +299,8 @@ def _possible(
     replaces = question is not Question.MEMBERSHIP or plan.mechanism.neighbours is Neighbours.REPLACE
     if question is Question.SECRET and plan.data.hidden is not None:
         replaces = False  # the secret is the condition: one world adds nothing
+    if replaces and len(moving) > 1:
+        return False  # one query may want a world without the person where another wants both
     return all(_reaches(one, replaces) for one in moving)
 
 

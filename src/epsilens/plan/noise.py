@@ -13,6 +13,7 @@ groups, 1 − (1 − p)^G, at the query's share of δ.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 from scipy.special import ndtr, ndtri
 
@@ -24,15 +25,9 @@ from .plan import Release
 from .words import Threshold
 
 __all__ = [
-    "USUAL_DELTA",
-    "contribution",
-    "contributions",
-    "listed",
-    "named_delta",
-    "scale_of",
-    "threshold_of",
+    "USUAL_DELTA", "contribution", "contributions", "listed", "named_delta", "psi_of", "scale_of", "threshold_of",
     "unsaid",
-]
+]  # fmt: skip
 
 #: The δ that thresholds are found from where the plan gives none.
 USUAL_DELTA = 1e-6
@@ -48,6 +43,12 @@ def contribution(plan: Release, i: int) -> Contribution:
     return Contribution(i, plan.queries[i], plan.data)
 
 
+@lru_cache(maxsize=4096)
+def psi_of(epsilon: float, delta: float) -> float:
+    """ψ of Gaussian noise that is (ε, δ)-DP; queries with equal shares ask for the same one."""
+    return float(calibrated_psi(epsilon, delta, "analytic"))
+
+
 def scale_of(plan: Release, i: int, noisy: Noisy, epsilon: float) -> float:
     """The scale of the noise (b or σ) on one kind of number of query i, at a total ε."""
     if not epsilon > 0:
@@ -55,7 +56,7 @@ def scale_of(plan: Release, i: int, noisy: Noisy, epsilon: float) -> float:
     one = contribution(plan, i)
     part = plan.shares[i] / len(one.noisy)
     if plan.mechanism.noise is Noise.GAUSSIAN:
-        psi = calibrated_psi(epsilon * part, (plan.mechanism.delta or 0.0) * part, "analytic")
+        psi = psi_of(epsilon * part, (plan.mechanism.delta or 0.0) * part)
         return one.sensitivity(noisy, plan.mechanism.neighbours, 2) / psi
     return one.sensitivity(noisy, plan.mechanism.neighbours, 1) / (epsilon * part)
 
@@ -78,12 +79,12 @@ def threshold_of(plan: Release, i: int, epsilon: float) -> float | None:
     return float(max(1, math.ceil(one.alone_as + scale * max(quantile, 0.0))))
 
 
-def listed(plan: Release, i: int, epsilon: float) -> float:
-    """The chance that the name of a group with one person is published; 1 where names are taken from the data."""
+def listed(plan: Release, i: int, epsilon: float, people: float = 1.0) -> float:
+    """The chance that the name of a group with so many people is published; 1 where names are taken from the data."""
     threshold, one = threshold_of(plan, i, epsilon), contribution(plan, i)
     if threshold is None:
         return 1.0
-    away = (threshold - one.alone_as) / _people(plan, i, epsilon)
+    away = (threshold - one.alone_as * people) / _people(plan, i, epsilon)
     if plan.mechanism.noise is Noise.GAUSSIAN:
         return float(ndtr(-away))
     return 0.5 * math.exp(-away) if away >= 0 else 1 - 0.5 * math.exp(away)
@@ -97,6 +98,6 @@ def unsaid(plan: Release) -> tuple[int, ...]:
 def named_delta(plan: Release, epsilon: float) -> float:
     """The δ that published names add to the guarantee: the chance that some name gives a person away."""
     chances = [(one.groups, listed(plan, one.position, epsilon)) for one in contributions(plan) if one.named]
-    if any(p == 1 for _, p in chances):
-        return 1.0
+    if not chances or any(p == 1 for _, p in chances):
+        return float(bool(chances))
     return -math.expm1(math.fsum(groups * math.log1p(-p) for groups, p in chances))

@@ -123,8 +123,9 @@ def population(scan: Scan) -> list[str]:
     if not scan.isolated:
         return []
     words = (
-        "To single out a person who is alone in a combination takes two answers that differ only by them: questions "
-        "outside the plan, unless planned answers are named here. Alone in this table is not alone in the population: "
+        "To single out a person who is alone in a combination takes one answer about it alone, or two that differ only "
+        "by them: questions outside the plan, unless planned answers are named here. Alone in this table is not alone "
+        "in the population: "
         "people outside the table may share the combination."
     )
     right, share = scan.right_matches, scan.sampling_fraction

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ... import __version__
 from ...assessment.assessment import SCHEMA
 from ...assessment.provenance import SOURCE
+from ...data.queries import Noise
 from ...data.tables.source import masked
 from ...plan.noise import named_delta, unsaid
 from ..presenters import finite
@@ -147,9 +148,12 @@ def to_registry(a: Assessment) -> str:
     """The YAML record, as a draft: the ε is the planned one, because that is the release described."""
     r, person = a.release, a.release.data.person
     noise = r.mechanism.noise.value.capitalize()
-    variant = "Pure DP" if r.mechanism.delta is None else "Approximate DP"
+    names = named_delta(r, a.epsilon)
+    delta = ((r.mechanism.delta or 0.0) if r.mechanism.noise is Noise.GAUSSIAN else 0.0) + names
+    variant = "Approximate DP" if delta else "Pure DP"
     unit = "one person, all of whose rows" if person else "one row, which is one person"
-    used = f"at most {r.data.max_rows} rows a person in sums and averages" if person else ""
+    rows = f"{r.data.max_rows} row{'' if r.data.max_rows == 1 else 's'}"
+    used = f"at most {rows} a person in sums and averages" if person else ""
     shares = ", ".join(f"{title(a, q)}: {q.share * a.epsilon:.6g}" for q in a.queries)
     how = list(dict.fromkeys(risk.how for risk in a.risks if risk.how))
     out = [
@@ -170,7 +174,7 @@ def to_registry(a: Assessment) -> str:
             "privacy_loss",
             ("privacy_unit", "User-level" if person else "Record-level", ""),
             ("privacy_unit_details", ", ".join(filter(None, (unit, used))), ""),
-            ("privacy_parameters", {"epsilon": a.epsilon, "delta": r.mechanism.delta, "rho": None}, ""),
+            ("privacy_parameters", {"epsilon": a.epsilon, "delta": delta or None, "rho": None}, ""),
             ("privacy_parameters_details", f"ε of each query: {shares}", ""),
         ),
         *_part(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ...plan.asked import ReleaseQuery
 
 __all__ = [
-    "FREQUENCIES", "detail", "epsilon_down", "epsilon_up", "error", "facts", "group_name", "limit", "percent",
+    "FREQUENCIES", "called", "detail", "epsilon_down", "epsilon_up", "error", "facts", "group_name", "limit", "percent",
     "planned", "risk", "share", "subject", "title", "typical_label", "value",
 ]  # fmt: skip
 
@@ -211,6 +211,12 @@ def detail(a: Assessment, q: QueryAccuracy) -> str:
     return ", ".join(parts)
 
 
+def called(a: Assessment, q: QueryAccuracy) -> str:
+    """The query in a sentence: by its name, or by its place."""
+    query = a.release.queries[q.index]
+    return f"“{query.name}”" if query.name else f"query {q.index + 1}"
+
+
 def subject(a: Assessment, q: QueryAccuracy, which: str = "the least accurate") -> str:
     """The query inside a sentence: "the least accurate count by site", "the total visits"; its name where it tells."""
     query = _query(a, q)
@@ -252,7 +258,8 @@ def facts(a: Assessment) -> list[tuple[str, str]]:
     r = a.release
     made = [("Data", _table(a))]
     many = len(r.queries)
-    split = "sharing ε equally" if r.queries[0].epsilon is None else "each with its own ε"
+    equal = max(r.shares) - min(r.shares) < 1e-12
+    split = "sharing ε equally" if equal else "each with its own share of ε"
     made.append(("Queries", f"{many}, {split}" if many > 1 else "1"))
     noise = r.mechanism.noise.capitalize()
     gaussian = r.mechanism.noise is Noise.GAUSSIAN and r.mechanism.delta is not None

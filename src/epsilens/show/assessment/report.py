@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ...assessment.provenance import SOURCE
 from ...data.scan.scan import DISCLOSURE as SCAN_DISCLOSURE
+from ...worlds import Neighbours
 from ..charts import icons
 from ..charts.assessment import MOST_GROUPS, accuracy_curve, precedent_strip, risk_curve, simulated, simulated_query
 from ..charts.findings import known_curve
@@ -128,6 +129,8 @@ def _pictures(a: Assessment) -> Icons:
     if r.key == "membership" and r.reading == "success":
         prior = share_of_people(a.release.adversary.prior)
         note = f"Each figure is one guess of 100 about one worst-placed person, who is in the table in {prior}."
+        if a.release.mechanism.neighbours is Neighbours.REPLACE:
+            note = "Each figure is one guess of 100 about which of two records is one worst-placed person’s."
     elif r.reading == "success":
         note = "Each figure is one guess of 100 about one worst-placed person."
     else:
@@ -301,7 +304,7 @@ def _tampering(a: Assessment) -> Section:
     return Section(
         "What a false record could hide",
         (Paragraph(said(hidden_sentence(a))), hidden_table(a)),
-        "“One person” is the most an honest record moves the answer.",
+        "“One person” is the most an honest one moves all answers of a query together.",
         forms=Forms.KEPT,
     )
 

@@ -38,8 +38,8 @@ def split_section(a: Assessment) -> Section | None:
         note = "Where bounds or limits lose more than any noise, the best division goes by the noise alone."
         blocks.append(Paragraph(said(note), Tone.NOTE))
     side = (
-        "A query with a larger share of ε has less noise. The error is that of the least accurate group, as a share of "
-        "its answer; 95 of 100 releases keep within it."
+        "A query with a larger share of ε has less noise. The error is that of the least accurate published group, as "
+        "a share of its answer; 95 of 100 releases keep within it."
     )
     return Section(HEADING, tuple(blocks), side, "error as a share of the answer")
 
@@ -105,7 +105,7 @@ def _compared(a: Assessment) -> str:
     equal, best = (share(way.worst, spoken=True) for way in (a.split.equal, a.split.best))
     if not a.split.equal.worst:
         return "Every answer is 0 or without noise: no division of ε is better than another."
-    first = f"Shared equally, the least accurate answer is off by up to {equal} of itself"
+    first = f"Shared equally, the least accurate published answer is off by up to {equal} of itself"
     own = next((way.division for way in _ways(a) if way.own), None)
     planned = "" if own is None else f"; shared as planned, by {share(own.worst, spoken=True)}"
     if not _gains(a) and Cause.BIAS in a.split.judged:
@@ -151,7 +151,7 @@ def resplit_sentence(basis: Basis, assessed: Division, found: Resplit) -> tuple[
     allowed = found.release.error_limit
     error, before = (share(way.worst, allowed, spoken=True) for way in (found.division, assessed))
     spans = [
-        Span("With these shares the least accurate answer is off by up to "),
+        Span("With these shares the least accurate published answer is off by up to "),
         Span(error, "risk" if allowed is not None and found.division.worst > allowed else "strong"),
         Span(f" of itself; as assessed it is {before}."),
     ]

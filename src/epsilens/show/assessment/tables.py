@@ -103,6 +103,8 @@ def risk_note(a: Assessment) -> str:
         estimated = any(relation.from_data for relation in a.relations)
         rests = "an estimated resemblance, and on" if estimated else "the resemblance stated, and on"
         bounds += f" Correlated records rest on {rests} values that are jointly normal: that row is no bound without."
+    if not all(r.exact for r in a.risks):
+        bounds += " Some are bounds: nobody need be as exposed as that."
     return f"{unit} {bounds}{put}"
 
 

@@ -20,6 +20,7 @@ from ..words import apart, count, frequencies, frequency, grouped, scale_for, ti
 from .labels import (
     FREQUENCIES,
     MOST,
+    called,
     epsilon_down,
     epsilon_up,
     error,
@@ -29,7 +30,6 @@ from .labels import (
     risk,
     share,
     subject,
-    title,
 )
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def disclosure(a: Assessment) -> tuple[str, str]:
     if decided.blind:
         instead = f"Publish ε = {epsilon_down(decided.blind)} instead, which keeps the limits whatever the table holds."
     else:
-        instead = "No ε keeps the limits whatever the table holds: choose one from a list fixed beforehand."
+        instead = "Choose one from a list fixed beforehand instead, with shares of ε that do not come from the answers."
     return (
         f"ε = {at} was found by looking at the confidential data, and tells a little about it.",
         f"One person can change it, so whoever knows the rest of the table may learn of them. {instead} {inside}",
@@ -159,7 +159,8 @@ def _typical(a: Assessment) -> Said:
     if found is None:
         return ()
     middle, most = times(found.median, found.largest, per="of")
-    who = f"the typical one of {found.people:,} people of this table" if found.people > 1 else "the one person here"
+    kind = f"groups of people with one {a.release.data.unit}" if a.release.data.unit else "people"
+    who = f"the typical one of {found.people:,} {kind} of this table" if found.people > 1 else "the only one here"
     most = "" if found.people == 1 or middle == most else f", {most} for the most exposed of them"
     return (Span(f" The membership test is right {middle} for {who}{most}."),)
 
@@ -169,8 +170,13 @@ def together(a: Assessment) -> str:
     if not a.together:
         return ""
     told = times(*(p for _, p in a.together), per="of")
-    each = ", ".join(f"{k} people {text}" for (k, _), text in zip(a.together, told, strict=True))
-    return f"Whether several people are all in the table or none of them, a household say, is guessed right: {each}."
+    unit = a.release.data.unit
+    kind = f"with the same {unit} each" if unit else "people"
+    each = ", ".join(f"{k} {kind} {text}" for (k, _), text in zip(a.together, told, strict=True))
+    if a.release.mechanism.neighbours is Neighbours.REPLACE:
+        return f"Which of two sets of records is that of several people together is guessed right: {each}."
+    who = f"several, those with the same {unit} each," if unit else "several people, a household say,"
+    return f"Whether {who} are all in the table or none of them is guessed right: {each}."
 
 
 def few_people(a: Assessment) -> tuple[str, ...]:
@@ -180,7 +186,8 @@ def few_people(a: Assessment) -> tuple[str, ...]:
         few = sum(0 < answer.people < FEW for answer in q.answers)
         if few and len(q.answers) > 1:
             groups = "1 group" if few == 1 else f"{few:,} groups"
-            made.append(f"{groups} of “{title(a, q)}” have fewer than {FEW} people: what is said there is about them.")
+            have = "has" if few == 1 else "have"
+            made.append(f"{groups} of {called(a, q)} {have} fewer than {FEW} people: what is said there is about them.")
     return tuple(made)
 
 
@@ -199,8 +206,11 @@ def unseen(a: Assessment) -> str:
 def asked_secret(a: Assessment) -> str:
     """What is guessed about a person, without a word of SQL."""
     secret = a.release.data.hidden
-    named = secret is not None and secret.name
-    return f"whether “{named}” is true of one worst-placed person" if named else "one worst-placed person’s secret"
+    if secret is None:
+        return "which of two records is that of one worst-placed person"
+    if secret.name:
+        return f"whether “{secret.name}” is true of one worst-placed person"
+    return "whether one worst-placed person has the secret"
 
 
 def _phrase(a: Assessment, r: Risk) -> tuple[str, str, str]:
@@ -276,7 +286,7 @@ def _advice(a: Assessment) -> Said:
     said, now, r = a.verdict.standing, planned(a.epsilon), a.leading
     if said is Standing.IMPOSSIBLE:
         if silent := unsaid(a.release):
-            names = " and ".join(f"“{title(a, a.queries[i])}”" for i in silent[:3])
+            names = " and ".join(called(a, a.queries[i]) for i in silent[:3])
             return (
                 Span(f"The names of the groups of {names} come from the data, and a name that exists because of one "),
                 Span("person gives them away, whatever the noise. List the groups in the plan (groups: [a, b]), or "),
@@ -330,6 +340,8 @@ def _told(r: Risk, value: float) -> str:
 
 def _price(a: Assessment, at: float) -> str:
     q = a.hardest
+    if not math.isfinite(error_at(a, q, at)):
+        return f"The price is accuracy: {_within(a, at)}."
     there, here = error(error_at(a, q, at)), error(error_at(a, q, a.epsilon))
     told = f"The price is accuracy: in 95 of 100 releases {subject(a, q)} is within {there}, not {here}."
     if not q.typical:
@@ -382,7 +394,7 @@ def proposed(a: Assessment, p: Proposal) -> str:
     """A better choice, and what it would do to the error."""
     told = f"[{p.value[0]:g}, {p.value[1]:g}]" if isinstance(p.value, tuple) else f"{p.value}"
     then = f"error {share(p.error_then)} of the answer instead of {share(p.error_now)}"
-    return f"{p.parameter.value}: {told} for “{title(a, a.queries[p.query])}”: {then}."
+    return f"{p.parameter.value}: {told} for {called(a, a.queries[p.query])}: {then}."
 
 
 def share_of_people(p: float) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from tests.assessment.brute.conditions import All, Cell, Condition, Not
-from tests.assessment.brute.worlds import Ask, Case
+from tests.references.brute.conditions import All, Cell, Condition, Not
+from tests.references.brute.worlds import Ask, Case
 
 __all__ = ["enriched", "shrunk"]
 
@@ -82,7 +82,13 @@ def _without(case: Case, name: str) -> Case:
     at = list(case.domain).index(name)
     table = tuple((p, row[:at] + row[at + 1 :]) for p, row in case.table)
     domain = {n: v for n, v in case.domain.items() if n != name}
-    return replace(case, domain=domain, table=table, quasi=tuple(n for n in case.quasi if n != name))
+    return replace(
+        case,
+        unit=case.unit and name != "one",
+        domain=domain,
+        table=table,
+        quasi=tuple(n for n in case.quasi if n != name),
+    )
 
 
 def _simpler(ask: Ask) -> Iterator[Ask]:

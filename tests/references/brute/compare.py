@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 from unittest import mock
 
-from tests.assessment.brute.laws import Pair
-from tests.assessment.brute.plans import frame
-from tests.assessment.brute.worlds import Case, Question, Search, TooMany, World, scales
+from tests.references.brute.laws import Pair
+from tests.references.brute.plans import frame
+from tests.references.brute.worlds import Case, Question, Search, TooMany, World, scales
 
 from epsilens.assessment import adversaries, risks
 from epsilens.assessment import assessment as whole

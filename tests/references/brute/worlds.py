@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import Any
 
-from tests.assessment.brute.conditions import Cell, Condition
-from tests.assessment.brute.laws import Pair, dominated, product
+from tests.references.brute.conditions import Cell, Condition
+from tests.references.brute.laws import Pair, dominated, product
 
 import epsilens as el
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas as pd
 from hypothesis import strategies as st
-from tests.assessment.brute.conditions import All, Between, Cell, Compare, Condition, Empty, Not, OneOf
-from tests.assessment.brute.worlds import Ask, Case
+from tests.references.brute.conditions import All, Between, Cell, Compare, Condition, Empty, Not, OneOf
+from tests.references.brute.worlds import Ask, Case
 
 __all__ = ["cases", "frame", "make"]
 
