@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -103,16 +104,16 @@ def test_the_section_compares_the_divisions(made: Assessment) -> None:
     equal, best = made.split.equal, made.split.best
     told = flat(text.said)
     assert told.startswith(
-        f"Shared equally, the least accurate answer is off by up to {100 * equal.worst:.0f}% of itself"
+        f"Shared equally, the least accurate published answer is off by up to {math.ceil(100 * equal.worst)}% of itself"
     )
-    assert f"brings it to {100 * best.worst:.1f}%" in told  # a decimal below 10%
+    assert f"brings it to {math.ceil(1000 * best.worst) / 10:.1f}%" in told  # a decimal below 10%, rounded up
     assert "It was found by looking at the data." in told
     assert "without the release 50 of 100" in told
     assert [c.head for c in shown.columns][1::2] == ["Equal, as assessed: share of ε", "Least error: share of ε"]
     again = assess(with_shares(PLAN, best.shares), table=table())
     for row, query in zip(shown.rows, again.queries, strict=True):
         assert query.planned.worst is not None
-        assert row[4].text == f"{100 * query.planned.worst.relative:.1f}%"
+        assert row[4].text == f"{math.ceil(1000 * query.planned.worst.relative) / 10:.1f}%"
     assert [row[3].text for row in shown.rows] == [f"{100 * s:.1f}%" for s in best.shares]
 
 

@@ -190,7 +190,7 @@ def test_which_way_risk_grows_is_found_out_under_composition() -> None:
 
 def test_a_choice_a_hair_under_its_limit_is_told_in_round_numbers() -> None:
     choice = el.choose(el.dpsgd, "sigma", at_most=0.05, reading="roc", fpr=0.01, given={"rate": 0.01, "steps": 1000})
-    assert "at most 5 of 100" in " ".join(str(choice).split())
+    assert "at most 5 times of 100" in " ".join(str(choice).split())
 
 
 def test_the_width_of_a_bracket_is_not_part_of_the_release() -> None:

@@ -206,6 +206,8 @@ def _difference(plan: Release, movement: Movement, epsilon: float) -> Faced | Ex
             for m in movement.moves
         ]
     names = faced(plan, replace(movement, moves=()), epsilon)
+    if names is None and not parts:
+        return Faced()  # a name that is never published
     if names is not None and names.certain:
         return names
     return together([*parts, *([(names.experiment, 1)] if names is not None else [])])

@@ -88,6 +88,8 @@ class Faced:
         if self.first or self.second:
             chances = [[self.first, 0.0, 1 - self.first], [0.0, self.second, 1 - self.second]]
             parts.append((Experiment(Finite.of(*map(np.asarray, chances)), "names of groups"), 1))
+        if not parts:  # nothing moves
+            return Experiment(Finite.of(np.ones(1), np.ones(1)), "nothing")
         return together(parts)
 
 

@@ -47,7 +47,7 @@ def people_of(opened: OpenTable, plan: Release, size: int = 300) -> tuple[Person
     >>> with open_table(plan.data.table) as opened:
     ...     people = people_of(opened, plan, size=100)
     >>> sum(bool(person.moved) for person in people)  # of 100 people; in the whole table 7 of 100 are counted
-    7
+    6
     """
     needs = needs_of(opened.table, plan)
     seen = survey(opened, needs)

@@ -51,7 +51,7 @@ class Grid:
         """What the sums of the parts amount to.
 
         >>> Grid.of(1.5, 3).total(2**58, 2**58)
-        Fraction(288230376151711745, 288230376151711744)
+        Fraction(576460752303423489, 576460752303423488)
         """
         if self.whole:
             return Fraction(sums[0])

@@ -87,7 +87,7 @@ def _table(a: Assessment) -> Table:
     for i, q in enumerate(a.queries):
         cells = [Cell(title(a, q))]
         for way in ways:
-            cells += [Cell(share(way.division.shares[i])), _error(way.division.errors[i], allowed)]
+            cells += [Cell(f"{100 * way.division.shares[i]:.1f}%"), _error(way.division.errors[i], allowed)]
         rows.append(tuple(cells))
     return Table(tuple(columns), (Group(tuple(rows)),), HEADING)
 
