@@ -153,6 +153,20 @@ def test_many_queries_stay_few_movements() -> None:
     assert all(len(amounts(m, N)) == 64 for m in wide.each)
 
 
+def test_names_beside_many_numbers_leave_nothing_out() -> None:
+    """More groups, or more queries with names, than are combined one by one: every number still moves."""
+    data = {**PERSON, "max_groups": 50}
+    wide = movements(plan({"count": True, "by": "g", "threshold": 9}, data=data), Question.MEMBERSHIP).each
+    assert [(amounts(m), m.alone) for m in wide] == [([1.0] * 50, ((0, 0, 50),))]
+    query = {"sum": "v", "bounds": [-1, 2], "by": "g", "threshold": 9}
+    several = plan(*[query] * 5, data=PERSON)
+    for question, answers in ((Question.MEMBERSHIP, {5: 6.0}), (Question.RECORD, {5: 9.0, 10: 6.0})):
+        found = movements(several, question).each
+        assert all(len(m.alone) == 5 for m in found)
+        for many, amount in answers.items():
+            assert any(amounts(m) == [amount] * many for m in found)
+
+
 def test_two_cells_by_integration() -> None:
     """The sheet's closed form for two Laplace cells, δ = 1 − (1+(t−y)/2)e^{(ε−s−t)/2}, and the same on a grid."""
     x = np.linspace(-20, 20, 1601)

@@ -185,8 +185,7 @@ def _merged(options: tuple[Vertex, ...]) -> tuple[Vertex, ...]:
     if not loud:
         return options
     most = max(v.alone[0] for v in loud), max(v.alone[1] for v in loud)
-    quiet = [v for v in options if not any(v.alone)] or [Vertex()]
-    return tuple(replace(v, alone=most, exact=False) for v in quiet)
+    return _undominated(replace(v, alone=most, exact=False) for v in options)
 
 
 def _units(plan: Release, parts: tuple[Contribution, ...]) -> dict[tuple[int, Noisy], float]:
