@@ -291,8 +291,11 @@ def _possible(
     settled = {column for where in conditions for column in columns_of(where)}
     if any(len({*told}) < len(told) for told in map(_told, conditions)):
         return False  # two terms about one column may exclude each other
-    if any(one.named and one.data.unit for one in moving):
-        return False  # a household's people are few: they cannot be alone in several groups at their most
+    if any(one.data.unit for one in moving):
+        return False  # how many people a household has is not said
+    lists = {(name, one.query.groups) for one in moving for name in one.query.split_by if one.query.groups}
+    if len(lists) > len({name for name, _ in lists}):
+        return False  # a person in a group of the one list may be in none of the other
     if len(conditions) > 1 or len(set(values)) < len(values) or settled & named or (settled | named) & set(values):
         return False
     replaces = question is not Question.MEMBERSHIP or plan.mechanism.neighbours is Neighbours.REPLACE
