@@ -22,7 +22,7 @@ from .tables.columns import column_of
 from .tables.conditions import condition, parse, render, syntax
 from .tables.engines import need_ibis
 
-__all__ = ["Noise", "Query", "QueryKind", "parse_queries", "parse_query"]
+__all__ = ["Noise", "Query", "QueryKind", "Word", "parse_queries", "parse_query"]
 
 _FORM = (
     "'count where age > 30 by site', 'sum visits bounds 0 77', "
@@ -30,14 +30,14 @@ _FORM = (
 )
 
 
-class _Word(StrEnum):
+class Word(StrEnum):
     """A word that is also what people write: shown as that word."""
 
     def __repr__(self) -> str:
         return repr(self.value)
 
 
-class QueryKind(_Word):
+class QueryKind(Word):
     """What a query asks."""
 
     COUNT = "count"
@@ -51,7 +51,7 @@ class QueryKind(_Word):
         return self in (QueryKind.SUM, QueryKind.AVERAGE)
 
 
-class Noise(_Word):
+class Noise(Word):
     """The noise on a query's answers."""
 
     LAPLACE = "laplace"

@@ -8,6 +8,7 @@ is read: no tags, no aliases (a small file can otherwise unfold into gigabytes),
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,6 +29,7 @@ __all__ = ["MOST_BYTES", "about", "dotted", "read_release"]
 
 MOST_BYTES = 1_000_000
 _MOST_DEPTH = 20
+_MEMBER = re.compile(r"<\w+\.\w+: ('[^']*')>")  # how pydantic writes a word that is allowed
 
 #: Where an entry stands: keys of mappings, and places in lists counted from 0.
 Place: TypeAlias = tuple[str | int, ...]
@@ -194,5 +196,8 @@ def _sentence(problem: Mapping[str, Any], path: Place, part: type[BaseModel], li
         return f"{where}: there is no {told}; allowed here are {', '.join(part.model_fields)}"
     if kind == "value_error":
         return f"{where}: {told}: {message}"
+    if kind == "too_short":
+        return f"{where}: {told} is empty: give one at least, or leave it out"
+    message = _MEMBER.sub(r"\1", message)
     shown = repr(problem.get("input"))
     return f"{where}: {told} is {shown if len(shown) < 60 else shown[:57] + '...'}: {message[0].lower() + message[1:]}"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-
 from pydantic import BaseModel, ConfigDict
+
+from ..data.queries import Word
 
 __all__ = ["Knows", "Misplaced", "Part", "Resemblance", "Size", "Split", "Threshold"]
 
@@ -17,42 +17,35 @@ class Misplaced(ValueError):  # noqa: N818 - a signal to the reader of the file,
         self.place = place
 
 
-class _Word(StrEnum):
-    """A word of a plan, shown as it is written."""
-
-    def __repr__(self) -> str:
-        return repr(self.value)
-
-
-class Knows(_Word):
+class Knows(Word):
     """What an attacker who isolates a person knows about the answers beforehand."""
 
     NOTHING = "nothing"
     ONE_ANSWER = "one answer"
 
 
-class Resemblance(_Word):
+class Resemblance(Word):
     """How the values of related people go together, where no matrix is given."""
 
     NONE = "none"
     FROM_DATA = "from data"
 
 
-class Size(_Word):
+class Size(Word):
     """What an average is divided by: a noisy number of rows, or one that everybody knows."""
 
     NOISY = "noisy"
     PUBLIC = "public"
 
 
-class Split(_Word):
+class Split(Word):
     """How the queries share ε: alike, or so that the largest relative error is least."""
 
     EQUAL = "equal"
     LEAST_ERROR = "least error"
 
 
-class Threshold(_Word):
+class Threshold(Word):
     """A threshold that is found from δ."""
 
     AUTO = "auto"

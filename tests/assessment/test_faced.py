@@ -1,0 +1,67 @@
+"""Several Laplace numbers in closed form, against a grid, the sheet's two-number form, dice and certified brackets."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import epsilens as el
+from epsilens.assessment.faced import Faced
+from epsilens.assessment.typical import guesses_right
+from epsilens.assessment.worst import Facing
+from epsilens.data.queries import Noise
+from epsilens.laws.line.several import has_closed_form, several_delta
+
+READINGS = [
+    ("success", {"prior": 0.5}), ("success", {"prior": 0.1}), ("advantage", {}), ("delta", {"epsilon": 0.3}),
+    ("posterior", {"prior": 0.3}), ("roc", {"fpr": 0.01}), ("recall", {"alpha": 0.3}), ("epsilon", {"delta": 1e-3}),
+    ("precision", {"alpha": 0.05, "prior": 0.2}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("s", "t", "epsilon"), [(1.0, 1.0, 0.0), (1.0, 0.5, 0.2), (2.0, 0.3, 1.0), (3.0, 2.5, 4.0)])
+def test_two_numbers_as_the_sheet_has_them(s: float, t: float, epsilon: float) -> None:
+    y = max(0.0, (epsilon - s + t) / 2)
+    sheet = 1 - (1 + (t - y) / 2) * math.exp((epsilon - s - t) / 2)
+    assert several_delta(tuple(sorted([(s, 1), (t, 1)])), epsilon) == pytest.approx(sheet, abs=1e-14)
+
+
+def test_five_numbers_by_dice() -> None:
+    shifts = (0.2, 0.5, 0.5, 1.0, 1.7)
+    noise = np.random.default_rng(4).laplace(size=(1_000_000, 5))
+    loss = (np.abs(noise + shifts) - np.abs(noise)).sum(axis=1)  # in the second world
+    for epsilon in (-0.5, 0.0, 0.7, 2.0):
+        gain = np.maximum(-np.expm1(epsilon - loss), 0)
+        found = several_delta(((0.2, 1), (0.5, 2), (1.0, 1), (1.7, 1)), epsilon)
+        assert found == pytest.approx(gain.mean(), abs=5 * gain.std() / 1000)
+
+
+def test_every_reading_lies_in_the_certified_bracket() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(6):
+        shifts = tuple(sorted((float(t), 1) for t in np.exp(rng.uniform(-4, 1.5, rng.integers(1, 6)))))
+        facing = Facing((Faced(shifts, 0.0, 0.0, float(rng.choice([0.0, 1e-6, 0.01]))),))
+        for reading, arguments in READINGS:
+            low, high = facing.experiments[0].bracket(reading, **arguments)
+            assert float(low) - 1e-9 <= facing.read(reading, arguments) <= float(high) + 1e-9
+
+
+def test_what_keeps_its_digits() -> None:
+    assert has_closed_form([(1.0, 10)])
+    assert not has_closed_form([(1.0, 11)])
+    assert not has_closed_form([(601.0, 1)])
+
+
+@pytest.mark.parametrize("prior", [0.5, 0.3])
+def test_people_on_a_grid(prior: float) -> None:
+    shifts = np.random.default_rng(1).uniform(0, 0.5, (6, 3))
+    found = guesses_right(shifts, prior, Noise.LAPLACE)
+    for row, odds in zip(shifts, found, strict=True):
+        low, high = el.compose(*(el.laplace(epsilon=float(t)) for t in row)).bracket("success", prior=prior)
+        assert float(low) - 2e-6 <= odds <= float(high) + 2e-6
+    psi = float(np.linalg.norm(shifts[0]))
+    assert guesses_right(shifts[:1], prior, Noise.GAUSSIAN)[0] == pytest.approx(
+        float(el.gaussian(psi=psi).success(prior=prior)), rel=1e-12
+    )
