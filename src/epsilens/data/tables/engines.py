@@ -7,7 +7,6 @@ one, how rows come back as Arrow) is here and nowhere else.
 from __future__ import annotations
 
 import sys
-import tempfile
 import uuid
 import warnings
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import InputError, MissingExtra
+from .folder import Folder
 
 __all__ = ["MEMORY_LIMIT", "Engine", "connect", "need_ibis", "sentence"]
 
@@ -60,7 +60,7 @@ class Engine:
     connection: Any
     owned: bool = False
     _kept: list[Any] = field(default_factory=list, repr=False)
-    _folder: tempfile.TemporaryDirectory[str] | None = field(default=None, repr=False)
+    _folder: Folder | None = field(default=None, repr=False)
 
     @property
     def kind(self) -> str:
@@ -70,8 +70,8 @@ class Engine:
     def folder(self) -> Path:
         """A temporary folder that lives as long as the engine."""
         if self._folder is None:
-            self._folder = tempfile.TemporaryDirectory(prefix="epsilens-", ignore_cleanup_errors=True)
-        return Path(self._folder.name)
+            self._folder = Folder()
+        return self._folder.path
 
     def tables(self) -> list[str]:
         """The names of the connection's tables."""
@@ -126,7 +126,7 @@ class Engine:
             with _quiet():
                 self.connection.disconnect()
         if self._folder is not None:
-            self._folder.cleanup()
+            self._folder.close()
 
 
 @contextmanager
