@@ -10,19 +10,17 @@ import sys
 import uuid
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ...errors import InputError, MissingExtra
 from .folder import Folder
+from .memory import memory, told
 
-__all__ = ["MEMORY_LIMIT", "Engine", "connect", "need_ibis", "sentence"]
+__all__ = ["Engine", "connect", "need_ibis", "sentence"]
 
-#: What the embedded DuckDB may hold in memory before it spills to its temporary directory. It leaves room for
-#: the roll-ups within 2 GB; whoever wants more passes ``engine=ibis.duckdb.connect(memory_limit="16GB")``.
-MEMORY_LIMIT = "1000MB"
 _DEPTH = 20_000
 
 
@@ -70,7 +68,7 @@ class Engine:
     def folder(self) -> Path:
         """A temporary folder that lives as long as the engine."""
         if self._folder is None:
-            self._folder = Folder()
+            self._folder = Folder(memory().spill)
         return self._folder.path
 
     def tables(self) -> list[str]:
@@ -80,7 +78,7 @@ class Engine:
 
     def fetch(self, expression: Any) -> Any:
         """The rows of an expression as one Arrow table."""
-        with _quiet(), _deep():
+        with _quiet(), _deep(), self._told():
             return self.connection.to_pyarrow(expression.as_table())
 
     def batches(self, expression: Any) -> Iterator[Any]:
@@ -88,10 +86,10 @@ class Engine:
         if self.kind != "duckdb":
             yield from self.fetch(expression).to_batches()
             return
-        with _quiet():
+        with _quiet(), self._told():
             reader = self.connection.to_pyarrow_batches(expression, chunk_size=1_000_000)
         while True:
-            with _quiet():  # the reader works, and warns, as it is read
+            with _quiet(), self._told():  # the reader works, and warns, as it is read
                 batch = next(reader, None)
             if batch is None:
                 return
@@ -104,7 +102,7 @@ class Engine:
         keeps the rows of a view.
         """
         name = f"epsilens_{uuid.uuid4().hex}"
-        with _quiet():
+        with _quiet(), self._told():
             if self.kind == "pyspark":
                 kept = self.connection._session.sql(self.connection.compile(expression)).cache()
                 kept.createOrReplaceTempView(name)
@@ -113,6 +111,10 @@ class Engine:
                 self.connection.create_table(name, expression, temp=True)
                 self._kept.append(name)
             return self.connection.table(name)
+
+    def _told(self) -> AbstractContextManager[None]:
+        """Says so where memory or disk is used up."""
+        return told(None if self._folder is None else self._folder.path)
 
     def close(self) -> None:
         """Drop the temporary tables and files, and the connection if it was made here."""
@@ -177,10 +179,8 @@ def _duckdb(ibis: Any) -> Engine:
     except ImportError as error:
         raise MissingExtra("duckdb", extra="data", purpose="reading a table") from error
     made = Engine(ibis.duckdb.connect(), owned=True)
-    made.connection.con.execute(f"SET memory_limit = '{MEMORY_LIMIT}'")
-    made.connection.con.execute(f"SET temp_directory = '{made.folder() / 'spill'}'")
-    # The order of rows means nothing to a scan, and keeping it costs memory.
-    made.connection.con.execute("SET preserve_insertion_order = false")
+    for name, value in memory().settings(made.folder() / "spill").items():
+        made.connection.con.execute(f"SET {name} = '{value}'")
     return made
 
 
