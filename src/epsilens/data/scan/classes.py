@@ -21,7 +21,6 @@ from ..tables.memory import memory
 
 __all__ = [
     "MIXED", "ClassTable", "Shape", "TooManyClasses", "class_expression", "crowded", "fetch_classes", "local_classes",
-    "owner_expression",
 ]  # fmt: skip
 
 #: Up to this many classes leave an engine that is not DuckDB inside the process: what its driver can hand over at once.
@@ -107,19 +106,6 @@ def class_expression(base: Any, shape: Shape) -> Any:
     )
 
 
-def owner_expression(ibis: Any, classes: Any, person: bool) -> Any:
-    """The classes with ``lo`` and ``hi``, the least and largest owner, for a roll-up inside the engine.
-
-    With a person column they are the class's least and largest person. Without one an owned class is numbered,
-    and a mixed class has lo = −1 and hi = −2, which no merging makes equal.
-    """
-    mixed = classes["people"] > 1
-    if person:
-        return classes.rename(lo="o", hi="h")
-    number = ibis.row_number().over(ibis.window(order_by=[c for c in classes.columns if c.startswith("q")]))
-    return classes.mutate(lo=ibis.ifelse(mixed, -1, number), hi=ibis.ifelse(mixed, -2, number))
-
-
 def fetch_classes(
     engine: Engine,
     expression: Any,
@@ -137,7 +123,8 @@ def fetch_classes(
     seen = 0
     with ThreadPoolExecutor(2) as pool:
         waiting = []
-        for batch in engine.batches(expression):
+        # An engine that cannot stream hands over all rows at once: then no more than are wanted.
+        for batch in engine.batches(expression if engine.kind == "duckdb" else expression.limit(limit + 1)):
             seen += batch.num_rows
             if seen > limit:
                 raise TooManyClasses

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from ...errors import InputError
 from ..queries import Query
-from ..tables.engines import Engine, need_ibis
+from ..tables.engines import Engine
 from ..tables.open import OpenTable, open_table, reading
 from .alone import roll_up_rows
 from .classes import (
@@ -40,17 +40,17 @@ from .classes import (
     crowded,
     fetch_classes,
     local_classes,
-    owner_expression,
 )
 from .codes import coded
 from .combinations import Isolating, isolating
 from .exposure import GroupFacts, QueryRisk, base_table, group_facts, read_risk, with_contributions
+from .inside import roll_up_inside
 from .joint import Together, families_of, together
 from .pairs import IsolatingPair, isolating_pairs
 from .planned import PlannedRisk, planned_risks
 from .request import ScanRequest
 from .result import Isolation, Scan
-from .rollup import Isolated, Subset, class_sizes, column_shares, roll_up, roll_up_in_engine, subsets_of
+from .rollup import Isolated, Subset, class_sizes, column_shares, roll_up, subsets_of
 
 __all__ = ["scan"]
 
@@ -293,11 +293,16 @@ def _find(work: _Work, base: Any) -> _Found:
             return found
         rows_fit = False
     expression = class_expression(base, shape)
+    most = local_classes(engine.kind, shape)
+    if engine.kind == "pyspark":  # groups once: what is counted is kept
+        expression = engine.cache(expression)
+        if _rows(engine, expression) > most:
+            return _find_in_engine(work, base, expression)
     try:
-        most = local_classes(engine.kind, shape)
         classes = fetch_classes(engine, expression, shape, most, lambda n: tell(f"classes: {n:,}", 0))
     except TooManyClasses:
-        return (_find_in_rows(work, base) if rows_fit else None) or _find_in_engine(work, base, expression)
+        found = _find_in_rows(work, base) if rows_fit else None
+        return found or _find_in_engine(work, base, engine.cache(expression))
     tell("classes")
     isolated = roll_up(classes, work.subsets, work.rolled)
     assert isolated.fewest is not None
@@ -324,22 +329,11 @@ def _find_in_rows(work: _Work, base: Any) -> _Found | None:
     return _Found(found.isolated, class_sizes(*found.sizes), rows, found.gaps, ())
 
 
-def _find_in_engine(work: _Work, base: Any, expression: Any) -> _Found:
-    engine, shape = work.engine, work.shape
-    classes = engine.cache(owner_expression(need_ibis(), expression, shape.person))
+def _find_in_engine(work: _Work, base: Any, classes: Any) -> _Found:
+    """The same from a table of classes that stays in the engine; only counts leave it."""
     work.tell("classes")
-    isolated = roll_up_in_engine(engine, classes, work.subsets, work.rolled)
-    counted = classes.group_by("people").agg(n=classes.count())
-    sizes = engine.fetch(counted)
-    by_size = class_sizes(sizes["people"].to_numpy(), sizes["n"].to_numpy())
-    gaps = []
-    for name in shape.sums:
-        owned = classes.filter(classes["lo"] == classes["hi"])
-        owned = owned.semi_join(isolated.owners, "lo")
-        each = owned.group_by("lo").agg(gap=owned[name].sum())
-        got = engine.fetch(each.group_by("gap").agg(n=each.count()))
-        gaps.append((got["gap"].to_numpy().astype(float), got["n"].to_numpy().astype(np.int64)))
-    return _Found(isolated, by_size, _rows(engine, base), tuple(gaps), ())
+    found = roll_up_inside(work.engine, classes, work.shape, work.subsets, work.rolled)
+    return _Found(found.isolated, class_sizes(*found.sizes), _rows(work.engine, base), found.gaps, ())
 
 
 def _rows(engine: Engine, base: Any) -> int:

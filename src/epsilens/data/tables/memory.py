@@ -198,8 +198,8 @@ def told(folder: Path | None = None) -> Iterator[None]:
 
 def _no_memory() -> str:
     return (
-        f"memory is {_size(memory().size)}, which this table outgrows: give more with --memory 8GB, EPSILENS_MEMORY=8GB "
-        "or epsilens.use_memory('8GB'), or ask for fewer columns"
+        f"memory is {_size(memory().size)}, which this table outgrows: give more with --memory 8GB, "
+        "EPSILENS_MEMORY=8GB or epsilens.use_memory('8GB'), or ask for fewer columns"
     )
 
 
