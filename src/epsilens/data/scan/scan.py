@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from ...errors import InputError
 from ..queries import Query
 from ..tables.engines import Engine
+from ..tables.memory import memory
 from ..tables.open import OpenTable, open_table, reading
 from .alone import roll_up_rows
 from .classes import (
@@ -40,6 +41,8 @@ from .classes import (
     crowded,
     fetch_classes,
     local_classes,
+    long_texts,
+    with_digests,
 )
 from .codes import coded
 from .combinations import Isolating, isolating
@@ -285,7 +288,9 @@ def _population(engine: Engine, base: Any, request: ScanRequest) -> tuple[int | 
 def _find(work: _Work, base: Any) -> _Found:
     """The people each subset isolates, with their gaps; in the engine where there are too many classes."""
     engine, request, tell, shape = work.engine, work.request, work.tell, work.shape
-    tell("classes", 0)
+    tell(f"classes, with {memory()}", 0)
+    texts, digested = base, long_texts(engine, base, shape)
+    base = with_digests(base, digested)
     rows_fit = not shape.person and engine.kind == "duckdb" and not request.show_people
     if rows_fit and crowded(engine, base, shape):
         found = _find_in_rows(work, base)
@@ -312,7 +317,7 @@ def _find(work: _Work, base: Any) -> _Found:
         values, people = np.unique(classes.gaps[i][alone], return_counts=True)
         gaps.append((values, people.astype(np.int64)))
     rows = _rows(engine, base) if shape.person else int(classes.sizes[0] @ classes.sizes[1])
-    shown = _shown(classes, isolated, request) if request.show_people else ()
+    shown = _shown(classes, isolated, request, _Texts(engine, texts, digested)) if request.show_people else ()
     return _Found(isolated, class_sizes(*classes.sizes), rows, tuple(gaps), shown)
 
 
@@ -365,19 +370,42 @@ def _exceeded(
     return largest is not None and request.epsilon > largest
 
 
-def _shown(classes: ClassTable, isolated: Isolated, request: ScanRequest) -> tuple[dict[str, Any], ...]:
+@dataclass(frozen=True)
+class _Texts:
+    """The texts behind digests, looked up for the few that are shown."""
+
+    engine: Engine
+    base: Any
+    columns: tuple[int, ...]
+
+    def behind(self, j: int, digests: Sequence[Any]) -> Mapping[Any, Any]:
+        """The text of each digest of column j; the values themselves where it has none."""
+        if j not in self.columns:
+            return {value: value for value in digests}
+        rows = self.base.select(text=self.base[f"q{j}"], digest=self.base[f"q{j}"].hexdigest("md5"))
+        wanted = rows.filter(rows["digest"].isin([d for d in digests if d is not None])).distinct()
+        return {row["digest"]: row["text"] for row in self.engine.fetch(wanted).to_pylist()} | {None: None}
+
+
+def _shown(classes: ClassTable, isolated: Isolated, request: ScanRequest, texts: _Texts) -> tuple[dict[str, Any], ...]:
     """The values of isolated people, those isolated by the fewest columns first; engines give them in any order."""
     assert isolated.fewest is not None
     quasi = request.quasi_identifiers
     owned = np.flatnonzero(classes.owner >= 0)
     fewest = isolated.fewest[classes.owner[owned]]
     owned, fewest = owned[fewest > 0], fewest[fewest > 0]
-    made = []
     ranks: list[NDArray[np.int64]] = [
         _ranked(classes.values[j])[classes.codes[j][owned]] for j in reversed(range(len(quasi)))
     ]
-    for row in owned[np.lexsort((*ranks, fewest.astype(np.int64)))][:MOST_SHOWN]:
-        values = {name: classes.values[j][int(classes.codes[j][row])].as_py() for j, name in enumerate(quasi)}
+    rows = owned[np.lexsort((*ranks, fewest.astype(np.int64)))][:MOST_SHOWN]
+    columns = []
+    for j in range(len(quasi)):
+        values = [classes.values[j][int(code)].as_py() for code in classes.codes[j][rows]]
+        behind = texts.behind(j, values)
+        columns.append([behind[value] for value in values])
+    made = []
+    for place, row in enumerate(rows):
+        values = {name: columns[j][place] for j, name in enumerate(quasi)}
         names, person = classes.people_values, request.person
         who = {} if person is None or names is None else {person: names[int(classes.owner[row])].as_py()}
         made.append({**who, **values, "fewest_columns": int(isolated.fewest[classes.owner[row]])})
