@@ -1,4 +1,4 @@
-"""How much memory reading a table takes: as said, from the environment or by the machine; and what is said at its end."""
+"""How much memory reading a table takes: as said, from the environment, by the machine; what is said at its end."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_a_wrong_size_is_refused_in_a_sentence(wrong: str) -> None:
 
 def test_a_wrong_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EPSILENS_MEMORY", "plenty")
-    with pytest.raises(InputError, match="^EPSILENS_MEMORY is 'plenty'"):
+    with pytest.raises(InputError, match=r"^EPSILENS_MEMORY is 'plenty'"):
         scan({"a": [1]}, ["a"])
 
 
@@ -102,7 +102,7 @@ def test_too_little_memory_says_so() -> None:
 def test_no_space_left_is_a_full_disk_and_other_errors_pass(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="full"), told(tmp_path):
         raise OSError(28, "No space left on device")
-    with pytest.raises(InputError, match="^memory is"), told():
+    with pytest.raises(InputError, match=r"^memory is"), told():
         raise MemoryError
     with pytest.raises(ValueError, match="other"), told():
         raise ValueError("other")

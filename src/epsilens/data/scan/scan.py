@@ -400,9 +400,9 @@ def _shown(classes: ClassTable, isolated: Isolated, request: ScanRequest, texts:
     rows = owned[np.lexsort((*ranks, fewest.astype(np.int64)))][:MOST_SHOWN]
     columns = []
     for j in range(len(quasi)):
-        values = [classes.values[j][int(code)].as_py() for code in classes.codes[j][rows]]
-        behind = texts.behind(j, values)
-        columns.append([behind[value] for value in values])
+        digests = [classes.values[j][int(code)].as_py() for code in classes.codes[j][rows]]
+        behind = texts.behind(j, digests)
+        columns.append([behind[digest] for digest in digests])
     made = []
     for place, row in enumerate(rows):
         values = {name: columns[j][place] for j, name in enumerate(quasi)}
