@@ -1,7 +1,7 @@
 """What the name of a column says: any spelling, English and the commonest words of six other languages.
 
->>> words("Patienten-Nr."), words("dateOfBirth"), words("N° patient")
-(('patienten', 'nr'), ('date', 'of', 'birth'), ('number', 'patient'))
+>>> words("Patienten-Nr."), words("YearOfBirth"), words("N° patient")
+(('patienten', 'nr'), ('year', 'of', 'birth'), ('number', 'patient'))
 >>> meaning("Patienten-Nr.").word, meaning("dateOfBirth").word, meaning("ICD-10").word
 ('person', 'birth date', 'diagnosis')
 """
@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
 
-from .lexicon import FILLERS, IDS, PEOPLE, PHRASES, RULES, SPELLINGS, STAFF, THINGS, UNITS
+from .lexicon import FILLERS, IDS, PEOPLE, SPELLINGS, STAFF, THINGS, UNITS
+from .rules import PHRASES, RULES
 
 __all__ = ["Kind", "Meaning", "meaning", "words"]
 
@@ -60,8 +61,8 @@ _CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_A-Za-z]+")
 _LINKS = ("", "s", "n", "en", "es")
 _SHORTEST_PART = 3
 #: How surely each word names the person, where there are several.
-_RANKS = {"patient": 50, "subject": 50, "participant": 50, "respondent": 50, "person": 50, "beneficiary": 48, "citizen": 47,
-          "student": 46, "member": 45, "customer": 45, "user": 44, "employee": 40}  # fmt: skip
+_RANKS = {"patient": 50, "subject": 50, "participant": 50, "respondent": 50, "person": 50, "beneficiary": 48,
+          "citizen": 47, "student": 46, "member": 45, "customer": 45, "user": 44, "employee": 40}  # fmt: skip
 _OFFICIAL, _ID, _ACCOUNT, _CONTACT, _NAME, _STAFF = 49, 30, 26, 25, 20, 10
 
 
@@ -112,8 +113,8 @@ def _marked(word: str, marks: str) -> Meaning:
 def words(name: str) -> tuple[str, ...]:
     """The words of a name in small letters without accents; compounds we know are taken apart.
 
-    >>> words("PATIENT_ID") == words("Patient ID") == words("patientid") == words("pat-ientID") or words("patientid")
-    ('patient', 'id')
+    >>> words("PATIENT_ID") == words("Patient ID") == words("PatientID") == words("patientid")
+    True
     """
     text = name
     for sign, word in _SIGNS.items():
