@@ -51,7 +51,7 @@ class Meaning:
     bounds: tuple[float, float] | None = None
     choose: bool = False  # the bounds are only a round proposal
     rank: int = 0  # how surely it names the person whose row it is
-    bare: bool = False  # a person without the word number or id: "member" may be yes or no
+    bare: bool = False  # may be a category: "member" yes or no, "study" one of three
 
 
 _SIGNS = {"n°": " number ", "n.º": " number ", "nº": " number ", "№": " number ", "#": " number ", "%": " percent ",
@@ -174,8 +174,8 @@ def meaning(name: str) -> Meaning | None:
 def _of_phrase(what: str) -> Meaning | None:
     if what == "official":
         return Meaning("official number", Kind.PERSON, rank=_OFFICIAL)
-    if what == "id":
-        return Meaning("identifier", Kind.ID, rank=_ID)
+    if what in ("id", "record"):
+        return Meaning("identifier", Kind.ID, rank=_ID, bare=what == "record")
     if what == "row":
         return Meaning("row", Kind.THING)
     return _of_rules(frozenset({what}))
@@ -236,7 +236,7 @@ def _of_identifier(content: frozenset[str]) -> Meaning | None:
     if of & THINGS and of <= THINGS | PEOPLE | STAFF | UNITS | {"study", "record", "case", "account"}:
         return Meaning(min(of & THINGS), Kind.THING)
     if of <= {"study", "record", "case"}:
-        return Meaning("identifier", Kind.ID, rank=_ID)
+        return Meaning("identifier", Kind.ID, rank=_ID, bare=True)
     found = _of_rules(of)
     if found is None and content & {"id", "number", "key", "hash", "pseudonym"}:
         return Meaning("identifier", Kind.UNNAMED_ID)

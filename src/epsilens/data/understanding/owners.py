@@ -9,7 +9,8 @@ Owner(name='customer', values=3, most=2, named=True, everyone=True)
 The order is this. A column that names people (patient, customer, pupil, an official number) beats one that is only
 called id, which beats accounts, addresses and names. Among equals one that repeats beats one that does not. Where no
 name says anything, a column that repeats as identifiers do is taken: digits or codes with many values, about as many
-rows for each, and, where the table says somebody's sex or birth date, the same one in all rows of a value.
+rows for each, and, where the table says somebody's sex or birth date, the same one in all rows of a value. Whole
+numbers without that last proof are only named as what else it could be: they may be amounts.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ from typing import Any
 
 from ..tables.engines import need_ibis
 from ..tables.open import OpenTable, reading
+from .labels import DATES, Label
 from .names import Kind, Meaning, meaning
-from .shapes import DATES, Label, Shape, Shapes
+from .shapes import Shape, Shapes
 from .understood import Owner
 
 __all__ = ["Owners", "owner_like", "owners_of"]
@@ -29,7 +31,9 @@ _PEOPLE = 40  # the rank from which a name speaks of people
 _MOST = 8  # columns that are counted exactly
 _FEW = 20  # values below which a column may be a category
 _SAME = 0.95  # the share of values with one sex, one birth date in all their rows
-_STEADY = ("sex", "birth date", "birth year", "race")
+#: What stays the same in all rows of a person, the surest first.
+_STEADY = ("birth date", "birth year", "sex", "race", "birth country", "nationality", "religion", "education",
+           "marital status")  # fmt: skip
 _NAME, _STAFF = 20, 10  # the ranks of names, and of people whose row it is not
 _NAMED = (Kind.PERSON, Kind.ID, Kind.CONTACT, Kind.NAME, Kind.STAFF)
 
@@ -60,12 +64,14 @@ def owners_of(opened: OpenTable, shapes: Shapes, meanings: dict[str, Meaning | N
     with reading(opened):
         unit = _unit(opened, shapes, said)
         named = sorted((n for n, m in said.items() if m.kind in _NAMED), key=lambda n: -said[n].rank)[:_MOST]
-        candidates = [_counted(opened, shapes, name, said[name]) for name in named]
-        candidates = [c for c in candidates if _plausible(c, shapes.rows, unit)]
+        counted = [_counted(opened, shapes, name, said[name]) for name in named]
+        candidates = [c for c in counted if _plausible(c, shapes.rows, unit)]
         chosen = _chosen(candidates, shapes.rows)
+        candidates += [replace(c, rank=1) for c in counted if c not in candidates and c.owner.values > 2]
         if chosen is None or (chosen.rank < _PEOPLE and not chosen.owner.repeats):
             repeating = _unnamed(opened, shapes, meanings, usable)
-            chosen = repeating[0] if repeating else chosen
+            sure = [c for c in repeating if c.steady is not None or not (chosen or schema[c.owner.name].is_integer())]
+            chosen = sure[0] if sure else chosen
             candidates += repeating
     if chosen is None:
         return Owners(others=tuple(c.owner for c in candidates), unit=unit)
@@ -158,8 +164,7 @@ def _plausible(candidate: _Candidate, rows: int, unit: Owner | None) -> bool:
         return rows <= 1 or not candidate.bare
     if candidate.bare and owner.values <= 2:
         return rows <= 2 * owner.values
-    unsure = candidate.bare or candidate.rank < _PEOPLE
-    return not unsure or owner.values > _FEW or owner.values * _FEW >= rows
+    return not candidate.bare or owner.values > _FEW or owner.values * _FEW >= rows
 
 
 def _chosen(candidates: list[_Candidate], rows: int) -> _Candidate | None:
@@ -192,13 +197,9 @@ def _unnamed(
     """Columns that repeat as identifiers do, likeliest first."""
     schema = opened.table.schema()
     likely = [name for name in usable if _repeats_like_one(schema[name], shapes.columns[name], meanings[name])]
-    figures = [name for name in likely if schema[name].is_integer() and meanings[name] is None]
-    serial = _serial(opened, figures, shapes)
-    likely = [name for name in likely if name not in figures or name in serial]
     likely.sort(key=lambda n: (meanings[n] is None, not schema[n].is_string(), -shapes.columns[n].distinct))
-    steady = next((n for word in _STEADY for n, m in meanings.items() if m is not None and m.word == word), None)
-    if steady is not None and shapes.columns[steady].distinct < 2:
-        steady = None
+    varying = {m.word: n for n, m in meanings.items() if m is not None and _varies(shapes.columns.get(n))}
+    steady = next((varying[word] for word in _STEADY if word in varying), None)
     found = []
     for name in likely[:4]:
         candidate = _counted(opened, shapes, name, meanings[name], steady)
@@ -210,6 +211,10 @@ def _unnamed(
     return found
 
 
+def _varies(shape: Shape | None) -> bool:
+    return shape is not None and shape.distinct > 1
+
+
 def _repeats_like_one(kind: Any, shape: Shape, said: Meaning | None) -> bool:
     if said is not None and said.kind is not Kind.UNNAMED_ID:
         return False
@@ -218,26 +223,8 @@ def _repeats_like_one(kind: Any, shape: Shape, said: Meaning | None) -> bool:
     # Values are counted about: those of a column without repeats may seem a few per cent fewer.
     if not few <= shape.distinct <= 0.9 * held or (said is None and shape.distinct * 200 < held):
         return False
-    if kind.is_integer() or kind.is_uuid() or said is not None:
+    if kind.is_uuid() or said is not None:
         return True
+    if kind.is_integer():
+        return shape.serial
     return bool(kind.is_string()) and shape.share(Label.CODE, Label.ZEROS, Label.WHOLE) > 0.9 and shape.length >= 4
-
-
-def _serial(opened: OpenTable, names: list[str], shapes: Shapes) -> set[str]:
-    """Whole numbers that are given out one after the other, or are of one length; amounts are often round."""
-    if not names:
-        return set()
-    ibis = need_ibis()
-    wanted: dict[str, Any] = {}
-    for i, name in enumerate(names):
-        column = opened.table[name]
-        wanted |= {f"a{i}": column.min(), f"b{i}": column.max(), f"t{i}": ibis.ifelse(column % 10 == 0, 1, 0).mean()}
-    got = opened.engine.fetch(opened.table.aggregate(**wanted)).to_pylist()[0]
-    found = set()
-    for i, name in enumerate(names):
-        low, high, tens = got[f"a{i}"], got[f"b{i}"], float(got[f"t{i}"] or 0.0)
-        dense = shapes.columns[name].distinct >= 0.4 * (high - low + 1)
-        one_length = low > 9999 and len(str(low)) == len(str(high))
-        if low >= 0 and tens < 0.2 and (dense or one_length):
-            found.add(name)
-    return found

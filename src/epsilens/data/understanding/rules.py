@@ -24,12 +24,14 @@ PHRASES: dict[str, str] = {
     "id": (
         "id|uid|pid|guid|uuid|ident|identifier|key|code id|idnr|idno|id no|id number|idpers|idind|"
         "iid|fid iid|rid|sid|cid|mid|eid|xid|ids|kennung|identifiant|identificador|identificativo|"
-        "unique id|unique identifier|uniqueid|record|record id|record number|record no|record key|study|"
-        "study id|study number|study no|case|case id|caseid|case number|case no|fallnummer|fall nr|"
-        "fallnr|fall id|seqn|serial number|pseudonym|pseudo id|pseudonym id|hash|hash id|hashed id|"
-        "anon id|alias|screening number|screening no|randomisation number|randomization number|rand no|"
-        "subject key|usubjid|subjid|subjectkey|pidp|pseudoid|nk id|linkage key|link id|dossier|"
-        "dossier number|akte nr|aktennummer"
+        "unique id|unique identifier|uniqueid|fallnummer|fall nr|fallnr|fall id|seqn|serial number|"
+        "pseudonym|pseudo id|pseudonym id|hash|hash id|hashed id|anon id|alias|screening number|"
+        "screening no|randomisation number|randomization number|rand no|subject key|usubjid|subjid|"
+        "subjectkey|pidp|pseudoid|nk id|linkage key|link id|dossier|dossier number|akte nr|aktennummer"
+    ),
+    "record": (
+        "record|record id|record number|record no|record key|study|study id|study number|study no|case|"
+        "case id|caseid|case number|case no"
     ),
     "row": (
         "unnamed|unnamed 0|unnamed 1|unnamed 2|row|row id|row number|row no|index|idx|level 0|line|"

@@ -16,11 +16,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from ..tables.forms import As, Form, unread
-from ..tables.open import OpenTable, reading
+from ..tables.forms import As, Form, Order
+from ..tables.open import OpenTable
+from .labels import DATES, NOTHING, NUMBERS, Label
 from .names import Kind, Meaning, meaning
 from .owners import Owners, owners_of
-from .shapes import DATES, NOTHING, NUMBERS, Label, Shape, Shapes, shapes_of
+from .shapes import Shape, Shapes, shapes_of
 from .understood import Column, Role, Understanding
 
 __all__ = ["understand"]
@@ -48,7 +49,6 @@ def understand(opened: OpenTable, tell: Callable[[str], object] | None = None) -
     owners = owners_of(opened, shapes, meanings)
     columns = [_column(name, schema[name], shapes, meanings[name], owners) for name in names]
     columns = _known(columns, meanings)
-    columns = _left_out(opened, columns, shapes)
     return Understanding(
         table=opened.name,
         rows=shapes.rows,
@@ -89,6 +89,7 @@ def _column(name: str, kind: Any, shapes: Shapes, said: Meaning | None, owners: 
         meaning=None if said is None else said.word,
         secret=said is not None and said.secret and role in (Role.CATEGORY, Role.CODE, Role.NUMBER),
         form=form,
+        unread=_unread(form, shape),
         spellings=shape.spellings if role in (Role.CATEGORY, Role.CODE, Role.IDENTIFIER) else 0,
         bounds=said.bounds if number and said is not None else None,
         choose=bool(number and said is not None and said.choose),
@@ -165,6 +166,8 @@ def _role_of_number(kind: Any, shape: Shape, what: Kind | None, few: bool, held:
             return Role.CATEGORY
         return Role.NUMBER
     flag = shape.distinct <= 2 and (what is None or held >= _SMALL)  # yes and no, whatever the name says
+    if what is None and shape.serial and held >= _SMALL and shape.distinct >= 0.85 * held:
+        return Role.IDENTIFIER  # the number of the row
     if not kind.is_string() and (flag or (what is None and few and kind.is_integer())):
         return Role.CATEGORY
     return Role.NUMBER
@@ -219,13 +222,17 @@ def _known(columns: list[Column], meanings: dict[str, Meaning | None]) -> list[C
     return [replace(c, known=c.name in chosen) for c in columns]
 
 
-def _left_out(opened: OpenTable, columns: list[Column], shapes: Shapes) -> list[Column]:
-    """How many values the proposed forms leave out, from the rows looked at."""
-    forms = {c.name: c.form for c in columns if c.form is not None and c.form.kind in (As.NUMBER, As.DATE)}
-    if not forms or not shapes.looked_at:
-        return columns
-    with reading(opened):
-        table = opened.table.select(*forms).limit(shapes.looked_at)
-        got = opened.engine.fetch(unread(table, forms)).to_pylist()[0]
-    scale = shapes.rows / shapes.looked_at
-    return [replace(c, unread=round((got.get(c.name) or 0) * scale)) for c in columns]
+def _unread(form: Form | None, shape: Shape) -> int:
+    """How many values the form leaves out, from the rows looked at."""
+    if form is None or form.kind not in (As.NUMBER, As.DATE):
+        return 0
+    fits: tuple[Label, ...]
+    if form.kind is As.NUMBER:
+        other = Label.COMMA if form.decimal == "." else Label.POINT
+        fits = (*(label for label in NUMBERS if label is not other), Label.ZEROS)
+    elif form.order is Order.YEAR_FIRST:
+        fits = (Label.YEAR_FIRST, Label.COMPACT)
+    else:
+        own = Label.DAY_FIRST if form.order is Order.DAY_FIRST else Label.MONTH_FIRST
+        fits = (own, Label.EITHER_FIRST)
+    return round((1.0 - shape.among(*fits)) * (shape.rows - shape.empty) * (1.0 - shape.share(Label.ANSWER)))
