@@ -14,7 +14,6 @@ The copy lies in the engine's private folder, and ends with it.
 
 from __future__ import annotations
 
-import glob
 import re
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -29,42 +28,24 @@ from .decoded import Text, looked_at
 from .engines import Engine, connect
 from .faults import failed
 from .layout import Layout, layout, rows_in
-from .source import CSV
+from .parquet import from_parquet
+from .paths import Files
 from .typed import EXACT, Kind, all_of, kind_of
 
-__all__ = ["from_csv", "holds_text"]
+__all__ = ["from_csv"]
 
 #: The pieces of a file that are looked at beyond its head, their size, and the rows of the head.
 _PIECES, _SIZE, _ROWS = 8, 1 << 16, 4000
 
 
-def holds_text(path: str) -> bool:
-    """Whether the path is a folder of text files."""
-    return Path(path).is_dir() and bool(_files(path))
-
-
-def from_csv(path: str, engine: Engine) -> Any:
-    """The table of a text file, of a pattern or of a folder of them, on an engine that reads files."""
-    if "://" in path:
-        raise InputError(
-            f"table is {path!r}: download the file first, or open it with Ibis and pass the table", parameter="table"
-        )
-    if not _reads_files(engine):
-        raise InputError(
-            f"engine is {engine.kind!r}, which holds its own tables and does not read {Path(path).name!r}: leave "
-            "engine out, give 'duckdb' or 'spark', or load the file into a table there and name that",
-            parameter="engine",
-        )
-    files = _files(path)
-    if not files:
-        raise InputError(
-            f"table is {path!r}: there is no such file; give the path of a CSV or Parquet file", parameter="table"
-        )
+def from_csv(files: Files, path: str, engine: Engine) -> Any:
+    """The table of text files on an engine that reads files; ``path`` is what was given for them."""
     reader = engine if engine.kind == "duckdb" else connect("duckdb")
     folder = Path(tempfile.mkdtemp(prefix="text-", dir=engine.folder()))
     try:
-        names, copy = _converted(files, path, reader.connection.con, folder)
-        return engine.connection.read_parquet(str(copy / "*.parquet")).select(*names)
+        names, copy = _converted([Path(file) for file in files.paths], path, reader.connection.con, folder)
+        parts = tuple(str(part) for part in sorted(copy.glob("*.parquet")))
+        return from_parquet(Files(parts, str(copy), True), engine, Path(path).name).select(*names)
     except InputError:
         raise
     except Exception as error:
@@ -72,21 +53,6 @@ def from_csv(path: str, engine: Engine) -> Any:
     finally:
         if reader is not engine:
             reader.close()
-
-
-def _reads_files(engine: Engine) -> bool:
-    """Whether the engine has a way of its own to read Parquet; the one of Ibis only says that there is none."""
-    return "_FileIOHandler" not in type(engine.connection).read_parquet.__qualname__
-
-
-def _files(path: str) -> list[Path]:
-    """The files of a path, a folder or a pattern, whichever it is; a device is no file."""
-    if Path(path).is_file():
-        return [Path(path)]
-    if Path(path).is_dir():
-        inside = (file for file in sorted(Path(path).iterdir()) if not file.name.startswith((".", "_")))
-        return [file for file in inside if file.is_file() and file.name.lower().endswith(CSV)]
-    return [Path(file) for file in sorted(glob.glob(path, recursive=True)) if Path(file).is_file()]
 
 
 def _converted(files: Sequence[Path], path: str, con: Any, folder: Path) -> tuple[tuple[str, ...], Path]:
