@@ -31,18 +31,18 @@ from ...errors import InputError
 from ..queries import Query
 from ..tables.engines import Engine, need_ibis
 from ..tables.open import OpenTable, open_table, reading
+from .alone import roll_up_rows
 from .classes import (
-    LOCAL_CLASSES,
     ClassTable,
     Shape,
     TooManyClasses,
     class_expression,
     crowded,
     fetch_classes,
-    merge_rows,
+    local_classes,
     owner_expression,
-    row_expression,
 )
+from .codes import coded
 from .combinations import Isolating, isolating
 from .exposure import GroupFacts, QueryRisk, base_table, group_facts, read_risk, with_contributions
 from .joint import Together, families_of, together
@@ -55,7 +55,6 @@ from .rollup import Isolated, Subset, class_sizes, column_shares, roll_up, roll_
 __all__ = ["scan"]
 
 Progress: TypeAlias = Callable[[int, int, str], None]
-MOST_SUBSETS = 4096
 MOST_SHOWN = 1000
 
 DISCLOSURE = (
@@ -171,12 +170,6 @@ def scan(
     with open_table(table, engine) as opened:
         most = request.columns(opened.table)
         subsets = subsets_of(len(request.quasi_identifiers), most)
-        if len(subsets) > MOST_SUBSETS:
-            raise InputError(
-                f"quasi_identifiers has {len(request.quasi_identifiers)} columns, {len(subsets):,} combinations: "
-                f"set known_columns so that there are at most {MOST_SUBSETS:,}",
-                parameter="quasi_identifiers",
-            )
         tell = _Teller(progress, len(subsets) + len(request.queries) + 2)
         work = _Work(request, opened.engine, subsets, tell)
         with reading(opened):
@@ -292,16 +285,19 @@ def _population(engine: Engine, base: Any, request: ScanRequest) -> tuple[int | 
 def _find(work: _Work, base: Any) -> _Found:
     """The people each subset isolates, with their gaps; in the engine where there are too many classes."""
     engine, request, tell, shape = work.engine, work.request, work.tell, work.shape
-    expression = class_expression(base, shape)
     tell("classes", 0)
+    rows_fit = not shape.person and engine.kind == "duckdb" and not request.show_people
+    if rows_fit and crowded(engine, base, shape):
+        found = _find_in_rows(work, base)
+        if found is not None:
+            return found
+        rows_fit = False
+    expression = class_expression(base, shape)
     try:
-        classes = None
-        if not shape.person and engine.kind == "duckdb" and crowded(engine, base, shape):
-            classes = _merged(work, base)
-        if classes is None:
-            classes = fetch_classes(engine, expression, shape, LOCAL_CLASSES, lambda n: tell(f"classes: {n:,}", 0))
+        most = local_classes(engine.kind, shape)
+        classes = fetch_classes(engine, expression, shape, most, lambda n: tell(f"classes: {n:,}", 0))
     except TooManyClasses:
-        return _find_in_engine(work, base, expression)
+        return (_find_in_rows(work, base) if rows_fit else None) or _find_in_engine(work, base, expression)
     tell("classes")
     isolated = roll_up(classes, work.subsets, work.rolled)
     assert isolated.fewest is not None
@@ -315,14 +311,17 @@ def _find(work: _Work, base: Any) -> _Found:
     return _Found(isolated, class_sizes(*classes.sizes), rows, tuple(gaps), shown)
 
 
-def _merged(work: _Work, base: Any) -> ClassTable | None:
-    """The classes of a table where nearly every row is one, or None if it is too long or too wide for that."""
-    expression = row_expression(base, work.shape)
-    try:
-        rows = fetch_classes(work.engine, expression, work.shape, LOCAL_CLASSES, lambda n: work.tell(f"rows: {n:,}", 0))
-    except TooManyClasses:
+def _find_in_rows(work: _Work, base: Any) -> _Found | None:
+    """The same where every row is a person, from codes of the rows; None where these are too wide or too many."""
+    made = coded(work.engine, base, work.shape)
+    if made is None:
         return None
-    return merge_rows(rows)
+    rows = _rows(work.engine, base)
+    seen = lambda n: work.tell(f"rows: {n:,}", 0)  # noqa: E731
+    found = roll_up_rows(work.engine, made, rows, work.shape.queries, work.subsets, seen, work.rolled)
+    if found is None:
+        return None
+    return _Found(found.isolated, class_sizes(*found.sizes), rows, found.gaps, ())
 
 
 def _find_in_engine(work: _Work, base: Any, expression: Any) -> _Found:

@@ -23,14 +23,12 @@ from .address import address_of
 from .databases import check_file, server, sqlite
 from .failures import Failure, failure_of, refusal, sentence
 from .folder import Folder
+from .memory import memory, no_disk, no_memory
 from .parquet import quoted
 from .spark import hushed, own_session, unchanged
 
-__all__ = ["FILE_ENGINES", "MEMORY_LIMIT", "Engine", "connect", "need_ibis", "sentence"]
+__all__ = ["FILE_ENGINES", "Engine", "connect", "need_ibis", "sentence"]
 
-#: What the embedded DuckDB may hold in memory before it spills to its temporary directory. It leaves room for
-#: the roll-ups within 2 GB; whoever wants more passes ``engine=ibis.duckdb.connect(memory_limit="16GB")``.
-MEMORY_LIMIT = "1000MB"
 #: Engines that read files and frames; the others have tables of their own.
 FILE_ENGINES = ("duckdb", "pyspark")
 _DEPTH = 20_000
@@ -77,7 +75,7 @@ class Engine:
     def folder(self) -> Path:
         """A temporary folder that lives as long as the engine."""
         if self._folder is None:
-            self._folder = Folder()
+            self._folder = Folder(memory().spill)
         return self._folder.path
 
     def at_end(self, undo: Callable[[], Any]) -> None:
@@ -93,6 +91,11 @@ class Engine:
         except InputError:
             raise
         except Exception as error:
+            kind = failure_of(error) if self.owned and self.kind == "duckdb" else Failure.OTHER
+            if kind is Failure.MEMORY:
+                raise no_memory() from None
+            if kind is Failure.DISK:
+                raise no_disk(self.folder().parent) from None
             raise refusal(error, self.table, self.kind, self.columns) from None
 
     def tables(self) -> list[str]:
@@ -280,8 +283,6 @@ def _duckdb(ibis: Any) -> Engine:
     except ImportError as error:
         raise MissingExtra("duckdb", extra="data", purpose="reading a table") from error
     made = Engine(ibis.duckdb.connect(), owned=True)
-    made.connection.con.execute(f"SET memory_limit = '{MEMORY_LIMIT}'")
-    made.connection.con.execute(f"SET temp_directory = '{made.folder() / 'spill'}'")
-    # The order of rows means nothing to a scan, and keeping it costs memory.
-    made.connection.con.execute("SET preserve_insertion_order = false")
+    for name, value in memory().settings(made.folder() / "spill").items():
+        made.connection.con.execute(f"SET {name} = {quoted(str(value))}")
     return made
