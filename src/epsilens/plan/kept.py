@@ -18,6 +18,7 @@ from itertools import groupby
 from typing import Any
 
 from ..data.tables.columns import value_of
+from ..data.tables.dialect import ones
 from ..data.tables.engines import Engine, need_ibis
 from ..data.tables.kept import in_hash_order, keep, told_apart
 from ..data.tables.open import OpenTable
@@ -69,7 +70,7 @@ def items_of(found: Look, needs: Sequence[Need], items: Items) -> Any:
 
 def each_owner(items: Any, flags: Sequence[str]) -> Any:
     """How many items with each flag an owner has."""
-    return items.group_by("p").agg(**{flag: items[flag].cast("int64").sum().cast("int64") for flag in flags})
+    return items.group_by("p").agg(**{flag: ones(items[flag]).sum() for flag in flags})
 
 
 def _counted(table: Any, needs: Sequence[Need], seen: Survey, groups: bool) -> tuple[Any, dict[int, str]]:
@@ -176,7 +177,7 @@ def kept_of(table: Any, needs: Sequence[Need], seen: Survey) -> tuple[Any, Look]
     for need in needs:
         i, flag = need.position, kept[found.used[need.position]]
         stays = kept[f"kept_{flags[i]}"]
-        sums[f"n{i}"], sums[f"k{i}"] = flag.cast("int64").sum(), stays.cast("int64").sum()
+        sums[f"n{i}"], sums[f"k{i}"] = ones(flag).sum(), ones(stays).sum()
         for short, parts, condition in (
             ("dv", found.value.get(i, ()), flag & ~stays),
             ("dc", found.clamped.get(i, ()), flag & ~stays),

@@ -17,6 +17,7 @@ from typing import Any
 from ..data.queries import Query
 from ..data.tables.columns import column_of, value_of
 from ..data.tables.conditions import columns_of
+from ..data.tables.dialect import finite, is_infinite, ones
 from ..data.tables.engines import need_ibis
 from ..data.tables.open import OpenTable
 from ..data.tables.totals import Grid
@@ -149,7 +150,7 @@ def survey(opened: OpenTable, needs: Sequence[Need]) -> Survey:
     for role, name in roles.items():
         if name is not None:
             column = value_of(column_of(table, name, role, f"data.{role}"), role)
-            asked[role] = column.isnull().cast("int64").sum()
+            asked[role] = ones(column.isnull()).sum()
     columns = {n.query.column: None for n in needs if n.valued and n.query.column is not None}
     kinds = {}
     for j, name in enumerate(columns):
@@ -157,8 +158,8 @@ def survey(opened: OpenTable, needs: Sequence[Need]) -> Survey:
         kinds[name] = value.type()
         number = value.cast("float64")
         if value.type().is_floating():
-            asked[f"infinite{j}"] = number.isinf().cast("int64").sum()
-            number = ibis.ifelse(number.isinf(), ibis.null("float64"), number)
+            asked[f"infinite{j}"] = ones(is_infinite(number)).sum()
+            number = finite(number)
         asked[f"least{j}"], asked[f"largest{j}"] = number.min(), number.max()
     got = opened.engine.fetch(table.aggregate(**asked)).to_pylist()[0]
     for role, name in roles.items():

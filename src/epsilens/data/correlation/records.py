@@ -34,6 +34,7 @@ from ...checks import Array
 from ...errors import InputError
 from ...shown import listed
 from ..tables.columns import column_of, value_of
+from ..tables.dialect import finite, is_nan, ones, plain
 from ..tables.engines import Engine, need_ibis
 
 __all__ = [
@@ -102,15 +103,15 @@ def number_of(column: Any, role: str, bounds: Bounds | None = None) -> Any:
     ibis = need_ibis()
     kind, name = column.type(), column.get_name()
     if kind.is_boolean():
-        column = column.cast("int8")
+        column = ones(plain(column))
     elif not (kind.is_integer() or kind.is_floating() or kind.is_decimal()):
         raise InputError(
             f"{role} has {name!r} of type {kind}: give columns of numbers, or derive numbers from it first"
         )
-    value = column.cast("float64")
+    value = plain(column).cast("float64")
     if kind.is_floating():
-        unusable = value.isnan() if bounds else value.isnan() | value.isinf()
-        value = ibis.ifelse(unusable, ibis.null("float64"), value)
+        value = ibis.ifelse(is_nan(value), ibis.null("float64"), value)
+        value = value if bounds else finite(value)
     if bounds is not None:
         low, high = (ibis.literal(float(b), "float64") for b in bounds)
         # not least and greatest, which skip NULL on some engines

@@ -25,6 +25,7 @@ from ...numerics.frozen import Frozen, Valued
 from ..queries import Query, QueryKind
 from ..tables.columns import column_of, value_of
 from ..tables.conditions import known_part
+from ..tables.dialect import ones
 from ..tables.engines import Engine, need_ibis
 from .request import ScanRequest
 
@@ -121,7 +122,7 @@ def group_facts(engine: Engine, base: Any, i: int, query: Query, person: bool) -
     got = engine.fetch(
         groups.aggregate(
             groups=groups.count(),
-            lonely=(groups["people"] == 1).cast("int64").sum(),
+            lonely=ones(groups["people"] == 1).sum(),
             people=groups["people"].max(),
             rows=groups["n"].max(),
             mean=groups["mean"].max(),

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...checks import Array
 from ...errors import InputError
+from .dialect import is_nan, plain
 from .engines import need_ibis
 from .kept import in_hash_order, keep
 from .open import open_table
@@ -40,12 +41,14 @@ def value_of(column: Any, role: str) -> Any:
     """The column as a value an attacker can know, the same on every engine.
 
     NULL is a value of its own ("nothing recorded" is knowledge too). NaN becomes NULL and −0 becomes 0, because
-    engines disagree on whether they equal themselves. Lists, structs, maps and bytes are refused.
+    engines disagree on whether they equal themselves; times with a zone become those of UTC. Lists, structs, maps and
+    bytes are refused.
     """
     ibis = need_ibis()
+    name, column = column.get_name(), plain(column)
     kind = column.type()
     if kind.is_floating():
-        return ibis.ifelse(column.isnan(), ibis.null(kind), column) + 0.0
+        return ibis.ifelse(is_nan(column), ibis.null(kind), column) + 0.0
     if kind.is_null():
         return ibis.null("string")
     if kind.is_uuid() or kind.is_interval():
@@ -62,7 +65,7 @@ def value_of(column: Any, role: str) -> Any:
     if any(simple):
         return column
     raise InputError(
-        f"{role} has {column.get_name()!r} of type {kind}: give columns of text, numbers, booleans or dates, "
+        f"{role} has {name!r} of type {kind}: give columns of text, numbers, booleans or dates, "
         "or derive one from it first",
         parameter=role,
     )

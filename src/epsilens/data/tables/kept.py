@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from .dialect import md5, name_of, ones
 from .engines import need_ibis
 
 __all__ = ["KEY", "canonical", "in_hash_order", "keep", "told_apart"]
@@ -40,12 +41,13 @@ def canonical(column: Any) -> Any:
     if kind.is_string():
         text = column
     elif kind.is_boolean():
-        text = column.cast("int64").cast("string")
+        text = ones(column).cast("string")
     elif kind.is_date():
         text = _day(column)
     elif kind.is_timestamp():
-        seconds = column.second().cast("int64")  # Spark's has decimals
-        text = _day(column) + (10**6 + column.hour() * 10_000 + column.minute() * 100 + seconds).cast("string")
+        text = _day(column) + _second(column)
+    elif kind.is_time():
+        text = _second(column)
     elif kind.is_floating() or kind.is_decimal():
         text = _digits(column.cast("float64"))
     else:
@@ -55,6 +57,11 @@ def canonical(column: Any) -> Any:
 
 def _day(column: Any) -> Any:
     return (column.year() * 10_000 + column.month() * 100 + column.day()).cast("string")
+
+
+def _second(column: Any) -> Any:
+    seconds = column.second().cast("int64")  # Spark's has decimals
+    return (10**6 + column.hour() * 10_000 + column.minute() * 100 + seconds).cast("string")
 
 
 def _digits(x: Any) -> Any:
@@ -75,8 +82,8 @@ def in_hash_order(table: Any, columns: Sequence[str]) -> Any:
     text = ibis.literal(KEY)
     for name in columns:
         text = text + _BETWEEN + canonical(table[name])
-    digits = text.hexdigest("md5").substr(0, _DIGITS)
-    return (ibis.literal("0x") + digits).cast("int64") if table.get_backend().name == "duckdb" else digits
+    digits = md5(text).substr(0, _DIGITS)
+    return (ibis.literal("0x") + digits).cast("int64") if name_of(text) == "duckdb" else digits
 
 
 def told_apart(rows: Any, content: Sequence[str]) -> Any:
@@ -92,7 +99,7 @@ def told_apart(rows: Any, content: Sequence[str]) -> Any:
 
 
 def _is_cut(kind: Any) -> bool:
-    return bool(kind.is_floating() or kind.is_decimal() or kind.is_timestamp())
+    return bool(kind.is_floating() or kind.is_decimal() or kind.is_timestamp() or kind.is_time())
 
 
 def keep(items: Any, most: Mapping[str, int], ties: Sequence[str] = ()) -> Any:
@@ -105,7 +112,7 @@ def keep(items: Any, most: Mapping[str, int], ties: Sequence[str] = ()) -> Any:
     so_far = ibis.window(group_by="p", order_by=["hash_", *ties], preceding=None, following=0)
     return items.mutate(
         **{
-            f"kept_{flag}": items[flag] & (items[flag].cast("int64").sum().over(so_far) <= number)
+            f"kept_{flag}": items[flag] & (ones(items[flag]).sum().over(so_far) <= number)
             for flag, number in most.items()
         }
     )
