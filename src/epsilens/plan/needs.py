@@ -143,7 +143,6 @@ class Survey:
 
 def survey(opened: OpenTable, needs: Sequence[Need]) -> Survey:
     """One pass over the table; an owner that is not recorded, or an infinite value, is refused."""
-    ibis = need_ibis()
     table, data = opened.table, needs[0].data
     asked: dict[str, Any] = {"rows": table.count()}
     roles = {"unit": data.unit, "person": data.person}

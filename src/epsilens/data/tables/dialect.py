@@ -1,7 +1,7 @@
 """Where engines differ although Ibis writes for all of them: the one place that says so.
 
-Everything else is written once. What stands here gives on every engine what DuckDB gives: whether a number is NaN, times
-in one time zone, texts in the order of their letters' numbers and not of a country's custom, remainders, overflow, md5,
+Everything else is written once. What stands here gives on every engine what DuckDB gives: whether a number is NaN,
+times in one zone, texts in the order of their bytes and not of a country's custom, remainders, overflow, md5
 and rows as Arrow.
 
 SQLite stores whatever it is given, so its values are read here: an empty text in a column of numbers is no value, any
