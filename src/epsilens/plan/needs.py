@@ -19,6 +19,7 @@ from ..data.tables.columns import column_of, value_of
 from ..data.tables.conditions import columns_of
 from ..data.tables.dialect import finite, is_infinite, ones
 from ..data.tables.engines import need_ibis
+from ..data.tables.kept import HASH
 from ..data.tables.open import OpenTable
 from ..data.tables.totals import Grid
 from ..errors import InputError
@@ -203,7 +204,7 @@ def look(table: Any, needs: Sequence[Need], seen: Survey, *, split: bool = True,
     ibis = need_ibis()
     # The summed numbers first, in a step of their own: what is made of them would repeat how they are read.
     summed = dict.fromkeys(n.query.column for n in needs if n.valued and n.query.column is not None)
-    numbers = {name: f"number{j}_" for j, name in enumerate(summed)}
+    numbers = {name: f"epsilens number {j}" for j, name in enumerate(summed)}
     table = table.mutate(**{new: value_of(table[name], "query") for name, new in numbers.items()})
     made: dict[str, Any] = {}
     found = Look(None)
@@ -223,8 +224,8 @@ def look(table: Any, needs: Sequence[Need], seen: Survey, *, split: bool = True,
     if split:
         found.keys = [f"g{j}" for j in range(len(needs[0].split_by))]
         made |= {k: value_of(table[name], "query") for k, name in zip(found.keys, needs[0].split_by, strict=True)}
-    if "hash_" in table.columns:
-        made["hash_"] = table["hash_"]
+    if HASH in table.columns:
+        made["hash_"] = table[HASH]
     for need in needs:
         i, query = need.position, need.query
         condition = (query.where, need.split_by if need.labels else None, need.labels)

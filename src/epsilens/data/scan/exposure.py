@@ -136,19 +136,17 @@ def with_contributions(base: Any, request: ScanRequest, facts: Sequence[GroupFac
     """``base`` with ``c{i}``: what each row can add to the gap of its owner under query i."""
     ibis = need_ibis()
     min_query_size = request.min_query_size
+    joined, made = base, {name: base[name] for name in base.columns}
     for i, (query, fact) in enumerate(zip(request.queries, facts, strict=True)):
-        joined = bool(query.groups) and (query.kind is QueryKind.AVERAGE or min_query_size > 1)
-        if joined:
+        if query.groups and (query.kind is QueryKind.AVERAGE or min_query_size > 1):
             keys = [f"g{i}_{j}" for j in range(len(query.groups))]
             right = fact.table.select(
-                **{f"r{j}": fact.table[k] for j, k in enumerate(keys)},
-                rn=fact.table["n"],
-                rp=fact.table["people"],
-                rm=fact.table["mean"],
+                **{f"r{i}_{j}": fact.table[k] for j, k in enumerate(keys)},
+                **{f"rn{i}": fact.table["n"], f"rp{i}": fact.table["people"], f"rm{i}": fact.table["mean"]},
             )
-            on = [base[k].identical_to(right[f"r{j}"]) for j, k in enumerate(keys)]
-            base = base.left_join(right, on)
-            people, count, mean = base["rp"].fill_null(0), base["rn"].fill_null(0), base["rm"]
+            on = [base[k].identical_to(right[f"r{i}_{j}"]) for j, k in enumerate(keys)]
+            joined = joined.left_join(right, on)  # one chain: engines read only so many tables within tables
+            people, count, mean = right[f"rp{i}"].fill_null(0), right[f"rn{i}"].fill_null(0), right[f"rm{i}"]
         else:
             people, count = ibis.literal(fact.people), ibis.literal(fact.rows)
             mean = ibis.literal(fact.mean, type="float64")
@@ -162,10 +160,8 @@ def with_contributions(base: Any, request: ScanRequest, facts: Sequence[GroupFac
         covered = base[f"k{i}"]
         if min_query_size > 1:
             covered = covered & (people - 1 >= min_query_size)
-        base = base.mutate(**{f"c{i}": ibis.ifelse(covered, amount.fill_null(0.0), 0.0).cast("float64")})
-        if joined:
-            base = base.drop("rn", "rp", "rm", *(f"r{j}" for j in range(len(query.groups))))
-    return base
+        made[f"c{i}"] = ibis.ifelse(covered, amount.fill_null(0.0), 0.0).cast("float64")
+    return joined.select(**made)
 
 
 def read_risk(

@@ -112,14 +112,15 @@ def counted_once(base: Any, groups: dict[int, int]) -> Any:
     ``groups`` maps a query's number to how many columns it is split by. Someone in several groups of a query counts in
     the one with the smallest hash (:mod:`.kept`), so that one person moves the counts by one.
     """
-    people = base.select("p").distinct()
-    for i, columns in groups.items():
+    people = joined = base.select("p").distinct()
+    made: dict[str, Any] = {"p": people["p"]}
+    for i, columns in groups.items():  # one chain of joins: engines read only so many tables within tables
         keys = [f"g{i}_{j}" for j in range(columns)]
         own = base.filter(base[f"m{i}"]).select("p", *keys, f"m{i}").distinct()
         own = own.mutate(hash_=in_hash_order(own, ["p", *keys]))
         once = keep(own, {f"m{i}": 1}, keys)
         first = once.filter(once[f"kept_m{i}"])
         first = first.select(**{f"p_{i}": first["p"]}, **{key: first[key] for key in keys})
-        joined = people.left_join(first, people["p"] == first[f"p_{i}"])
-        people = joined.mutate(**{f"m{i}": joined[f"p_{i}"].notnull()}).drop(f"p_{i}")
-    return people
+        joined = joined.left_join(first, people["p"] == first[f"p_{i}"])
+        made |= {f"m{i}": first[f"p_{i}"].notnull(), **{key: first[key] for key in keys}}
+    return joined.select(**made)

@@ -23,7 +23,7 @@ from typing import Any
 
 __all__ = [
     "arithmetic", "balanced", "batches", "binary_order", "finite", "is_infinite", "is_nan", "like", "md5", "name_of",
-    "ones", "plain",
+    "numbered", "ones", "plain",
 ]  # fmt: skip
 
 _LARGEST = sys.float_info.max
@@ -133,6 +133,18 @@ def md5(text: Any) -> Any:
     if engine == "sqlite":
         return _own(text, "epsilens_md5", "string", 1)(text)
     return text.hexdigest("md5")
+
+
+def numbered(rows: Any, columns: Sequence[str], name: str) -> Any:
+    """The rows of these columns, those that are alike told apart by a number from 0 on."""
+    import ibis
+
+    if name_of(rows) == "sqlite":  # which has no lists
+        alike = ibis.window(group_by=list(columns))
+        return rows.mutate(**{name: ibis.row_number().over(alike).cast("int64")})
+    many = "epsilens rows"
+    same = rows.group_by(list(columns)).agg(**{many: rows.count()})
+    return same.mutate(**{name: ibis.range(0, same[many]).unnest()}).drop(many)
 
 
 def balanced(join: Callable[[Any, Any], Any], terms: Sequence[Any]) -> Any:

@@ -20,10 +20,12 @@ from typing import Any
 from .dialect import md5, name_of, ones
 from .engines import need_ibis
 
-__all__ = ["KEY", "canonical", "in_hash_order", "keep", "told_apart"]
+__all__ = ["HASH", "KEY", "OWNER", "canonical", "in_hash_order", "keep", "told_apart"]
 
 #: Fixed once; another key would keep other rows, no better and no worse ones.
 KEY = "epsilens 2026"
+#: Whose a row is, and its place in the order, beside the table's own columns, whatever these are called.
+OWNER, HASH = "epsilens owner", "epsilens hash"
 #: Between the parts of a hashed text, and where nothing is recorded.
 _BETWEEN, _NOTHING = "\x1f", "\x1e"
 _DIGITS = 15  # hexadecimal: 60 bits, which fit a signed 64-bit integer
@@ -87,15 +89,16 @@ def in_hash_order(table: Any, columns: Sequence[str]) -> Any:
 
 
 def told_apart(rows: Any, content: Sequence[str]) -> Any:
-    """The rows of owners ``p`` with ``hash_``, which differs for all rows of an owner, those with equal content too."""
+    """The rows of an :data:`OWNER` with their :data:`HASH`, which differs for all of them, also for equal ones."""
     ibis = need_ibis()
-    placed = rows.mutate(first_=in_hash_order(rows, ["p", *content]))
+    first, number = "epsilens first", "epsilens number"
+    placed = rows.mutate(**{first: in_hash_order(rows, [OWNER, *content])})
     # Rows with one hash are equal in their content, but for digits that its text leaves out.
     rest = [c for c in content if _is_cut(placed[c].type())]
-    same = ibis.window(group_by=["p", "first_"], order_by=rest or ["p"])
-    placed = placed.mutate(again_=ibis.row_number().over(same).cast("int64"))
-    again = in_hash_order(placed, ["p", *content, "again_"])
-    return placed.mutate(hash_=ibis.ifelse(placed["again_"] == 0, placed["first_"], again)).drop("first_", "again_")
+    same = ibis.window(group_by=[OWNER, first], order_by=rest or [OWNER])
+    placed = placed.mutate(**{number: ibis.row_number().over(same).cast("int64")})
+    again = in_hash_order(placed, [OWNER, *content, number])
+    return placed.mutate(**{HASH: ibis.ifelse(placed[number] == 0, placed[first], again)}).drop(first, number)
 
 
 def _is_cut(kind: Any) -> bool:
