@@ -27,6 +27,7 @@ from ..tables.columns import column_of, value_of
 from ..tables.conditions import known_part
 from ..tables.dialect import ones
 from ..tables.engines import Engine, need_ibis
+from ..tables.totals import exact_sum
 from .request import ScanRequest
 
 __all__ = ["GroupFacts", "QueryRisk", "base_table", "group_facts", "read_risk", "with_contributions"]
@@ -109,16 +110,16 @@ def group_facts(engine: Engine, base: Any, i: int, query: Query, person: bool) -
     rows = base.filter(base[f"m{i}"])
     keys = [f"g{i}_{j}" for j in range(len(query.groups))]
     value = rows[f"x{i}"] if query.bounds is not None else ibis.literal(0.0)
-    rows = rows.mutate(v=value, one=ibis.literal(1)) if keys else rows.mutate(v=value, one=ibis.literal(1), g=1)
+    rows = rows.mutate(v=value) if keys else rows.mutate(v=value, g=1)
     keys = keys or ["g"]
+    asked, total = exact_sum("s", rows["v"], max(map(abs, query.bounds or (0.0,))))
+    sums = {"n": rows.count(), **asked, "w": rows["v"].count()}
     if person:
-        each = rows.group_by([*keys, "p"]).agg(n=rows.count(), s=rows["v"].sum(), w=rows["v"].count())
-        sums = {"n": each["n"].sum(), "s": each["s"].sum(), "w": each["w"].sum(), "people": each.count()}
-        groups = each.group_by(keys).agg(**sums)
+        each = rows.group_by([*keys, "p"]).agg(**sums)
+        groups = each.group_by(keys).agg(**{name: each[name].sum() for name in sums}, people=each.count())
     else:
-        sums = {"n": rows.count(), "s": rows["v"].sum(), "w": rows["v"].count(), "people": rows.count()}
-        groups = rows.group_by(keys).agg(**sums)
-    groups = groups.mutate(mean=groups["s"] / groups["w"].nullif(0))
+        groups = rows.group_by(keys).agg(**sums, people=rows.count())
+    groups = groups.mutate(mean=total(groups) / groups["w"].cast("float64").nullif(0))
     got = engine.fetch(
         groups.aggregate(
             groups=groups.count(),

@@ -23,7 +23,7 @@ from typing import Any
 
 __all__ = [
     "arithmetic", "balanced", "batches", "binary_order", "finite", "is_infinite", "is_nan", "like", "md5", "name_of",
-    "numbered", "ones", "plain",
+    "numbered", "ones", "plain", "side_by_side",
 ]  # fmt: skip
 
 _LARGEST = sys.float_info.max
@@ -145,6 +145,18 @@ def numbered(rows: Any, columns: Sequence[str], name: str) -> Any:
     many = "epsilens rows"
     same = rows.group_by(list(columns)).agg(**{many: rows.count()})
     return same.mutate(**{name: ibis.range(0, same[many]).unnest()}).drop(many)
+
+
+def side_by_side(rows: Any, triples: Sequence[tuple[int, Any, Any]]) -> Any:
+    """For each row as many rows ``k``, ``a``, ``b`` as there are triples of a number and two columns of it."""
+    import ibis
+
+    if name_of(rows) in ("postgres", "sqlite"):  # which have no lists of records
+        each = [rows.select(k=ibis.literal(k, "int64"), a=a, b=b) for k, a, b in triples]
+        return balanced(lambda one, other: one.union(other), each)
+    made = [ibis.struct({"k": ibis.literal(k, "int64"), "a": a, "b": b}) for k, a, b in triples]
+    flat = rows.select(step=ibis.array(made).unnest())
+    return flat.select(k=flat["step"]["k"], a=flat["step"]["a"], b=flat["step"]["b"])
 
 
 def balanced(join: Callable[[Any, Any], Any], terms: Sequence[Any]) -> Any:
