@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from ...errors import InputError
 from ..queries import Query
+from ..tables.dialect import ones
 from ..tables.engines import Engine, need_ibis
 from ..tables.open import OpenTable, open_table, reading
 from .alone import roll_up_rows
@@ -264,7 +265,7 @@ def _population(engine: Engine, base: Any, request: ScanRequest) -> tuple[int | 
         return None, 1, ()
     each = base.group_by("p").agg(n=base.count())
     got = engine.fetch(
-        each.aggregate(people=each.count(), most=each["n"].max(), lost=each["p"].isnull().cast("int64").sum())
+        each.aggregate(people=each.count(), most=each["n"].max(), lost=ones(each["p"].isnull()).sum())
     ).to_pylist()[0]
     if got["lost"]:
         raise InputError(

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import InputError, MissingExtra
+from . import dialect
 from .address import address_of
 from .databases import check_file, server, sqlite
 from .failures import Failure, failure_of, refusal, sentence
@@ -32,6 +33,8 @@ __all__ = ["FILE_ENGINES", "Engine", "connect", "need_ibis", "sentence"]
 #: Engines that read files and frames; the others have tables of their own.
 FILE_ENGINES = ("duckdb", "pyspark")
 _DEPTH = 20_000
+#: Engines whose drivers hand over rows, and how many are turned into Arrow at once.
+_BY_ROWS, _ROWS = ("postgres", "sqlite"), 50_000
 
 
 def need_ibis() -> Any:
@@ -106,10 +109,18 @@ class Engine:
     def fetch(self, expression: Any) -> Any:
         """The rows of an expression as one Arrow table."""
         with self.safely():
-            return self.connection.to_pyarrow(expression.as_table())
+            table = expression.as_table()
+            if self.kind not in _BY_ROWS:
+                return self.connection.to_pyarrow(table)
+            import pyarrow as pa
+
+            return pa.Table.from_batches(dialect.batches(self.connection, table, _ROWS), table.schema().to_pyarrow())
 
     def batches(self, expression: Any) -> Iterator[Any]:
         """The rows of an expression as Arrow record batches, streamed where the engine can."""
+        if self.kind in _BY_ROWS:
+            yield from dialect.batches(self.connection, expression, _ROWS)
+            return
         if self.kind != "duckdb":
             yield from self.fetch(expression).to_batches()
             return
