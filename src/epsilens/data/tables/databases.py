@@ -108,8 +108,8 @@ def _need_driver(scheme: str, ibis: Any, parameter: str) -> None:
         close = get_close_matches(scheme, [*known, *FILE_SCHEMES, *_ALSO], n=1)
         hint = f" (did you mean {close[0]}://?)" if close else ""
         raise InputError(
-            f"{parameter} is an address that starts with {scheme[:40]!r}, which is no database: give one of {', '.join(known)}, duckdb or "
-            f"sqlite{hint}",
+            f"{parameter} is an address that starts with {scheme[:40]!r}, which is no database: give one of "
+            f"{', '.join(known)}, duckdb or sqlite{hint}",
             parameter=parameter,
         )
     try:
@@ -172,7 +172,8 @@ def find_table(connection: Any, name: str, where: str) -> Any:
         tables = _tables(connection)
         if len(tables) != 1:
             raise InputError(
-                f"table is {where!r}: the database has {len(tables)} tables; end the address with #table{_list(tables)}",
+                f"table is {where!r}: the database has {len(tables)} tables; end the address with #table"
+                f"{_list(tables)}",
                 parameter="table",
             )
         name = f'"{tables[0]}"'
@@ -200,10 +201,7 @@ def _found(connection: Any, place: tuple[str, ...], table: str, where: str) -> A
     try:
         return connection.table(table, database=database)
     except Exception as error:
-        if failure_of(error) is not Failure.MISSING and type(error).__name__ not in (
-            "TableNotFound",
-            "AnalysisException",
-        ):
+        if failure_of(error) is not Failure.MISSING:
             raise refusal(error, where, connection.name) from None
     if connection.name == "postgres" and not place:
         schema = _on_path(connection, table)

@@ -152,8 +152,8 @@ def _files_on(path: str, engine: Engine) -> Files | None:
 def _reads_files(engine: Engine, what: str) -> None:
     if engine.kind not in FILE_ENGINES:
         raise InputError(
-            f"engine is {engine.kind}, which reads only its own tables, and table is {what!r}: leave engine out, or load "
-            "the table into the database and give its name there",
+            f"engine is {engine.kind}, which reads only its own tables, and table is {what!r}: leave engine out, or "
+            "load the table into the database and give its name there",
             parameter="engine",
         )
 

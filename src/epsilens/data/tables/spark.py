@@ -117,16 +117,14 @@ def _why(error: Exception, log: IO[bytes] | None) -> str:
     text = ""
     if log is not None:
         log.seek(0)
-        text = log.read(100_000).decode("utf-8", "replace")
+        text = f"{log.read(100_000).decode('utf-8', 'replace')} {error}"
     if re.search(r"UnsupportedClassVersion|more recent version of the Java|Unrecognized option|unrecognized VM", text):
         return f"Java is too old: {_JAVA}"
     if re.search(r"Could not (reserve|create)|Cannot allocate memory|insufficient memory|Invalid maximum heap", text):
         return "the memory asked for is not there: lower spark.driver.memory"
-    if re.search(r"Master must|Could not parse Master URL", text + str(error)):
+    if re.search(r"Master must|Could not parse Master URL", text):
         return "the master is none of Spark's: give local[4], spark://host:7077, yarn or k8s://…"
-    if re.search(
-        r"All masters are unresponsive|Failed to connect to master|UnknownHost|Connection refused", text + str(error)
-    ):
+    if re.search(r"masters are unresponsive|Failed to connect to master|UnknownHost|Connection refused", text):
         return "no Spark master answers there: check the host and the port"
     return f"{sentence(error)}: check Spark's settings (PYSPARK_SUBMIT_ARGS, spark-defaults.conf), or {_JAVA}"
 
