@@ -258,7 +258,7 @@ def _own_duckdb(ibis: Any) -> Engine:
 def _attached(made: Engine, path: str, text: str, parameter: str) -> Engine:
     """A file of DuckDB beside an engine of our own, so that memory and spill are ours whatever the file says."""
     try:
-        made.connection.con.execute(f"ATTACH {quoted(os.path.abspath(path))} AS epsilens_file (READ_ONLY)")
+        made.connection.con.execute(f"ATTACH {quoted(os.path.abspath(path))} AS epsilens_file (TYPE duckdb, READ_ONLY)")
         made.connection.con.execute("USE epsilens_file")
     except Exception as error:
         raise refusal(error, text, "duckdb", parameter=parameter) from None

@@ -93,8 +93,8 @@ def open_table(data: Any, engine: Any = None) -> OpenTable:
         made = connect(engine)
     try:
         if isinstance(source, Url) and not source.is_file:
-            name = source.table or source.masked
             table = _named(made, source.table, source.masked)
+            name = source.table or getattr(table.op(), "name", source.masked)
         else:
             table, name = _read(source, made, files)
         made.table, made.columns = name, tuple(table.columns)
