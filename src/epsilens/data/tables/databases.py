@@ -201,7 +201,7 @@ def _found(connection: Any, place: tuple[str, ...], table: str, where: str) -> A
     try:
         return connection.table(table, database=database)
     except Exception as error:
-        if failure_of(error) is not Failure.MISSING:
+        if failure_of(error) is not Failure.MISSING and type(error).__name__ != "AnalysisException":
             raise refusal(error, where, connection.name) from None
     if connection.name == "postgres" and not place:
         schema = _on_path(connection, table)

@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from ...errors import InputError
@@ -92,6 +93,7 @@ def open_table(data: Any, engine: Any = None) -> OpenTable:
         files = _looked_at(source, engine)
         made = connect(engine)
     try:
+        made.table = _called(source)
         if isinstance(source, Url) and not source.is_file:
             table = _named(made, source.table, source.masked)
             name = source.table or getattr(table.op(), "name", source.masked)
@@ -105,6 +107,19 @@ def open_table(data: Any, engine: Any = None) -> OpenTable:
     except BaseException:
         made.close()
         raise
+
+
+def _called(source: Source) -> str:
+    """What errors call a table before it is found."""
+    match source:
+        case Bundled(name):
+            return name
+        case File(path):
+            return name_of(path)
+        case Url():
+            return source.masked
+        case Frame(data):
+            return type(data).__name__
 
 
 def _shown(engine: Any) -> str:
@@ -143,8 +158,8 @@ def _files_on(path: str, engine: Engine) -> Files | None:
     try:
         return files_at(path)
     except InputError:
-        looks_like_a_file = "/" in path or path.lower().endswith(CSV + PARQUET)
-        if not path.strip() or (engine.kind in FILE_ENGINES and looks_like_a_file):
+        is_file = "/" in path or path.lower().endswith(CSV + PARQUET) or Path(path).exists()
+        if not path.strip() or (engine.kind in FILE_ENGINES and is_file):
             raise
     return None
 
