@@ -17,6 +17,7 @@ Rules that hold on every engine:
 
 from __future__ import annotations
 
+import glob
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -30,7 +31,7 @@ from .frames import as_arrow, check_names, is_stream, spool
 from .parquet import from_parquet, quoted
 from .paths import Files, files_at, name_of
 from .source import CSV, PARQUET, Bundled, File, Frame, Source, Url, masked, source_of
-from .spark import is_spark_frame, session_of
+from .spark import is_spark_frame
 
 __all__ = ["OpenTable", "open_table", "reading"]
 
@@ -198,17 +199,17 @@ def _from_ibis(data: Any, engine: Any) -> OpenTable:
 
 def _from_spark(data: Any, engine: Any) -> OpenTable:
     """A frame of Spark on its own session, which is left as it was."""
-    frame, session = session_of(data)
+    session = data.sparkSession
     own = engine is None or engine in ("spark", "pyspark") or engine is session
     if not own and getattr(engine, "_session", None) is not session:
         raise InputError(
             f"engine is {_shown(engine)}, but the frame lives on Spark: leave engine out", parameter="engine"
         )
-    check_names(frame.columns, "the frame")
+    check_names(data.columns, "the frame")
     made = on_session(session)
     try:
-        made.table, made.columns = "Spark frame", tuple(frame.columns)
-        return OpenTable(made.spark_view(frame), made, "Spark frame")
+        made.table, made.columns = "Spark frame", tuple(data.columns)
+        return OpenTable(made.spark_view(data), made, "Spark frame")
     except BaseException:
         made.close()
         raise
@@ -233,32 +234,30 @@ def _from_csv(path: str, engine: Engine) -> Any:
     """
     reader = engine if engine.kind == "duckdb" else connect("duckdb")
     database = reader.connection.con
+    files = files_at(path).paths
+    found = [glob.escape(file) for file in files]
     try:
         header = database.execute(
-            "SELECT * FROM read_csv(?, header = false, all_varchar = true) LIMIT 1", [path]
+            "SELECT * FROM read_csv(?, header = false, all_varchar = true) LIMIT 1", [found]
         ).fetchone()
         if header is None:
             raise InputError(f"table is {path!r}: the file is empty; give a CSV with a header line", parameter="table")
         check_names([str(name) for name in header if name is not None], path)
-        kinds = database.execute("DESCRIBE SELECT * FROM read_csv(?, header = true, sample_size = -1)", [path])
-        types = {row[0]: row[1] for row in kinds.fetchall()}
+        kinds = database.execute("DESCRIBE SELECT * FROM read_csv(?, header = true, sample_size = -1)", [found])
+        columns = ", ".join(f"{quoted(row[0])}: {quoted(row[1])}" for row in kinds.fetchall())
+        listed = ", ".join(map(quoted, found))
+        query = f"SELECT * FROM read_csv([{listed}], header = true, types = {{{columns}}})"
         if engine.kind == "duckdb":
-            columns = ", ".join(f"{quoted(name)}: {quoted(kind)}" for name, kind in types.items())
-            return engine.view(f"SELECT * FROM read_csv({quoted(path)}, header = true, types = {{{columns}}})", [path])
+            return engine.view(query, files)
         copy = engine.folder() / "table.parquet"
-        columns = ", ".join(f"'{name.replace(chr(39), 2 * chr(39))}': '{kind}'" for name, kind in types.items())
-        source = path.replace("'", "''")
-        database.execute(
-            f"COPY (SELECT * FROM read_csv('{source}', header = true, types = {{{columns}}})) "
-            f"TO '{copy}' (FORMAT parquet)"
-        )
-        return engine.connection.read_parquet(str(copy))
+        database.execute(f"COPY ({query}) TO {quoted(str(copy))} (FORMAT parquet)")
+        return from_parquet(Files((str(copy),), str(copy.parent), True), engine, path)
     except InputError:
         raise
     except Exception as error:
         raise InputError(
             f"table is {path!r}: it does not parse as CSV ({sentence(error)}); check the file", parameter="table"
-        ) from error
+        ) from None
     finally:
         if reader is not engine:
             reader.close()

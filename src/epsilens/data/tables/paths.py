@@ -57,7 +57,7 @@ _STARTS: tuple[tuple[bytes, str, str], ...] = (
 
 @dataclass(frozen=True)
 class Files:
-    """The files of one table: all Parquet, or one text; ``root`` is what the folders with values start below."""
+    """The files of one table, all Parquet or all text; ``root`` is what the folders with values start below."""
 
     paths: tuple[str, ...]
     root: str
@@ -109,21 +109,21 @@ def _of_pattern(path: str) -> Files:
 
 
 def _of_folder(path: str) -> Files:
-    """The Parquet files below a folder; engines keep notes in names that start with ``_`` or ``.``."""
-    found, texts = [], False
+    """The Parquet files below a folder, or else its text files; names that start with ``_`` or ``.`` are notes."""
+    found: list[str] = []
+    texts: list[str] = []
     for folder, inside, names in os.walk(path, onerror=_unreadable):
         inside[:] = sorted(d for d in inside if not d.startswith(("_", ".")))
         for name in sorted(names):
-            seen = not name.startswith(("_", "."))
-            if seen and name.lower().endswith(PARQUET):
-                found.append(os.path.join(folder, name))
-            texts = texts or (seen and name.lower().endswith(CSV))
-    if not found:
-        hint = f"; for its CSV files give {os.path.join(path, '*.csv')!r}" if texts else "; give the file"
-        raise _wrong(path, f", a folder without Parquet files{hint}")
-    for each in found:
+            kinds = ((found, PARQUET), (texts, CSV if os.path.samefile(folder, path) else ()))
+            for kept, endings in kinds:
+                if name.lower().endswith(endings) and not name.startswith(("_", ".")):
+                    kept.append(os.path.join(folder, name))
+    if not found and not texts:
+        raise _wrong(path, ", a folder without files of CSV or Parquet: give one that has some, or a file")
+    for each in found or texts:
         _check(each)
-    return Files(tuple(found), path, True)
+    return Files(tuple(found or texts), path, bool(found))
 
 
 def _unreadable(error: OSError) -> None:
