@@ -124,7 +124,7 @@ def aside(text: str) -> None:
     """Tell something beside the result, on standard error, wrapped to the terminal."""
     if sys.stderr is not None:
         width = min(shutil.get_terminal_size().columns, 100)
-        wrapped = textwrap.fill(text, width, break_long_words=False, break_on_hyphens=False)
+        wrapped = textwrap.fill(harmless(text), width, break_long_words=False, break_on_hyphens=False)
         sys.stderr.write(_writable(wrapped, sys.stderr.encoding or "utf-8") + "\n")
 
 

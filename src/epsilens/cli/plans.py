@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from ..catalogue.commands import Exit
+from ..data.tables.address import without_password
 from ..errors import InputError
 from .common import Format, OutputOption, aside, emit, show
 from .tables import progress_bar
@@ -48,7 +49,7 @@ def assess(
 
     with progress_bar() as told:
         found = assessed(Path(release), engine=engine, progress=told)
-    command = ["epsilens", "assess", release, *(["--engine", engine] if engine else [])]
+    command = ["epsilens", "assess", release, *(["--engine", without_password(engine)] if engine else [])]
     found = replace(found, command=shlex.join(command))
     if format is AssessFormat.registry:
         emit(found.to_registry(), output)

@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from ..data.tables.address import without_password
 from ..data.tables.open import open_table, reading
 from ..data.understanding.understand import understand
 from ..data.understanding.understood import Column, Role, Understanding
@@ -101,7 +102,7 @@ def init(
         raise InputError(
             f"table is {title!r}: it has no column of text, numbers, booleans or dates to plan with", parameter="table"
         )
-    called = name or (str(table) if isinstance(table, str | Path) else "table.parquet")
+    called = name or (without_password(str(table)) if isinstance(table, str | Path) else "table.parquet")
     text = written(called, f"Release of {Path(title).name}"[:200], found, _chosen(found), warnings(found))
     return Start(text, found)
 

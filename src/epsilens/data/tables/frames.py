@@ -79,6 +79,8 @@ def as_arrow(data: Any) -> Any:
         return _plain(_from_columns({_name(k): v for k, v in data.items()}, len(data), pa), pa)
     if isinstance(data, pa.RecordBatch):
         return _plain(pa.Table.from_batches([data]), pa)
+    if type(data).__module__.startswith("pyspark.pandas"):
+        raise InputError("table is a pandas frame on Spark: pass frame.to_spark(index_col=…)", parameter="table")
     if not isinstance(data, pa.Table) and not hasattr(data, "__arrow_c_stream__"):
         raise InputError(f"table is a {type(data).__name__}: give {FORMS}", parameter="table")
     if _is(data, "polars", ("DataFrame",)):

@@ -30,7 +30,7 @@ from .frames import as_arrow, check_names, is_stream, spool
 from .parquet import from_parquet
 from .paths import Files, files_at, name_of
 from .source import CSV, PARQUET, Bundled, File, Frame, Source, Url, masked, source_of
-from .spark import is_spark_frame, session_of
+from .spark import is_spark_frame
 from .text import from_csv
 
 __all__ = ["OpenTable", "open_table", "reading"]
@@ -199,17 +199,17 @@ def _from_ibis(data: Any, engine: Any) -> OpenTable:
 
 def _from_spark(data: Any, engine: Any) -> OpenTable:
     """A frame of Spark on its own session, which is left as it was."""
-    frame, session = session_of(data)
+    session = data.sparkSession
     own = engine is None or engine in ("spark", "pyspark") or engine is session
     if not own and getattr(engine, "_session", None) is not session:
         raise InputError(
             f"engine is {_shown(engine)}, but the frame lives on Spark: leave engine out", parameter="engine"
         )
-    check_names(frame.columns, "the frame")
+    check_names(data.columns, "the frame")
     made = on_session(session)
     try:
-        made.table, made.columns = "Spark frame", tuple(frame.columns)
-        return OpenTable(made.spark_view(frame), made, "Spark frame")
+        made.table, made.columns = "Spark frame", tuple(data.columns)
+        return OpenTable(made.spark_view(data), made, "Spark frame")
     except BaseException:
         made.close()
         raise

@@ -57,7 +57,7 @@ _STARTS: tuple[tuple[bytes, str, str], ...] = (
 
 @dataclass(frozen=True)
 class Files:
-    """The files of one table: all Parquet, or all text; ``root`` is what the folders with values start below."""
+    """The files of one table, all Parquet or all text; ``root`` is what the folders with values start below."""
 
     paths: tuple[str, ...]
     root: str
@@ -109,19 +109,18 @@ def _of_pattern(path: str) -> Files:
 
 
 def _of_folder(path: str) -> Files:
-    """The Parquet files below a folder, or its text files; engines keep notes in names that start with "_" or "."."""
+    """The Parquet files below a folder, or else its text files; names that start with ``_`` or ``.`` are notes."""
     found: list[str] = []
     texts: list[str] = []
     for folder, inside, names in os.walk(path, onerror=_unreadable):
         inside[:] = sorted(d for d in inside if not d.startswith(("_", ".")))
         for name in sorted(names):
-            seen = not name.startswith(("_", "."))
-            if seen and name.lower().endswith(PARQUET):
-                found.append(os.path.join(folder, name))
-            if seen and folder == path and name.lower().endswith(CSV):
-                texts.append(os.path.join(folder, name))
+            kinds = ((found, PARQUET), (texts, CSV if os.path.samefile(folder, path) else ()))
+            for kept, endings in kinds:
+                if name.lower().endswith(endings) and not name.startswith(("_", ".")):
+                    kept.append(os.path.join(folder, name))
     if not found and not texts:
-        raise _wrong(path, ", a folder without Parquet or CSV files: give the file")
+        raise _wrong(path, ", a folder without files of CSV or Parquet: give one that has some, or a file")
     for each in found or texts:
         _check(each)
     return Files(tuple(found or texts), path, bool(found))

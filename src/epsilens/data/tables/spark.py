@@ -21,7 +21,7 @@ from typing import IO, Any
 from ...errors import InputError, MissingExtra
 from .failures import sentence
 
-__all__ = ["hushed", "is_spark_frame", "own_session", "session_of", "unchanged"]
+__all__ = ["hushed", "is_spark_frame", "own_session", "unchanged"]
 
 #: Of a session of our own. The console of Spark shows every query, with its values, to whoever reaches its port.
 _SETTINGS = {
@@ -54,16 +54,8 @@ def hushed() -> Iterator[None]:
 
 
 def is_spark_frame(data: Any) -> bool:
-    """Whether it is a DataFrame of Spark, or of pandas on Spark."""
-    return type(data).__module__.startswith(("pyspark.sql", "pyspark.pandas")) and hasattr(data, "columns")
-
-
-def session_of(data: Any) -> tuple[Any, Any]:
-    """A Spark frame as a plain DataFrame, and its session; a named index becomes columns."""
-    if type(data).__module__.startswith("pyspark.pandas"):
-        names = [name if isinstance(name, str) else None for name in data.index.names]
-        data = data.to_spark(index_col=names) if None not in names else data.to_spark()
-    return data, data.sparkSession
+    """Whether it is a DataFrame of Spark."""
+    return type(data).__module__.startswith("pyspark.sql") and hasattr(data, "sparkSession")
 
 
 def own_session(master: str | None = None, settings: Mapping[str, str] | None = None) -> Any:
