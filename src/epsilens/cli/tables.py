@@ -35,6 +35,9 @@ def scan(said: Said) -> None:
     columns = columns_said(said, "quasi")
     given |= {name: said[name] for name in ("person", "noise", "known", "engine", "show_people")}
     from ..data.scan.scan import scan as find
+    from ..data.tables.memory import use_memory
+
+    use_memory(said["memory"], said["spill"])
 
     with progress_bar() as told:
         found = find(said["table"], columns, queries=said["query"] or (), progress=told, **given)
@@ -94,6 +97,9 @@ def correlate(said: Said) -> None:
     given["query"] = "sum" if weights is None else numbers("--weights", weights, "weights")
     given |= {name: said[name] for name in ("model", "own_noise", "by", "person", "time", "engine")}
     from ..data.correlation.correlation import correlate as find
+    from ..data.tables.memory import use_memory
+
+    use_memory(said["memory"], said["spill"])
 
     with progress_bar() as told:
         found = find(said["table"], names, progress=told, **given)
