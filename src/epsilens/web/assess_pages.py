@@ -122,6 +122,7 @@ def _release(text: str) -> Any:
     from ..plan.file import read_release
 
     try:
+        check_size(text)
         return read_release(text + "\n") if text.strip() else None
     except EpsilensError:
         return None
