@@ -17,20 +17,20 @@ from markupsafe import Markup
 from starlette.datastructures import FormData, UploadFile
 
 from ..catalogue.readings import READINGS
-from ..data.tables.source import Bundled, bundled, names, source_of
+from ..data.tables.source import bundled, names
 from ..errors import EpsilensError, InputError
-from .pages import Kept, as_json, attachment, render
-from .planform import EXAMPLES, KINDS, LIMITS, UPLOAD, check_size, columns_of, permitted, plan_of, to_yaml
+from .pages import as_json, attachment, render
+from .planform import EXAMPLES, KINDS, LIMITS, UPLOAD, check_size, columns_of, plan_of, to_yaml
 from .questions import Problem
+from .refused import Refused
 from .shares import panel_of
 
-__all__ = ["Refused", "Upload", "assessed", "fine", "problem_at", "router", "texts"]
+__all__ = ["Upload", "assessed", "problem_at", "router", "texts"]
 
 router = APIRouter(include_in_schema=False)
 
 _ENDINGS = (".csv.gz", ".tsv.gz", ".csv", ".tsv", ".txt", ".parquet", ".pq")
 _DEFAULT = "epsilens:rand-hie"
-_kept = Kept(16)
 
 
 class Upload:
@@ -44,7 +44,7 @@ class Upload:
                 f"the file is {self.name[:60]!r}: give a CSV (.csv, .tsv, .csv.gz) or Parquet (.parquet) file",
                 parameter="table",
             )
-        self.path = folder / f"upload{ending}"
+        self.path, self.digest = folder / f"upload{ending}", ""
 
     async def take(self, source: UploadFile) -> None:
         """Copy what was sent."""
@@ -55,32 +55,10 @@ class Upload:
 
 def assessed(app: Any, text: str, folder: Path, upload: Upload | None = None) -> dict[str, Any]:
     """The answer of a worker to a release; for bundled tables it is kept, because it can only be the same again."""
-    from ..plan.file import read_release
-
     check_size(text)
-    plan = read_release(text + "\n")
-    permitted(plan, upload.name if upload else None)
-    own = not isinstance(source_of(plan.data.table), Bundled)
-    if own and upload is not None:
-        made = app.state.workers.run("assess", folder, yaml=text, table=str(upload.path), name=upload.name)
-    else:
-        made = _kept.get(text, lambda: fine(app.state.workers.run("assess", folder, yaml=text)))
-    return fine(made)
-
-
-class Refused(EpsilensError):  # noqa: N818 - reads as what it is
-    """What a worker refused, with the status code that says why."""
-
-    def __init__(self, sentence: str, status: int, parameter: str = "") -> None:
-        super().__init__(sentence)
-        self.status, self.parameter = status, parameter
-
-
-def fine(made: dict[str, Any]) -> dict[str, Any]:
-    """A worker's answer, unless it refused."""
-    if "error" in made:
-        raise Refused(str(made["error"]), int(made["status"]), made.get("parameter", ""))
-    return made
+    job = app.state.jobs.start("assess", upload, yaml=text)
+    job.wait()
+    return dict(job.result())
 
 
 # -- the view -----------------------------------------------------------------------------------------------------
@@ -301,8 +279,8 @@ async def columns_sent(request: Request) -> Response:
                 if table == UPLOAD:
                     raise InputError("the file is missing: choose a CSV or Parquet file", parameter="table")
                 return _show(request, table=table if table in names() else _DEFAULT)
-            ask = request.app.state.workers.run
-            made = fine(await run_in_threadpool(ask, "columns", Path(folder), table=str(upload.path), name=upload.name))
-            return _show(request, columns=[(str(n), str(kind)) for n, kind in made["columns"]], own=True)
+            job = request.app.state.jobs.start("understand", upload)
+            await job.finished()
+            return _show(request, columns=[(c["name"], c["kind"]) for c in job.result()["columns"]], own=True)
         except EpsilensError as error:
             return _show(request, table=UPLOAD, problem=problem_at(error), own=True)

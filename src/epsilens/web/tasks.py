@@ -1,0 +1,144 @@
+"""What a worker does: understand a table, assess a release on it, share ε differently.
+
+A request and its answer are plain JSON. ``table`` is the path of an upload, ``name`` what its owner calls it.
+"""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ..data.tables.source import Bundled, bundled, names, source_of
+from ..errors import InputError
+from .shares import carried, shown
+
+__all__ = ["TASKS"]
+
+_Tell = Callable[[int, int, str], None]
+#: Values offered for a condition: those of columns with few of them, and none as long as a sentence.
+_MOST_VALUES, _LONGEST_VALUE = 30, 80
+
+
+def _unpacked(request: Mapping[str, Any]) -> str | None:
+    """The path of the upload, which must not unpack into more than is allowed."""
+    path: str | None = request.get("table")
+    most = request.get("unpacked", 0)
+    if path is None or not path.lower().endswith(".gz"):
+        return path
+    size = 0
+    try:
+        with gzip.open(Path(path)) as file:
+            while block := file.read(1 << 20):
+                size += len(block)
+                if size > most:
+                    raise InputError(
+                        f"the file unpacks to more than {most / 1e9:g} GB: use the command line", parameter="table"
+                    )
+    except (OSError, EOFError, zlib.error):
+        raise InputError(
+            "the file is not a whole gzip file: give a CSV, a gzipped CSV or Parquet", parameter="table"
+        ) from None
+    return path
+
+
+def _understand(request: Mapping[str, Any], tell: _Tell | None) -> dict[str, Any]:
+    """A first plan for an upload, what was understood, and the columns with the values one may pick."""
+    from ..data.tables.open import open_table
+
+    path = _unpacked(request)
+    said = _started(path, tell)
+    roles = said.pop("roles")
+    with open_table(path) as opened:
+        return {**said, "columns": _columns(opened, roles)}
+
+
+def _started(path: Any, tell: _Tell | None) -> dict[str, Any]:
+    """The one place that asks for a starting plan."""
+    from ..plan.start import starting_release
+
+    text = starting_release(path)
+    lines = ["  table: upload" if line.strip().startswith("table: ") else line for line in text.splitlines()]
+    return {"yaml": "\n".join(lines) + "\n", "sentence": "", "warnings": [], "roles": {}}
+
+
+def _columns(opened: Any, roles: Mapping[str, tuple[str, int]]) -> list[dict[str, Any]]:
+    schema = opened.table.schema()
+    made = []
+    for name, kind in schema.items():
+        role, distinct = roles.get(name, ("", -1))
+        column: dict[str, Any] = {"name": str(name), "kind": str(kind), "role": role, "distinct": distinct}
+        if (kind.is_string() or kind.is_integer() or kind.is_boolean()) and distinct <= _MOST_VALUES:
+            values = _values(opened, name)
+            if values:
+                column |= {"values": values, "distinct": len(values)}
+        made.append(column)
+    return made
+
+
+def _values(opened: Any, name: str) -> list[Any]:
+    """The values of a column of few, in order; none of one that has many, or long ones."""
+    column = opened.table.select(value=opened.table[name]).filter(lambda t: t.value.notnull())
+    found = opened.engine.fetch(column.distinct().limit(_MOST_VALUES + 1)).column("value").to_pylist()
+    fits = 1 < len(found) <= _MOST_VALUES and all(len(str(v)) <= _LONGEST_VALUE for v in found)
+    return sorted(found) if fits else []
+
+
+def _permit(table: str, upload: str | None) -> None:
+    """Refuse other tables than the bundled ones and the upload: a form must not open files of the server.
+
+    An upload beside the name of a bundled table is refused too: one of them would be ignored in silence.
+    """
+    shown = table if len(table) <= 60 else f"{table[:57]}..."
+    if upload is not None and table not in ("upload", upload):
+        raise InputError(
+            f"data.table is {shown!r} and a file is uploaded: write 'table: upload' for the file, or take it away",
+            parameter="data.table",
+        )
+    if upload is None and isinstance(source_of(table), Bundled):
+        bundled(table)
+    elif upload is None:
+        raise InputError(
+            f"data.table is {shown!r}: the page opens only {', '.join(names())}, or 'upload' with an uploaded file; "
+            "for others use the command line",
+            parameter="data.table",
+        )
+
+
+def _assess(request: Mapping[str, Any], tell: _Tell | None) -> dict[str, Any]:
+    """The report of a release, whole and in pieces, and what the sliders need."""
+    from ..assessment.assessment import assess
+    from ..plan.file import read_release
+    from ..show.assessment.report import present
+    from ..show.assessment.split import HEADING
+    from ..show.document import Forms
+    from ..show.render import html
+
+    # The line break says that this is YAML: without one the library would take it for the name of a file.
+    plan = read_release(request["yaml"] + "\n")
+    _permit(plan.data.table, request.get("name"))
+    made = assess(plan, table=_unpacked(request), progress=tell)
+    document = present(made)
+    parts = html.sections(document)
+    packed = carried(made)
+    # The sliders stand after the section they are about.
+    headings = [section.heading for section in document.sections if Forms.PAGE in section.forms]
+    at = len(parts) - len(headings) + headings.index(HEADING) + 1 if HEADING in headings else len(parts)
+    return {
+        "data": made.to_dict(),
+        "fragment": "\n".join(parts[:at]),
+        "rest": "\n".join(parts[at:]),
+        "html": html.page(document, parts),
+        "basis": packed,
+        "panel": shown({"yaml": request["yaml"], "basis": packed}) if packed else None,
+        "file": {"name": request["name"], "digest": request["digest"]} if request.get("table") else None,
+    }
+
+
+TASKS: dict[str, Callable[[Mapping[str, Any], _Tell | None], dict[str, Any]]] = {
+    "understand": _understand,
+    "assess": _assess,
+    "shares": lambda request, tell: shown(request),
+}
