@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from ..plan.plan import Release
 
 __all__ = [
-    "EXAMPLES", "KINDS", "LIMITS", "MOST_QUERIES", "READ_AS", "Picked", "Plan", "entered", "families_of", "mapping_of",
-    "plan_of", "to_yaml",
+    "EXAMPLES", "KINDS", "LIMITS", "MOST_QUERIES", "READ_AS", "Picked", "Plan", "check_size", "entered",
+    "families_of", "mapping_of", "plan_of", "shown", "to_yaml",
 ]  # fmt: skip
 
 KINDS = {"count": "Count of", "sum": "Sum of", "average": "Average of", "histogram": "Counts of each"}
@@ -42,6 +42,7 @@ READ_AS = {
 }
 MOST_QUERIES = 32
 _MOST_READ = 200
+_MOST_YAML = 50_000
 _BASELINE = 0.01  # what a release says where it says nothing
 
 #: The limits on risk that have a field of their own; any other reading can be limited too.
@@ -71,6 +72,12 @@ _SAID = {
         "epsilon", "share", "name",
     },
 }  # fmt: skip
+
+
+def check_size(text: str) -> None:
+    """A release is a page of text."""
+    if len(text) > _MOST_YAML:
+        raise InputError(f"the YAML has {len(text)} characters: give at most {_MOST_YAML}", parameter="yaml")
 
 
 @dataclass(frozen=True)
@@ -325,16 +332,17 @@ def plan_of(release: Release | None, known: Mapping[str, Family] | None = None) 
         for name, form in getattr(data, "forms", {}).items()
     ]  # fmt: skip
     families = families_of(plan, known or {})
-    plan.secret = _shown(secret.where if secret else "", families)
+    plan.secret = shown(secret.where if secret else "", families)
     own = release.queries[0].share is not None or release.queries[0].epsilon is not None
     for i, query in enumerate(release.queries):
         plan.queries.append(_entries(query, release.shares[i] if own else None))
         condition = query.count if isinstance(query.count, str) else query.where
-        plan.wheres.append(_shown(condition or "", families))
+        plan.wheres.append(shown(condition or "", families))
     return plan
 
 
-def _shown(condition: str, families: Mapping[str, Family]) -> Picked:
+def shown(condition: str, families: Mapping[str, Family]) -> Picked:
+    """A condition in rows where they say exactly the same, else as text."""
     found = condition_of(condition, families)
     return Picked(typed=True, text=condition) if found is None else Picked(found.terms, found.any)
 

@@ -36,9 +36,9 @@ def reasons(text: str) -> dict[str, str]:
             name = f"read {place[2]}" if read else field_of(dotted(place))
             made.setdefault(name, _plain(said[2:]))
     part = ""
-    for line in lines:
-        part = line.rstrip(":") if re.fullmatch(r"\w+:", line) else part
-        offered = _OFFERED.match(line)
+    for words in lines:
+        part = words.rstrip(":") if re.fullmatch(r"\w+:", words) else part
+        offered = _OFFERED.match(words)
         if offered:
             made.setdefault(field_of(f"{part}.{offered[1]}"), _plain(offered[2]))
     made.pop("", None)

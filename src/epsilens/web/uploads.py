@@ -88,10 +88,15 @@ class Uploads:
         if folder is not None:
             folder.close()
 
-    async def receive(self, request: Request) -> Upload:
-        """The file of a form, written as it comes; a refusal comes before anything was read where it can."""
+    async def receive(self, request: Request, *, need: bool = True) -> Upload | None:
+        """The file of a form, written as it comes; a refusal comes before anything was read where it can.
+
+        The other fields of the form are then under ``request.state.fields``. None where none was chosen and none is
+        needed.
+        """
         visitor: str = request.state.visitor
         part = FilePart(request.headers.get("content-type", ""))
+        request.state.fields = part.fields
         most = self.limits.upload_bytes
         stated = request.headers.get("content-length", "")
         with self._place(min(int(stated), most) if stated.isdigit() else most) as token:
@@ -101,6 +106,10 @@ class Uploads:
             except ClientDisconnect:
                 note("an upload was cut off; what had come of it is removed")
                 raise Refused("the upload was cut off: send the file again", 400, "file") from None
+            except Refused:
+                if need or part.name or not part.whole:
+                    raise
+                return None
             finally:
                 if upload is None:
                     await run_in_threadpool(shutil.rmtree, self.open() / token, True)
