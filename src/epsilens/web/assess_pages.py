@@ -101,9 +101,7 @@ async def _linked(request: Request, text: str) -> Response:
 
 def _plain_name(table: str) -> bool:
     """The name of a file, not a path: somebody may have it."""
-    return (
-        table_name(table) == table and not any(sign in table for sign in "/\\*?[") and table.lower().endswith(ENDINGS)
-    )
+    return table_name(table) == table and not any(sign in table for sign in "/\\*?[")
 
 
 # -- jobs ---------------------------------------------------------------------------------------------------------

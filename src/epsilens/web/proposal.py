@@ -4,49 +4,58 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import yaml
 
 from ..plan.file import dotted
 from .problems import field_of
 
-__all__ = ["reasons"]
+__all__ = ["Reason", "reasons"]
 
 #: A word that is offered and not set: ``  # person: id   # the column that says whose row it is``.
-_OFFERED = re.compile(r"  # (\w+): .* # (.*)$")
+_OFFERED = re.compile(r"  # (\w+): (.*?)\s+# (.*)$")
 _CHOOSE = re.compile(r"^choose(: | (?=without))")
+#: The parts of a plan that are proposed for what the table is.
+_OF_TABLE = ("data", "queries")
 
 
-def reasons(text: str) -> dict[str, str]:
+@dataclass(frozen=True)
+class Reason:
+    """What a comment says; ``offered`` is the value of a word that is not set."""
+
+    said: str
+    offered: str = ""
+
+
+def reasons(text: str) -> dict[str, Reason]:
     """The comment on each choice of a commented plan, by field; those on how columns are read by ``read NAME``.
 
-    >>> reasons('data:\\n  table: t.csv\\n  person: id   # choose: its name says so\\n  # unit: home  # together\\n')
-    {'person': 'its name says so', 'unit': 'together'}
+    >>> made = reasons('data:\\n  person: id   # choose: its name says so\\n  # unit: home  # together\\n')
+    >>> made["person"], made["unit"]
+    (Reason(said='its name says so', offered=''), Reason(said='together', offered='home'))
     """
     lines = text.splitlines()
-    made: dict[str, str] = {}
+    made: dict[str, Reason] = {}
     ends: dict[int, int] = {}
     for token in yaml.scan(text, Loader=yaml.SafeLoader):
         if token.end_mark.column:
             ends[token.end_mark.line] = max(ends.get(token.end_mark.line, 0), token.end_mark.column)
     for place, line in _keys(yaml.compose(text, Loader=yaml.SafeLoader), ()):
         said = lines[line][ends[line] :].strip()
-        if said.startswith("# "):
+        if said.startswith("# ") and place[0] in _OF_TABLE:
             read = place[:2] == ("data", "read") and len(place) == 3
             name = f"read {place[2]}" if read else field_of(dotted(place))
-            made.setdefault(name, _plain(said[2:]))
+            made.setdefault(name, Reason(_CHOOSE.sub("", said[2:])))
     part = ""
     for words in lines:
         part = words.rstrip(":") if re.fullmatch(r"\w+:", words) else part
         offered = _OFFERED.match(words)
-        if offered:
-            made.setdefault(field_of(f"{part}.{offered[1]}"), _plain(offered[2]))
+        if offered and part in _OF_TABLE:
+            value = yaml.safe_load(offered[2])
+            made.setdefault(field_of(f"{part}.{offered[1]}"), Reason(_CHOOSE.sub("", offered[3]), str(value)))
     made.pop("", None)
     return made
-
-
-def _plain(comment: str) -> str:
-    return _CHOOSE.sub("", comment)
 
 
 def _keys(node: yaml.Node | None, place: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], int]]:
