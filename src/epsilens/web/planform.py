@@ -36,8 +36,8 @@ KINDS = {"count": "Count of", "sum": "Sum of", "average": "Average of", "histogr
 READ_AS = {
     As.NUMBER: "numbers",
     As.DATE: "dates",
-    As.CATEGORY: "categories, whatever their capitals",
-    As.CODE: "codes, whatever their capitals",
+    As.CATEGORY: "categories, in any capitals",
+    As.CODE: "codes, in any capitals",
     As.TEXT: "text, as it stands",
 }
 MOST_QUERIES = 32
@@ -51,7 +51,7 @@ LIMITS = ("success", "posterior", "attack_success")
 _EMPTY: dict[str, str] = {
     "title": "", "person": "", "max_rows": "1", "max_groups": "", "unit": "", "related": "",
     "secret_name": "", "secret_columns": "",
-    "noise": "laplace", "epsilon": "1", "delta": "0.00001", "neighbours": "add-remove", "split": "equal",
+    "noise": "laplace", "epsilon": "1", "delta": "", "neighbours": "add-remove", "split": "equal",
     "prior": "0.5", "belief": "", "baseline": "", "knows": "one answer", "among": "",
     "success": "0.55", "posterior": "", "attack_success": "", "error": "", "reading": "", "at_most": "", "rest": "",
 }  # fmt: skip
@@ -250,8 +250,8 @@ def _reading(row: Mapping[str, str]) -> str | dict[str, Any]:
 
 def _mechanism(form: Mapping[str, str], auto: bool) -> dict[str, Any]:
     made: dict[str, Any] = {"noise": form["noise"] or "laplace", "epsilon": number(form["epsilon"] or "1")}
-    if made["noise"] == "gaussian" or auto:
-        made["delta"] = number(form["delta"] or "0.00001")
+    if made["noise"] == "gaussian" or (auto and form["delta"]):
+        made["delta"] = number(form["delta"] or "0.000001")
     usual = {"neighbours": "add-remove", "split": "equal"}
     return made | {key: form[key] for key, word in usual.items() if form[key] not in ("", word)}
 
@@ -309,7 +309,7 @@ def plan_of(release: Release | None, known: Mapping[str, Family] | None = None) 
         "secret_columns": commas(secret.columns) if secret else "",
         "noise": mechanism.noise.value,
         "epsilon": text(release.epsilon),
-        "delta": small(mechanism.delta or 0.00001),
+        "delta": small(mechanism.delta) if mechanism.delta else "",
         "neighbours": mechanism.neighbours.value,
         "split": mechanism.split.value,
         "prior": text(adversary.prior),
@@ -329,7 +329,7 @@ def plan_of(release: Release | None, known: Mapping[str, Family] | None = None) 
             "column": name, "as": form.kind.value, "decimal": form.decimal, "order": form.order.value,
             "empty": commas(form.empty) if form.empty else "",
         }
-        for name, form in getattr(data, "forms", {}).items()
+        for name, form in data.forms.items()
     ]  # fmt: skip
     families = families_of(plan, known or {})
     plan.secret = shown(secret.where if secret else "", families)

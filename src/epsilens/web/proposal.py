@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import yaml
 
 from ..plan.file import dotted
+from .picker import condition_of
 from .problems import field_of
 
 __all__ = ["Reason", "reasons"]
@@ -29,7 +30,7 @@ class Reason:
 
 
 def reasons(text: str) -> dict[str, Reason]:
-    """The comment on each choice of a commented plan, by field; those on how columns are read by ``read NAME``.
+    """The comment on each choice of a commented plan, by field; on columns by ``read NAME`` and ``quasi NAME``.
 
     >>> made = reasons('data:\\n  person: id   # choose: its name says so\\n  # unit: home  # together\\n')
     >>> made["person"], made["unit"]
@@ -44,18 +45,30 @@ def reasons(text: str) -> dict[str, Reason]:
     for place, line in _keys(yaml.compose(text, Loader=yaml.SafeLoader), ()):
         said = lines[line][ends[line] :].strip()
         if said.startswith("# ") and place[0] in _OF_TABLE:
-            read = place[:2] == ("data", "read") and len(place) == 3
-            name = f"read {place[2]}" if read else field_of(dotted(place))
-            made.setdefault(name, Reason(_CHOOSE.sub("", said[2:])))
+            made.setdefault(_name(place), Reason(_CHOOSE.sub("", said[2:])))
     part = ""
     for words in lines:
         part = words.rstrip(":") if re.fullmatch(r"\w+:", words) else part
         offered = _OFFERED.match(words)
         if offered and part in _OF_TABLE:
-            value = yaml.safe_load(offered[2])
-            made.setdefault(field_of(f"{part}.{offered[1]}"), Reason(_CHOOSE.sub("", offered[3]), str(value)))
+            name, value = field_of(f"{part}.{offered[1]}"), str(yaml.safe_load(offered[2]))
+            made.setdefault(name, Reason(_CHOOSE.sub("", offered[3]), _columns(value) if name == "secret" else value))
     made.pop("", None)
     return made
+
+
+def _name(place: tuple[str | int, ...]) -> str:
+    """The field of a place; of a column to read or to know, the word and the column."""
+    words = {"read": "read", "quasi_identifiers": "quasi"}
+    if place[0] == "data" and len(place) == 3 and place[1] in words:
+        return f"{words[str(place[1])]} {place[2]}"
+    return field_of(dotted(place))
+
+
+def _columns(condition: str) -> str:
+    """The column of a condition of one row."""
+    found = condition_of(condition)
+    return found.terms[0].column if found is not None and len(found.terms) == 1 else ""
 
 
 def _keys(node: yaml.Node | None, place: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], int]]:
@@ -66,4 +79,6 @@ def _keys(node: yaml.Node | None, place: tuple[str | int, ...]) -> Iterator[tupl
             yield from _keys(value, (*place, key.value))
     elif isinstance(node, yaml.SequenceNode):
         for i, value in enumerate(node.value):
+            if isinstance(value, yaml.ScalarNode):
+                yield (*place, value.value), value.start_mark.line
             yield from _keys(value, (*place, i))

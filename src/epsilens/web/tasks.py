@@ -49,19 +49,24 @@ def _understand(request: Mapping[str, Any], tell: _Tell | None) -> dict[str, Any
     from ..data.tables.open import open_table
 
     path = _unpacked(request)
-    said = _started(path, tell)
+    said = _started(path, request["name"], tell)
     roles = said.pop("roles")
     with open_table(path) as opened:
         return {**said, "columns": _columns(opened, roles)}
 
 
-def _started(path: Any, tell: _Tell | None) -> dict[str, Any]:
+def _started(path: Any, name: str, tell: _Tell | None) -> dict[str, Any]:
     """The one place that asks for a starting plan."""
-    from ..plan.start import starting_release
+    from ..plan.start import init
 
-    text = starting_release(path)
-    lines = ["  table: upload" if line.strip().startswith("table: ") else line for line in text.splitlines()]
-    return {"yaml": "\n".join(lines) + "\n", "sentence": "", "warnings": [], "roles": {}}
+    start = init(path, name=name, progress=tell)
+    return {
+        "yaml": start.yaml,
+        "sentence": start.sentence,
+        "warnings": list(start.warnings),
+        "nobody": start.understanding.nobody,
+        "roles": {c.name: (c.role.value, c.distinct) for c in start.understanding.columns},
+    }
 
 
 def _columns(opened: Any, roles: Mapping[str, tuple[str, int]]) -> list[dict[str, Any]]:
