@@ -23,9 +23,9 @@ from ..catalogue.said import EXPLAINED, reading_options
 from ..data.tables.source import bundled, names
 from ..errors import EpsilensError, InputError
 from . import questions
-from .assess_pages import problem_at
 from .assessing import assessed
 from .pages import render
+from .problems import problem_at
 from .refused import Refused
 from .security import MOST_LIST
 from .shares_pages import Shares, shared

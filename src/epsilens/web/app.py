@@ -21,7 +21,7 @@ try:
 
     from . import api, assess_pages, files_pages, notions_pages, pages, shares_pages
 except ImportError as error:
-    if isinstance(error, MissingExtra):
+    if isinstance(error, MissingExtra) or (error.name or "").startswith("epsilens"):
         raise
     raise MissingExtra(error.name or "fastapi", extra="web", purpose="the page") from error
 
@@ -71,15 +71,11 @@ def create_app(host: str = "127.0.0.1", limits: Limits | None = None) -> FastAPI
     app.mount("/assets", StaticFiles(directory=ASSETS), name="assets")
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
-    # The upload counts for itself, so that its refusal can be a page.
-    most = {"": within.body_bytes, "/assess/file": None}
-    most |= {"/assess": within.upload_bytes, "/assess/columns": within.upload_bytes}
     app.add_middleware(
         Guard,
         hosts=allowed_hosts(host),
         open_to_network=not is_loopback(host),
         limits=within,
-        most=most,
         coming=app.state.coming,
         failed=lambda scope, status, sentence: _answer(Request(dict(scope)), status, sentence, None),
     )

@@ -11,10 +11,13 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 
-from .assess_pages import problem_at
+from .assess_pages import view_of
+from .assess_view import DRAFTS, View, show
+from .drafts import Draft
 from .jobs import Job, State
-from .pages import render
+from .problems import problem_at
 from .refused import Refused
+from .sent import sent_form
 
 __all__ = ["router", "state_of", "wants_json"]
 
@@ -29,14 +32,23 @@ def wants_json(request: Request) -> bool:
 @router.post("/assess/file")
 async def file_sent(request: Request) -> Response:
     """Keep a file for the visit, and begin to look at it."""
-    try:
-        upload = await request.app.state.uploads.receive(request)
-        request.app.state.jobs.start("understand", upload, owner=request.state.visitor)
-    except Refused as error:
-        problem = problem_at(error)
+    sent = await sent_form(request, need_file=True)
+    keep = "wanted" in sent.given  # a plan was there before its file
+    upload, refused = sent.upload, sent.problem
+    if upload is not None:
+        try:
+            request.app.state.jobs.start("understand", upload, owner=request.state.visitor)
+        except Refused as error:
+            refused = error
+    if upload is None or refused is not None:
+        problem = problem_at(refused or Refused("the file is missing", 422, "file"))
         if wants_json(request):
             return JSONResponse({"error": problem.sentence, "field": "file"}, problem.status)
-        return render("message.html", problem.status, view="Assess", heading="No file", sentence=problem.sentence)
+        view = view_of(sent) if keep else View()
+        view.problem = problem
+        return show(request, view)
+    if keep:
+        DRAFTS.keep(upload.token, Draft(view_of(sent).plan, sent.given["wanted"]))
     url = f"/assess?file={upload.token}"
     if wants_json(request):
         return JSONResponse({"token": upload.token, "name": upload.name, "size": upload.size, "url": url})

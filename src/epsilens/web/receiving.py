@@ -11,13 +11,13 @@ from .refused import Refused
 
 __all__ = ["AROUND", "FilePart"]
 
-#: How many bytes may stand around the file: a few short fields.
-AROUND = 64_000
+#: How many bytes may stand around the file: the other fields of a form.
+AROUND = 1_000_000
 _BROKEN = "the upload is not a form with a file: choose the file on the page and send it from there"
 
 
 class FilePart:
-    """The part ``file`` of a form sent as ``multipart/form-data``; other parts are passed over.
+    """The part ``file`` of a form sent as ``multipart/form-data``; other parts are its ``fields``.
 
     >>> part = FilePart('multipart/form-data; boundary="x"')
     >>> sent = b'--x\\r\\nContent-Disposition: form-data; name="file"; filename="a.csv"\\r\\n\\r\\na,b\\r\\n--x--\\r\\n'
@@ -32,11 +32,12 @@ class FilePart:
             raise Refused(_BROKEN, 400, "file")
         self.name: str | None = None
         self.whole = False
+        self.fields: list[tuple[str, str]] = []  # the other parts, as text
         self._blocks: list[bytes] = []
         self._around = 0
         self._within = False  # the part that is being read is the file
         self._header: list[bytes] = [b"", b""]
-        self._disposition = b""
+        self._disposition, self._field = b"", bytearray()
         calls: Any = {
             "on_part_begin": self._begun,
             "on_header_field": lambda data, start, end: self._add(0, data[start:end]),
@@ -44,6 +45,7 @@ class FilePart:
             "on_header_end": self._header_ended,
             "on_headers_finished": self._headers_ended,
             "on_part_data": self._data,
+            "on_part_end": self._part_ended,
             "on_end": self._ended,
         }
         self._parser = MultipartParser(boundary, calls)
@@ -59,7 +61,7 @@ class FilePart:
         return made
 
     def _begun(self) -> None:
-        self._within, self._disposition = False, b""
+        self._within, self._disposition, self._field = False, b"", bytearray()
 
     def _add(self, place: int, text: bytes) -> None:
         self._count(len(text))
@@ -88,6 +90,13 @@ class FilePart:
             self._blocks.append(data[start:end])
         else:
             self._count(end - start)
+            self._field += data[start:end]
+
+    def _part_ended(self) -> None:
+        _, options = parse_options_header(self._disposition)
+        name = options.get(b"name", b"")
+        if not self._within and name and b"filename" not in options:
+            self.fields.append((name.decode("utf-8", "replace"), self._field.decode("utf-8", "replace")))
 
     def _ended(self) -> None:
         self.whole = True

@@ -10,10 +10,11 @@ from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from ..errors import EpsilensError, InputError
-from .assess_pages import problem_at, texts
 from .assessing import assessed, awaited
 from .pages import render
 from .planform import check_size
+from .problems import problem_at
+from .sent import texts
 from .shares import panel_of, shares_of
 
 __all__ = ["Shares", "router", "shared"]
@@ -46,7 +47,7 @@ async def shared(request: Request, sent: Shares) -> dict[str, Any]:
 async def shares_sent(request: Request) -> Response:
     """Risks and errors with other shares, from what the report carried; nothing else is kept about its table."""
     form = await request.form(max_files=0, max_fields=100, max_part_size=1_000_000)
-    given = texts(form)
+    given = texts(form.multi_items())
     text, url = given.get("yaml", "").replace("\r\n", "\n"), given.get("back", "")
     entered = [v for v in form.getlist("shares") if isinstance(v, str)]
     problem = None

@@ -8,13 +8,17 @@ from __future__ import annotations
 import gzip
 import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..data.tables.source import Bundled, bundled, names, source_of
+from ..data.understanding.understood import Column, Role, Understanding
 from ..errors import InputError
 from .shares import carried, shown
+
+if TYPE_CHECKING:
+    from ..data.tables.open import OpenTable
 
 __all__ = ["TASKS", "Work"]
 
@@ -58,44 +62,49 @@ def _check_unpacked(path: Path, most: int) -> None:
 
 def _understand(work: Work) -> dict[str, Any]:
     """A first plan for an upload, what was understood, and the columns with the values one may pick."""
+    from ..data.tables.engines import Engine
     from ..data.tables.open import open_table
+    from ..plan.start import init
 
-    path = work.table()
-    said = _started(path, work.tell)
-    roles = said.pop("roles")
-    with open_table(path) as opened:
-        return {**said, "columns": _columns(opened, roles)}
-
-
-def _started(path: Any, tell: _Tell | None) -> dict[str, Any]:
-    """The one place that asks for a starting plan."""
-    from ..plan.start import starting_release
-
-    text = starting_release(path)
-    lines = ["  table: upload" if line.strip().startswith("table: ") else line for line in text.splitlines()]
-    return {"yaml": "\n".join(lines) + "\n", "sentence": "", "warnings": [], "roles": {}}
+    with open_table(work.table()) as opened:
+        lent = replace(opened, engine=Engine(opened.engine.connection))  # to be closed without closing the table
+        start = init(lent, name=work.request["name"], progress=work.tell)
+        return {
+            "yaml": start.yaml,
+            "sentence": start.sentence,
+            "warnings": list(start.warnings),
+            "nobody": start.understanding.nobody,
+            "columns": _columns(opened, start.understanding),
+        }
 
 
-def _columns(opened: Any, roles: Mapping[str, tuple[str, int]]) -> list[dict[str, Any]]:
-    schema = opened.table.schema()
-    made = []
-    for name, kind in schema.items():
-        role, distinct = roles.get(name, ("", -1))
-        column: dict[str, Any] = {"name": str(name), "kind": str(kind), "role": role, "distinct": distinct}
-        if (kind.is_string() or kind.is_integer() or kind.is_boolean()) and distinct <= _MOST_VALUES:
-            values = _values(opened, name)
-            if values:
-                column |= {"values": values, "distinct": len(values)}
-        made.append(column)
+def _columns(opened: OpenTable, found: Understanding) -> list[dict[str, Any]]:
+    """All columns; those that were not looked at, because there are too many, by name and type alone."""
+    known = {c.name: c for c in found.columns}
+    made: list[dict[str, Any]] = []
+    for name, kind in opened.table.schema().items():
+        column = known.get(name)
+        made.append(
+            {"name": name, "kind": str(kind), "role": column.role.value, "distinct": column.distinct}
+            if column
+            else {"name": name, "kind": str(kind), "role": Role.OTHER.value, "distinct": 0}
+        )
+        if column and (values := _values(opened, column)):
+            made[-1]["values"] = values
     return made
 
 
-def _values(opened: Any, name: str) -> list[Any]:
-    """The values of a column of few, in order; none of one that has many, or long ones."""
-    column = opened.table.select(value=opened.table[name]).filter(lambda t: t.value.notnull())
-    found = opened.engine.fetch(column.distinct().limit(_MOST_VALUES + 1)).column("value").to_pylist()
-    fits = 1 < len(found) <= _MOST_VALUES and all(len(str(v)) <= _LONGEST_VALUE for v in found)
-    return sorted(found) if fits else []
+def _values(opened: OpenTable, column: Column) -> list[Any]:
+    """The values of a column of few, in order and as they are read; none of one that has many, or long ones."""
+    from ..data.tables.forms import as_read
+
+    if column.role not in (Role.CATEGORY, Role.CODE) or column.distinct > _MOST_VALUES:
+        return []
+    table = as_read(opened.table, {column.name: column.form}) if column.form else opened.table
+    value = table.select(value=table[column.name]).filter(lambda t: t.value.notnull())
+    found = opened.engine.fetch(value.distinct().limit(_MOST_VALUES + 1)).column("value").to_pylist()
+    fits = 0 < len(found) <= _MOST_VALUES and all(isinstance(v, str | int) for v in found)
+    return sorted(found) if fits and all(len(str(v)) <= _LONGEST_VALUE for v in found) else []
 
 
 def _permit(table: str, upload: str | None) -> None:
