@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import inspect
 import math
-import tempfile
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
-from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
@@ -26,8 +23,10 @@ from ..catalogue.said import EXPLAINED, reading_options
 from ..data.tables.source import bundled, names
 from ..errors import EpsilensError, InputError
 from . import questions
-from .assess_pages import Refused, assessed, problem_at
+from .assessing import assessed
 from .pages import render
+from .problems import problem_at
+from .refused import Refused
 from .security import MOST_LIST
 from .shares_pages import Shares, shared
 
@@ -294,21 +293,18 @@ async def assess(request: Request) -> JSONResponse:
         text = (await request.body()).decode("utf-8")
     except UnicodeDecodeError:
         return JSONResponse({"schema": SCHEMA, "error": "The body is not UTF-8 text: send YAML.", "field": None}, 422)
-    with tempfile.TemporaryDirectory(prefix="epsilens-") as folder:
-        try:
-            made = await run_in_threadpool(assessed, request.app, text, Path(folder))
-        except EpsilensError as error:
-            return _unassessed(error)
-    return JSONResponse(made["data"])
+    try:
+        return JSONResponse((await assessed(request, text))["data"])
+    except EpsilensError as error:
+        return _unassessed(error)
 
 
 async def shares(request: Request, sent: Shares) -> JSONResponse:
     """Share ε differently among the queries of a release on a bundled table: the risks and errors that follow."""
-    with tempfile.TemporaryDirectory(prefix="epsilens-") as folder:
-        try:
-            return JSONResponse(await run_in_threadpool(shared, request.app, sent, Path(folder)))
-        except EpsilensError as error:
-            return _unassessed(error)
+    try:
+        return JSONResponse(await shared(request, sent))
+    except EpsilensError as error:
+        return _unassessed(error)
 
 
 def make_router() -> APIRouter:
