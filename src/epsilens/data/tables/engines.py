@@ -9,6 +9,7 @@ An engine of our own is closed in on itself: DuckDB loads and fetches no extensi
 
 from __future__ import annotations
 
+import glob
 import os
 import sys
 import uuid
@@ -185,7 +186,7 @@ class Engine:
             return
         run = self.connection.con.execute
         with self.safely():
-            folders = {f"{self.folder()}/", *(f"{os.path.dirname(p)}/" for p in self._files if "[" in p or "*" in p)}
+            folders = {f"{self.folder()}/", *(f"{os.path.dirname(p)}/" for p in self._files if glob.has_magic(p))}
             run(f"SET allowed_directories = [{', '.join(map(quoted, sorted(folders)))}]")
             run(f"SET allowed_paths = [{', '.join(map(quoted, self._files))}]")
             run("SET enable_external_access = false")

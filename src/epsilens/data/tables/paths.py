@@ -24,6 +24,8 @@ from .source import CSV, PARQUET
 __all__ = ["Files", "files_at", "name_of"]
 
 _PANDAS = "pass {0}, or save that as Parquet"
+#: Engines keep notes beside their files, in names that start so.
+_NOTES = ("_", ".")
 _STAY = "unpack it, and give what is inside"
 #: By the end of the name: what it is, and what to do.
 _KINDS: tuple[tuple[str, str, str], ...] = (
@@ -93,6 +95,8 @@ def files_at(path: str) -> Files:
 
 def _of_pattern(path: str) -> Files:
     found = sorted(f for f in glob.glob(path, recursive=True) if not os.path.isdir(f)) if glob.has_magic(path) else []
+    if not os.path.basename(path).startswith(_NOTES):
+        found = [f for f in found if not os.path.basename(f).startswith(_NOTES)]
     if not found:
         ending = Path(path).suffix.lower()
         for endings, kind, remedy in _KINDS:
@@ -109,15 +113,15 @@ def _of_pattern(path: str) -> Files:
 
 
 def _of_folder(path: str) -> Files:
-    """The Parquet files below a folder, or else its text files; names that start with ``_`` or ``.`` are notes."""
+    """The Parquet files below a folder, or else the text files in it."""
     found: list[str] = []
     texts: list[str] = []
     for folder, inside, names in os.walk(path, onerror=_unreadable):
-        inside[:] = sorted(d for d in inside if not d.startswith(("_", ".")))
+        inside[:] = sorted(d for d in inside if not d.startswith(_NOTES))
         for name in sorted(names):
             kinds = ((found, PARQUET), (texts, CSV if os.path.samefile(folder, path) else ()))
             for kept, endings in kinds:
-                if name.lower().endswith(endings) and not name.startswith(("_", ".")):
+                if name.lower().endswith(endings) and not name.startswith(_NOTES):
                     kept.append(os.path.join(folder, name))
     if not found and not texts:
         raise _wrong(path, ", a folder without files of CSV or Parquet: give one that has some, or a file")
