@@ -137,7 +137,7 @@ def test_an_engine_of_our_own_reaches_nothing_else(folder: Path) -> None:
             "SET memory_limit = '64GB'",
             "SET enable_external_access = true",
         ):
-            with pytest.raises(duckdb.Error, match="disabled|locked|Cannot access"):
+            with pytest.raises(duckdb.Error, match=r"disabled|locked|Cannot access"):
                 inside.execute(query)
         spilled = opened.engine.folder() / "x.parquet"
         inside.execute(f"COPY (SELECT 1) TO '{spilled}'")  # its own folder stays open to it
@@ -147,7 +147,7 @@ def test_an_engine_of_our_own_reaches_nothing_else(folder: Path) -> None:
 # -- servers ------------------------------------------------------------------------------------------------------
 
 
-class Asked(Exception):
+class AskedError(Exception):
     """As a driver says it."""
 
 
@@ -158,9 +158,9 @@ def answering(monkeypatch: pytest.MonkeyPatch, password: str) -> list[str | None
     def connected(scheme: str, address: Address, ibis: Any) -> str:
         given.append(address.password)
         if address.password is None:
-            raise Asked("fe_sendauth: no password supplied")
+            raise AskedError("fe_sendauth: no password supplied")
         if address.password != password:
-            raise Asked("password authentication failed")
+            raise AskedError("password authentication failed")
         return "connection"
 
     monkeypatch.setattr(databases, "_connected", connected)
