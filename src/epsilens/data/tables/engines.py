@@ -119,14 +119,14 @@ class Engine:
 
     def batches(self, expression: Any) -> Iterator[Any]:
         """The rows of an expression as Arrow record batches, streamed where the engine can."""
-        if self.kind in _BY_ROWS:
-            yield from dialect.batches(self.connection, expression, _ROWS)
-            return
-        if self.kind != "duckdb":
+        if self.kind not in (*_BY_ROWS, "duckdb"):
             yield from self.fetch(expression).to_batches()
             return
         with self.safely():
-            reader = self.connection.to_pyarrow_batches(expression, chunk_size=1_000_000)
+            if self.kind in _BY_ROWS:
+                reader = iter(dialect.batches(self.connection, expression, _ROWS))
+            else:
+                reader = iter(self.connection.to_pyarrow_batches(expression, chunk_size=1_000_000))
         while True:
             with self.safely():  # the reader works, and warns, as it is read
                 batch = next(reader, None)
