@@ -67,6 +67,7 @@ def create_app(host: str = "127.0.0.1", limits: Limits | None = None) -> FastAPI
     app.include_router(notions_pages.router)
     app.include_router(api.make_router())
     app.include_router(api.docs_router)
+    api.describe(app)
     app.mount("/static", StaticFiles(directory=Path(__file__).with_name("static")), name="static")
     app.mount("/assets", StaticFiles(directory=ASSETS), name="assets")
     app.add_exception_handler(RequestValidationError, _invalid)

@@ -206,7 +206,7 @@ def _recognise(scope: Scope, headers: dict[bytes, str]) -> str:
 
 def _may_bring_a_file(path: str, headers: dict[bytes, str]) -> bool:
     """Whether a body is counted where files are received, so that its refusal can be a page."""
-    forms = path in ("/assess", "/assess/file", "/assess/plan") or path.startswith("/assess/condition/")
+    forms = path in ("/assess", "/assess/file", "/assess/plan", "/api/assess") or path.startswith("/assess/condition/")
     return forms and headers.get(b"content-type", "").startswith("multipart/form-data")
 
 

@@ -245,7 +245,8 @@ class Jobs:
         held = 0
         for n, job in enumerate(reversed(over)):
             held += job.size
-            if n >= self.limits.answers or held > self.limits.answer_bytes or job.asked < since:
+            full = n >= self.limits.answers or held > self.limits.answer_bytes
+            if full or job.asked < since or job.owner is None:  # who holds it has it
                 del self._all[job.id]
 
 
