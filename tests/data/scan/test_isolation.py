@@ -162,7 +162,7 @@ def test_sorted_words_agree_with_the_definition(spread: int, part: int) -> None:
 @pytest.mark.parametrize("columns", [24, 64, 200])
 def test_combinations_are_counted_before_they_are_made(columns: int) -> None:
     names = [f"c{j}" for j in range(columns)]
-    with pytest.raises(InputError, match="known_columns to [123] at most") as caught:
+    with pytest.raises(InputError, match=r"known_columns to [123] at most") as caught:
         scan({name: [1, 2] for name in names}, names)
     assert caught.value.parameter == "quasi_identifiers"
     assert len(scan({name: [1, 2] for name in names}, names, known_columns=1).subsets) == columns

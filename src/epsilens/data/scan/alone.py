@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -313,18 +314,17 @@ class _Table:
         """Every subset; False where one value has more rows than a part can have."""
         few = [s for s in subsets if self._cells(s) <= _affordable(len(self.words))]
         many = [s for s in subsets if s not in set(few)]
-        parts = {}
-        for column in self.layout.order:
-            mine = [s for s in many if min(s, key=self.layout.order.index) == column]
-            if mine:
-                parts[column] = self._parts(column)
-                if parts[column] is None:
-                    return False
+        parts: dict[int, list[tuple[int, int]]] = {}
+        for column in dict.fromkeys(min(s, key=self.layout.order.index) for s in many):
+            bounds = self._parts(column)
+            if bounds is None:
+                return False
+            parts[column] = bounds
         done = 0
         with ThreadPoolExecutor(2) as pool:
             for column, bounds in parts.items():
                 mine = [s for s in many if min(s, key=self.layout.order.index) == column]
-                for classes, people in pool.map(lambda b, c=column, m=mine: self._part(c, *b, m), bounds or ()):
+                for classes, people in pool.map(partial(self._part, column, mine), bounds):
                     self.count.classes.update(classes)
                     self.count.people.update(people)
                 done += len(mine)
@@ -380,9 +380,10 @@ class _Table:
         return made
 
     def _part(
-        self, column: int, low: int, high: int, subsets: Sequence[Subset]
+        self, column: int, subsets: Sequence[Subset], bounds: tuple[int, int]
     ) -> tuple[Counter[Subset], Counter[Subset]]:
-        """The subsets with this column, on the words whose code in it is from ``low`` to below ``high``."""
+        """The subsets with this column, on the words whose code in it is within the bounds."""
+        low, high = bounds
         shift = self.layout.shifts[column]
         if column == self.layout.order[0]:
             ends = [low << shift, high << shift]

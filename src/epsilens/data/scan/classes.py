@@ -21,13 +21,15 @@ from ..tables.memory import memory
 
 __all__ = [
     "MIXED", "ClassTable", "Shape", "TooManyClasses", "class_expression", "crowded", "fetch_classes", "local_classes",
-    "owner_expression",
+    "long_texts", "with_digests",
 ]  # fmt: skip
 
 #: Up to this many classes leave an engine that is not DuckDB inside the process: what its driver can hand over at once.
 FETCHED = 1_000_000
 MIXED = -1
-_SAMPLE = 100_000
+#: Texts of more characters than this, on average, are long.
+LONG_TEXT = 200
+_FEW, _SAMPLE = 1_000, 100_000
 
 Integers: TypeAlias = NDArray[np.int64]
 
@@ -107,19 +109,6 @@ def class_expression(base: Any, shape: Shape) -> Any:
     )
 
 
-def owner_expression(ibis: Any, classes: Any, person: bool) -> Any:
-    """The classes with ``lo`` and ``hi``, the least and largest owner, for a roll-up inside the engine.
-
-    With a person column they are the class's least and largest person. Without one an owned class is numbered,
-    and a mixed class has lo = −1 and hi = −2, which no merging makes equal.
-    """
-    mixed = classes["people"] > 1
-    if person:
-        return classes.rename(lo="o", hi="h")
-    number = ibis.row_number().over(ibis.window(order_by=[c for c in classes.columns if c.startswith("q")]))
-    return classes.mutate(lo=ibis.ifelse(mixed, -1, number), hi=ibis.ifelse(mixed, -2, number))
-
-
 def fetch_classes(
     engine: Engine,
     expression: Any,
@@ -137,7 +126,8 @@ def fetch_classes(
     seen = 0
     with ThreadPoolExecutor(2) as pool:
         waiting = []
-        for batch in engine.batches(expression):
+        # An engine that cannot stream hands over all rows at once: then no more than are wanted.
+        for batch in engine.batches(expression if engine.kind == "duckdb" else expression.limit(limit + 1)):
             seen += batch.num_rows
             if seen > limit:
                 raise TooManyClasses
@@ -171,6 +161,21 @@ def fetch_classes(
         gaps=gaps,
         people_values=people_values,
     )
+
+
+def long_texts(engine: Engine, base: Any, shape: Shape) -> tuple[int, ...]:
+    """The columns of long texts, judged by the first rows: their digests are grouped instead, which are short."""
+    texts = [j for j, name in enumerate(shape.keys) if base[name].type().is_string()]
+    if not texts:
+        return ()
+    some = base.select(*(f"q{j}" for j in texts)).limit(_FEW)
+    got = engine.fetch(some.aggregate(**{f"q{j}": some[f"q{j}"].length().mean() for j in texts})).to_pylist()[0]
+    return tuple(j for j in texts if (got[f"q{j}"] or 0) > LONG_TEXT)
+
+
+def with_digests(base: Any, columns: Sequence[int]) -> Any:
+    """``base`` with a digest of 128 bits in place of the texts of these columns."""
+    return base.mutate(**{f"q{j}": base[f"q{j}"].hexdigest("md5") for j in columns}) if columns else base
 
 
 def crowded(engine: Engine, base: Any, shape: Shape) -> bool:

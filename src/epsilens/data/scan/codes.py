@@ -1,9 +1,9 @@
-"""Values as small whole numbers, made inside DuckDB: what leaves it for each row is a few bytes, never a text.
+"""Values as small whole numbers, made inside the engine: what is grouped or leaves it is a few bytes, never a text.
 
 A column of whole numbers or dates is counted from its least value. Any other is numbered by its list of distinct
-values. A short list needs no join: of DuckDB's 64-bit hash, some window of bits tells all values of the list apart,
-which is checked on the whole list, so that it is exact; the window of each row's hash then leaves the engine, and a
-table from windows to numbers is looked up here. A long list is joined.
+values, which is joined. On DuckDB a short list needs no join: of its 64-bit hash some window of bits tells all values
+of the list apart, which is checked on the whole list, so that it is exact; the window of each row's hash then leaves
+the engine, and a table from windows to numbers is looked up here.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ..tables.engines import Engine, need_ibis
 from .classes import Shape
 
-__all__ = ["Coded", "coded"]
+__all__ = ["Coded", "Worded", "coded", "worded"]
 
 #: A list of at most this many values is told apart by a window of hashes.
 SHORT_LIST = 4096
@@ -30,12 +30,13 @@ _RANGE = 1 << 32
 
 @dataclass(frozen=True)
 class _Column:
-    """How a column becomes numbers (as an expression of the table), how many codes these are, and through which table.
+    """How a column becomes numbers up to ``largest``, how many codes these are, and through which table, if any.
 
-    The expression is a function because a join gives the table new columns.
+    The expression is a function of the table because a join gives the table new columns.
     """
 
     numbers: Callable[[Any], Any]
+    largest: int
     card: int
     table: NDArray[np.uint32] | None = None
 
@@ -52,7 +53,8 @@ class Coded:
         """The codes of column j in a batch of the table."""
         found = batch.column(f"t{j}").to_numpy(zero_copy_only=False)
         table = self.lookup[j]
-        return found if table is None else table[found]
+        made: NDArray[Any] = found if table is None else table[found]
+        return made
 
 
 def coded(engine: Engine, base: Any, shape: Shape) -> Coded | None:
@@ -66,16 +68,52 @@ def coded(engine: Engine, base: Any, shape: Shape) -> Coded | None:
         if column is None:
             return None
         made.append(column)
-    shown = {f"t{j}": column.numbers(base) for j, column in enumerate(made)}
+    shown = {f"t{j}": column.numbers(base).cast(_type(column.largest)) for j, column in enumerate(made)}
     table = base.select(**shown, **{c: base[c] for c in shape.sums})
     return Coded(table, tuple(c.card for c in made), tuple(c.table for c in made))
 
 
+@dataclass(frozen=True)
+class Worded:
+    """A table with a column ``w``, the codes of all columns in one whole number; ``masks[j]`` are the bits of column j.
+
+    The number has at most 62 bits, so that it is above 0 on every engine.
+    """
+
+    table: Any
+    masks: tuple[int, ...]
+    cards: tuple[int, ...]
+
+
+def worded(engine: Engine, base: Any, shape: Shape, others: Sequence[str]) -> Worded | None:
+    """``base`` with one word for its quasi-identifiers, and ``others`` of its columns; None where it is too wide."""
+    ends = _ends(engine, base, shape.keys)
+    made: list[_Column] = []
+    for j, name in enumerate(shape.keys):
+        column = _counted(name, ends.get(name))
+        if column is None:
+            column, base = _joined(engine, base, j)
+        if column is None:
+            return None
+        made.append(column)
+    bits = [max(1, (column.card - 1).bit_length()) for column in made]
+    if sum(bits) > 62:
+        return None
+    shifts = [sum(bits[:j]) for j in range(len(bits))]
+    word = None
+    for column, shift in zip(made, shifts, strict=True):
+        part = column.numbers(base).cast("int64") * (1 << shift)
+        word = part if word is None else word + part
+    table = base.select(w=word, **{c: base[c] for c in others})
+    masks = tuple(((1 << wide) - 1) << shift for wide, shift in zip(bits, shifts, strict=True))
+    return Worded(table, masks, tuple(column.card for column in made))
+
+
 def _ends(engine: Engine, base: Any, names: Sequence[str]) -> dict[str, tuple[int | None, int | None]]:
     """The least and largest value of the columns that can be counted from the least."""
-    asked = {}
+    asked: dict[str, Any] = {}
     for name in names:
-        number = _number(base[name])
+        number = _number(base[name], engine.kind)
         if number is not None:
             asked |= {f"lo_{name}": number.min(), f"hi_{name}": number.max()}
     if not asked:
@@ -84,10 +122,10 @@ def _ends(engine: Engine, base: Any, names: Sequence[str]) -> dict[str, tuple[in
     return {n: (got[f"lo_{n}"], got[f"hi_{n}"]) for n in names if f"lo_{n}" in got}
 
 
-def _number(column: Any) -> Any | None:
-    """A column as whole numbers, if it is one."""
+def _number(column: Any, engine: str = "duckdb") -> Any:
+    """A column as whole numbers; None if it is not one."""
     kind = column.type()
-    if kind.is_date():
+    if kind.is_date() and engine == "duckdb":
         return column.epoch_days()
     if kind.is_boolean() or (kind.is_integer() and str(kind) != "uint64"):
         return column.cast("int64")
@@ -99,17 +137,16 @@ def _counted(name: str, ends: tuple[int | None, int | None] | None) -> _Column |
         return None
     low, high = ends
     if low is None or high is None:
-        return _Column(lambda _: need_ibis().literal(0).cast("uint8"), 1)
+        return _Column(lambda _: need_ibis().literal(0), 0, 1)
     span = int(high) - int(low) + 1
     if span >= _RANGE:
         return None
     # Nothing recorded is a value too: the last one.
-    return _Column(lambda base: (_number(base[name]) - low).fill_null(span).cast(_type(span)), span + 1)
+    return _Column(lambda base: (_number(base[name]) - low).fill_null(span), span, span + 1)
 
 
 def _listed(engine: Engine, base: Any, j: int) -> tuple[_Column | None, Any]:
     """The column numbered by its list of values, and the table, with a list joined where it is long."""
-    ibis = need_ibis()
     name = f"q{j}"
     values = base.select(v=base[name]).distinct()
     hashed = _hash(values["v"].type())
@@ -120,15 +157,23 @@ def _listed(engine: Engine, base: Any, j: int) -> tuple[_Column | None, Any]:
         shift, mask = window
         table = np.zeros(mask + 1, np.uint32)
         table[((hashes >> np.uint64(shift)) & np.uint64(mask)).astype(np.int64)] = np.arange(len(hashes))
-        cut = _Column(lambda base: ((hashed(base[name]) >> shift) & mask).cast(_type(mask)), max(1, len(hashes)), table)
-        return cut, base
+        return _Column(lambda base: (hashed(base[name]) >> shift) & mask, mask, max(1, len(hashes)), table), base
+    return _joined(engine, base, j)
+
+
+def _joined(engine: Engine, base: Any, j: int) -> tuple[_Column | None, Any]:
+    """The column numbered by a list that is joined."""
+    ibis = need_ibis()
+    name = f"q{j}"
+    values = base.select(v=base[name]).distinct()
     values = values.filter(values["v"].notnull())
-    kept = engine.cache(values.select(**{f"v{j}": values["v"], f"n{j}": ibis.row_number().cast("uint32")}))
+    number = ibis.row_number() if engine.kind == "duckdb" else ibis.row_number().over(order_by=values["v"])
+    kept = engine.cache(values.select(**{f"v{j}": values["v"], f"n{j}": number.cast("int64")}))
     card = int(engine.fetch(kept.aggregate(n=kept.count()))["n"][0].as_py())
     if card > LONG_LIST:
         return None, base
     joined = base.left_join(kept, base[name] == kept[f"v{j}"])
-    return _Column(lambda base: base[f"n{j}"].fill_null(card).cast("uint32"), card + 1), joined
+    return _Column(lambda base: base[f"n{j}"].fill_null(card), card, card + 1), joined
 
 
 def _type(largest: int) -> str:

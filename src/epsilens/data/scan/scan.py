@@ -30,7 +30,8 @@ from numpy.typing import NDArray
 from ...errors import InputError
 from ..queries import Query
 from ..tables.dialect import ones
-from ..tables.engines import Engine, need_ibis
+from ..tables.engines import Engine
+from ..tables.memory import memory
 from ..tables.open import OpenTable, open_table, reading
 from .alone import roll_up_rows
 from .classes import (
@@ -41,17 +42,19 @@ from .classes import (
     crowded,
     fetch_classes,
     local_classes,
-    owner_expression,
+    long_texts,
+    with_digests,
 )
 from .codes import coded
 from .combinations import Isolating, isolating
 from .exposure import GroupFacts, QueryRisk, base_table, group_facts, read_risk, with_contributions
+from .inside import roll_up_inside
 from .joint import Together, families_of, together
 from .pairs import IsolatingPair, isolating_pairs
 from .planned import PlannedRisk, planned_risks
 from .request import ScanRequest
 from .result import Isolation, Scan
-from .rollup import Isolated, Subset, class_sizes, column_shares, roll_up, roll_up_in_engine, subsets_of
+from .rollup import Isolated, Subset, class_sizes, column_shares, roll_up, subsets_of
 
 __all__ = ["scan"]
 
@@ -286,7 +289,9 @@ def _population(engine: Engine, base: Any, request: ScanRequest) -> tuple[int | 
 def _find(work: _Work, base: Any) -> _Found:
     """The people each subset isolates, with their gaps; in the engine where there are too many classes."""
     engine, request, tell, shape = work.engine, work.request, work.tell, work.shape
-    tell("classes", 0)
+    tell(f"classes, with {memory()}", 0)
+    texts, digested = base, long_texts(engine, base, shape)
+    base = with_digests(base, digested)
     rows_fit = not shape.person and engine.kind == "duckdb" and not request.show_people
     if rows_fit and crowded(engine, base, shape):
         found = _find_in_rows(work, base)
@@ -294,11 +299,16 @@ def _find(work: _Work, base: Any) -> _Found:
             return found
         rows_fit = False
     expression = class_expression(base, shape)
+    most = local_classes(engine.kind, shape)
+    if engine.kind == "pyspark":  # groups once: what is counted is kept
+        expression = engine.cache(expression)
+        if _rows(engine, expression) > most:
+            return _find_in_engine(work, base, expression)
     try:
-        most = local_classes(engine.kind, shape)
         classes = fetch_classes(engine, expression, shape, most, lambda n: tell(f"classes: {n:,}", 0))
     except TooManyClasses:
-        return (_find_in_rows(work, base) if rows_fit else None) or _find_in_engine(work, base, expression)
+        found = _find_in_rows(work, base) if rows_fit else None
+        return found or _find_in_engine(work, base, engine.cache(expression))
     tell("classes")
     isolated = roll_up(classes, work.subsets, work.rolled)
     assert isolated.fewest is not None
@@ -308,7 +318,7 @@ def _find(work: _Work, base: Any) -> _Found:
         values, people = np.unique(classes.gaps[i][alone], return_counts=True)
         gaps.append((values, people.astype(np.int64)))
     rows = _rows(engine, base) if shape.person else int(classes.sizes[0] @ classes.sizes[1])
-    shown = _shown(classes, isolated, request) if request.show_people else ()
+    shown = _shown(classes, isolated, request, _Texts(engine, texts, digested)) if request.show_people else ()
     return _Found(isolated, class_sizes(*classes.sizes), rows, tuple(gaps), shown)
 
 
@@ -325,22 +335,11 @@ def _find_in_rows(work: _Work, base: Any) -> _Found | None:
     return _Found(found.isolated, class_sizes(*found.sizes), rows, found.gaps, ())
 
 
-def _find_in_engine(work: _Work, base: Any, expression: Any) -> _Found:
-    engine, shape = work.engine, work.shape
-    classes = engine.cache(owner_expression(need_ibis(), expression, shape.person))
+def _find_in_engine(work: _Work, base: Any, classes: Any) -> _Found:
+    """The same from a table of classes that stays in the engine; only counts leave it."""
     work.tell("classes")
-    isolated = roll_up_in_engine(engine, classes, work.subsets, work.rolled)
-    counted = classes.group_by("people").agg(n=classes.count())
-    sizes = engine.fetch(counted)
-    by_size = class_sizes(sizes["people"].to_numpy(), sizes["n"].to_numpy())
-    gaps = []
-    for name in shape.sums:
-        owned = classes.filter(classes["lo"] == classes["hi"])
-        owned = owned.semi_join(isolated.owners, "lo")
-        each = owned.group_by("lo").agg(gap=owned[name].sum())
-        got = engine.fetch(each.group_by("gap").agg(n=each.count()))
-        gaps.append((got["gap"].to_numpy().astype(float), got["n"].to_numpy().astype(np.int64)))
-    return _Found(isolated, by_size, _rows(engine, base), tuple(gaps), ())
+    found = roll_up_inside(work.engine, classes, work.shape, work.subsets, work.rolled)
+    return _Found(found.isolated, class_sizes(*found.sizes), _rows(work.engine, base), found.gaps, ())
 
 
 def _rows(engine: Engine, base: Any) -> int:
@@ -372,19 +371,42 @@ def _exceeded(
     return largest is not None and request.epsilon > largest
 
 
-def _shown(classes: ClassTable, isolated: Isolated, request: ScanRequest) -> tuple[dict[str, Any], ...]:
+@dataclass(frozen=True)
+class _Texts:
+    """The texts behind digests, looked up for the few that are shown."""
+
+    engine: Engine
+    base: Any
+    columns: tuple[int, ...]
+
+    def behind(self, j: int, digests: Sequence[Any]) -> Mapping[Any, Any]:
+        """The text of each digest of column j; the values themselves where it has none."""
+        if j not in self.columns:
+            return {value: value for value in digests}
+        rows = self.base.select(text=self.base[f"q{j}"], digest=self.base[f"q{j}"].hexdigest("md5"))
+        wanted = rows.filter(rows["digest"].isin([d for d in digests if d is not None])).distinct()
+        return {row["digest"]: row["text"] for row in self.engine.fetch(wanted).to_pylist()} | {None: None}
+
+
+def _shown(classes: ClassTable, isolated: Isolated, request: ScanRequest, texts: _Texts) -> tuple[dict[str, Any], ...]:
     """The values of isolated people, those isolated by the fewest columns first; engines give them in any order."""
     assert isolated.fewest is not None
     quasi = request.quasi_identifiers
     owned = np.flatnonzero(classes.owner >= 0)
     fewest = isolated.fewest[classes.owner[owned]]
     owned, fewest = owned[fewest > 0], fewest[fewest > 0]
-    made = []
     ranks: list[NDArray[np.int64]] = [
         _ranked(classes.values[j])[classes.codes[j][owned]] for j in reversed(range(len(quasi)))
     ]
-    for row in owned[np.lexsort((*ranks, fewest.astype(np.int64)))][:MOST_SHOWN]:
-        values = {name: classes.values[j][int(classes.codes[j][row])].as_py() for j, name in enumerate(quasi)}
+    rows = owned[np.lexsort((*ranks, fewest.astype(np.int64)))][:MOST_SHOWN]
+    columns = []
+    for j in range(len(quasi)):
+        values = [classes.values[j][int(code)].as_py() for code in classes.codes[j][rows]]
+        behind = texts.behind(j, values)
+        columns.append([behind[value] for value in values])
+    made = []
+    for place, row in enumerate(rows):
+        values = {name: columns[j][place] for j, name in enumerate(quasi)}
         names, person = classes.people_values, request.person
         who = {} if person is None or names is None else {person: names[int(classes.owner[row])].as_py()}
         made.append({**who, **values, "fewest_columns": int(isolated.fewest[classes.owner[row]])})

@@ -59,7 +59,7 @@ class Memory:
     def settings(self, folder: Path) -> dict[str, Any]:
         """What a DuckDB connection is made with, when it spills into ``folder``."""
         return {
-            "memory_limit": f"{self.engine // 1_000_000}MB",
+            "memory_limit": f"{self.engine}B",
             "temp_directory": str(folder),
             "threads": self.threads,
             "preserve_insertion_order": False,  # the order of rows means nothing here, and keeping it costs memory
