@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import math
 import random
 from decimal import Decimal
+from fractions import Fraction
+from functools import cache
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from tests.engines.places import Place
@@ -15,10 +19,14 @@ from tests.plan import plain
 from tests.plan.test_answers import CONTENT, DATA, QUERIES, plan, shown, table
 
 from epsilens.assessment.assessment import assess
+from epsilens.data.scan.scan import scan
 from epsilens.data.tables.open import open_table
 from epsilens.plan.answers import answers_of
+from epsilens.plan.file import read_release
 from epsilens.plan.people import people_of
-from epsilens.plan.spread import Parameter, spread_of
+from epsilens.plan.plan import Release
+from epsilens.plan.relatives import relations
+from epsilens.plan.spread import Parameter, candidates_of, spread_of
 
 #: Spark takes seconds for each; these have every kind of item and limit among them.
 ON_SPARK = ("rows", "fewer groups", "unit, fewer groups")
@@ -114,19 +122,45 @@ def without_the_engine(found: Any) -> Any:
     return plainly
 
 
+def taken(opened: Any, release: Release) -> list[Any]:
+    """All that an assessment takes from a table."""
+    queries = tuple(query.planned() for query in release.queries)
+    quasi = list(release.data.quasi_identifiers)
+    limits = [(0, Parameter.MAX_ROWS)] if release.data.person else []
+    bounded = [(i, Parameter.BOUNDS) for i, query in enumerate(release.queries) if query.bounds][:1]
+    found = [
+        answers_of(opened, release),
+        people_of(opened, release),
+        [(c.value, c.answers) for c in candidates_of(opened, release, [*limits, *bounded])],
+        relations(release, opened, queries),
+    ]
+    if quasi:
+        found.append(without_the_engine(scan(opened, quasi, person=release.data.person, queries=queries, epsilon=1)))
+    return found
+
+
+@cache
+def on_duckdb(name: str) -> list[Any]:
+    with open_table(visits()) as opened:
+        return taken(opened, read_release(PLANS[name]))
+
+
 @pytest.mark.parametrize("name", PLANS)
-def test_assessments_are_the_same_to_the_digit(place: Place, name: str) -> None:
+def test_what_plans_take_from_a_table_is_the_same_to_the_digit(place: Place, name: str) -> None:
     if place.name == "pyspark" and name not in ("people", "related"):
         pytest.skip("Spark has its turn with other plans")
-    made, release = visits(), PLANS[name]
-    found = assess(release, table=place.put(made, "Visits 1"), engine=place.engine)
-    assert without_the_engine(found) == without_the_engine(assess(release, table=made))
+    with open_table(place.put(visits(), "Visits 1"), place.engine) as opened:
+        found = taken(opened, read_release(PLANS[name]))
+    assert found == on_duckdb(name)
+
+
+def test_an_assessment_is_the_same_to_the_digit(place: Place) -> None:
+    found = assess(PLANS["related"], table=place.put(visits(), "Visits 1"), engine=place.engine)
+    assert without_the_engine(found) == without_the_engine(assess(PLANS["related"], table=visits()))
 
 
 def test_what_values_and_rows_spread_over(place: Place) -> None:
     """Quantiles by hand: numpy's linear ones of the values, counted ones of the rows."""
-    import numpy as np
-
     made = visits()
     release = plan({"person": "Patient ID"}, {"sum": "Größe in %", "bounds": [0, 1]})
     with open_table(place.put(made), place.engine) as opened:
@@ -140,6 +174,5 @@ def test_what_values_and_rows_spread_over(place: Place) -> None:
     for who, value in zip(made["Patient ID"].to_pylist(), made["Größe in %"].to_pylist(), strict=True):
         own[who] = own.get(who, 0) + (value is not None)
     each = sorted(n for n in own.values() if n)
-    assert rows.each == tuple(
-        each[max(0, -(-int(len(each) * 100 * share) // 100) - 1)] for share in (0.5, 0.9, 0.99, 1)
-    )
+    places = [math.ceil(len(each) * share) for share in (Fraction(1, 2), Fraction(9, 10), Fraction(99, 100), 1)]
+    assert rows.each == tuple(each[place - 1] for place in places)

@@ -14,6 +14,7 @@ remains is the person's contribution or nothing, under noise. The person's *gap*
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
@@ -133,8 +134,12 @@ def group_facts(engine: Engine, base: Any, i: int, query: Query, person: bool) -
     return GroupFacts(number["groups"], number["lonely"], groups, number["people"], number["rows"], got["mean"])
 
 
-def with_contributions(base: Any, request: ScanRequest, facts: Sequence[GroupFacts]) -> Any:
-    """``base`` with ``c{i}``: what each row can add to the gap of its owner under query i."""
+def with_contributions(base: Any, request: ScanRequest, facts: Sequence[GroupFacts], most_rows: int) -> Any:
+    """``base`` with ``c{i}``: what each row can add to the gap of its owner under query i.
+
+    Where an owner has several rows, at most ``most_rows``, amounts are cut to so many binary digits that their sums are
+    exact in any order: the same on every engine.
+    """
     ibis = need_ibis()
     min_query_size = request.min_query_size
     joined, made = base, {name: base[name] for name in base.columns}
@@ -161,6 +166,9 @@ def with_contributions(base: Any, request: ScanRequest, facts: Sequence[GroupFac
         covered = base[f"k{i}"]
         if min_query_size > 1:
             covered = covered & (people - 1 >= min_query_size)
+        if most_rows > 1 and query.bounds is not None:
+            step = 2.0 ** (52 - math.frexp(2 * max(map(abs, query.bounds)) * 2)[1] - most_rows.bit_length())
+            amount = (amount * step).floor().cast("float64") / step
         made[f"c{i}"] = ibis.ifelse(covered, amount.fill_null(0.0), 0.0).cast("float64")
     return joined.select(**made)
 
