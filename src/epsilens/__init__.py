@@ -69,6 +69,9 @@ _HOME = {
     "Scan": "data.scan.result",
     "correlate": "data.correlation.correlation",
     "Correlation": "data.correlation.correlation",
+    "use_memory": "data.tables.memory",
+    "init": "plan.start",
+    "Start": "plan.start",
     "assess": "assessment.assessment",
     "Assessment": "assessment.assessment",
 }
@@ -104,8 +107,10 @@ if TYPE_CHECKING:
     from .data.correlation.correlation import Correlation, correlate
     from .data.scan.result import Scan
     from .data.scan.scan import scan
+    from .data.tables.memory import use_memory
     from .errors import EpsilensError, InputError, MissingExtra, NoSolutionError
     from .experiment import Experiment
+    from .plan.start import Start, init
 
 __all__ = [
     "Assessment",
@@ -119,6 +124,7 @@ __all__ = [
     "MissingExtra",
     "NoSolutionError",
     "Scan",
+    "Start",
     "__version__",
     "above",
     "approximate",
@@ -150,6 +156,7 @@ __all__ = [
     "group",
     "hidden_bias",
     "identify",
+    "init",
     "kl_bound",
     "laplace",
     "mistaken",
@@ -162,6 +169,7 @@ __all__ = [
     "staircase",
     "subsample",
     "tampering",
+    "use_memory",
     "vector",
     "watch",
     "worst_pair",

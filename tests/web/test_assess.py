@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import re
-import threading
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -20,8 +19,6 @@ from epsilens.plan.file import read_release
 from epsilens.plan.plan import Release
 from epsilens.show.assessment.data import as_dict
 from epsilens.web.planform import EXAMPLES, plan_of, to_yaml
-from epsilens.web.security import Limits
-from epsilens.web.worker import Workers, answer
 
 SMALL = """title: People by sex
 data:
@@ -303,69 +300,6 @@ def test_a_bomb_in_gzip(client: Any, text_of: Any) -> None:
     page = client.post("/assess", **_upload("p.csv.gz", packed))
     assert page.status_code == 422
     assert "unpacks to more than 0.02 GB" in text_of(page.text)
-
-
-@pytest.mark.parametrize("data", [b"", b"\x00\x01\x02" * 50, b"\x1f\x8b broken", b"PK\x03\x04zip"])
-@pytest.mark.parametrize("name", ["p.csv", "p.csv.gz", "p.parquet"])
-def test_files_that_are_not_tables(tmp_path: Path, name: str, data: bytes) -> None:
-    path = tmp_path / f"upload.{name.partition('.')[2]}"
-    path.write_bytes(data)
-    made = answer({"task": "columns", "table": str(path), "name": name, "unpacked": 1_000_000, "folder": str(tmp_path)})
-    if "error" in made:
-        assert made["status"] == 422
-        assert str(tmp_path) not in made["error"]
-    else:  # a lone header, however strange, is a table without rows
-        assert made["columns"]
-
-
-def test_few_assessments_at_a_time(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    workers = Workers(Limits(assessments=1))
-    inside, leave = threading.Event(), threading.Event()
-    monkeypatch.setattr(workers, "_take", lambda: None)
-    monkeypatch.setattr(workers, "warm", lambda: None)
-
-    def slow(process: Any, request: Any) -> dict[str, Any]:
-        inside.set()
-        leave.wait(10)
-        return {"done": True}
-
-    monkeypatch.setattr(workers, "_ask", slow)
-    answers: list[Any] = []
-    first = threading.Thread(target=lambda: answers.append(workers.run("assess", tmp_path)))
-    first.start()
-    assert inside.wait(10)
-    refused = workers.run("assess", tmp_path)
-    assert refused["status"] == 503
-    assert "1 assessments are being computed already" in refused["error"] or "try again" in refused["error"]
-    leave.set()
-    first.join()
-    assert answers == [{"done": True}]
-
-
-def test_an_assessment_that_takes_too_long_is_stopped(tmp_path: Path) -> None:
-    workers = Workers(Limits(assess_seconds=0.05))
-    refused = workers.run("assess", tmp_path, yaml=EXAMPLES["epsilens:adult"])
-    workers.close()
-    assert refused["status"] == 503
-    assert "took longer than 0.05 seconds" in refused["error"]
-
-
-def test_an_assessment_that_needs_too_much_memory_is_refused(tmp_path: Path) -> None:
-    workers = Workers(Limits(assess_memory=30_000_000))
-    refused = workers.run("assess", tmp_path, yaml=EXAMPLES["epsilens:adult"])
-    workers.close()
-    assert refused["status"] == 413
-    assert "memory" in refused["error"]
-
-
-def test_a_busy_server_says_so(client: Any, app: Any, monkeypatch: pytest.MonkeyPatch, text_of: Any) -> None:
-    busy = {"error": "2 assessments are being computed already: try again in a moment", "status": 503}
-    monkeypatch.setattr(app.state.workers, "run", lambda *a, **k: busy)
-    other = SMALL.replace("TABLE", "epsilens:adult").replace("0.6", "0.61")
-    page = client.get("/assess", params={"yaml": other})
-    assert page.status_code == 503
-    assert "try again in a moment" in text_of(page.text)
-    assert client.post("/api/assess", content=other).status_code == 503
 
 
 def test_the_entry_is_kept(client: Any) -> None:

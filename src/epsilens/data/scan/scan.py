@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from ...errors import InputError
 from ..queries import Query
+from ..tables.dialect import ones
 from ..tables.engines import Engine
 from ..tables.memory import memory
 from ..tables.open import OpenTable, open_table, reading
@@ -185,12 +186,12 @@ def _read(work: _Work, opened: OpenTable) -> _Read:
     """Everything a scan takes from the table."""
     request, engine = work.request, work.engine
     base = base_table(opened.table, request)
-    people, max_rows, notes = _population(engine, base, request)
+    people, max_rows, notes, most = _population(engine, base, request)
     facts = []
     for i, query in enumerate(request.queries):
         work.tell(f"groups of {query}")
         facts.append(group_facts(engine, base, i, query, request.by_person))
-    found = _find(work, with_contributions(base, request, facts))
+    found = _find(work, with_contributions(base, request, facts, most))
     planned = _together(engine, base, request, facts)
     pairs = isolating_pairs(planned, request.min_query_size, request.show_people)
     return _Read(found, facts, pairs, isolating(planned, request.min_query_size), people, max_rows, notes)
@@ -254,8 +255,11 @@ class _Teller:
             self.callback(self.done, self.total, what)
 
 
-def _population(engine: Engine, base: Any, request: ScanRequest) -> tuple[int | None, int, tuple[str, ...]]:
-    """People, the rows a person may use, and what must be said about it. One small grouping, with a person only."""
+def _population(engine: Engine, base: Any, request: ScanRequest) -> tuple[int | None, int, tuple[str, ...], int]:
+    """People, the rows a person may use, what must be said about it, and the most rows anyone has.
+
+    One small grouping, with a person only.
+    """
     person, max_rows = request.person, request.max_rows
     if person is None:
         if max_rows not in (None, 1):
@@ -263,10 +267,10 @@ def _population(engine: Engine, base: Any, request: ScanRequest) -> tuple[int | 
                 f"max_rows is {max_rows}: without a person column every row is a person; leave it out",
                 parameter="max_rows",
             )
-        return None, 1, ()
+        return None, 1, (), 1
     each = base.group_by("p").agg(n=base.count())
     got = engine.fetch(
-        each.aggregate(people=each.count(), most=each["n"].max(), lost=each["p"].isnull().cast("int64").sum())
+        each.aggregate(people=each.count(), most=each["n"].max(), lost=ones(each["p"].isnull()).sum())
     ).to_pylist()[0]
     if got["lost"]:
         raise InputError(
@@ -281,7 +285,7 @@ def _population(engine: Engine, base: Any, request: ScanRequest) -> tuple[int | 
             f"Sensitivities assume at most {most} rows a person, the most anyone has in this table; set max_rows to "
             "a number chosen without the data.",
         )
-    return int(got["people"]), most if max_rows is None else max_rows, notes
+    return int(got["people"]), most if max_rows is None else max_rows, notes, most
 
 
 def _find(work: _Work, base: Any) -> _Found:

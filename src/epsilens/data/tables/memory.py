@@ -13,15 +13,13 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ...errors import InputError
 
-__all__ = ["Memory", "bytes_of", "memory", "told", "use_memory"]
+__all__ = ["Memory", "bytes_of", "memory", "no_disk", "no_memory", "use_memory"]
 
 #: Below this an engine cannot even read a file in parts.
 LEAST = 500_000_000
@@ -180,32 +178,19 @@ def _free(folder: Path) -> int:
         return 0
 
 
-@contextmanager
-def told(folder: Path | None = None) -> Iterator[None]:
-    """Says in one sentence that memory or disk is used up, what the limits are, and how to change them."""
-    try:
-        yield
-    except MemoryError as error:
-        raise InputError(_no_memory(), parameter="memory") from error
-    except Exception as error:
-        text = f"{type(error).__name__}: {error}"
-        if "max_temp_directory_size" in text or "No space left" in text or "failed to offload" in text.lower():
-            raise InputError(_no_disk(folder), parameter="spill") from error
-        if "Out of Memory" in text or "OutOfMemory" in text or "java.lang.OutOfMemoryError" in text:
-            raise InputError(_no_memory(), parameter="memory") from error
-        raise
-
-
-def _no_memory() -> str:
-    return (
+def no_memory() -> InputError:
+    """Memory is used up: what the limit is, and how to change it."""
+    return InputError(
         f"memory is {_size(memory().size)}, which this table outgrows: give more with --memory 8GB, "
-        "EPSILENS_MEMORY=8GB or epsilens.use_memory('8GB'), or ask for fewer columns"
+        "EPSILENS_MEMORY=8GB or epsilens.use_memory('8GB'), or ask for fewer columns",
+        parameter="memory",
     )
 
 
-def _no_disk(folder: Path | None) -> str:
-    where = folder or memory().spill or Path(os.environ.get("TMPDIR") or "/tmp")
-    return (
-        f"spill is {str(where)!r}, a disk that is full ({_size(_free(where))} left): choose a folder with more room by "
-        "--spill /big, EPSILENS_SPILL=/big or epsilens.use_memory(spill='/big'), or give more memory"
+def no_disk(folder: Path) -> InputError:
+    """The disk of the spill folder is full: where it is, and how to choose another."""
+    return InputError(
+        f"spill is {str(folder)!r}, a disk that is full ({_size(_free(folder))} left): choose a folder with more room "
+        "by --spill /big, EPSILENS_SPILL=/big or epsilens.use_memory(spill='/big'), or give more memory",
+        parameter="spill",
     )
