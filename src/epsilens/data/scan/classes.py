@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ..tables.dialect import md5
 from ..tables.engines import Engine
 from ..tables.memory import memory
 
@@ -175,7 +176,7 @@ def long_texts(engine: Engine, base: Any, shape: Shape) -> tuple[int, ...]:
 
 def with_digests(base: Any, columns: Sequence[int]) -> Any:
     """``base`` with a digest of 128 bits in place of the texts of these columns."""
-    return base.mutate(**{f"q{j}": base[f"q{j}"].hexdigest("md5") for j in columns}) if columns else base
+    return base.mutate(**{f"q{j}": md5(base[f"q{j}"]) for j in columns}) if columns else base
 
 
 def crowded(engine: Engine, base: Any, shape: Shape) -> bool:

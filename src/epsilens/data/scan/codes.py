@@ -127,9 +127,8 @@ def _number(column: Any, engine: str = "duckdb") -> Any:
     kind = column.type()
     if kind.is_date() and engine == "duckdb":
         return column.epoch_days()
-    if kind.is_boolean() or (kind.is_integer() and str(kind) != "uint64"):
-        return column.cast("int64")
-    return None
+    whole = kind.is_integer() and str(kind) != "uint64"
+    return column.cast("int64") if whole or (kind.is_boolean() and engine == "duckdb") else None
 
 
 def _counted(name: str, ends: tuple[int | None, int | None] | None) -> _Column | None:
