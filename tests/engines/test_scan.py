@@ -57,7 +57,10 @@ def test_isolation_by_its_definition(place: Place, who: str | None, inside: bool
     columns = list(rows[0])[1:5] if inside else list(rows[0])[1:]
     expected = isolation(rows, columns, who)
     if inside:
-        with patch.object(scan_module, "local_classes", lambda *_: 0), patch.object(scan_module, "coded", lambda *_: None):
+        with (
+            patch.object(scan_module, "local_classes", lambda *_: 0),
+            patch.object(scan_module, "coded", lambda *_: None),
+        ):
             found = scan(place.put(frame(rows), "My Visits"), columns, person=who, engine=place.engine)
     else:
         found = scan(place.put(frame(rows), "My Visits"), columns, person=who, engine=place.engine, show_people=True)

@@ -25,11 +25,12 @@ __all__ = [
     "long_texts", "with_digests",
 ]  # fmt: skip
 
-#: Up to this many classes leave an engine that is not DuckDB inside the process: what its driver can hand over at once.
-FETCHED = 1_000_000
+#: Up to this many values of classes leave an engine that is not DuckDB inside the process, a million classes of five
+#: columns: what a driver of 1 GB can hand over at once.
+FETCHED = 5_000_000
 MIXED = -1
 #: Texts of more characters than this, on average, are long.
-LONG_TEXT = 200
+LONG_TEXT = 64
 _FEW, _SAMPLE = 1_000, 100_000
 
 Integers: TypeAlias = NDArray[np.int64]
@@ -89,7 +90,7 @@ def local_classes(kind: str, shape: Shape) -> int:
     A class takes its codes twice, as they come and joined, with its owner, people and gaps; and words to sort.
     """
     size = 12 * shape.columns + 16 * shape.queries + 64
-    return min(memory().arrays // size, 32_000_000 if kind == "duckdb" else FETCHED)
+    return min(memory().arrays // size, 32_000_000 if kind == "duckdb" else FETCHED // shape.columns)
 
 
 def class_expression(base: Any, shape: Shape) -> Any:
