@@ -80,7 +80,7 @@ SPELLINGS: dict[str, str] = {
         "hausnummer"
     ),
     # Things, places and happenings that are not people.
-    "order": "orders bestellung auftrag auftrags commande pedido ordine bestelling encomenda purchase",
+    "order": "orders bestell bestellung auftrag auftrags commande pedido ordine bestelling encomenda purchase",
     "invoice": "inv rechnung rechnungs facture factura fattura factuur fatura bill receipt bon beleg",
     "visit": "besuch besuchs visite visita bezoek consultation consult appointment appt termin cita",
     "encounter": "episode spell stay hadm csn fin contact hospitalization hospitalisation",
@@ -112,7 +112,7 @@ SPELLINGS: dict[str, str] = {
     # What people know of each other.
     "birth": (
         "born geburt geburts geboren gebdat geb naissance naiss ne nacimiento nac nascita nascimento geboorte "
-        "birthday birthdate birthyear birthmonth dateofbirth"
+        "birthday birthdate dateofbirth"
     ),
     "dob": (
         "bday gebdatum geburtstag geburtsdatum geboortedatum datenaissance ddn fechanacimiento fnac datanascita dtnasc"

@@ -55,7 +55,8 @@ class Meaning:
 
 
 _SIGNS = {"n°": " number ", "n.º": " number ", "nº": " number ", "№": " number ", "#": " number ", "%": " percent ",
-          "€": " euro ", "$": " dollar ", "£": " gbp ", "ß": "ss", "ø": "o", "æ": "ae", "ł": "l"}  # fmt: skip
+          "€": " euro ", "$": " dollar ", "£": " gbp ", "ä": "ae", "ö": "oe", "ü": "ue",
+          "ß": "ss", "ø": "o", "æ": "ae", "ł": "l"}  # fmt: skip
 _CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_A-Za-z]+")
 #: Letters that German, Dutch and others put between the parts of a compound.
 _LINKS = ("", "s", "n", "en", "es")
@@ -166,9 +167,16 @@ def meaning(name: str) -> Meaning | None:
     phrase = _phrases().get(" ".join(spelled))
     if phrase is not None:
         return _of_phrase(phrase)
+    rest = [word for word in spelled if _vocabulary().get(word) not in _BESIDE]
+    if _phrases().get(" ".join(rest)) == "official":
+        return _of_phrase("official")
     tokens = _tokens(spelled)
     content = tokens - FILLERS
     return _of_name(content) or _of_identifier(content) or _of_rules(content) or _of_noun(content)
+
+
+#: What may stand beside the name of an official number: patient_mrn, ssn_hash.
+_BESIDE = PEOPLE | IDS | FILLERS
 
 
 def _of_phrase(what: str) -> Meaning | None:
@@ -178,6 +186,8 @@ def _of_phrase(what: str) -> Meaning | None:
         return Meaning("identifier", Kind.ID, rank=_ID, bare=what == "record")
     if what == "row":
         return Meaning("row", Kind.THING)
+    if what == "name":
+        return Meaning("name", Kind.NAME, rank=_NAME)
     return _of_rules(frozenset({what}))
 
 
@@ -231,7 +241,7 @@ def _of_identifier(content: frozenset[str]) -> Meaning | None:
         return Meaning("identifier", Kind.ID, rank=_ID)
     if of <= UNITS:
         return Meaning("household" if "household" in of else min(of), Kind.UNIT)
-    if of & STAFF and of <= STAFF | PEOPLE | THINGS | UNITS:
+    if of & STAFF:
         return Meaning(min(of & STAFF), Kind.STAFF, rank=_STAFF)
     if of & THINGS and of <= THINGS | PEOPLE | STAFF | UNITS | {"study", "record", "case", "account"}:
         return Meaning(min(of & THINGS), Kind.THING)
