@@ -306,7 +306,7 @@ SPELLINGS: dict[str, str] = {
     "first": "given middle",
     "last": "maiden",
     "email": "mail emailaddress courriel correo posta mailadresse",
-    "phone": "tel telephone telefon telefono telefone telefoon mobile handy cell fax portable msisdn imsi gsm",
+    "phone": "tel telephone telefon telefono telefone telefoon mobile handy fax portable msisdn imsi gsm",
     "card": "iban creditcard pan",
     "account": "acct accts acc accountid konto compte cuenta conto rekening conta bankaccount",
     # Groupings and words about the shape of a column.

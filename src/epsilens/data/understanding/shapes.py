@@ -145,6 +145,8 @@ def _counted(opened: OpenTable, names: list[str], cheap: bool) -> tuple[int, dic
         for i in range(len(batch)):
             column = table[f"c{i}"]
             wanted |= {f"d{i}": column.approx_nunique(), f"f{i}": column.count()}
+            if not column.type().is_boolean():
+                wanted[f"s{i}"] = column.min() != column.max()
             if column.type().is_integer():
                 tenth = need_ibis().ifelse(column % 10 == 0, 1, 0)
                 wanted |= {f"a{i}": column.min(), f"b{i}": column.max(), f"t{i}": tenth.sum()}
@@ -153,7 +155,8 @@ def _counted(opened: OpenTable, names: list[str], cheap: bool) -> tuple[int, dic
         scale = 1.0 if most is None else rows / most
         for i, name in enumerate(batch):
             filled = min(round((got[f"f{i}"] or 0) * scale), rows)
-            distinct = min(int(got[f"d{i}"] or 0), filled)
+            # The count of values is approximate; whether there are two is not.
+            distinct = min(max(int(got[f"d{i}"] or 0), 2 if got.get(f"s{i}") else 0), filled)
             serial = _is_serial(
                 distinct, got.get(f"a{i}"), got.get(f"b{i}"), int(got.get(f"t{i}") or 0) / max(got[f"f{i}"] or 0, 1)
             )
@@ -214,18 +217,23 @@ def _looked(table: Any, shapes: dict[str, Shape], most: int) -> Any:
 
 def _told(shape: Shape, found: list[dict[str, Any]]) -> Shape:
     words = tuple(_WORDS[k - _FIRST_WORD] for k in sorted(row["k"] for row in found) if k >= _FIRST_WORD)
+    distinct = shape.distinct
+    if shape.filled <= _MOST_ROWS and found and found[0]["few"]:  # all were looked at: an exact count
+        held = [row for row in found if row["k"] not in (Label.EMPTY, Label.NOTHING)]
+        distinct = sum(row["stored"] if row["k"] < _FIRST_WORD else row["folded"] for row in held)
     counts = dict.fromkeys(Label, 0)
     for row in found:
         k = row["k"]
         label = Label(k) if k < _FIRST_WORD else Label.NOTHING if _WORDS[k - _FIRST_WORD] in NOTHING else Label.ANSWER
         counts[label] += int(row["n"])
     nothing = counts.pop(Label.EMPTY) + counts.pop(Label.NOTHING)
-    held = sum(counts.values())
+    filled = sum(counts.values())
     return replace(
         shape,
-        labels={label: n / held for label, n in counts.items() if n},
-        nothing=nothing / (nothing + held) if nothing else 0.0,
-        length=sum(int(row["length"]) for row in found) / max(nothing + held, 1),
+        distinct=distinct,
+        labels={label: n / filled for label, n in counts.items() if n},
+        nothing=nothing / (nothing + filled) if nothing else 0.0,
+        length=sum(int(row["length"]) for row in found) / max(nothing + filled, 1),
         words=words,
         # A cell of blanks is nothing in the reading, and no spelling of another value.
         spellings=sum(row["stored"] - row["folded"] for row in found if row["few"] and row["k"] < _FIRST_WORD),
