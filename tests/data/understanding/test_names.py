@@ -25,10 +25,10 @@ WEAK = "id|ID|uid|pid|guid|study_id|Study ID|record_id|case_id|Fall-ID|Fallnumme
 NOT_PEOPLE = """
 order_id|OrderNo|Bestellnummer|invoice no|Rechnungsnummer|visit_id|Visit No|encounter_id
 admission id|claim_id|transaction_id|TransactionID|row|row_id|Unnamed: 0|index|event_id
-product_id|sku|device_id|session_id|store_id|company_id|sample id|policy no
+product_id|sku|session_id|store_id|company_id|sample id|policy no
 """
 MEANINGS = {
-    "birth date": "Date of birth|date_of_birth|DOB|dob|DateOfBirth|dateofbirth|birthdate|Geburtsdatum|Geb.-Datum"
+    "birth date": "Date of birth|D.O.B.|date_of_birth|DOB|dob|DateOfBirth|dateofbirth|birthdate|Geburtsdatum|Geb.-Datum"
     "|date de naissance|Fecha de nacimiento|data di nascita|geboortedatum|data de nascimento|Patient birth date",
     "birth year": "year of birth|birth_year|YOB|Geburtsjahr|année de naissance|BirthYear",
     "age": "age|Age (years)|AGE_AT_ADMISSION|Alter|edad|âge|età|leeftijd|idade|patient_age|age group",
@@ -125,6 +125,13 @@ def test_secrets(name: str) -> None:
     assert found is not None
     assert found.secret
     assert not found.known
+
+
+def test_devices_are_somebodys_where_nothing_says_whose() -> None:
+    found = meaning("deviceId")
+    assert found is not None
+    assert found.kind is Kind.DEVICE
+    assert 10 < found.rank < 20
 
 
 def test_bounds_come_from_meaning() -> None:

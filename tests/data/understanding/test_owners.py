@@ -61,6 +61,9 @@ CASES: dict[str, tuple[dict[str, Any], str | None, str | None]] = {
     "one repeats by proof": ({"zper": PEOPLE, "sex": [SEX[p - 1000] for p in PEOPLE]}, "zper", None),
     "one repeats, disproved": ({"zper": PEOPLE, "sex": [DICE.choice("MF") for _ in PEOPLE]}, None, None),
     "numbers without proof": ({"zper": PEOPLE, "v": some(3)}, None, None),
+    "devices": ({"deviceId": text(PEOPLE, "d"), "cell_id": text(some(50), "c"), "bytes": some(900)}, "deviceId", None),
+    "devices of customers": ({"device_id": text(some(90), "d"), "customer": text(PEOPLE, "c")}, "customer", None),
+    "what is taught": ({"Subject": [DICE.choice("abcdefgh") for _ in UNIQUE], "Pupil": text(PEOPLE, "P")}, "Pupil", None),
     "codes without proof": ({"xref": text(PEOPLE, "AB-"), "v": some(3)}, "xref", None),
 }  # fmt: skip
 
