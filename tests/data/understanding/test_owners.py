@@ -63,7 +63,7 @@ CASES: dict[str, tuple[dict[str, Any], str | None, str | None]] = {
     "numbers without proof": ({"zper": PEOPLE, "v": some(3)}, None, None),
     "devices": ({"deviceId": text(PEOPLE, "d"), "cell_id": text(some(50), "c"), "bytes": some(900)}, "deviceId", None),
     "devices of customers": ({"device_id": text(some(90), "d"), "customer": text(PEOPLE, "c")}, "customer", None),
-    "what is taught": ({"Subject": [DICE.choice("abcdefgh") for _ in UNIQUE], "Pupil": text(PEOPLE, "P")}, "Pupil", None),
+    "what is taught": ({"Subject": [DICE.choice("abcdef") for _ in UNIQUE], "Pupil": text(PEOPLE, "P")}, "Pupil", None),
     "codes without proof": ({"xref": text(PEOPLE, "AB-"), "v": some(3)}, "xref", None),
 }  # fmt: skip
 

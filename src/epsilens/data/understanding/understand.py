@@ -65,7 +65,8 @@ def understand(opened: OpenTable, tell: Callable[[str], object] | None = None) -
 def _column(name: str, kind: Any, shapes: Shapes, said: Meaning | None, owners: Owners) -> Column:
     stored = str(kind)
     if name not in shapes.columns:
-        return Column(name, stored, Role.OTHER, distinct=0, empty=0)
+        nothing = bool(kind.is_null())
+        return Column(name, stored, Role.EMPTY if nothing else Role.OTHER, 0, empty=shapes.rows if nothing else 0)
     shape = shapes.columns[name]
     if shape.distinct == 0 or shape.rows == shape.empty:
         return Column(name, stored, Role.EMPTY, distinct=0, empty=shapes.rows)
@@ -133,8 +134,7 @@ def _is_number(shape: Shape, said: Meaning | None) -> bool:
 
 def _role(name: str, kind: Any, shape: Shape, said: Meaning | None, form: Form | None, owners: Owners) -> Role:
     what = said.kind if said is not None else None
-    people = [o.name for o in (owners.person, owners.single, owners.unit, *owners.others) if o is not None]
-    if name in people:
+    if name in [owner.name for owner in (owners.person, owners.single, owners.unit) if owner is not None]:
         return Role.IDENTIFIER
     if kind.is_date() or kind.is_timestamp() or (form is not None and form.kind is As.DATE):
         return Role.DATE
@@ -145,7 +145,7 @@ def _role(name: str, kind: Any, shape: Shape, said: Meaning | None, form: Form |
     held = max(shape.rows - shape.empty, 1)
     few = shape.distinct <= 2 or (shape.distinct <= _CODES and held >= _SMALL)
     if what in _IDENTIFIERS:
-        grouped = what in (Kind.THING, Kind.UNIT, Kind.STAFF, Kind.PERSON, Kind.NAME, Kind.UNNAMED_ID)
+        grouped = what in (Kind.THING, Kind.UNIT, Kind.PERSON, Kind.DEVICE, Kind.UNNAMED_ID)
         if not (grouped and (few or shape.distinct * 20 <= held) and shape.distinct <= _CATEGORIES):
             return Role.IDENTIFIER
         coded = kind.is_numeric() or shape.share(Label.CODE) > 0.5
