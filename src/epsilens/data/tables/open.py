@@ -27,6 +27,7 @@ from typing import Any
 from ...errors import InputError, MissingExtra
 from .engines import Engine, connect, need_ibis, sentence
 from .source import CSV, PARQUET, Bundled, Frame, Source, Url, source_of
+from .text import from_csv, holds_text
 
 __all__ = ["OpenTable", "open_table", "reading"]
 
@@ -109,8 +110,8 @@ def _read(source: Source, engine: Engine, ibis: Any) -> tuple[Any, str]:
     text = source.text if isinstance(source, Url) else source.path
     if engine.kind != "pyspark" and text in _tables(engine):
         return engine.connection.table(text), text
-    if text.lower().endswith(CSV):
-        return _from_csv(text, engine), Path(text).name
+    if text.lower().endswith(CSV) or holds_text(text):
+        return from_csv(text, engine), Path(text).name
     if text.lower().endswith(PARQUET) or Path(text).is_dir() or glob.has_magic(text):
         return _from_parquet(text, engine), Path(text).name
     if engine.kind == "pyspark" and text in _tables(engine):
@@ -164,48 +165,6 @@ def _from_url(url: Url, engine: Any) -> OpenTable:
     except BaseException:
         made.close()
         raise
-
-
-def _from_csv(path: str, engine: Engine) -> Any:
-    """Read a CSV with types inferred by DuckDB over the whole file, whatever the engine.
-
-    A sample is not enough: a leading zero in row 30,000 decides that the column is text.
-    """
-    if "://" in path:
-        raise InputError(
-            f"table is {path!r}: download the file first, or open it with Ibis and pass the table", parameter="table"
-        )
-    _exists(path)
-    reader = engine if engine.kind == "duckdb" else connect("duckdb")
-    database = reader.connection.con
-    try:
-        header = database.execute(
-            "SELECT * FROM read_csv(?, header = false, all_varchar = true) LIMIT 1", [path]
-        ).fetchone()
-        if header is None:
-            raise InputError(f"table is {path!r}: the file is empty; give a CSV with a header line", parameter="table")
-        _check_names([str(name) for name in header if name is not None], path)
-        kinds = database.execute("DESCRIBE SELECT * FROM read_csv(?, header = true, sample_size = -1)", [path])
-        types = {row[0]: row[1] for row in kinds.fetchall()}
-        if engine.kind == "duckdb":
-            return engine.connection.read_csv(path, header=True, types=types)
-        copy = engine.folder() / "table.parquet"
-        columns = ", ".join(f"'{name.replace(chr(39), 2 * chr(39))}': '{kind}'" for name, kind in types.items())
-        source = path.replace("'", "''")
-        database.execute(
-            f"COPY (SELECT * FROM read_csv('{source}', header = true, types = {{{columns}}})) "
-            f"TO '{copy}' (FORMAT parquet)"
-        )
-        return engine.connection.read_parquet(str(copy))
-    except InputError:
-        raise
-    except Exception as error:
-        raise InputError(
-            f"table is {path!r}: it does not parse as CSV ({sentence(error)}); check the file", parameter="table"
-        ) from error
-    finally:
-        if reader is not engine:
-            reader.close()
 
 
 def _from_parquet(path: str, engine: Engine) -> Any:

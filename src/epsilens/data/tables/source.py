@@ -83,7 +83,7 @@ def bundled(name: str) -> Dataset:
     return Dataset(path=path, **about)
 
 
-CSV = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz")
+CSV = tuple(f".{kind}{packed}" for kind in ("csv", "tsv", "txt") for packed in ("", ".gz", ".bz2", ".xz", ".zst"))
 PARQUET = (".parquet", ".pq", ".parq")
 
 
