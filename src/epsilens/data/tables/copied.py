@@ -157,7 +157,7 @@ def _diagnosed(part: _Part, con: Any) -> tuple[Fault, InputError]:
     """What is wrong, and the sentence on the first line of which it is."""
     options = f", store_rejects = true, rejects_table = '{_ERRORS}', rejects_scan = '{_SCANS}', rejects_limit = 100000"
     try:
-        con.execute(f"SELECT count(*), {_counts(part)} FROM {part.rows(options)}").fetchone()
+        con.execute(f"SELECT count(*), {_counts(part)} FROM {part.rows(options)}").fetchall()  # to its end: then they are kept
         bad = con.execute(
             f"SELECT error_type::VARCHAR, min(line_byte_position), count(DISTINCT line), "
             f"arg_min(fields, line_byte_position) FROM (SELECT error_type, line, line_byte_position, "

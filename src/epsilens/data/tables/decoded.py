@@ -202,7 +202,7 @@ def _encoding(head: bytes, whole: bool, name: str) -> str:
         odd, even = head[1:4096:2].count(0), head[0:4096:2].count(0)
         if max(odd, even) > 0.3 * len(head[:4096]) / 2 and min(odd, even) < 0.1 * max(odd, even):
             return "utf-16-le" if odd > even else "utf-16-be"
-    if _strange(head) > 0.02 * len(head):
+    if _strange(head) > max(16, 0.05 * len(head)):
         raise refused(name, Fault.BINARY)
     try:
         codecs.getincrementaldecoder("utf-8")("strict").decode(head, final=whole)

@@ -90,7 +90,9 @@ def all_of(kinds: Iterable[Kind]) -> Kind:
 
 def value(text: str, kind: Kind) -> str:
     """SQL: the value of ``text``, or NULL where it has not the form or is none."""
-    if kind in (Kind.TEXT, Kind.NOTHING):
+    if kind is Kind.NOTHING:
+        return "NULL::VARCHAR"
+    if kind is Kind.TEXT:
         return text
     return f"CASE WHEN regexp_full_match({text}, '{FORMS[kind]}') THEN TRY_CAST({text} AS {_SQL[kind]}) END"
 
