@@ -6,7 +6,6 @@ costs time only where the file is refused anyway.
 
 from __future__ import annotations
 
-import re
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -199,8 +198,6 @@ def _diagnosed(part: _Part, con: Any) -> tuple[Fault, InputError]:
     except Exception as error:
         if not _is_content(error):
             raise
-        if re.search("maximum line size", str(error), re.IGNORECASE):
-            return Fault.LINE_SIZE, refused(part.name, Fault.LINE_SIZE, line=part.layout.header_line + 1)
         return Fault.LINE_ENDS, refused(part.name, Fault.LINE_ENDS)
     finally:
         con.execute(f"DROP TABLE IF EXISTS {_ERRORS}")
