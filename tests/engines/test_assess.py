@@ -178,7 +178,7 @@ def test_text_that_is_read_in_a_form(elsewhere: Place) -> None:
         }
     )
     if elsewhere.name == "pyspark":
-        pytest.skip("Spark has its turn in the tests of forms")
+        pytest.skip("Spark takes its time")
     found = assess(FORMS, table=elsewhere.put(made)).to_dict()["queries"]
     assert [{tuple(a["group"]): a["value"] for a in query["answers"]} for query in found] == [
         {("ärzte",): 3, ("öl",): 1, ("(empty)",): 1},

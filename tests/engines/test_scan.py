@@ -18,6 +18,7 @@ from tests.engines.places import Place
 from epsilens.data.correlation.correlation import correlate
 from epsilens.data.correlation.related import related
 from epsilens.data.scan import scan as scan_module
+from epsilens.data.scan.classes import TooManyClasses
 from epsilens.data.scan.scan import scan
 
 #: Texts that collations, trimming and folding would take for one another.
@@ -57,7 +58,7 @@ def test_isolation_by_its_definition(place: Place, who: str | None, inside: bool
     columns = list(rows[0])[1:5] if inside else list(rows[0])[1:]
     expected = isolation(rows, columns, who)
     if inside:
-        with patch.object(scan_module, "LOCAL_CLASSES", 0):
+        with patch.object(scan_module, "fetch_classes", side_effect=TooManyClasses):
             found = scan(place.put(frame(rows), "My Visits"), columns, person=who, engine=place.engine)
     else:
         found = scan(place.put(frame(rows), "My Visits"), columns, person=who, engine=place.engine, show_people=True)
