@@ -188,8 +188,13 @@ def test_a_prompt_only_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match="asks for a password; set EPSILENS_PASSWORD"):
         databases.server(address_of(URL), ibis)
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
-    order = []
-    monkeypatch.setattr("getpass.getpass", lambda prompt, stream: order.append(prompt) or "typed")
+    order: list[str] = []
+
+    def typed(prompt: str, stream: Any) -> str:
+        order.append(prompt)
+        return "typed"
+
+    monkeypatch.setattr("getpass.getpass", typed)
     with passwords.pausing(lambda: order.append("stop"), lambda: order.append("start")):
         assert databases.server(address_of(URL), ibis) == "connection"
     assert order == ["stop", "Password for me@host: ", "start"]
