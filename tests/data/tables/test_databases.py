@@ -64,6 +64,13 @@ def test_tables_of_files(folder: Path) -> None:
     assert "3 tables" in said("duckdb://d #1.db") or "2 tables" in said("duckdb://d #1.db")
 
 
+def test_a_table_before_a_folder_of_its_name(folder: Path) -> None:
+    (folder / "t").mkdir()
+    assert columns("t", "sqlite://s.db") == ["a", "b"]
+    assert columns("t", "duckdb://d #1.db") == ["a"]
+    (folder / "t").rmdir()
+
+
 def test_files_that_are_not_there(folder: Path) -> None:
     for scheme in ("duckdb", "sqlite"):
         assert "no such file" in said(f"{scheme}://gone.db#t")

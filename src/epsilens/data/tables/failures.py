@@ -147,7 +147,8 @@ _TEXTS: tuple[tuple[str, Failure], ...] = (
      Failure.RANGE),
     (r"CAST_INVALID_INPUT|could not convert|CONVERSION|CANNOT_PARSE|invalid input syntax|could not decode|"
      r"invalid (unicode|utf-?8)|tried to convert|Conversion failed", Failure.VALUE),
-    (r"DATATYPE_MISMATCH|UNSUPPORTED_|no function matches|cannot cast|operator does not exist|not implemented|"
+    (r"DATATYPE_MISMATCH|PARQUET_TYPE|illegal parquet type|"
+     r"UNSUPPORTED_|no function matches|cannot cast|operator does not exist|not implemented|"
      r"no such function", Failure.TYPE),
     (r"interrupted|cancelled|canceled", Failure.INTERRUPTED),
 )  # fmt: skip
