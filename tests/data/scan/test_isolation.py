@@ -13,9 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.data.brute import isolation, reachable
 
-from epsilens.data.scan import alone as alone_module
+from epsilens.data.scan import cells as cells_module
 from epsilens.data.scan import classes as classes_module
 from epsilens.data.scan import codes as codes_module
+from epsilens.data.scan import parts as parts_module
 from epsilens.data.scan import scan as scan_module
 from epsilens.data.scan.scan import scan
 from epsilens.errors import InputError
@@ -118,7 +119,7 @@ def test_wide_codes_agree(rows: list[dict[str, Any]], who: str | None) -> None:
         assert scan(frame(rows), COLUMNS, person=who).to_dict() == here.to_dict()
 
 
-@pytest.mark.parametrize("cells", [0, 40, alone_module.MOST_CELLS])
+@pytest.mark.parametrize("cells", [0, 40, cells_module.MOST_CELLS])
 @settings(max_examples=15, deadline=None, derandomize=True)
 @given(rows=ROWS, known=st.integers(1, 4), short=st.sampled_from([0, 4096]))
 def test_coded_rows_agree_with_classes(cells: int, rows: list[dict[str, Any]], known: int, short: int) -> None:
@@ -127,7 +128,7 @@ def test_coded_rows_agree_with_classes(cells: int, rows: list[dict[str, Any]], k
     grouped = scan(frame(rows), COLUMNS, **given_)
     with (
         patch.object(scan_module, "crowded", lambda *_: True),
-        patch.object(alone_module, "_affordable", lambda _: cells),
+        patch.object(cells_module, "MOST_CELLS", cells),
         patch.object(codes_module, "SHORT_LIST", short),
     ):
         assert scan(frame(rows), COLUMNS, **given_).to_dict() == grouped.to_dict()
@@ -147,9 +148,9 @@ def test_sorted_words_agree_with_the_definition(spread: int, part: int) -> None:
     table = pa.table({name: pa.array([r[name] for r in rows], TYPES[name]) for name in COLUMNS})
     with (
         patch.object(scan_module, "crowded", lambda *_: True),
-        patch.object(alone_module, "_affordable", lambda _: 8),
-        patch.object(alone_module, "_PART", part),
-        patch.object(alone_module, "_BLOCK", 37),
+        patch.object(cells_module, "MOST_CELLS", 8),
+        patch.object(parts_module, "_PART", part),
+        patch.object(parts_module, "BLOCK", 37),
     ):
         found = scan(table, COLUMNS)
     assert {s.columns: s.people for s in found.subsets} == {k: len(v) for k, v in expected.items()}

@@ -1,20 +1,15 @@
-"""Whom each subset of the columns isolates where every row is a person: in arrays of cells, and by few sorts.
+"""Whom each subset of the columns isolates where every row is a person: from codes of the rows, not from classes.
 
-A subset that takes at most some millions of combinations is an array with a cell for each: empty, one row's, or
-several rows'. A smaller subset is the array with an axis merged; nothing is sorted. The other subsets are sorted as
-64-bit words of codes, with two savings. Whoever is alone on a subset is alone on every larger one, so a larger one
-sorts only the rest. And rows that differ in one column never meet on a subset with that column: the table is cut along
-it into parts that fit a processor's cache, and stay within the memory that was allowed.
+Where all columns together have few combinations, the rows are counted into an array of cells (:mod:`.cells`);
+otherwise each row becomes one word of codes, and these are sorted in parts (:mod:`.parts`).
 """
 
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -22,22 +17,14 @@ from numpy.typing import NDArray
 
 from ..tables.engines import Engine
 from ..tables.memory import memory
+from .cells import EMPTY, NEVER, SHARED, Cells, Count, affordable, blocks, merge
 from .codes import Coded
+from .parts import Layout, Table, classes_of
 from .rollup import Isolated, Subset
 
 __all__ = ["Alone", "roll_up_rows"]
 
-#: A subset of at most this many combinations is an array of cells.
-MOST_CELLS = 1 << 24
-_PART = 1 << 21
-_BLOCK = 1 << 20
-_EMPTY, _SHARED = -1, np.iinfo(np.int32).max
-_NEVER = np.uint8(255)
-#: Attempts to begin at small subsets that found too few people alone.
-_TRIES = 2
-
 Words: TypeAlias = NDArray[np.uint64]
-Cells: TypeAlias = NDArray[np.int32]
 Told: TypeAlias = Callable[[int, int], None]
 
 
@@ -48,18 +35,6 @@ class Alone:
     isolated: Isolated
     sizes: tuple[NDArray[np.int64], NDArray[np.int64]]
     gaps: tuple[tuple[NDArray[np.float64], NDArray[np.int64]], ...]
-
-
-@dataclass
-class _Count:
-    """The counts under way; ``fewest`` is the least size of a subset that isolates each owner."""
-
-    fewest: NDArray[np.uint8]
-    people: Counter[Subset] = field(default_factory=Counter)
-    classes: Counter[Subset] = field(default_factory=Counter)
-
-    def found(self, subset: Subset, owners: NDArray[Any]) -> None:
-        self.fewest[owners] = np.minimum(self.fewest[owners], len(subset))
 
 
 def roll_up_rows(
@@ -76,71 +51,32 @@ def roll_up_rows(
     cells = math.prod(coded.cards)
     room = int(0.6 * memory().size)
     batches = _Batches(engine, coded, queries, seen)
-    if cells <= _affordable(rows) and cells * (24 + 8 * queries) <= room:
+    if cells <= affordable(rows) and cells * (24 + 8 * queries) <= room:
         own, sizes, gaps = _all_cells(batches, cells)
-        count = _Count(np.full(cells, _NEVER))
-        _merge(own.reshape(coded.cards), full, subsets, count, progress)
+        count = Count(np.full(cells, NEVER))
+        merge(own.reshape(coded.cards), full, subsets, count, progress)
     else:
-        layout = _Layout.of(coded.cards)
-        if layout.spare < 16 or rows * (10 + 16 * queries) > room or rows >= _SHARED:
+        layout = Layout.of(coded.cards)
+        if layout.spare < 16 or rows * (10 + 16 * queries) > room or rows >= SHARED:
             return None
         words, gaps = batches.words(layout, rows)
-        words, shared, sizes, gaps = _classes(words, gaps)
-        count = _Count(np.full(len(words), _NEVER))
-        if not _Table(words, shared, layout, coded.cards, count).roll_up(subsets, progress):
+        words, shared, sizes, gaps = classes_of(words, gaps)
+        count = Count(np.full(len(words), NEVER))
+        if not Table(words, shared, layout, coded.cards, count).roll_up(subsets, progress):
             return None
     return Alone(_isolated(count, subsets), sizes, tuple(_histogram(g, count.fewest) for g in gaps))
 
 
-def _affordable(rows: int) -> int:
-    """How many cells an array for so many rows may have: few rows are sorted sooner than many cells are merged."""
-    return min(MOST_CELLS, 4 * rows + 65_536)
-
-
-def _isolated(count: _Count, subsets: Sequence[Subset]) -> Isolated:
-    times = sum((np.bincount(part, minlength=256) for part in _blocks(count.fewest)), np.zeros(256, np.int64))
+def _isolated(count: Count, subsets: Sequence[Subset]) -> Isolated:
+    times = sum((np.bincount(part, minlength=256) for part in blocks(count.fewest)), np.zeros(256, np.int64))
     by_size = {k: int(times[: k + 1].sum()) for k in sorted({len(s) for s in subsets})}
     people = {s: int(count.people[s]) for s in subsets}
     return Isolated(people, {s: int(count.classes[s]) for s in subsets}, by_size, None)
 
 
 def _histogram(gaps: NDArray[np.float64], fewest: NDArray[np.uint8]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    values, people = np.unique(gaps[fewest != _NEVER], return_counts=True)
+    values, people = np.unique(gaps[fewest != NEVER], return_counts=True)
     return values, people.astype(np.int64)
-
-
-def _blocks(array: NDArray[Any], size: int = _BLOCK) -> Iterator[NDArray[Any]]:
-    for start in range(0, len(array), size):
-        yield array[start : start + size]
-
-
-# -- rows out of the engine --------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Layout:
-    """Where the code of each column stands in a word: the longest column on top, ``spare`` free bits below all."""
-
-    order: tuple[int, ...]
-    shifts: dict[int, int]
-    bits: dict[int, int]
-    spare: int
-
-    @classmethod
-    def of(cls, cards: Sequence[int]) -> _Layout:
-        order = tuple(sorted(range(len(cards)), key=lambda j: -cards[j]))
-        bits = {j: max(1, (card - 1).bit_length()) for j, card in enumerate(cards)}
-        shifts, top = {}, 64
-        for j in order:
-            top -= bits[j]
-            shifts[j] = top
-        return cls(order, shifts, bits, top)
-
-    def mask(self, subset: Iterable[int]) -> int:
-        return sum(((1 << self.bits[j]) - 1) << self.shifts[j] for j in subset)
-
-    def codes(self, words: Words, column: int) -> Words:
-        return (words >> np.uint64(self.shifts[column])) & np.uint64((1 << self.bits[column]) - 1)
 
 
 @dataclass(frozen=True)
@@ -183,7 +119,7 @@ class _Batches:
 
         return self._each(make)
 
-    def words(self, layout: _Layout, rows: int) -> tuple[Words, NDArray[np.float64]]:
+    def words(self, layout: Layout, rows: int) -> tuple[Words, NDArray[np.float64]]:
         """The codes of each row in one word, and its contributions."""
 
         def make(batch: Any) -> Words:
@@ -202,9 +138,6 @@ class _Batches:
         return words, gaps
 
 
-# -- arrays of cells ---------------------------------------------------------------------------------------------------
-
-
 def _all_cells(
     batches: _Batches, cells: int
 ) -> tuple[Cells, tuple[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]]:
@@ -217,267 +150,6 @@ def _all_cells(
             gaps[i, place] = weight
     people, times = np.unique(rows[rows > 0], return_counts=True)
     own = np.arange(cells, dtype=np.int32)
-    own[rows == 0] = _EMPTY
-    own[rows > 1] = _SHARED
+    own[rows == 0] = EMPTY
+    own[rows > 1] = SHARED
     return own, (people.astype(np.int64), times.astype(np.int64)), gaps
-
-
-def _merge(own: Cells, of: Subset, subsets: Iterable[Subset], count: _Count, progress: Told | None = None) -> None:
-    """Every subset of the array's columns that is asked for, each from the smallest array that has its columns."""
-    arrays = {of: own}
-    wanted = [s for s in subsets if set(s) <= set(of)]
-    for done, subset in enumerate(wanted, 1):  # the larger ones come first
-        source = min((s for s in arrays if set(subset) <= set(s)), key=lambda s: arrays[s].size)
-        if source != subset:
-            arrays[subset] = _without(arrays[source], tuple(i for i, j in enumerate(source) if j not in subset))
-        array = arrays[subset]
-        owners = array[(array != _EMPTY) & (array != _SHARED)]
-        count.people[subset] += len(owners)
-        count.classes[subset] += int(np.count_nonzero(array != _EMPTY))
-        count.found(subset, owners)
-        if progress:
-            progress(done, len(wanted))
-
-
-def _without(array: Cells, axes: tuple[int, ...]) -> Cells:
-    """The cells merged along some axes: of one owner where all that are not empty are.
-
-    >>> _without(np.array([[3, _EMPTY], [1, 1], [_EMPTY, _EMPTY], [0, 2]], np.int32), (1,)) == [3, 1, _EMPTY, _SHARED]
-    array([ True,  True,  True,  True])
-    """
-    most = array.max(axis=axes)  # shared is the largest, empty the smallest
-    least = array.view(np.uint32).min(axis=axes).view(np.int32)  # unsigned, empty is the largest
-    return np.where(most == least, most, _SHARED).astype(np.int32, copy=False)
-
-
-# -- words -------------------------------------------------------------------------------------------------------------
-
-
-def _classes(
-    words: Words, gaps: NDArray[np.float64]
-) -> tuple[Words, NDArray[np.bool_], tuple[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]]:
-    """The distinct words in order, whether several rows have each, how many have how many, and gaps in that order.
-
-    The words are sorted and closed up in place: there may be no room for them twice.
-    """
-    if len(gaps):
-        order = np.argsort(words)
-        words = words[order]
-    else:
-        _sort(words)
-    size = len(words)
-    edge = np.ones(size + 1, bool)
-    for start in range(1, size, _BLOCK):
-        end = min(start + _BLOCK, size)
-        np.not_equal(words[start:end], words[start - 1 : end - 1], out=edge[start:end])
-    if len(gaps):
-        gaps = gaps[:, order[edge[:-1]]]
-    lengths: Counter[int] = Counter()
-    shared, kept, last = np.empty(int(np.count_nonzero(edge[:-1])), bool), 0, 0
-    for start in range(0, size, _BLOCK):
-        end = min(start + _BLOCK, size)
-        first = edge[start:end]
-        some = int(np.count_nonzero(first))
-        shared[kept : kept + some] = ~edge[start + 1 : end + 1][first]
-        words[kept : kept + some] = words[start:end][first]
-        kept += some
-        ends = np.flatnonzero(edge[start + 1 : end + 1]) + start + 1
-        sizes, times = np.unique(np.diff(ends, prepend=last), return_counts=True)
-        lengths.update(dict(zip(sizes.tolist(), times.tolist(), strict=True)))
-        last = int(ends[-1]) if len(ends) else last
-    table = np.array(sorted(lengths.items()), np.int64).reshape(-1, 2)
-    return words[:kept], shared, (table[:, 0], table[:, 1]), gaps
-
-
-def _sort(words: Words) -> None:
-    """In place, by two threads."""
-    if len(words) < _BLOCK:
-        words.sort()
-        return
-    middle = len(words) // 2
-    words.partition(middle)
-    with ThreadPoolExecutor(2) as pool:
-        list(pool.map(lambda part: part.sort(), (words[:middle], words[middle:])))
-
-
-@dataclass
-class _Table:
-    """The distinct words, in order; a word that several rows share is nobody's."""
-
-    words: Words
-    shared: NDArray[np.bool_]
-    layout: _Layout
-    cards: tuple[int, ...]
-    count: _Count
-
-    def roll_up(self, subsets: Sequence[Subset], progress: Told | None) -> bool:
-        """Every subset; False where one value has more rows than a part can have."""
-        few = [s for s in subsets if self._cells(s) <= _affordable(len(self.words))]
-        many = [s for s in subsets if s not in set(few)]
-        parts: dict[int, list[tuple[int, int]]] = {}
-        for column in dict.fromkeys(min(s, key=self.layout.order.index) for s in many):
-            bounds = self._parts(column)
-            if bounds is None:
-                return False
-            parts[column] = bounds
-        done = 0
-        with ThreadPoolExecutor(2) as pool:
-            for column, bounds in parts.items():
-                mine = [s for s in many if min(s, key=self.layout.order.index) == column]
-                for classes, people in pool.map(partial(self._part, column, mine), bounds):
-                    self.count.classes.update(classes)
-                    self.count.people.update(people)
-                done += len(mine)
-                if progress:
-                    progress(done, len(subsets))
-        while few:
-            top = few[0]
-            self._merge_cells(top, few)
-            few = [s for s in few if not set(s) <= set(top)]
-            if progress:
-                progress(len(subsets) - len(few), len(subsets))
-        return True
-
-    def _cells(self, subset: Subset) -> int:
-        return math.prod(self.cards[j] for j in subset)
-
-    def _merge_cells(self, of: Subset, subsets: Iterable[Subset]) -> None:
-        """The subsets of ``of`` by an array of its cells."""
-        own = np.full(self._cells(of), _EMPTY, np.int32)
-        starts = range(0, len(self.words), _BLOCK)
-
-        def place(start: int) -> NDArray[np.int64]:
-            made = np.zeros(len(self.words[start : start + _BLOCK]), np.int64)
-            for j in of:
-                made *= self.cards[j]
-                made += self.layout.codes(self.words[start : start + _BLOCK], j).view(np.int64)
-            return made
-
-        for start in starts:
-            at = place(start)
-            own[at] = np.arange(start, start + len(at), dtype=np.int32)
-        for start in starts:  # whoever wrote there and does not stand there has company
-            at = place(start)
-            company = own[at] != np.arange(start, start + len(at), dtype=np.int32)
-            company |= self.shared[start : start + len(at)]
-            own[at[company]] = _SHARED
-        _merge(own.reshape([self.cards[j] for j in of]), of, subsets, self.count)
-
-    def _parts(self, column: int) -> list[tuple[int, int]] | None:
-        """Ranges of the column's codes with at most so many words each; None where one code has too many."""
-        most = min(_PART, (1 << self.layout.spare) - 1)
-        times = np.zeros(self.cards[column], np.int64)
-        for part in _blocks(self.words):
-            times += np.bincount(self.layout.codes(part, column).view(np.int64), minlength=len(times))
-        if int(times.max(initial=0)) > most:
-            return None
-        reached, start, made = np.cumsum(times), 0, []
-        while start < len(times):
-            before = int(reached[start - 1]) if start else 0
-            end = max(start + 1, int(np.searchsorted(reached, before + most, "right")))
-            made.append((start, end))
-            start = end
-        return made
-
-    def _part(
-        self, column: int, subsets: Sequence[Subset], bounds: tuple[int, int]
-    ) -> tuple[Counter[Subset], Counter[Subset]]:
-        """The subsets with this column, on the words whose code in it is within the bounds."""
-        low, high = bounds
-        shift = self.layout.shifts[column]
-        if column == self.layout.order[0]:
-            ends = [low << shift, high << shift]
-            first, last = (
-                int(np.searchsorted(self.words, np.uint64(e))) if e < 1 << 64 else len(self.words) for e in ends
-            )
-            at: Any = slice(first, last)
-            base = first
-        else:
-            chosen = []
-            for start in range(0, len(self.words), _BLOCK):
-                codes = self.layout.codes(self.words[start : start + _BLOCK], column)
-                chosen.append(np.flatnonzero((codes >= low) & (codes < high)) + start)
-            at = np.concatenate(chosen).astype(np.int32) if chosen else slice(0, 0)
-            base = None
-        part = _Part(self.words[at], self.shared[at], self.layout, self.cards, len(self.words))
-        part.roll_up(subsets)
-        for subset, found in part.found.items():
-            self.count.found(subset, found + base if base is not None else at[found])
-        return part.classes, part.people
-
-
-@dataclass(frozen=True)
-class _Rest:
-    """The words of a part that are not alone on a subset; how many are, and how many of these are someone's."""
-
-    words: Words
-    alone: int = 0
-    people: int = 0
-
-
-class _Part:
-    """Some words, their number in the spare bits below the codes."""
-
-    def __init__(
-        self, words: Words, shared: NDArray[np.bool_], layout: _Layout, cards: Sequence[int], rows: int
-    ) -> None:
-        self.layout, self.cards, self.rows, self.shared = layout, cards, rows, shared
-        self.number = np.uint64((1 << layout.spare) - 1)
-        self.words = words | np.arange(len(words), dtype=np.uint64)
-        self.rest: dict[Subset, _Rest] = {}
-        self.classes: Counter[Subset] = Counter()
-        self.people: Counter[Subset] = Counter()
-        self.found: dict[Subset, NDArray[np.int64]] = {}
-
-    def roll_up(self, subsets: Sequence[Subset]) -> None:
-        """Small subsets first where these leave few, and the others from large to small."""
-        later, failed, half = [], 0, len(self.words) // 2
-        for subset in sorted(subsets, key=lambda s: (len(s), -math.prod(self.cards[j] for j in s))):
-            smaller = [r for s, r in self.rest.items() if set(s) <= set(subset)]
-            if smaller:
-                self._up(subset, min(smaller, key=lambda r: len(r.words)), half)
-            elif failed < _TRIES and math.prod(self.cards[j] for j in subset) > 8 * self.rows:
-                failed += not self._up(subset, _Rest(self.words), half)
-            else:
-                later.append(subset)
-        self._down(sorted(later, key=len, reverse=True))
-
-    def _up(self, subset: Subset, source: _Rest, half: int) -> bool:
-        """One subset from what a smaller one left; whether it leaves at most half of the part."""
-        keys, edge = self._runs(source.words, subset)
-        single = edge[:-1] & edge[1:]
-        alone = (keys[single] & self.number).view(np.int64)
-        mine = alone[~self.shared[alone]]
-        self.classes[subset] = source.alone + int(np.count_nonzero(edge[:-1]))
-        self.people[subset] = source.people + len(mine)
-        self.found[subset] = mine
-        if len(keys) - len(alone) > half:
-            return False
-        left = self.words[(keys[~single] & self.number).view(np.int64)]
-        self.rest[subset] = _Rest(left, source.alone + len(alone), self.people[subset])
-        return True
-
-    def _down(self, subsets: Sequence[Subset]) -> None:
-        """Subsets from what larger ones made of the words: one for each class, all ones below where it is nobody's."""
-        if not subsets:
-            return
-        tables = {tuple(range(len(self.cards))): np.where(self.shared, self.words | self.number, self.words)}
-        for subset in subsets:
-            source = min((t for s, t in tables.items() if set(subset) <= set(s)), key=len)
-            keys, edge = self._runs(source, subset)
-            first = keys[edge[:-1]]
-            first[~edge[1:][edge[:-1]]] |= self.number
-            owners = first & self.number
-            self.found[subset] = owners[owners != self.number].view(np.int64)
-            self.classes[subset], self.people[subset] = len(first), len(self.found[subset])
-            if len(first) <= 0.7 * len(source):
-                tables[subset] = first
-
-    def _runs(self, words: Words, subset: Subset) -> tuple[Words, NDArray[np.bool_]]:
-        """The words cut to the subset, in order; edge[i]: a run of equal codes begins at i, and one ends before it."""
-        keys = words & (np.uint64(self.layout.mask(subset)) | self.number)
-        keys.sort()
-        edge = np.ones(len(keys) + 1, bool)
-        if len(keys):
-            np.greater(keys[1:] ^ keys[:-1], self.number, out=edge[1:-1])
-        return keys, edge

@@ -35,7 +35,6 @@ from ..tables.memory import memory
 from ..tables.open import OpenTable, open_table, reading
 from .alone import roll_up_rows
 from .classes import (
-    ClassTable,
     Shape,
     TooManyClasses,
     class_expression,
@@ -48,6 +47,7 @@ from .classes import (
 from .codes import coded
 from .combinations import Isolating, isolating
 from .exposure import GroupFacts, QueryRisk, base_table, group_facts, read_risk, with_contributions
+from .individuals import Texts, shown_people
 from .inside import roll_up_inside
 from .joint import Together, families_of, together
 from .pairs import IsolatingPair, isolating_pairs
@@ -59,7 +59,6 @@ from .rollup import Isolated, Subset, class_sizes, column_shares, roll_up, subse
 __all__ = ["scan"]
 
 Progress: TypeAlias = Callable[[int, int, str], None]
-MOST_SHOWN = 1000
 
 DISCLOSURE = (
     "These numbers, and any ε chosen from them, were found by looking at the confidential data: they are a disclosure "
@@ -321,7 +320,7 @@ def _find(work: _Work, base: Any) -> _Found:
         values, people = np.unique(classes.gaps[i][alone], return_counts=True)
         gaps.append((values, people.astype(np.int64)))
     rows = _rows(engine, base) if shape.person else int(classes.sizes[0] @ classes.sizes[1])
-    shown = _shown(classes, isolated, request, _Texts(engine, texts, digested)) if request.show_people else ()
+    shown = shown_people(classes, isolated, request, Texts(engine, texts, digested)) if request.show_people else ()
     return _Found(isolated, class_sizes(*classes.sizes), rows, tuple(gaps), shown)
 
 
@@ -372,57 +371,6 @@ def _exceeded(
     if request.quantile is None:
         return any(bool(r.above) for r in risks) or any(bool(p.above) for p in binding)
     return largest is not None and request.epsilon > largest
-
-
-@dataclass(frozen=True)
-class _Texts:
-    """The texts behind digests, looked up for the few that are shown."""
-
-    engine: Engine
-    base: Any
-    columns: tuple[int, ...]
-
-    def behind(self, j: int, digests: Sequence[Any]) -> Mapping[Any, Any]:
-        """The text of each digest of column j; the values themselves where it has none."""
-        if j not in self.columns:
-            return {value: value for value in digests}
-        rows = self.base.select(text=self.base[f"q{j}"], digest=self.base[f"q{j}"].hexdigest("md5"))
-        wanted = rows.filter(rows["digest"].isin([d for d in digests if d is not None])).distinct()
-        return {row["digest"]: row["text"] for row in self.engine.fetch(wanted).to_pylist()} | {None: None}
-
-
-def _shown(classes: ClassTable, isolated: Isolated, request: ScanRequest, texts: _Texts) -> tuple[dict[str, Any], ...]:
-    """The values of isolated people, those isolated by the fewest columns first; engines give them in any order."""
-    assert isolated.fewest is not None
-    quasi = request.quasi_identifiers
-    owned = np.flatnonzero(classes.owner >= 0)
-    fewest = isolated.fewest[classes.owner[owned]]
-    owned, fewest = owned[fewest > 0], fewest[fewest > 0]
-    ranks: list[NDArray[np.int64]] = [
-        _ranked(classes.values[j])[classes.codes[j][owned]] for j in reversed(range(len(quasi)))
-    ]
-    rows = owned[np.lexsort((*ranks, fewest.astype(np.int64)))][:MOST_SHOWN]
-    columns = []
-    for j in range(len(quasi)):
-        values = [classes.values[j][int(code)].as_py() for code in classes.codes[j][rows]]
-        behind = texts.behind(j, values)
-        columns.append([behind[value] for value in values])
-    made = []
-    for place, row in enumerate(rows):
-        values = {name: columns[j][place] for j, name in enumerate(quasi)}
-        names, person = classes.people_values, request.person
-        who = {} if person is None or names is None else {person: names[int(classes.owner[row])].as_py()}
-        made.append({**who, **values, "fewest_columns": int(isolated.fewest[classes.owner[row]])})
-    return tuple(made)
-
-
-def _ranked(values: Any) -> NDArray[np.int64]:
-    """The place of each distinct value of a column among the sorted ones."""
-    import pyarrow.compute as pc
-
-    made = np.empty(len(values), np.int64)
-    made[pc.sort_indices(values).to_numpy()] = np.arange(len(values))
-    return made
 
 
 def _nobody() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
