@@ -23,7 +23,9 @@ from epsilens.show.assessment.split import HEADING, split_section
 from epsilens.web import shares as sharing
 from epsilens.web.planform import EXAMPLES
 from epsilens.web.security import Limits
-from epsilens.web.worker import Workers, answer
+from epsilens.web.tasks import Work
+from epsilens.web.worker import answer
+from epsilens.web.workers import Workers
 
 TEXT = EXAMPLES["epsilens:rand-hie"]
 SHARES = (0.5, 0.3, 0.2)
@@ -89,7 +91,7 @@ def test_the_panel_follows_the_section_it_is_about(
     monkeypatch.setattr("epsilens.assessment.assessment.assess", lambda *a, **k: made)
     for sections, after in (((*others[:2], section, *others[2:]), others[2].heading), (others, "")):
         monkeypatch.setattr(report_of, "present", lambda a, s=sections: replace(whole, sections=s))
-        found = answer({"task": "assess", "folder": str(tmp_path), "yaml": TEXT})
+        found = answer(Work({"task": "assess", "yaml": TEXT}))
         first, rest = (re.findall(r"<h2>(.*?)</h2>", found[key]) for key in ("fragment", "rest"))
         assert first[-1] == (HEADING if after else others[-1].heading)
         assert rest[:1] == ([after] if after else [])
@@ -173,15 +175,15 @@ def test_a_report_on_an_upload_carries_all(client: Any, text_of: Any, tmp_path: 
     ],
 )
 def test_hostile_packages_are_a_sentence(tmp_path: Path, basis: str) -> None:
-    made = answer({"task": "shares", "folder": str(tmp_path), "yaml": TEXT, "basis": basis, "shares": [1, 1, 1]})
+    made = answer(Work({"task": "shares", "yaml": TEXT, "basis": basis, "shares": [1, 1, 1]}))
     assert made["status"] == 422
     assert made["error"].startswith("the shares came without the report they belong to")
 
 
 def test_a_package_of_another_plan_is_refused(tmp_path: Path, made: Assessment) -> None:
     other = EXAMPLES["epsilens:adult"].replace("- name: Capital gains\n  sum: capital_gain\n  bounds: [0, 20000]\n", "")
-    request = {"task": "shares", "folder": str(tmp_path), "yaml": other, "basis": sharing.carried(made)}
-    assert "another plan" in answer(request)["error"]
+    request = {"task": "shares", "yaml": other, "basis": sharing.carried(made)}
+    assert "another plan" in answer(Work(request))["error"]
 
 
 def test_a_report_with_too_much_to_carry_has_no_sliders(made: Assessment, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,19 +191,24 @@ def test_a_report_with_too_much_to_carry_has_no_sliders(made: Assessment, monkey
     assert sharing.carried(made) == ""
 
 
-def test_a_process_that_read_no_table_is_used_again(tmp_path: Path, made: Assessment) -> None:
+def test_a_process_that_read_no_table_is_used_again(made: Assessment) -> None:
     """A slider asks often, and imports take longer than the answer."""
     workers = Workers(Limits())
     packed = sharing.carried(made)
+
+    def ask(**more: Any) -> Any:
+        worker = workers.take()
+        found = worker.ask({"task": "shares", "yaml": TEXT, **more}, lambda *told: None)
+        workers.give_back(worker)
+        return worker, found
+
     try:
-        first = workers.run("shares", tmp_path, yaml=TEXT, basis=packed, shares=[2, 1, 1])
-        process = workers._spare
-        assert process is not None
-        second = workers.run("shares", tmp_path, yaml=TEXT, basis=packed, shares=[1, 1, 2])
-        assert workers._spare is process
+        process, first = ask(basis=packed, shares=[2, 1, 1])
+        again, second = ask(basis=packed, shares=[1, 1, 2])
+        other, broken = ask(basis="", shares=[1, 1, 2])
+        assert process is again is other
         assert first["data"]["shares"] == [0.5, 0.25, 0.25]
         assert second["data"]["shares"] == [0.25, 0.25, 0.5]
-        broken = workers.run("shares", tmp_path, yaml=TEXT, basis="", shares=[1, 1, 2])
         assert broken["status"] == 422
     finally:
         workers.close()

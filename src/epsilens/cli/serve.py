@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import socket
-from typing import Annotated
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ..errors import InputError, MissingExtra
 from .common import emit
 
-__all__ = ["listen", "serve"]
+if TYPE_CHECKING:
+    import uvicorn
+
+__all__ = ["address_of", "listen", "serve"]
 
 Host = Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Where to listen; this machine only by default.")]
 Port = Annotated[int, typer.Option("--port", metavar="NUMBER", help="0 takes any free port.")]
 Open = Annotated[bool, typer.Option("--open", help="Open the page in a browser.")]
+
+#: What may hold up the end: a connection that says nothing, and requests that are still being answered.
+_KEEP_ALIVE, _GRACE = 20, 5
+_CONNECTIONS = 300
 
 
 def serve(host: Host = "127.0.0.1", port: Port = 8000, open: Open = False) -> None:
@@ -29,21 +37,61 @@ def serve(host: Host = "127.0.0.1", port: Port = 8000, open: Open = False) -> No
     except ImportError as error:
         raise MissingExtra(error.name or "uvicorn", extra="web", purpose="the page") from error
     from ..web.app import create_app
+    from ..web.connections import Connection
+    from ..web.security import is_loopback
 
+    host = host.strip().removeprefix("[").removesuffix("]")
     listening = listen(host, port)
     try:
-        shown = f"[{host}]" if ":" in host else host
-        url = f"http://{shown}:{listening.getsockname()[1]}/"
+        url = address_of(host, listening.getsockname()[1])
+        if not is_loopback(host):
+            sys.stderr.write(
+                f"--host is {host}: everyone who can reach this machine over the network can use the page, there is no "
+                "password, and what they send is not encrypted; leave --host out to keep it to this machine\n"
+            )
         emit(f"The page is at {url} (stop it with Ctrl+C)", None)
         if open:
             import webbrowser
 
             webbrowser.open(url)
-        # No access log: addresses carry what people entered.
-        config = uvicorn.Config(create_app(host), log_level="warning", access_log=False, server_header=False)
-        uvicorn.Server(config).run(sockets=[listening])
+        app = create_app(host)
+        config = uvicorn.Config(
+            app,
+            log_level="warning",
+            access_log=False,  # addresses carry what people entered
+            server_header=False,
+            http=Connection,
+            limit_concurrency=_CONNECTIONS,
+            timeout_keep_alive=_KEEP_ALIVE,
+            timeout_graceful_shutdown=_GRACE,
+        )
+        _server(config, app).run(sockets=[listening])
     finally:
         listening.close()
+
+
+def _server(config: uvicorn.Config, app: Any) -> uvicorn.Server:
+    """A server that ends uploads and jobs before it waits for what is still being answered."""
+    import uvicorn
+
+    from ..web.app import stop
+
+    class Server(uvicorn.Server):
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            stop(app)
+            await super().shutdown(sockets)
+
+    return Server(config)
+
+
+def address_of(host: str, port: int) -> str:
+    """What to type into a browser on this machine; a server that listens everywhere is found here too.
+
+    >>> address_of("::1", 8000), address_of("0.0.0.0", 80)
+    ('http://[::1]:8000/', 'http://127.0.0.1:80/')
+    """
+    name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    return f"http://{f'[{name}]' if ':' in name else name}:{port}/"
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -51,7 +99,7 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         made = socket.socket(family, kind, protocol)
-    except OSError:
+    except (OSError, UnicodeError):
         raise InputError(
             f"--host is {host[:60]!r}: give an address of this machine, such as 127.0.0.1", parameter="host"
         ) from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -89,7 +89,8 @@ def create_app(host: str = "127.0.0.1", limits: Limits | None = None) -> FastAPI
 def stop(app: FastAPI) -> None:
     """End what would keep the server from stopping: bodies that are still coming, and jobs."""
     for clock in list(app.state.coming):
-        clock.reschedule(0)
+        with suppress(RuntimeError):  # it rang already
+            clock.reschedule(0)
     app.state.jobs.close()
 
 

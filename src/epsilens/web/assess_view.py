@@ -21,7 +21,7 @@ from .drafts import Drafts
 from .examples import DEFAULT, EXAMPLES
 from .pages import render
 from .picker import COMPARISONS, Family, family_of
-from .planform import KINDS, LIMITS, READ_AS, Picked, Plan, families_of, mapping_of, plan_of, shown, to_yaml
+from .planform import KINDS, LIMITS, READ_AS, Picked, Plan, check_size, families_of, mapping_of, plan_of, shown, to_yaml
 from .problems import problem_at
 from .proposal import reasons
 from .questions import Problem
@@ -86,6 +86,7 @@ def read(text: str) -> Release | None:
     from ..plan.file import read_release
 
     try:
+        check_size(text)
         return read_release(text + "\n") if text.strip() else None
     except EpsilensError:
         return None

@@ -80,12 +80,13 @@ class Guard:
             await self.app(scope, receive, send)
             return
         headers = {k.lower(): v.decode("latin-1") for k, v in scope["headers"]}
+        as_json = scope["path"].startswith("/api/") or "application/json" in headers.get(b"accept", "")
         fresh = _recognise(scope, headers)
         body = _Body(receive, self.limits, self.most.get(scope["path"], self.most[""]), self.coming)
         reply = _Reply(send, body, _more_headers(scope["path"], fresh), b"expect" in headers)
         refusal = self._refusal(scope, headers)
         if refusal is not None:
-            await _refuse(reply.send, scope["path"], *refusal)
+            await _refuse(reply.send, as_json, *refusal)
             return
         try:
             await self.app(scope, body.receive, reply.send)
@@ -96,7 +97,7 @@ class Guard:
                     await self.failed(scope, *_FAILED)(scope, receive, reply.send)
         if body.refusal is not None and not reply.started:
             said, body.refusal = body.refusal, None
-            await _refuse(reply.send, scope["path"], *said)
+            await _refuse(reply.send, as_json, *said)
 
     def _refusal(self, scope: Scope, headers: dict[bytes, str]) -> tuple[int, str] | None:
         try:
@@ -234,12 +235,11 @@ def _too_large(limit: int) -> str:
     return f"The request is larger than {size}: use the command line, which reads tables of any size."
 
 
-async def _refuse(send: Send, path: str, status: int, sentence: str) -> None:
-    api = path.startswith("/api/")
-    text = json.dumps({"schema": 1, "error": sentence, "field": None}) if api else f"{sentence}\n"
+async def _refuse(send: Send, as_json: bool, status: int, sentence: str) -> None:
+    text = json.dumps({"schema": 1, "error": sentence, "field": None}) if as_json else f"{sentence}\n"
     body = text.encode()
     headers = [
-        (b"content-type", b"application/json" if api else b"text/plain; charset=utf-8"),
+        (b"content-type", b"application/json" if as_json else b"text/plain; charset=utf-8"),
         (b"content-length", str(len(body)).encode()),
         (b"connection", b"close"),
     ]

@@ -212,7 +212,7 @@ class Jobs:
         made = worker.ask(request, told)
         job.size = worker.size
         self._finish(job, State.FAILED if "error" in made else State.DONE, made)
-        self.workers.give_back(worker, job.task, made)
+        self.workers.give_back(worker)
 
     def _finish(self, job: Job, state: State, made: dict[str, Any] | None) -> None:
         with self._lock:

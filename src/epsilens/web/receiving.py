@@ -9,10 +9,10 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 
 from .refused import Refused
 
-__all__ = ["FilePart"]
+__all__ = ["AROUND", "FilePart"]
 
-#: What may stand around the file: the fields of a form.
-_MOST_AROUND = 1_000_000
+#: How many bytes may stand around the file: the fields of a form.
+AROUND = 1_000_000
 _BROKEN = "the upload is not a form with a file: choose the file on the page and send it from there"
 
 
@@ -69,7 +69,7 @@ class FilePart:
 
     def _count(self, more: int) -> None:
         self._around += more
-        if self._around > _MOST_AROUND:
+        if self._around > AROUND:
             raise Refused(_BROKEN, 413, "file")
 
     def _header_ended(self) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import gzip
 import zlib
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,22 +16,34 @@ from ..data.tables.source import Bundled, bundled, names, source_of
 from ..errors import InputError
 from .shares import carried, shown
 
-__all__ = ["TASKS"]
+__all__ = ["TASKS", "Work"]
 
 _Tell = Callable[[int, int, str], None]
 #: Values offered for a condition: those of columns with few of them, and none as long as a sentence.
 _MOST_VALUES, _LONGEST_VALUE = 30, 80
 
 
-def _unpacked(request: Mapping[str, Any]) -> str | None:
-    """The path of the upload, which must not unpack into more than is allowed."""
-    path: str | None = request.get("table")
-    most = request.get("unpacked", 0)
-    if path is None or not path.lower().endswith(".gz"):
+@dataclass(frozen=True)
+class Work:
+    """A request, who hears how far it is, and what is to be done before a table is read."""
+
+    request: Mapping[str, Any]
+    tell: _Tell | None = None
+    reading: Callable[[], None] = lambda: None
+
+    def table(self) -> str | None:
+        """The path of the upload, if there is one, about to be read; it must not unpack into more than is allowed."""
+        self.reading()
+        path: str | None = self.request.get("table")
+        if path is not None and path.lower().endswith(".gz"):
+            _check_unpacked(Path(path), self.request["unpacked"])
         return path
+
+
+def _check_unpacked(path: Path, most: int) -> None:
     size = 0
     try:
-        with gzip.open(Path(path)) as file:
+        with gzip.open(path) as file:
             while block := file.read(1 << 20):
                 size += len(block)
                 if size > most:
@@ -41,18 +54,18 @@ def _unpacked(request: Mapping[str, Any]) -> str | None:
         raise InputError(
             "the file is not a whole gzip file: give a CSV, a gzipped CSV or Parquet", parameter="table"
         ) from None
-    return path
 
 
-def _understand(request: Mapping[str, Any], tell: _Tell | None) -> dict[str, Any]:
+def _understand(work: Work) -> dict[str, Any]:
     """A first plan for an upload, what was understood, and the columns with the values one may pick."""
+    from ..data.tables.forms import as_read
     from ..data.tables.open import open_table
 
-    path = _unpacked(request)
-    said = _started(path, request["name"], tell)
-    roles = said.pop("roles")
+    path = work.table()
+    said = _started(path, work.request["name"], work.tell)
+    roles, forms = said.pop("roles"), said.pop("forms")
     with open_table(path) as opened:
-        return {**said, "columns": _columns(opened, roles)}
+        return {**said, "columns": _columns(opened, as_read(opened.table, forms), roles)}
 
 
 def _started(path: Any, name: str, tell: _Tell | None) -> dict[str, Any]:
@@ -66,29 +79,31 @@ def _started(path: Any, name: str, tell: _Tell | None) -> dict[str, Any]:
         "warnings": list(start.warnings),
         "nobody": start.understanding.nobody,
         "roles": {c.name: (c.role.value, c.distinct) for c in start.understanding.columns},
+        "forms": start.release.data.forms,
     }
 
 
-def _columns(opened: Any, roles: Mapping[str, tuple[str, int]]) -> list[dict[str, Any]]:
+def _columns(opened: Any, read: Any, roles: Mapping[str, tuple[str, int]]) -> list[dict[str, Any]]:
+    """The columns as they are stored; their values as ``read``, the table as the plan reads it, has them."""
     schema = opened.table.schema()
     made = []
     for name, kind in schema.items():
         role, distinct = roles.get(name, ("", -1))
         column: dict[str, Any] = {"name": str(name), "kind": str(kind), "role": role, "distinct": distinct}
-        if (kind.is_string() or kind.is_integer() or kind.is_boolean()) and distinct <= _MOST_VALUES:
-            values = _values(opened, name)
+        if (kind.is_string() or kind.is_integer() or kind.is_boolean()) and 0 <= distinct <= _MOST_VALUES:
+            values = _values(opened, read, name)
             if values:
                 column |= {"values": values, "distinct": len(values)}
         made.append(column)
     return made
 
 
-def _values(opened: Any, name: str) -> list[Any]:
+def _values(opened: Any, read: Any, name: str) -> list[str]:
     """The values of a column of few, in order; none of one that has many, or long ones."""
-    column = opened.table.select(value=opened.table[name]).filter(lambda t: t.value.notnull())
+    column = read.select(value=read[name]).filter(lambda t: t.value.notnull())
     found = opened.engine.fetch(column.distinct().limit(_MOST_VALUES + 1)).column("value").to_pylist()
     fits = 1 < len(found) <= _MOST_VALUES and all(len(str(v)) <= _LONGEST_VALUE for v in found)
-    return sorted(found) if fits else []
+    return [str(v) for v in sorted(found)] if fits else []
 
 
 def _permit(table: str, upload: str | None) -> None:
@@ -112,7 +127,7 @@ def _permit(table: str, upload: str | None) -> None:
         )
 
 
-def _assess(request: Mapping[str, Any], tell: _Tell | None) -> dict[str, Any]:
+def _assess(work: Work) -> dict[str, Any]:
     """The report of a release, whole and in pieces, and what the sliders need."""
     from ..assessment.assessment import assess
     from ..plan.file import read_release
@@ -121,10 +136,11 @@ def _assess(request: Mapping[str, Any], tell: _Tell | None) -> dict[str, Any]:
     from ..show.document import Forms
     from ..show.render import html
 
+    request = work.request
     # The line break says that this is YAML: without one the library would take it for the name of a file.
     plan = read_release(request["yaml"] + "\n")
     _permit(plan.data.table, request.get("name"))
-    made = assess(plan, table=_unpacked(request), progress=tell)
+    made = assess(plan, table=work.table(), progress=work.tell)
     document = present(made)
     parts = html.sections(document)
     packed = carried(made)
@@ -142,8 +158,8 @@ def _assess(request: Mapping[str, Any], tell: _Tell | None) -> dict[str, Any]:
     }
 
 
-TASKS: dict[str, Callable[[Mapping[str, Any], _Tell | None], dict[str, Any]]] = {
+TASKS: dict[str, Callable[[Work], dict[str, Any]]] = {
     "understand": _understand,
     "assess": _assess,
-    "shares": lambda request, tell: shown(request),
+    "shares": lambda work: shown(work.request),
 }

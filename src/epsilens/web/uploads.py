@@ -26,7 +26,7 @@ from starlette.requests import ClientDisconnect
 
 from ..data.tables.folder import Folder
 from .log import note
-from .receiving import FilePart
+from .receiving import AROUND, FilePart
 from .refused import Refused
 from .security import Limits
 
@@ -98,8 +98,11 @@ class Uploads:
         part = FilePart(request.headers.get("content-type", ""))
         request.state.fields = part.fields
         most = self.limits.upload_bytes
-        stated = request.headers.get("content-length", "")
-        with self._place(min(int(stated), most) if stated.isdigit() else most) as token:
+        length = request.headers.get("content-length", "")
+        stated = int(length) if length.isdigit() else most
+        if stated > most + AROUND:
+            raise Refused(_too_large(most), 413, "file")
+        with self._place(min(stated, most)) as token:
             upload: Upload | None = None
             try:
                 upload = await self._written(request, part, token, visitor)
@@ -127,39 +130,35 @@ class Uploads:
             file: Any = None
             waiting = bytearray()
 
-            def write(block: bytes) -> None:
-                made.update(block)
-                file.write(block)
+            def save(to: Upload) -> None:
+                if to.size == 0 and waiting:
+                    _check_start(bytes(waiting[:4]), to)
+                to.size += len(waiting)
+                if to.size > self.limits.upload_bytes:
+                    raise Refused(_too_large(self.limits.upload_bytes), 413, "file")
+                made.update(waiting)
+                try:
+                    file.write(waiting)
+                except OSError as error:
+                    raise Refused(f"the file could not be kept ({error.strerror}): {_ELSEWHERE}", 507, "file") from None
+                waiting.clear()
 
             async for chunk in request.stream():
                 waiting += part.fed(chunk)
                 if upload is None and part.name is not None:
                     upload = Upload(token, visitor, *self._named(part.name, token))
                     file = stack.enter_context(await run_in_threadpool(_created, upload.path))
-                if upload is not None and (len(waiting) >= _BLOCK or (waiting and not upload.size)):
-                    if not upload.size:
-                        _check_start(bytes(waiting[:4]), upload)
-                    upload.size += len(waiting)
-                    if upload.size > self.limits.upload_bytes:
-                        raise Refused(_too_large(self.limits.upload_bytes), 413, "file")
-                    await self._saved(write, bytes(waiting))
-                    waiting.clear()
+                if upload is not None and len(waiting) >= (_BLOCK if upload.size else 4):
+                    await run_in_threadpool(save, upload)
             if upload is None or part.name == "":
                 raise Refused(f"the file is missing: choose {_KINDS}", 422, "file")
             if not part.whole:
                 raise Refused("the upload was cut off: send the file again", 400, "file")
-            upload.size += len(waiting)
-            await self._saved(write, bytes(waiting))
+            await run_in_threadpool(save, upload)
         if upload.size == 0:
             raise Refused(f"{upload.name!r} is empty: give a table with a line of column names and rows", 422, "file")
         upload.digest = made.hexdigest()[:16]
         return upload
-
-    async def _saved(self, write: Any, block: bytes) -> None:
-        try:
-            await run_in_threadpool(write, block)
-        except OSError as error:
-            raise Refused(f"the file could not be kept here ({error.strerror}): {_ELSEWHERE}", 507, "file") from None
 
     def _named(self, name: str, token: str) -> tuple[str, Path]:
         shown = cleaned(name)
@@ -232,7 +231,7 @@ def _too_large(most: int) -> str:
 
 def _created(path: Path) -> Any:
     path.parent.mkdir(mode=0o700)
-    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb", buffering=0)
 
 
 def _check_start(start: bytes, upload: Upload) -> None:

@@ -1,9 +1,10 @@
 """One piece of work on a table, in a process of its own, which can be stopped and has little to spend.
 
 ``python -m epsilens.web.worker`` imports what an assessment needs, reads one request from standard input, writes how
-far it is and then its answer to standard output, a JSON object a line, and ends; one that read no table and keeps
-nothing (other shares of a report) waits for the next. Temporary files are in a folder that goes with the process, and
-the process goes when the server does, however that ends. See :class:`~epsilens.web.workers.Workers` for the other end.
+far it is and then its answer to standard output, a JSON object a line, and ends; one that read no table (other shares
+of a report, a plan that does not hold) waits for the next. Temporary files are in a folder that goes with the process,
+and the process goes when the server does, however that ends. See :class:`~epsilens.web.workers.Workers` for the other
+end.
 """
 
 from __future__ import annotations
@@ -15,15 +16,16 @@ import queue
 import sys
 import tempfile
 import threading
+from collections.abc import Mapping
 from typing import Any
 
+from ..data.tables.folder import Folder
 from ..errors import EpsilensError, InputError
 from .log import kind_of
+from .tasks import TASKS, Work
 
-__all__ = ["CLEAN", "answer", "main"]
+__all__ = ["answer", "main"]
 
-#: Tasks after which a process is as it was before.
-CLEAN = ("shares",)
 _TOO_LARGE = {"error": "the table needs more memory than the page allows: use the command line", "status": 413}
 
 
@@ -42,19 +44,21 @@ def main() -> None:
         result.write(json.dumps(line, allow_nan=False) + "\n")
         result.flush()
 
+    folders: list[Folder] = []
+
+    def reading() -> None:
+        folders.append(Folder())
+        tempfile.tempdir = str(folders[0].path)
+
     while True:
         request = json.loads(requests.get())
         _limit_time(seconds)
-        if request["task"] in CLEAN:
-            say({"answer": answer(request)})
-            continue
-        from ..data.tables.folder import Folder
-
-        with Folder() as folder:
-            tempfile.tempdir = str(folder.path)
-            made = answer(request, lambda done, total, what: say({"progress": [done, total, what]}))
-        say({"answer": made})
-        os._exit(0)  # engines leave threads behind that would delay the end
+        made = answer(Work(request, lambda done, total, what: say({"progress": [done, total, what]}), reading))
+        for folder in folders:
+            folder.close()
+        say({"answer": made, "clean": not folders})
+        if folders:
+            os._exit(0)  # engines leave threads behind that would delay the end
 
 
 def _listen(requests: queue.SimpleQueue[str]) -> None:
@@ -97,12 +101,11 @@ def _import() -> None:
         from ..show.render import html  # noqa: F401
 
 
-def answer(request: dict[str, Any], tell: Any = None) -> dict[str, Any]:
+def answer(work: Work) -> dict[str, Any]:
     """The answer to a request: ``task`` is understand, assess or shares. An error is a sentence under ``error``."""
-    from .tasks import TASKS
-
+    request = work.request
     try:
-        return TASKS[request["task"]](request, tell)
+        return TASKS[request["task"]](work)
     except EpsilensError as error:
         about = error.parameter if isinstance(error, InputError) else ""
         return {"error": _without(str(error), request), "status": 422, "parameter": about}
@@ -120,7 +123,7 @@ def answer(request: dict[str, Any], tell: Any = None) -> dict[str, Any]:
         }
 
 
-def _without(sentence: str, request: dict[str, Any]) -> str:
+def _without(sentence: str, request: Mapping[str, Any]) -> str:
     """The sentence with the name of the upload instead of where it lies for a moment."""
     path = request.get("table")
     return sentence.replace(str(path), str(request.get("name") or "upload")) if path else sentence

@@ -18,17 +18,17 @@ from typing import Any
 
 from .log import OURS, note
 from .security import Limits
-from .worker import CLEAN
 
 __all__ = ["Worker", "Workers"]
 
 
 class Worker:
-    """One process: asked once, or several times where that leaves it clean."""
+    """One process: asked once, or again where that left it clean."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._late = False
+        self.clean = True  # nothing of a request is left in it
         self.size = 0  # of its last answer, in bytes
         source = str(Path(__file__).resolve().parents[2])
         paths = [source, *filter(None, [os.environ.get("PYTHONPATH")])]
@@ -49,6 +49,7 @@ class Worker:
 
     def ask(self, request: dict[str, Any], told: Callable[[int, int, str], None]) -> dict[str, Any]:
         """The answer; ``told`` hears how far it is. ``error`` and ``status`` stand for a refusal."""
+        self.clean = False
         seconds = self._limits.assess_seconds
         clock = threading.Timer(seconds, self._stop_late)
         clock.start()
@@ -60,7 +61,7 @@ class Worker:
             while line := self._process.stdout.readline(self._limits.answer_bytes):
                 said = json.loads(line)
                 if "answer" in said:
-                    self.size = len(line)
+                    self.clean, self.size = said["clean"], len(line)
                     made: dict[str, Any] = said["answer"]
                     return made
                 told(*said["progress"])
@@ -139,11 +140,10 @@ class Workers:
             ready.close()
         return Worker(self.limits)
 
-    def give_back(self, worker: Worker, task: str, made: dict[str, Any]) -> None:
+    def give_back(self, worker: Worker) -> None:
         """Let a clean process wait for the next request; end any other, and start the next in its stead."""
-        clean = task in CLEAN and "error" not in made and worker.alive
         with self._lock:
-            if clean and self._spare is None and not self._closed:
+            if worker.clean and worker.alive and self._spare is None and not self._closed:
                 self._spare = worker
             kept = self._spare is worker
         if not kept:
