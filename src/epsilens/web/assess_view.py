@@ -199,7 +199,7 @@ def turned(view: View, prefix: str, typed: bool) -> Response:
         try:
             picked = Picked(picked.rows, picked.any, True, Picked(picked.rows, picked.any).said(known, prefix))
         except EpsilensError as error:
-            picked, problem = Picked(picked.rows, picked.any), Problem(prefix, problem_at(error).sentence)
+            picked, problem = Picked(picked.rows, picked.any), Problem(prefix, problem_at(error, form=True).sentence)
     else:
         picked = shown(picked.text, known)
         note = "This says more than rows can, so it stays typed." if picked.typed else ""
