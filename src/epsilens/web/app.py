@@ -29,6 +29,7 @@ from .. import __version__
 from ..show.render.html import ASSETS
 from .guard import Guard
 from .jobs import Jobs
+from .log import kind_of, note
 from .security import Limits, allowed_hosts, is_loopback
 from .uploads import Uploads
 from .workers import Workers
@@ -95,9 +96,12 @@ async def _tend(app: FastAPI) -> None:
     """End what nobody wants any more."""
     while True:
         await asyncio.sleep(2)
-        app.state.jobs.expire()
-        for upload in await run_in_threadpool(app.state.uploads.expire):
-            app.state.jobs.forget(upload)
+        try:
+            app.state.jobs.expire()
+            for upload in await run_in_threadpool(app.state.uploads.expire):
+                app.state.jobs.forget(upload)
+        except Exception as error:  # the next time may go well, and must come
+            note(f"a visit failed with {kind_of(error)}")
 
 
 def _warm(app: FastAPI) -> None:

@@ -20,8 +20,8 @@ from .drafts import Draft
 from .examples import EXAMPLES
 from .jobs import Job, State
 from .pages import as_json, attachment, render
-from .planform import Plan, check_size, entered, mapping_of, plan_of, to_yaml
-from .problems import problem_at
+from .planform import check_size, entered, mapping_of, plan_of, to_yaml
+from .problems import check_columns, problem_at
 from .questions import Problem
 from .refused import Refused
 from .sent import Sent, sent_form
@@ -130,7 +130,7 @@ def _reported(job: Job, draft: Draft) -> View:
             job.result()
         except EpsilensError as error:
             by_hand = draft.by_hand or (draft.plan is None and release is None)
-            view.problem = problem_at(error, by_hand=by_hand)
+            view.problem = problem_at(error, by_hand=by_hand, form=True)
             view.text = text if by_hand else ""
     if view.plan is None or view.made is not None:
         view.plan = plan_of(release, families(view)) if release is not None else draft.plan
@@ -193,7 +193,7 @@ async def assess_sent(request: Request) -> Response:
             text = await run_in_threadpool(_checked, view)
         job = request.app.state.jobs.start("assess", sent.upload, owner=request.state.visitor, yaml=text)
     except EpsilensError as error:
-        view.problem = problem_at(error, by_hand=view.by_hand)
+        view.problem = problem_at(error, by_hand=view.by_hand, form=True)
         return await run_in_threadpool(show, request, view)
     DRAFTS.keep(job.id, Draft(view.plan, view.table, view.text, view.by_hand))
     return RedirectResponse(f"/assess/job/{job.id}", 303)
@@ -209,7 +209,7 @@ def view_of(sent: Sent) -> View:
         view.plan = entered(sent.given, sent.lists)
     elif view.table or view.upload is not None:  # the form beside the YAML shows what it says, if it says anything
         release = read(view.text) if len(view.text) < 5_000 else None
-        view.plan = plan_of(release, families(view)) if release is not None else Plan()
+        view.plan = plan_of(release, families(view)) if release is not None else None
     return view
 
 
@@ -227,8 +227,10 @@ def _checked(view: View) -> str:
     from ..plan.file import read_release
 
     assert view.plan is not None
-    made = mapping_of(view.plan, view.name, families(view))
+    known = families(view)
+    made = mapping_of(view.plan, view.name, known)
     read_release(made)
+    check_columns(view.plan, known)
     return to_yaml(made)
 
 
@@ -240,7 +242,7 @@ async def plan_sent(request: Request) -> Response:
     try:
         text = view.text or await run_in_threadpool(_checked, view)
     except EpsilensError as error:
-        view.problem = problem_at(error)
+        view.problem = problem_at(error, form=True)
         if "application/json" in request.headers.get("accept", ""):
             return JSONResponse({"error": view.problem.sentence, "field": view.problem.field}, view.problem.status)
         return await run_in_threadpool(show, request, view)
