@@ -39,7 +39,7 @@ def paragraph(found: Understanding) -> str:
     >>> from ..data.understanding.understood import Owner
     >>> owner = Owner("Patient ID", 24_904, 9, named=True)
     >>> age = Column("Age", "int64", Role.NUMBER, 90, 0, known=True)
-    >>> print(paragraph(Understanding("visits.csv", 50_000, (age,), person=owner)))
+    >>> print(paragraph(Understanding("visits.csv", 50_000, (age,), owner, looked_at=50_000)))
     50,000 rows of 24,904 people: “Patient ID” says whose row it is, up to 9 rows each. An attacker may know “Age”.
     """
     said = [_whose(found)]

@@ -21,7 +21,7 @@ try:
 
     from . import api, assess_pages, files_pages, notions_pages, pages, shares_pages
 except ImportError as error:
-    if isinstance(error, MissingExtra):
+    if isinstance(error, MissingExtra) or (error.name or "").startswith("epsilens"):
         raise
     raise MissingExtra(error.name or "fastapi", extra="web", purpose="the page") from error
 
@@ -29,6 +29,7 @@ from .. import __version__
 from ..show.render.html import ASSETS
 from .guard import Guard
 from .jobs import Jobs
+from .log import kind_of, note
 from .security import Limits, allowed_hosts, is_loopback
 from .uploads import Uploads
 from .workers import Workers
@@ -67,19 +68,16 @@ def create_app(host: str = "127.0.0.1", limits: Limits | None = None) -> FastAPI
     app.include_router(notions_pages.router)
     app.include_router(api.make_router())
     app.include_router(api.docs_router)
+    api.describe(app)
     app.mount("/static", StaticFiles(directory=Path(__file__).with_name("static")), name="static")
     app.mount("/assets", StaticFiles(directory=ASSETS), name="assets")
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
-    # The upload counts for itself, so that its refusal can be a page.
-    most = {"": within.body_bytes, "/assess/file": None}
-    most |= {"/assess": within.upload_bytes, "/assess/columns": within.upload_bytes}
     app.add_middleware(
         Guard,
         hosts=allowed_hosts(host),
         open_to_network=not is_loopback(host),
         limits=within,
-        most=most,
         coming=app.state.coming,
         failed=lambda scope, status, sentence: _answer(Request(dict(scope)), status, sentence, None),
     )
@@ -98,9 +96,12 @@ async def _tend(app: FastAPI) -> None:
     """End what nobody wants any more."""
     while True:
         await asyncio.sleep(2)
-        app.state.jobs.expire()
-        for upload in await run_in_threadpool(app.state.uploads.expire):
-            app.state.jobs.forget(upload)
+        try:
+            app.state.jobs.expire()
+            for upload in await run_in_threadpool(app.state.uploads.expire):
+                app.state.jobs.forget(upload)
+        except Exception as error:  # the next time may go well, and must come
+            note(f"a visit failed with {kind_of(error)}")
 
 
 def _warm(app: FastAPI) -> None:

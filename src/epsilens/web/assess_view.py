@@ -19,6 +19,7 @@ from ..data.tables.source import File, bundled, names, source_of
 from ..errors import EpsilensError
 from .drafts import Drafts
 from .examples import DEFAULT, EXAMPLES
+from .filenames import ENDINGS
 from .pages import render
 from .picker import COMPARISONS, Family, family_of
 from .planform import KINDS, LIMITS, READ_AS, Picked, Plan, check_size, families_of, mapping_of, plan_of, shown, to_yaml
@@ -26,7 +27,7 @@ from .problems import problem_at
 from .proposal import reasons
 from .questions import Problem
 from .shares import panel_of
-from .uploads import ENDINGS, Upload
+from .uploads import Upload
 
 if TYPE_CHECKING:
     from ..plan.plan import Release

@@ -9,6 +9,7 @@ from fastapi import Request
 from .jobs import Job
 from .planform import check_size
 from .refused import Refused
+from .uploads import Upload
 
 __all__ = ["assessed", "awaited"]
 
@@ -26,7 +27,7 @@ async def awaited(request: Request, job: Job) -> dict[str, Any]:
     return job.result()
 
 
-async def assessed(request: Request, text: str) -> dict[str, Any]:
-    """A release on a bundled table, assessed for one who waits."""
+async def assessed(request: Request, text: str, upload: Upload | None = None) -> dict[str, Any]:
+    """A release on a bundled table or an upload, assessed for one who waits."""
     check_size(text)
-    return await awaited(request, request.app.state.jobs.start("assess", yaml=text))
+    return await awaited(request, request.app.state.jobs.start("assess", upload, yaml=text))

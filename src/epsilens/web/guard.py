@@ -56,7 +56,6 @@ _STOPPING = 503, "The server is being stopped: send the request again once it is
 class Guard:
     """ASGI middleware with the checks above.
 
-    ``most`` is the largest body by path, the default under ``""``; paths that count for themselves have None.
     ``coming`` is where the clocks of bodies that are awaited are kept, so that a server that stops need not wait for
     them. ``failed`` is the answer to a request that met an error of ours.
     """
@@ -67,11 +66,10 @@ class Guard:
         hosts: frozenset[str],
         open_to_network: bool,
         limits: Limits,
-        most: dict[str, int | None],
         coming: set[asyncio.Timeout],
         failed: Callable[[Scope, int, str], App],
     ) -> None:
-        self.app, self.hosts, self.open, self.limits, self.most = app, hosts, open_to_network, limits, most
+        self.app, self.hosts, self.open, self.limits = app, hosts, open_to_network, limits
         self.coming, self.failed = coming, failed
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -82,9 +80,10 @@ class Guard:
         headers = {k.lower(): v.decode("latin-1") for k, v in scope["headers"]}
         as_json = scope["path"].startswith("/api/") or "application/json" in headers.get(b"accept", "")
         fresh = _recognise(scope, headers)
-        body = _Body(receive, self.limits, self.most.get(scope["path"], self.most[""]), self.coming)
+        most = None if _may_bring_a_file(scope["path"], headers) else self.limits.body_bytes
+        body = _Body(receive, self.limits, most, self.coming)
         reply = _Reply(send, body, _more_headers(scope["path"], fresh), b"expect" in headers)
-        refusal = self._refusal(scope, headers)
+        refusal = self._refusal(scope, headers, most)
         if refusal is not None:
             await _refuse(reply.send, as_json, *refusal)
             return
@@ -99,7 +98,7 @@ class Guard:
             said, body.refusal = body.refusal, None
             await _refuse(reply.send, as_json, *said)
 
-    def _refusal(self, scope: Scope, headers: dict[bytes, str]) -> tuple[int, str] | None:
+    def _refusal(self, scope: Scope, headers: dict[bytes, str], most: int | None) -> tuple[int, str] | None:
         try:
             name = (urlsplit(f"//{headers.get(b'host', '')}").hostname or "").lower()
         except ValueError:
@@ -115,9 +114,8 @@ class Guard:
             if origin.lower() not in (f"http://{ours}", f"https://{ours}"):
                 return 403, "The form was sent from another site: open this page and send it from here."
         length = headers.get(b"content-length", "0")
-        limit = self.most.get(scope["path"], self.most[""])
-        if not length.isdigit() or (limit is not None and int(length) > limit):
-            return 413, _too_large(limit or self.limits.body_bytes)
+        if not length.isdigit() or (most is not None and int(length) > most):
+            return 413, _too_large(self.limits.body_bytes)
         return None
 
 
@@ -204,6 +202,12 @@ def _recognise(scope: Scope, headers: dict[bytes, str]) -> str:
     scope.setdefault("state", {})["visitor"] = visitor
     # A link on another site comes without the cookie: the browser may have one all the same.
     return "" if known or _foreign(headers) or not scope["path"].startswith("/assess") else visitor
+
+
+def _may_bring_a_file(path: str, headers: dict[bytes, str]) -> bool:
+    """Whether a body is counted where files are received, so that its refusal can be a page."""
+    forms = path in ("/assess", "/assess/file", "/assess/plan", "/api/assess") or path.startswith("/assess/condition/")
+    return forms and headers.get(b"content-type", "").startswith("multipart/form-data")
 
 
 def _foreign(headers: dict[bytes, str]) -> bool:

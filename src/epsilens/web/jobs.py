@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from .log import kind_of, note
 from .refused import Refused, fine
 from .security import Limits
 from .uploads import Upload
@@ -50,6 +51,8 @@ class Progress:
     what: str = ""
 
 
+#: What is as good as a new job.
+_GOOD = (State.WAITING, State.RUNNING, State.DONE)
 _ENDED: dict[str, Any] = {"error": "this was ended before it was done: start it again", "status": 409}
 
 
@@ -124,13 +127,13 @@ class Jobs:
         with self._lock:
             mine = [j for j in self._all.values() if owner is not None and (j.owner, j.task) == (owner, task)]
             for old in mine:
-                if not old.state.over:
-                    if (old.upload, old.request) == (upload, request):
-                        old.asked = time.monotonic()
-                        return old
-                    self.end(old)
+                if (old.upload, old.request) == (upload, request) and old.state in _GOOD:
+                    old.asked = time.monotonic()
+                    return old
+                self.end(old)
             line = [j for j in self._all.values() if j.state is State.WAITING and j.task == task]
-            if self._closed or len(line) >= self.limits.waiting:
+            # Those whom we do not know are many, or one who asks often: visitors keep half of the line.
+            if self._closed or len(line) >= self.limits.waiting // (1 if owner else 2):
                 raise Refused(f"{len(line)} others wait already: try again in a moment", 503)
             self._all[job.id] = job
             known = self._known.get(_key(job))
@@ -195,12 +198,17 @@ class Jobs:
             threading.Thread(target=self._run, args=(job,), daemon=True).start()
 
     def _run(self, job: Job) -> None:
-        worker = self.workers.take()
+        try:
+            worker = self.workers.take()
+        except OSError as error:  # the machine has no room for another process
+            note(f"a worker failed with {kind_of(error)}")
+            self._finish(job, State.FAILED, {"error": "the server is busy: try again in a moment", "status": 503})
+            return
         with self._lock:
             job._worker = worker
             ended = job.state.over
         if ended:
-            worker.close()
+            self.workers.give_back(worker)
             return
         request = {"task": job.task, "unpacked": self.limits.unpacked_bytes, **job.request}
         if job.upload is not None:
@@ -237,7 +245,8 @@ class Jobs:
         held = 0
         for n, job in enumerate(reversed(over)):
             held += job.size
-            if n >= self.limits.answers or held > self.limits.answer_bytes or job.asked < since:
+            full = n >= self.limits.answers or held > self.limits.answer_bytes
+            if full or job.asked < since or job.owner is None:  # who holds it has it
                 del self._all[job.id]
 
 

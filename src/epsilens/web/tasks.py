@@ -8,13 +8,17 @@ from __future__ import annotations
 import gzip
 import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..data.tables.source import Bundled, bundled, names, source_of
 from ..errors import InputError
 from .shares import carried, shown
+
+if TYPE_CHECKING:
+    from ..data.tables.open import OpenTable
+    from ..data.understanding.understood import Understanding
 
 __all__ = ["TASKS", "Work"]
 
@@ -58,38 +62,33 @@ def _check_unpacked(path: Path, most: int) -> None:
 
 def _understand(work: Work) -> dict[str, Any]:
     """A first plan for an upload, what was understood, and the columns with the values one may pick."""
+    from ..data.tables.engines import Engine
     from ..data.tables.forms import as_read
     from ..data.tables.open import open_table
-
-    path = work.table()
-    said = _started(path, work.request["name"], work.tell)
-    roles, forms = said.pop("roles"), said.pop("forms")
-    with open_table(path) as opened:
-        return {**said, "columns": _columns(opened, as_read(opened.table, forms), roles)}
-
-
-def _started(path: Any, name: str, tell: _Tell | None) -> dict[str, Any]:
-    """The one place that asks for a starting plan."""
     from ..plan.start import init
 
-    start = init(path, name=name, progress=tell)
-    return {
-        "yaml": start.yaml,
-        "sentence": start.sentence,
-        "warnings": list(start.warnings),
-        "nobody": start.understanding.nobody,
-        "roles": {c.name: (c.role.value, c.distinct) for c in start.understanding.columns},
-        "forms": start.release.data.forms,
-    }
+    with open_table(work.table()) as opened:
+        lent = replace(opened, engine=Engine(opened.engine.connection))  # to be closed without closing the table
+        start = init(lent, name=work.request["name"], progress=work.tell)
+        return {
+            "yaml": start.yaml,
+            "sentence": start.sentence,
+            "warnings": list(start.warnings),
+            "nobody": start.understanding.nobody,
+            "columns": _columns(opened, as_read(opened.table, start.release.data.forms), start.understanding),
+        }
 
 
-def _columns(opened: Any, read: Any, roles: Mapping[str, tuple[str, int]]) -> list[dict[str, Any]]:
-    """The columns as they are stored; their values as ``read``, the table as the plan reads it, has them."""
-    schema = opened.table.schema()
+def _columns(opened: OpenTable, read: Any, found: Understanding) -> list[dict[str, Any]]:
+    """The columns as they are stored; their values as ``read``, the table as the plan reads it, has them.
+
+    Columns that were not looked at, because there are too many, have neither a role nor values.
+    """
+    known = {c.name: c for c in found.columns}
     made = []
-    for name, kind in schema.items():
-        role, distinct = roles.get(name, ("", -1))
-        column: dict[str, Any] = {"name": str(name), "kind": str(kind), "role": role, "distinct": distinct}
+    for name, kind in opened.table.schema().items():
+        role, distinct = (known[name].role.value, known[name].distinct) if name in known else ("", -1)
+        column: dict[str, Any] = {"name": name, "kind": str(kind), "role": role, "distinct": distinct}
         if (kind.is_string() or kind.is_integer() or kind.is_boolean()) and 0 <= distinct <= _MOST_VALUES:
             values = _values(opened, read, name)
             if values:
@@ -98,7 +97,7 @@ def _columns(opened: Any, read: Any, roles: Mapping[str, tuple[str, int]]) -> li
     return made
 
 
-def _values(opened: Any, read: Any, name: str) -> list[str]:
+def _values(opened: OpenTable, read: Any, name: str) -> list[str]:
     """The values of a column of few, in order; none of one that has many, or long ones."""
     column = read.select(value=read[name]).filter(lambda t: t.value.notnull())
     found = opened.engine.fetch(column.distinct().limit(_MOST_VALUES + 1)).column("value").to_pylist()

@@ -15,7 +15,6 @@ import secrets
 import shutil
 import threading
 import time
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,6 +24,7 @@ from fastapi.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
 from ..data.tables.folder import Folder
+from .filenames import READ, check_start, cleaned, ending_of
 from .log import note
 from .receiving import AROUND, FilePart
 from .refused import Refused
@@ -33,19 +33,11 @@ from .security import Limits
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-__all__ = ["ENDINGS", "Upload", "Uploads", "cleaned"]
+__all__ = ["Upload", "Uploads"]
 
-ENDINGS = (".csv.gz", ".tsv.gz", ".csv", ".tsv", ".txt", ".parquet", ".pq")
-_KINDS = "a CSV (.csv, .tsv, .csv.gz) or Parquet (.parquet) file"
-#: Files people have tables in that are not read, and what to do with them.
-_REMEDIES = {
-    (".xlsx", ".xls", ".xlsm", ".ods", ".numbers"): "save the sheet as CSV",
-    (".sav", ".dta", ".sas7bdat", ".rds", ".rdata"): "export the table as CSV or Parquet",
-    (".zip", ".7z", ".rar", ".tar", ".tgz", ".bz2", ".xz", ".zst"): "unpack it",
-    (".json", ".jsonl", ".xml", ".pdf", ".docx", ".db", ".sqlite", ".duckdb"): "export the table as CSV or Parquet",
-}
-#: How many bytes are gathered before they are written.
-_BLOCK = 1 << 20
+#: How many bytes are gathered before they are written; the first few say what a file is.
+_BLOCK, _START = 1 << 20, 4
+_ELSEWHERE = "use the command line, which reads the file where it is"
 
 
 @dataclass(eq=False)
@@ -89,12 +81,11 @@ class Uploads:
             folder.close()
 
     async def receive(self, request: Request, *, need: bool = True) -> Upload | None:
-        """The file of a form, written as it comes; a refusal comes before anything was read where it can.
+        """The file of a form, written as it comes; where a form must have one, a refusal comes before it is read.
 
         The other fields of the form are then under ``request.state.fields``. None where none was chosen and none is
         needed.
         """
-        visitor: str = request.state.visitor
         part = FilePart(request.headers.get("content-type", ""))
         request.state.fields = part.fields
         most = self.limits.upload_bytes
@@ -102,78 +93,47 @@ class Uploads:
         stated = int(length) if length.isdigit() else most
         if stated > most + AROUND:
             raise Refused(_too_large(most), 413, "file")
-        with self._place(min(stated, most)) as token:
-            upload: Upload | None = None
+        token, upload = secrets.token_urlsafe(32), None
+        with contextlib.ExitStack() as held:
+            if need:
+                held.enter_context(self._place(token, min(stated, most)))
             try:
-                upload = await self._written(request, part, token, visitor)
+                writing: _Writing | None = None
+                async for chunk in request.stream():
+                    block = part.fed(chunk)
+                    if part.name and writing is None:
+                        if not need:
+                            held.enter_context(self._place(token, min(stated, most)))
+                        made = await run_in_threadpool(_Writing, part.name, self.open() / token, self._key, most)
+                        writing = held.enter_context(made)
+                    if writing is not None:
+                        await writing.add(block)
+                if not part.whole:
+                    raise Refused("the upload was cut off: send the file again", 400, "file")
+                if writing is not None:
+                    upload = await run_in_threadpool(writing.ended, token, request.state.visitor)
+                elif need:
+                    raise Refused(f"the file is missing: choose {READ}", 422, "file")
             except ClientDisconnect:
                 note("an upload was cut off; what had come of it is removed")
                 raise Refused("the upload was cut off: send the file again", 400, "file") from None
-            except Refused:
-                if need or part.name or not part.whole:
-                    raise
-                return None
             finally:
                 if upload is None:
                     await run_in_threadpool(shutil.rmtree, self.open() / token, True)
+        if upload is not None:
+            self._keep(upload)
+        return upload
+
+    def _keep(self, upload: Upload) -> None:
         with self._lock:
-            self._held[token] = upload
-            own = [u for u in self._held.values() if u.visitor == visitor]
+            self._held[upload.token] = upload
+            own = [u for u in self._held.values() if u.visitor == upload.visitor]
         for old in sorted(own, key=lambda u: u.used)[: -self.limits.uploads_each]:
-            self.drop(old.token, visitor)
-        return upload
-
-    async def _written(self, request: Request, part: FilePart, token: str, visitor: str) -> Upload:
-        upload: Upload | None = None
-        made = hmac.new(self._key, digestmod=hashlib.sha256)
-        with contextlib.ExitStack() as stack:
-            file: Any = None
-            waiting = bytearray()
-
-            def save(to: Upload) -> None:
-                if to.size == 0 and waiting:
-                    _check_start(bytes(waiting[:4]), to)
-                to.size += len(waiting)
-                if to.size > self.limits.upload_bytes:
-                    raise Refused(_too_large(self.limits.upload_bytes), 413, "file")
-                made.update(waiting)
-                try:
-                    file.write(waiting)
-                except OSError as error:
-                    raise Refused(f"the file could not be kept ({error.strerror}): {_ELSEWHERE}", 507, "file") from None
-                waiting.clear()
-
-            async for chunk in request.stream():
-                waiting += part.fed(chunk)
-                if upload is None and part.name is not None:
-                    upload = Upload(token, visitor, *self._named(part.name, token))
-                    file = stack.enter_context(await run_in_threadpool(_created, upload.path))
-                if upload is not None and len(waiting) >= (_BLOCK if upload.size else 4):
-                    await run_in_threadpool(save, upload)
-            if upload is None or part.name == "":
-                raise Refused(f"the file is missing: choose {_KINDS}", 422, "file")
-            if not part.whole:
-                raise Refused("the upload was cut off: send the file again", 400, "file")
-            await run_in_threadpool(save, upload)
-        if upload.size == 0:
-            raise Refused(f"{upload.name!r} is empty: give a table with a line of column names and rows", 422, "file")
-        upload.digest = made.hexdigest()[:16]
-        return upload
-
-    def _named(self, name: str, token: str) -> tuple[str, Path]:
-        shown = cleaned(name)
-        ending = next((e for e in ENDINGS if shown.lower().endswith(e)), None)
-        if name and ending is None:
-            lower = shown.lower()
-            remedy = next((words for endings, words in _REMEDIES.items() if lower.endswith(endings)), None)
-            advice = f"{remedy} first, because the page reads CSV and Parquet" if remedy else f"give {_KINDS}"
-            raise Refused(f"the file is {shown!r}: {advice}", 422, "file")
-        return shown, self.open() / token / f"upload{ending or ''}"
+            self._forget(old)
 
     @contextlib.contextmanager
-    def _place(self, most: int) -> Iterator[str]:
-        """A place among the files that come and are kept, and a token for one more."""
-        token = secrets.token_urlsafe(32)
+    def _place(self, token: str, most: int) -> Iterator[None]:
+        """A place among the files that come and are kept."""
         free = shutil.disk_usage(self.open()).free
         with self._lock:
             coming = sum(self._coming.values())
@@ -187,7 +147,7 @@ class Uploads:
                 raise Refused(f"the disk of the server is nearly full: {_ELSEWHERE}", 507, "file")
             self._coming[token] = most
         try:
-            yield token
+            yield
         finally:
             with self._lock:
                 del self._coming[token]
@@ -222,39 +182,48 @@ class Uploads:
         shutil.rmtree(upload.path.parent, ignore_errors=True)
 
 
-_ELSEWHERE = "use the command line, which reads the file where it is"
+class _Writing:
+    """A file on its way to the disk: counted, looked at, and hashed as it comes."""
+
+    def __init__(self, name: str, folder: Path, key: bytes, most: int) -> None:
+        self.name = cleaned(name)
+        self._ending = ending_of(self.name)
+        self._most, self._size, self._waiting = most, 0, bytearray()
+        self._hash = hmac.new(key, digestmod=hashlib.sha256)
+        folder.mkdir(mode=0o700)
+        self._path = folder / f"upload{self._ending}"
+        self._file = os.fdopen(os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
+
+    def __enter__(self) -> _Writing:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with contextlib.suppress(OSError):  # what a full disk did not take is gone with the file
+            self._file.close()
+
+    async def add(self, block: bytes) -> None:
+        self._waiting += block
+        if len(self._waiting) >= (_BLOCK if self._size else _START):
+            await run_in_threadpool(self._save)
+
+    def _save(self) -> None:
+        if self._size == 0:
+            check_start(bytes(self._waiting[:_START]), self.name, self._ending)
+        self._size += len(self._waiting)
+        if self._size > self._most:
+            raise Refused(_too_large(self._most), 413, "file")
+        self._hash.update(self._waiting)
+        try:
+            self._file.write(self._waiting)
+            self._file.flush()
+        except OSError as error:
+            raise Refused(f"the file could not be kept ({error.strerror}): {_ELSEWHERE}", 507, "file") from None
+        self._waiting.clear()
+
+    def ended(self, token: str, visitor: str) -> Upload:
+        self._save()
+        return Upload(token, visitor, self.name, self._path, self._size, self._hash.hexdigest()[:16])
 
 
 def _too_large(most: int) -> str:
     return f"the file is larger than {most / 1e6:g} MB: {_ELSEWHERE}"
-
-
-def _created(path: Path) -> Any:
-    path.parent.mkdir(mode=0o700)
-    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb", buffering=0)
-
-
-def _check_start(start: bytes, upload: Upload) -> None:
-    """Refuse a file that is not what its name says."""
-    parquet, packed = start == b"PAR1", start.startswith(b"\x1f\x8b")
-    ending = upload.path.suffix
-    if start == b"PK\x03\x04":
-        wrong = "it is a spreadsheet or an archive; save the sheet as CSV"
-    elif parquet != (ending in (".parquet", ".pq")):
-        wrong = "it is a Parquet file, so name it .parquet" if parquet else "it is not a Parquet file"
-    elif packed != (ending == ".gz"):
-        wrong = "it is packed with gzip, so name it .csv.gz" if packed else "it is not packed with gzip; name it .csv"
-    else:
-        return
-    raise Refused(f"the file is {upload.name!r}: {wrong}", 422, "file")
-
-
-def cleaned(name: str) -> str:
-    """The name of a file without folders, control characters and signs that turn the direction of text.
-
-    >>> cleaned("C:\\\\me\\\\stays\\u202e 2024\\n.csv"), cleaned("x" * 200 + ".csv")[-8:]
-    ('stays 2024.csv', 'xxxx.csv')
-    """
-    last = name.replace("\\", "/").rsplit("/", 1)[-1]
-    text = "".join(c for c in last if unicodedata.category(c)[0] != "C").strip()
-    return text if len(text) <= 100 else f"{text[:89]}…{text[-10:]}"
