@@ -139,7 +139,12 @@ def _assess(work: Work) -> dict[str, Any]:
     # The line break says that this is YAML: without one the library would take it for the name of a file.
     plan = read_release(request["yaml"] + "\n")
     _permit(plan.data.table, request.get("name"))
+    if request.get("table"):  # the report says which file it is about, wherever it goes
+        plan = plan.model_copy(update={"data": plan.data.model_copy(update={"table": request["name"]})})
     made = assess(plan, table=work.table(), progress=work.tell)
+    if request.get("table"):
+        told = f"{request['name']}, keyed hash {request['digest']} (of the server that assessed it)"
+        made = replace(made, reproduce={**made.reproduce, "data": told})
     document = present(made)
     parts = html.sections(document)
     packed = carried(made)
