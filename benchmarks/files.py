@@ -25,8 +25,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
-from scan import COLUMNS, TABLES
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from benchmarks.scan import COLUMNS, TABLES
 
 
 def make(name: str, rows: int, folder: Path) -> None:
@@ -70,9 +70,9 @@ def timed(name: str, folder: Path, repeats: int) -> dict[str, float]:
             times[what].append(time.perf_counter() - clock)
             times[f"{what} cpu"].append(time.process_time() - cpu)
     best = {what: min(each) for what, each in times.items()}
-    for cpu in ("", " cpu"):
-        best[f"csv / (parsed + parquet){cpu}"] = best[f"csv{cpu}"] / (best[f"parsed{cpu}"] + best[f"parquet{cpu}"])
-        best[f"csv / (kept + parquet){cpu}"] = best[f"csv{cpu}"] / (best[f"kept{cpu}"] + best[f"parquet{cpu}"])
+    for of in ("", " cpu"):
+        best[f"csv / (parsed + parquet){of}"] = best[f"csv{of}"] / (best[f"parsed{of}"] + best[f"parquet{of}"])
+        best[f"csv / (kept + parquet){of}"] = best[f"csv{of}"] / (best[f"kept{of}"] + best[f"parquet{of}"])
     return best
 
 

@@ -12,6 +12,7 @@ import json
 import lzma
 import sqlite3
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -209,7 +210,7 @@ def packed(path: Path, data: bytes) -> bytes:
     return path.read_bytes()
 
 
-PACKERS = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+PACKERS: dict[str, Callable[[bytes], bytes]] = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
 
 
 @pytest.mark.parametrize("packing", [*PACKERS, ".zst"])
