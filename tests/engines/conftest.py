@@ -39,6 +39,16 @@ def on_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Place:
 @pytest.fixture(params=NAMES)
 def place(request: pytest.FixtureRequest) -> Place:
     """Each engine in turn."""
+    return _place(request)
+
+
+@pytest.fixture(params=NAMES[1:])
+def elsewhere(request: pytest.FixtureRequest) -> Place:
+    """Each engine but DuckDB, for what is compared with it."""
+    return _place(request)
+
+
+def _place(request: pytest.FixtureRequest) -> Place:
     if request.param == "pyspark":
         request.getfixturevalue("spark")
         return places.spark()

@@ -61,7 +61,8 @@ def running() -> Iterator[Server]:
     """A server that sorts text as English does, so that nothing can rely on the order of bytes."""
     found = binaries()
     assert found is not None
-    folder = Path(tempfile.mkdtemp(prefix="epsilens-pg-", dir="/tmp"))
+    # Not "epsilens-…": such folders are taken for ours and swept.
+    folder = Path(tempfile.mkdtemp(prefix="pg-of-epsilens-", dir="/tmp"))
     whose = _unprivileged()
     process = None
     try:

@@ -18,6 +18,7 @@ from tests.engines.places import Place
 from epsilens.data.correlation.correlation import correlate
 from epsilens.data.correlation.related import related
 from epsilens.data.scan import scan as scan_module
+from epsilens.data.scan.classes import TooManyClasses
 from epsilens.data.scan.scan import scan
 
 #: Texts that collations, trimming and folding would take for one another.
@@ -57,10 +58,8 @@ def test_isolation_by_its_definition(place: Place, who: str | None, inside: bool
     columns = list(rows[0])[1:5] if inside else list(rows[0])[1:]
     expected = isolation(rows, columns, who)
     if inside:
-        with (
-            patch.object(scan_module, "local_classes", lambda *_: 0),
-            patch.object(scan_module, "coded", lambda *_: None),
-        ):
+        too_many = patch.object(scan_module, "fetch_classes", side_effect=TooManyClasses)
+        with too_many, patch.object(scan_module, "coded", lambda *_: None):
             found = scan(place.put(frame(rows), "My Visits"), columns, person=who, engine=place.engine)
     else:
         found = scan(place.put(frame(rows), "My Visits"), columns, person=who, engine=place.engine, show_people=True)
@@ -88,6 +87,7 @@ QUERIES = [
 
 @pytest.mark.parametrize("least", [1, 2])
 def test_planned_queries_by_hand_and_to_the_digit(place: Place, least: int) -> None:
+    """On DuckDB too, whose threads hand over rows in any order."""
     if place.name == "pyspark" and least == 2:
         pytest.skip("Spark has its turn with the other one")
 
@@ -164,8 +164,9 @@ CORRELATIONS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("name", CORRELATIONS)
-def test_correlation(place: Place, name: str) -> None:
+def test_correlation(elsewhere: Place, name: str) -> None:
     """Counts to the digit; a covariance to ten of them, because its sums are floating ones."""
+    place = elsewhere
     if place.name == "pyspark" and name not in ("chain", "over time"):
         pytest.skip("Spark has its turn with other models")
     made = households()
@@ -184,12 +185,13 @@ def test_correlation(place: Place, name: str) -> None:
         assert found == expected
 
 
-def test_many_queries_are_not_nested_too_deep(place: Place) -> None:
+def test_many_queries_are_not_nested_too_deep(elsewhere: Place) -> None:
     """SQLite's parser gives up at some twenty tables within tables."""
+    place = elsewhere
     if place.name == "pyspark":
         pytest.skip("Spark takes a minute for them")
-    queries = [f"average visits bounds 0 {n} where age > {n} by site" for n in range(1, 8)]
-    queries += [f"count where age > {n} by ill" for n in range(1, 8)]
+    queries = [f"average visits bounds 0 {n} where age > {n} by site" for n in range(1, 6)]
+    queries += [f"count where age > {n} by ill" for n in range(1, 6)]
     found = scan(place.put(PEOPLE), ["site", "age"], person="who", queries=queries, engine=place.engine)
     assert same(found) == same(scan(PEOPLE, ["site", "age"], person="who", queries=queries))
 

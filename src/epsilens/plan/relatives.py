@@ -126,11 +126,9 @@ def _from_data(plan: Release, opened: OpenTable, query: Query, i: int, by: str) 
         rows["p_"] = value_of(column_of(table, person, "person"), "person")
     records = table.select(**rows)
     if "p_" in rows:
-        asked, total = {"v_": records["v_"].max()}, lambda summed: summed["v_"]
-        if query.bounds is not None:
-            asked, total = exact_sum("v_", records["v_"], max(map(abs, query.bounds)))
-        each = records.group_by("p_").agg(g_=records["g_"].min(), **asked)
-        records = each.select("p_", "g_", v_=total(each))
+        asked, total = exact_sum("v_", records["v_"], max(map(abs, query.bounds or (1.0,))))
+        each = records.group_by("p_").agg(g_=records["g_"].min(), most=records["v_"].max(), **asked)
+        records = each.select("p_", "g_", v_=each["most"] if query.bounds is None else total(each))
     ends = None  # of a person's whole sum, which has no bounds before the limits on contributions
     if query.bounds is not None and "p_" not in rows:
         ends = (min(query.bounds[0], 0.0), max(query.bounds[1], 0.0))  # a row that is not covered adds 0

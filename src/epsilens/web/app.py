@@ -7,7 +7,7 @@ import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import MissingExtra
 
@@ -29,11 +29,15 @@ from .. import __version__
 from ..show.render.html import ASSETS
 from .guard import Guard
 from .jobs import Jobs
+from .log import kind_of, note
 from .security import Limits, allowed_hosts, is_loopback
 from .uploads import Uploads
 from .workers import Workers
 
-__all__ = ["create_app", "stop"]
+if TYPE_CHECKING:
+    import uvicorn
+
+__all__ = ["create_app", "is_loopback", "server_of", "stop"]
 
 
 def create_app(host: str = "127.0.0.1", limits: Limits | None = None) -> FastAPI:
@@ -83,6 +87,13 @@ def create_app(host: str = "127.0.0.1", limits: Limits | None = None) -> FastAPI
     return app
 
 
+def server_of(app: FastAPI) -> uvicorn.Server:
+    """The server that runs an application, and ends what is under way when it is told to stop."""
+    from .connections import Server  # a page that is asked in-process needs none
+
+    return Server(app, lambda: stop(app))
+
+
 def stop(app: FastAPI) -> None:
     """End what would keep the server from stopping: bodies that are still coming, and jobs."""
     for clock in list(app.state.coming):
@@ -95,9 +106,12 @@ async def _tend(app: FastAPI) -> None:
     """End what nobody wants any more."""
     while True:
         await asyncio.sleep(2)
-        app.state.jobs.expire()
-        for upload in await run_in_threadpool(app.state.uploads.expire):
-            app.state.jobs.forget(upload)
+        try:
+            app.state.jobs.expire()
+            for upload in await run_in_threadpool(app.state.uploads.expire):
+                app.state.jobs.forget(upload)
+        except Exception as error:  # the next time may go well, and must come
+            note(f"a visit failed with {kind_of(error)}")
 
 
 def _warm(app: FastAPI) -> None:

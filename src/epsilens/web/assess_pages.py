@@ -6,6 +6,7 @@ becomes the report, or the form again with what is wrong by its field and everyt
 
 from __future__ import annotations
 
+import secrets
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -20,14 +21,14 @@ from .drafts import Draft
 from .examples import EXAMPLES
 from .jobs import Job, State
 from .pages import as_json, attachment, render
-from .planform import Plan, check_size, entered, mapping_of, plan_of, to_yaml
-from .problems import problem_at
+from .planform import check_size, entered, mapping_of, plan_of, to_yaml
+from .problems import check_columns, problem_at
 from .questions import Problem
 from .refused import Refused
 from .sent import Sent, sent_form
 from .uploads import Upload
 
-__all__ = ["router", "view_of"]
+__all__ = ["router", "unsent", "view_of"]
 
 router = APIRouter(include_in_schema=False)
 
@@ -68,8 +69,8 @@ async def _brought(request: Request, token: str) -> Response:
     draft = DRAFTS.get(token)
     view = View(upload=upload)
     if draft is not None and draft.plan is not None:
-        view.plan, view.wanted = draft.plan, draft.table
-        view.note = "" if draft.table in ("", UPLOAD, upload.name) else f"The plan was written for {draft.table}."
+        view.plan, wanted = draft.plan, draft.wanted
+        view.note = "" if wanted in ("", UPLOAD, upload.name) else f"The plan was written for {wanted}."
     else:
         view.text = upload.understood["yaml"]
         view.plan = plan_of(await run_in_threadpool(read, view.text), families(view))
@@ -130,7 +131,7 @@ def _reported(job: Job, draft: Draft) -> View:
             job.result()
         except EpsilensError as error:
             by_hand = draft.by_hand or (draft.plan is None and release is None)
-            view.problem = problem_at(error, by_hand=by_hand)
+            view.problem = problem_at(error, by_hand=by_hand, form=True)
             view.text = text if by_hand else ""
     if view.plan is None or view.made is not None:
         view.plan = plan_of(release, families(view)) if release is not None else draft.plan
@@ -193,10 +194,32 @@ async def assess_sent(request: Request) -> Response:
             text = await run_in_threadpool(_checked, view)
         job = request.app.state.jobs.start("assess", sent.upload, owner=request.state.visitor, yaml=text)
     except EpsilensError as error:
-        view.problem = problem_at(error, by_hand=view.by_hand)
-        return await run_in_threadpool(show, request, view)
+        view.problem = problem_at(error, by_hand=view.by_hand, form=True)
+        return unsent(request, view)
     DRAFTS.keep(job.id, Draft(view.plan, view.table, view.text, view.by_hand))
     return RedirectResponse(f"/assess/job/{job.id}", 303)
+
+
+def unsent(request: Request, view: View) -> Response:
+    """The form with what is wrong, at an address of its own: the way back must not send it again."""
+    token = view.upload.token if view.upload is not None else ""
+    key = secrets.token_urlsafe(24)
+    visitor = request.state.visitor
+    draft = Draft(view.plan, view.table, view.text, view.by_hand, view.wanted, token, view.problem, visitor)
+    DRAFTS.keep(key, draft)
+    return RedirectResponse(f"/assess/entry/{key}", 303)
+
+
+@router.get("/assess/entry/{key}")
+def entry_view(request: Request, key: str) -> Response:
+    """A form that was sent with something wrong in it."""
+    draft = DRAFTS.get(key)
+    if draft is None or draft.visitor != request.state.visitor:
+        gone = Refused("what was entered here is no longer kept: start again", 404)
+        return show(request, View(problem=problem_at(gone)))
+    upload = request.app.state.uploads.get(draft.token, request.state.visitor) if draft.token else None
+    view = View(draft.plan, draft.table, upload, draft.wanted, draft.text, draft.by_hand, draft.problem)
+    return show(request, view)
 
 
 def view_of(sent: Sent) -> View:
@@ -209,7 +232,7 @@ def view_of(sent: Sent) -> View:
         view.plan = entered(sent.given, sent.lists)
     elif view.table or view.upload is not None:  # the form beside the YAML shows what it says, if it says anything
         release = read(view.text) if len(view.text) < 5_000 else None
-        view.plan = plan_of(release, families(view)) if release is not None else Plan()
+        view.plan = plan_of(release, families(view)) if release is not None else None
     return view
 
 
@@ -227,8 +250,10 @@ def _checked(view: View) -> str:
     from ..plan.file import read_release
 
     assert view.plan is not None
-    made = mapping_of(view.plan, view.name, families(view))
+    known = families(view)
+    made = mapping_of(view.plan, view.name, known)
     read_release(made)
+    check_columns(view.plan, known)
     return to_yaml(made)
 
 
@@ -240,10 +265,10 @@ async def plan_sent(request: Request) -> Response:
     try:
         text = view.text or await run_in_threadpool(_checked, view)
     except EpsilensError as error:
-        view.problem = problem_at(error)
+        view.problem = problem_at(error, form=True)
         if "application/json" in request.headers.get("accept", ""):
             return JSONResponse({"error": view.problem.sentence, "field": view.problem.field}, view.problem.status)
-        return await run_in_threadpool(show, request, view)
+        return unsent(request, view)
     if "application/json" in request.headers.get("accept", ""):
         return JSONResponse({"yaml": text, "url": link_of(text, request.app.state.limits.url_yaml)})
     return attachment(text, "plan.yaml", "application/yaml")

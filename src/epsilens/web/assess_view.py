@@ -22,7 +22,7 @@ from .examples import DEFAULT, EXAMPLES
 from .filenames import ENDINGS
 from .pages import render
 from .picker import COMPARISONS, Family, family_of
-from .planform import KINDS, LIMITS, READ_AS, Picked, Plan, families_of, mapping_of, plan_of, shown, to_yaml
+from .planform import KINDS, LIMITS, READ_AS, Picked, Plan, check_size, families_of, mapping_of, plan_of, shown, to_yaml
 from .problems import problem_at
 from .proposal import reasons
 from .questions import Problem
@@ -87,6 +87,7 @@ def read(text: str) -> Release | None:
     from ..plan.file import read_release
 
     try:
+        check_size(text)
         return read_release(text + "\n") if text.strip() else None
     except EpsilensError:
         return None
@@ -199,7 +200,7 @@ def turned(view: View, prefix: str, typed: bool) -> Response:
         try:
             picked = Picked(picked.rows, picked.any, True, Picked(picked.rows, picked.any).said(known, prefix))
         except EpsilensError as error:
-            picked, problem = Picked(picked.rows, picked.any), Problem(prefix, problem_at(error).sentence)
+            picked, problem = Picked(picked.rows, picked.any), Problem(prefix, problem_at(error, form=True).sentence)
     else:
         picked = shown(picked.text, known)
         note = "This says more than rows can, so it stays typed." if picked.typed else ""

@@ -7,18 +7,23 @@ from collections import OrderedDict
 from dataclasses import dataclass
 
 from .planform import Plan
+from .questions import Problem
 
 __all__ = ["Draft", "Drafts"]
 
 
 @dataclass(frozen=True)
 class Draft:
-    """A plan as it was entered: in fields, or by hand as YAML."""
+    """A plan as it was entered, in fields or by hand as YAML; and what was wrong with it, for its visitor alone."""
 
     plan: Plan | None
     table: str = ""  # a bundled one; the upload otherwise
     text: str = ""
     by_hand: bool = False
+    wanted: str = ""
+    token: str = ""
+    problem: Problem | None = None
+    visitor: str = ""
 
 
 class Drafts:

@@ -11,8 +11,8 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 
-from .assess_pages import view_of
-from .assess_view import DRAFTS, View, show
+from .assess_pages import unsent, view_of
+from .assess_view import DRAFTS, View
 from .drafts import Draft
 from .jobs import Job, State
 from .problems import problem_at
@@ -46,9 +46,9 @@ async def file_sent(request: Request) -> Response:
             return JSONResponse({"error": problem.sentence, "field": "file"}, problem.status)
         view = view_of(sent) if keep else View()
         view.problem = problem
-        return show(request, view)
+        return unsent(request, view)
     if keep:
-        DRAFTS.keep(upload.token, Draft(view_of(sent).plan, sent.given["wanted"]))
+        DRAFTS.keep(upload.token, Draft(view_of(sent).plan, wanted=sent.given["wanted"]))
     url = f"/assess?file={upload.token}"
     if wants_json(request):
         return JSONResponse({"token": upload.token, "name": upload.name, "size": upload.size, "url": url})

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from difflib import get_close_matches
+
 from ..errors import EpsilensError, InputError
-from .planform import LIMITS
+from .entries import columns as several
+from .planform import LIMITS, Plan
 from .questions import Problem
 from .refused import Refused
 
-__all__ = ["field_of", "problem_at"]
+__all__ = ["check_columns", "field_of", "problem_at"]
 
 #: A part of a release, or what a check calls it, and the field that says it.
 _FIELDS = {
@@ -30,13 +34,13 @@ _OF_QUERY = {
 }  # fmt: skip
 
 
-def problem_at(error: EpsilensError, *, by_hand: bool = False) -> Problem:
-    """An error as a sentence by the field it speaks of; one of a plan ``by_hand`` is by the YAML."""
+def problem_at(error: EpsilensError, *, by_hand: bool = False, form: bool = False) -> Problem:
+    """An error as a sentence by the field it speaks of: in a ``form``, by that field; ``by_hand``, by the YAML."""
     words = " ".join(str(error).split())
     about = error.parameter if isinstance(error, InputError | Refused) else ""
-    if not by_hand:
+    if form and not by_hand:
         words = _without_path(words, about)
-    sentence = f"{words[:1].upper()}{words[1:]}".rstrip(".") + "."
+    sentence = f"{words[:1].upper()}{words[1:]}".rstrip(".") + ("" if words.endswith("?") else ".")
     found = field_of(about)
     status = error.status if isinstance(error, Refused) else 422
     return Problem("yaml" if by_hand and found != "file" else found, sentence, status)
@@ -54,6 +58,26 @@ def _without_path(words: str, about: str) -> str:
     if about and words.startswith(f"{about} is "):
         return f"this is {words.removeprefix(f'{about} is ')}"
     return words
+
+
+def check_columns(plan: Plan, names: Collection[str]) -> None:
+    """Refuse columns the table does not have, each by the field that names it."""
+    rows = [("data.secret", plan.secret), *((f"queries.{i + 1}.where", w) for i, w in enumerate(plan.wheres))]
+    named = [
+        *((f"data.{key}", plan.values[key]) for key in ("person", "unit", "related")),
+        *(("data.quasi_identifiers", name) for name in plan.quasi),
+        *(("data.read", r["column"]) for r in plan.readings),
+        *((place, row.column) for place, picked in rows if not picked.typed for row in picked.rows),
+    ]
+    for i, q in enumerate(plan.queries):
+        by = several(q["by"])
+        named += [(f"queries.{i + 1}.by", name) for name in ([by] if isinstance(by, str) else by)]
+        named += [(f"queries.{i + 1}.column", q["column"])] if q["kind"] != "count" else []
+    for place, name in named:
+        if name and name not in names:
+            close = get_close_matches(name, names, n=1, cutoff=0.5)
+            hint = f": did you mean {close[0]!r}?" if close else ": choose one that it has"
+            raise InputError(f"the table has no column {name!r}{hint}", parameter=place)
 
 
 def field_of(parameter: str) -> str:

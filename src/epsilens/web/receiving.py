@@ -11,7 +11,7 @@ from .refused import Refused
 
 __all__ = ["AROUND", "FilePart"]
 
-#: How many bytes may stand around the file: the other fields of a form.
+#: How many bytes may stand around the file: the fields of a form.
 AROUND = 1_000_000
 _BROKEN = "the upload is not a form with a file: choose the file on the page and send it from there"
 

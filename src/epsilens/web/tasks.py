@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..data.tables.source import Bundled, bundled, names, source_of
-from ..data.understanding.understood import Column, Role, Understanding
 from ..errors import InputError
 from .shares import carried, shown
 
 if TYPE_CHECKING:
     from ..data.tables.open import OpenTable
+    from ..data.understanding.understood import Understanding
 
 __all__ = ["TASKS", "Work"]
 
@@ -63,6 +63,7 @@ def _check_unpacked(path: Path, most: int) -> None:
 def _understand(work: Work) -> dict[str, Any]:
     """A first plan for an upload, what was understood, and the columns with the values one may pick."""
     from ..data.tables.engines import Engine
+    from ..data.tables.forms import as_read
     from ..data.tables.open import open_table
     from ..plan.start import init
 
@@ -74,37 +75,34 @@ def _understand(work: Work) -> dict[str, Any]:
             "sentence": start.sentence,
             "warnings": list(start.warnings),
             "nobody": start.understanding.nobody,
-            "columns": _columns(opened, start.understanding),
+            "columns": _columns(opened, as_read(opened.table, start.release.data.forms), start.understanding),
         }
 
 
-def _columns(opened: OpenTable, found: Understanding) -> list[dict[str, Any]]:
-    """All columns; those that were not looked at, because there are too many, by name and type alone."""
+def _columns(opened: OpenTable, read: Any, found: Understanding) -> list[dict[str, Any]]:
+    """The columns as they are stored; their values as ``read``, the table as the plan reads it, has them.
+
+    Columns that were not looked at, because there are too many, have neither a role nor values.
+    """
     known = {c.name: c for c in found.columns}
-    made: list[dict[str, Any]] = []
+    made = []
     for name, kind in opened.table.schema().items():
-        column = known.get(name)
-        made.append(
-            {"name": name, "kind": str(kind), "role": column.role.value, "distinct": column.distinct}
-            if column
-            else {"name": name, "kind": str(kind), "role": Role.OTHER.value, "distinct": 0}
-        )
-        if column and (values := _values(opened, column)):
-            made[-1]["values"] = values
+        role, distinct = (known[name].role.value, known[name].distinct) if name in known else ("", -1)
+        column: dict[str, Any] = {"name": name, "kind": str(kind), "role": role, "distinct": distinct}
+        if (kind.is_string() or kind.is_integer() or kind.is_boolean()) and 0 <= distinct <= _MOST_VALUES:
+            values = _values(opened, read, name)
+            if values:
+                column |= {"values": values, "distinct": len(values)}
+        made.append(column)
     return made
 
 
-def _values(opened: OpenTable, column: Column) -> list[Any]:
-    """The values of a column of few, in order and as they are read; none of one that has many, or long ones."""
-    from ..data.tables.forms import as_read
-
-    if column.role not in (Role.CATEGORY, Role.CODE) or column.distinct > _MOST_VALUES:
-        return []
-    table = as_read(opened.table, {column.name: column.form}) if column.form else opened.table
-    value = table.select(value=table[column.name]).filter(lambda t: t.value.notnull())
-    found = opened.engine.fetch(value.distinct().limit(_MOST_VALUES + 1)).column("value").to_pylist()
-    fits = 0 < len(found) <= _MOST_VALUES and all(isinstance(v, str | int) for v in found)
-    return sorted(found) if fits and all(len(str(v)) <= _LONGEST_VALUE for v in found) else []
+def _values(opened: OpenTable, read: Any, name: str) -> list[str]:
+    """The values of a column of few, in order; none of one that has many, or long ones."""
+    column = read.select(value=read[name]).filter(lambda t: t.value.notnull())
+    found = opened.engine.fetch(column.distinct().limit(_MOST_VALUES + 1)).column("value").to_pylist()
+    fits = 1 < len(found) <= _MOST_VALUES and all(len(str(v)) <= _LONGEST_VALUE for v in found)
+    return [str(v) for v in sorted(found)] if fits else []
 
 
 def _permit(table: str, upload: str | None) -> None:
@@ -141,7 +139,12 @@ def _assess(work: Work) -> dict[str, Any]:
     # The line break says that this is YAML: without one the library would take it for the name of a file.
     plan = read_release(request["yaml"] + "\n")
     _permit(plan.data.table, request.get("name"))
+    if request.get("table"):  # the report says which file it is about, wherever it goes
+        plan = plan.model_copy(update={"data": plan.data.model_copy(update={"table": request["name"]})})
     made = assess(plan, table=work.table(), progress=work.tell)
+    if request.get("table"):
+        told = f"{request['name']}, keyed hash {request['digest']} (of the server that assessed it)"
+        made = replace(made, reproduce={**made.reproduce, "data": told})
     document = present(made)
     parts = html.sections(document)
     packed = carried(made)

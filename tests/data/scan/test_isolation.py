@@ -124,7 +124,11 @@ def test_wide_codes_agree(rows: list[dict[str, Any]], who: str | None) -> None:
 @given(rows=ROWS, known=st.integers(1, 4), short=st.sampled_from([0, 4096]))
 def test_coded_rows_agree_with_classes(cells: int, rows: list[dict[str, Any]], known: int, short: int) -> None:
     """By arrays of cells, by sorted words, or some of each; with short lists of values, and with joined ones."""
-    given_ = {"known_columns": known, "queries": ["count where b > 0 by a", "sum b bounds 0 2"], "epsilon": 1.0}
+    given_: dict[str, Any] = {
+        "known_columns": known,
+        "queries": ["count where b > 0 by a", "sum b bounds 0 2"],
+        "epsilon": 1.0,
+    }
     grouped = scan(frame(rows), COLUMNS, **given_)
     with (
         patch.object(scan_module, "crowded", lambda *_: True),

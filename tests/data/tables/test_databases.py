@@ -64,6 +64,13 @@ def test_tables_of_files(folder: Path) -> None:
     assert "3 tables" in said("duckdb://d #1.db") or "2 tables" in said("duckdb://d #1.db")
 
 
+def test_a_table_before_a_folder_of_its_name(folder: Path) -> None:
+    (folder / "t").mkdir()
+    assert columns("t", "sqlite://s.db") == ["a", "b"]
+    assert columns("t", "duckdb://d #1.db") == ["a"]
+    (folder / "t").rmdir()
+
+
 def test_files_that_are_not_there(folder: Path) -> None:
     for scheme in ("duckdb", "sqlite"):
         assert "no such file" in said(f"{scheme}://gone.db#t")
@@ -188,8 +195,13 @@ def test_a_prompt_only_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match="asks for a password; set EPSILENS_PASSWORD"):
         databases.server(address_of(URL), ibis)
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
-    order = []
-    monkeypatch.setattr("getpass.getpass", lambda prompt, stream: order.append(prompt) or "typed")
+    order: list[str] = []
+
+    def typed(prompt: str, stream: Any) -> str:
+        order.append(prompt)
+        return "typed"
+
+    monkeypatch.setattr("getpass.getpass", typed)
     with passwords.pausing(lambda: order.append("stop"), lambda: order.append("start")):
         assert databases.server(address_of(URL), ibis) == "connection"
     assert order == ["stop", "Password for me@host: ", "start"]

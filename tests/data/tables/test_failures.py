@@ -89,7 +89,8 @@ def duck(query: str) -> Exception:
         connection.execute("SET max_temp_directory_size = '0KB'")
         with pytest.raises(duckdb.Error) as error:
             connection.execute(query)
-    return error.value
+    found: Exception = error.value
+    return found
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def test_streams(tmp_path: Path) -> None:
     pq.write_table(arrow, tmp_path / "t.parquet")
     expected = {"a": [1, 2, 3], "c": ["x", None, "x"]}
     data = ds.dataset(tmp_path)
-    for stream in (arrow.to_reader(max_chunksize=1), data, data.scanner(), pl.from_arrow(arrow).lazy()):  # type: ignore[union-attr]
+    for stream in (arrow.to_reader(max_chunksize=1), data, data.scanner(), pl.from_arrow(arrow).lazy()):
         assert read(stream) == expected
     assert read(pl.LazyFrame({"a": [1]}).filter(pl.col("a") > 1)) == {"a": []}
     assert "does not convert" in said(pl.LazyFrame({"a": [MARK]}).with_columns(pl.col("a").cast(pl.Int64)))
@@ -88,7 +88,8 @@ def test_names() -> None:
     levels = pd.MultiIndex.from_tuples([("a", "b"), ("a", "c")])
     assert "several levels" in said(pd.DataFrame([[1, 2]], columns=levels))
     assert "without a name" in said(pa.table({"": [1]}))
-    for nothing in ({}, pd.DataFrame(), pl.DataFrame(), pa.table({})):
+    empty: list[Any] = [{}, pd.DataFrame(), pl.DataFrame(), pa.table({})]
+    for nothing in empty:
         assert "no columns" in said(nothing)
 
 

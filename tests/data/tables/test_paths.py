@@ -129,3 +129,13 @@ def test_the_first_bytes_tell(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="does not parse as Parquet"):
         open_table(tmp_path / "bad.parquet")
     assert read(f"file://{tmp_path}/plain") == {"a": [1]}
+
+
+def test_links_are_followed_once(tmp_path: Path) -> None:
+    (tmp_path / "t").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    pq.write_table(pa.table({"a": [1]}), tmp_path / "t" / "1.parquet")
+    pq.write_table(pa.table({"a": [2]}), tmp_path / "elsewhere" / "2.parquet")
+    (tmp_path / "t" / "more").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "t" / "back").symlink_to(tmp_path / "t")
+    assert read(tmp_path / "t") == {"a": [1, 2]}

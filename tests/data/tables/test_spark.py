@@ -43,7 +43,7 @@ def test_a_session_is_left_as_it_was(spark: Any, tmp_path: Path) -> None:
 
     def state() -> list[Any]:
         names = ("session.timeZone", "mapKeyDedupPolicy", "sources.partitionColumnTypeInference.enabled")
-        kept = session.sparkContext._jsc.getPersistentRDDs().size()  # type: ignore[union-attr]
+        kept = session.sparkContext._jsc.getPersistentRDDs().size()
         tables = sorted(table.name for table in session.catalog.listTables())
         return [*(session.conf.get(f"spark.sql.{name}") for name in names), tables, kept]
 

@@ -12,6 +12,7 @@ import json
 import lzma
 import sqlite3
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, example, given, note, settings
 from hypothesis import strategies as st
 
 from epsilens.data.tables import decoded, text
@@ -142,7 +143,7 @@ def test_backslashes_that_come_late(tmp_path: Path, duck: Any) -> None:
         ("Report of May\n\nname,n\nAnna,1\nBob,2\n", ["name", "n"], [("Anna", 1), ("Bob", 2)]),
         ("Report of May,,\n,,\nname,n,born\nAnna,1,2000-01-02\n", ["name", "n", "born"],
          [("Anna", 1, dt.date(2000, 1, 2))]),
-        ("# made by, a program, on Monday, at 5\n# v2\nname,n\nAnna,1\nBob,2\n", ["name", "n"], [("Anna", 1), ("Bob", 2)]),
+        ("# made by, a program, on Monday\n# v2\nname,n\nAnna,1\nBob,2\n", ["name", "n"], [("Anna", 1), ("Bob", 2)]),
         ("#id,name\n1,x\n2,y\n", ["#id", "name"], [(1, "x"), (2, "y")]),
         ('"a\nb",c\n1,2\n', ["a\nb", "c"], [(1, 2)]),
         ('"x ""y""",é,"a.b",select\n1,2,3,4\n', ['x "y"', "é", "a.b", "select"], [(1, 2, 3, 4)]),
@@ -209,7 +210,7 @@ def packed(path: Path, data: bytes) -> bytes:
     return path.read_bytes()
 
 
-PACKERS = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+PACKERS: dict[str, Callable[[bytes], bytes]] = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
 
 
 @pytest.mark.parametrize("packing", [*PACKERS, ".zst"])
@@ -507,6 +508,7 @@ def tables(draw: st.DrawFn) -> list[list[str]]:
     quoting=st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
 )
 @example([["\\", '"'], ["a\\", '\\"']], ",", "\n", "utf-8", csv.QUOTE_MINIMAL)
+@example([["", '\\"\n0']], ",", "\n", "utf-8", csv.QUOTE_MINIMAL)
 def test_what_python_writes_comes_back(
     tmp_path: Path, duck: Any, table: list[list[str]], separator: str, end: str, encoding: str, quoting: Any
 ) -> None:
@@ -516,8 +518,8 @@ def test_what_python_writes_comes_back(
         table = [[cell.replace("\r", "\n") for cell in row] for row in table]
     out = io.StringIO()
     csv.writer(out, delimiter=separator, lineterminator=end, quoting=quoting).writerows([names, words, *table])
-    path = given_file(tmp_path, out.getvalue().encode(encoding))
-    found = read(path, duck)
+    note(repr(out.getvalue()))
+    found = read(given_file(tmp_path, out.getvalue().encode(encoding)), duck)
     assert found.column_names == names
     wanted = [tuple(cell or None for cell in row) for row in [words, *table]]
     assert rows(found) == sorted(wanted, key=repr)

@@ -26,7 +26,7 @@ from ...numerics.frozen import Frozen, Valued
 from ..queries import Query, QueryKind
 from ..tables.columns import column_of, value_of
 from ..tables.conditions import known_part
-from ..tables.dialect import ones
+from ..tables.dialect import identical, ones
 from ..tables.engines import Engine, need_ibis
 from ..tables.totals import exact_sum
 from .request import ScanRequest
@@ -150,7 +150,7 @@ def with_contributions(base: Any, request: ScanRequest, facts: Sequence[GroupFac
                 **{f"r{i}_{j}": fact.table[k] for j, k in enumerate(keys)},
                 **{f"rn{i}": fact.table["n"], f"rp{i}": fact.table["people"], f"rm{i}": fact.table["mean"]},
             )
-            on = [base[k].identical_to(right[f"r{i}_{j}"]) for j, k in enumerate(keys)]
+            on = [identical(base[k], right[f"r{i}_{j}"]) for j, k in enumerate(keys)]
             joined = joined.left_join(right, on)  # one chain: engines read only so many tables within tables
             people, count, mean = right[f"rp{i}"].fill_null(0), right[f"rn{i}"].fill_null(0), right[f"rm{i}"]
         else:

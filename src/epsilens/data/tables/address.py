@@ -105,8 +105,8 @@ def address_of(text: str) -> Address:
         return _of_file(text)
     if found is None:
         raise InputError(
-            f"the address {masked(text)!r} has no host: write it as {scheme}://user@host:port/database#table, with "
-            "%40 for an @ after the host",
+            f"the address {masked(text)!r} cannot be read: write it as {scheme}://user@host:port/database#table, the "
+            "port in digits, and %40 for an @ after the host",
             parameter="table",
         )
     parts = {name: value or "" for name, value in found.groupdict().items()}

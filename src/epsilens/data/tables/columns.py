@@ -97,7 +97,7 @@ def numbers_of(data: Any, column: str, *, person: str | None = None, engine: Any
             f"table has more than {MOST_PEOPLE:,} people: give n and the range of their values instead",
             parameter="table",
         )
-    numbers = np.asarray(got.column("x").to_pylist(), dtype=float)
+    numbers = np.asarray(got.column("x").to_numpy(), dtype=float)
     if numbers.size < 2:
         raise InputError(
             f"column is {column!r} with {numbers.size} values: give a column with two people or more",

@@ -6,10 +6,10 @@ costs time only where the file is refused anyway.
 
 from __future__ import annotations
 
-import re
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ _ODD, _UNNAMED = "epsilens_odd_", "epsilens_unnamed"
 _ERRORS, _SCANS = "epsilens_bad_lines", "epsilens_bad_files"
 #: A row group is held in memory: the more columns, the fewer rows.
 _CELLS, _LEAST, _MOST = 4_000_000, 2048, 122_880
+_WIDE = 1000
 _FAULTS = {
     "MISSING COLUMNS": Fault.SHORT, "TOO MANY COLUMNS": Fault.LONG, "UNQUOTED VALUE": Fault.QUOTE,
     "INVALID ENCODING": Fault.ENCODING, "LINE SIZE OVER MAXIMUM": Fault.LINE_SIZE,
@@ -122,77 +123,117 @@ def retyped(
 
 def _read(part: _Part, kinds: Sequence[Kind], unnamed: bool, con: Any, room: Path, copy: Path) -> None:
     """One file into Parquet; where it is not what its head said it is read another way, or refused with the line."""
-    tried: set[Fault] = set()
+    tried: set[_Way] = set()
+    own: InputError | None = None
     while True:
         try:
             _write(con, part.selected(kinds, unnamed), copy, 2 * part.layout.width)
             break
         except Exception as error:
-            if type(error).__name__ != "InvalidInputException":
+            if not _is_content(error):
                 raise
-            fault, refusal = _diagnosed(part, con)
-            other = None if fault in tried else _otherwise(part, fault, room)
-            if other is None:
-                raise refusal from None  # DuckDB's own words hold the line
-            tried.add(fault)
-            part = other
+            fault, said = _diagnosed(part, con)
+            if fault in _OWN:  # what another way of reading makes of such a file is no help
+                own = own or said
+            way = next((way for way in _WAYS.get(fault, ()) if way not in tried and way.fits(part)), None)
+            if way is None:
+                raise (own or said) from None  # DuckDB's words hold the line
+            tried.add(way)
+            part = way.taken(part, room)
     if unnamed:
         (first,) = con.execute(f"SELECT min({_UNNAMED}) FROM read_parquet({_quoted(copy)})").fetchone()
         if first is not None:
             raise refused(part.name, Fault.UNNAMED, line=part.layout.header_line, columns=f"column {first:,}")
 
 
-def _otherwise(part: _Part, fault: Fault, room: Path) -> _Part | None:
-    """Another way to read the file, where its head did not tell."""
-    if fault is Fault.ENCODING and part.text.encoding == "utf-8" and western(part.path):
-        return replace(part, path=from_western(part.text, room, part.name))
-    if fault is Fault.LINE_ENDS:
-        return replace(part, path=one_line_end(part.path, room, part.layout.escape))
-    if fault is Fault.QUOTE and part.layout.escape == '"' and contains(part.path, b'\\"'):
+class _Way(StrEnum):
+    """Other ways to read a file than its head told."""
+
+    WESTERN = "western"
+    LINES = "lines"
+    BACKSLASH = "backslash"
+
+    def fits(self, part: _Part) -> bool:
+        """Whether it may help."""
+        if self is _Way.WESTERN:
+            return part.text.encoding == "utf-8" and western(part.path)
+        if self is _Way.LINES:
+            return contains(part.path, b"\r")
+        return part.layout.escape == '"' and contains(part.path, b'\\"')
+
+    def taken(self, part: _Part, room: Path) -> _Part:
+        """The file, to be read that way."""
+        if self is _Way.WESTERN:
+            return replace(part, path=from_western(part.text, room, part.name))
+        if self is _Way.LINES:
+            return replace(part, path=one_line_end(part.path, room, part.layout.escape))
         return replace(part, layout=replace(part.layout, escape="\\"))
-    return None
+
+
+#: Faults of the file itself, and the ways worth a try for each fault.
+_OWN = (Fault.SHORT, Fault.LONG, Fault.QUOTE)
+_WAYS = {
+    Fault.ENCODING: (_Way.WESTERN,), Fault.LINE_ENDS: (_Way.LINES,), Fault.QUOTE: (_Way.BACKSLASH, _Way.LINES),
+    Fault.SHORT: (_Way.LINES,), Fault.LONG: (_Way.BACKSLASH, _Way.LINES),
+}  # fmt: skip
+
+
+def _is_content(error: Exception) -> bool:
+    """Whether it is the file that is wrong, not the disk or the memory; Arrow has one class for all it passes on."""
+    return type(error).__name__ == "InvalidInputException" or (isinstance(error, OSError) and error.errno is None)
 
 
 def _diagnosed(part: _Part, con: Any) -> tuple[Fault, InputError]:
     """What is wrong, and the sentence on the first line of which it is."""
     options = f", store_rejects = true, rejects_table = '{_ERRORS}', rejects_scan = '{_SCANS}', rejects_limit = 100000"
     try:
-        con.execute(
-            f"SELECT count(*), {_counts(part)} FROM {part.rows(options)}"
-        ).fetchall()  # to its end: then they are kept
+        # To its end, because only then they are kept; and every field, because only what is used is checked.
+        fields = ", ".join(f"count(c{i})" for i in range(part.layout.width))
+        con.execute(f"SELECT {fields} FROM {part.rows(options)}").fetchall()
         bad = con.execute(
             f"SELECT error_type::VARCHAR, min(line_byte_position), count(DISTINCT line), "
             f"arg_min(fields, line_byte_position) FROM (SELECT error_type, line, line_byte_position, "
             f"max(column_idx) AS fields FROM {_ERRORS} GROUP BY ALL) GROUP BY 1 ORDER BY 2"
         ).fetchall()
     except Exception as error:
-        if type(error).__name__ != "InvalidInputException":
+        if not _is_content(error):
             raise
-        if re.search("maximum line size", str(error), re.IGNORECASE):
-            return Fault.LINE_SIZE, refused(part.name, Fault.LINE_SIZE, line=part.layout.header_line + 1)
         return Fault.LINE_ENDS, refused(part.name, Fault.LINE_ENDS)
     finally:
         con.execute(f"DROP TABLE IF EXISTS {_ERRORS}")
         con.execute(f"DROP TABLE IF EXISTS {_SCANS}")
     if not bad:
         return Fault.OTHER, refused(part.name, Fault.OTHER)
-    kind, position, lines, fields = bad[0]
+    kind, position, lines, found = bad[0]
     fault = _FAULTS.get(kind, Fault.OTHER)
-    line = line_at(part.path, position - 1)
+    line = line_at(part.path, position - 1) if position else part.layout.header_line + 1
     width, separator = len(part.layout.names), part.layout.separator
     return fault, refused(
-        part.name, fault, line=line, lines=lines, fields=fields, width=width, separator=separator, encoding="UTF-8"
+        part.name, fault, line=line, lines=lines, fields=found or 0, width=width, separator=separator, encoding="UTF-8"
     )
 
 
-def _counts(part: _Part) -> str:
-    """Every field must be read: what is not used is not checked."""
-    return ", ".join(f"count(c{i})" for i in range(part.layout.width))
-
-
 def _write(con: Any, rows: str, copy: Path, columns: int) -> None:
+    if columns > _WIDE:
+        _stream(con, rows, copy)
+        return
     group = min(_MOST, max(_LEAST, _CELLS // columns))
     con.execute(f"COPY ({rows}) TO {_quoted(copy)} (FORMAT parquet, ROW_GROUP_SIZE {group})")
+
+
+def _stream(con: Any, rows: str, copy: Path) -> None:
+    """The same for many columns, for each of which DuckDB's writer and its threads hold memory."""
+    import pyarrow.parquet as pq
+
+    (threads,) = con.execute("SELECT current_setting('threads')").fetchone()
+    con.execute("SET threads = 1")
+    try:
+        batches = con.execute(rows).to_arrow_reader(_LEAST)
+        with pq.ParquetWriter(copy, batches.schema) as out:
+            for batch in batches:
+                out.write_batch(batch)
+    finally:
+        con.execute(f"SET threads = {threads}")
 
 
 def _quoted(text: str | Path) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from ...errors import InputError, MissingExtra
-from .address import FILE_SCHEMES, Address
+from .address import FILE_SCHEMES, Address, masked
 from .failures import Failure, failure_of, refusal
 from .passwords import found_password
 
@@ -98,7 +98,15 @@ def server(address: Address, ibis: Any, parameter: str = "table") -> Any:
             if password is None:
                 raise
         return _connected(scheme, replace(filled, password=password), ibis)
+    except InputError:
+        raise
     except Exception as error:
+        if failure_of(error) is Failure.OTHER:
+            raise InputError(
+                f"{parameter} is {masked(address.text)!r}: {scheme} could not connect ({type(error).__name__}); check "
+                "the address and its settings",
+                parameter=parameter,
+            ) from None
         raise refusal(error, address.text, scheme, parameter=parameter) from None
 
 

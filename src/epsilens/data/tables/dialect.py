@@ -22,8 +22,8 @@ from functools import cache, reduce
 from typing import Any
 
 __all__ = [
-    "arithmetic", "balanced", "batches", "binary_order", "finite", "is_infinite", "is_nan", "like", "md5", "name_of",
-    "numbered", "ones", "plain", "side_by_side",
+    "arithmetic", "balanced", "batches", "binary_order", "finite", "identical", "is_infinite", "is_nan", "like", "md5",
+    "name_of", "numbered", "ones", "plain", "side_by_side",
 ]  # fmt: skip
 
 _LARGEST = sys.float_info.max
@@ -117,6 +117,14 @@ def binary_order(left: Any, right: Any) -> tuple[Any, Any]:
         return left, right
     as_bytes = _function("convert_to", "string", 2)
     return as_bytes(left, "UTF8"), as_bytes(right, "UTF8")
+
+
+def identical(left: Any, right: Any) -> Any:
+    """Whether two columns of one type hold the same, NULL being a value; in a way that PostgreSQL joins by hash."""
+    if name_of(left) != "postgres":
+        return left.identical_to(right)
+    texts = (column.cast("string").fill_null("") for column in (left, right))
+    return operator.eq(*texts) & (left.isnull() == right.isnull())
 
 
 def like(text: Any, pattern: str) -> Any:

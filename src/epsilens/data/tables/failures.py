@@ -84,7 +84,7 @@ _WORDS: dict[Failure, tuple[str, str]] = {
         "the result is larger than Spark's driver may take",
         "give the driver more memory (spark.driver.memory, spark.driver.maxResultSize), or use fewer columns",
     ),
-    Failure.INTERRUPTED: ("it was interrupted", "run it again"),
+    Failure.INTERRUPTED: ("the query was ended before it was done", "run it again, or ask for a longer limit on time"),
 }
 
 #: PostgreSQL's codes, and those of every database that follows the standard, by their beginning.
@@ -129,7 +129,7 @@ _TEXTS: tuple[tuple[str, Failure], ...] = (
     (r"database .* does not exist|unknown database", Failure.NO_DATABASE),
     (r"connection refused|could not translate host|name or service not known|no such host|timed out|"
      r"timeout expired|no route to host|network is unreachable|failed to resolve|can't connect|"
-     r"is the server running|could not connect|connection is bad|too many clients", Failure.UNREACHABLE),
+     r"is the server running|could not connect|too many clients", Failure.UNREACHABLE),
     (r"server closed the connection|terminating connection|connection reset|connection (was|has been|is) "
      r"(closed|lost)|broken pipe|lost connection|gone away|Py4JNetworkError|Answer from Java side is empty|"
      r"SparkContext was shut down|stopped SparkContext", Failure.LOST),
@@ -147,7 +147,8 @@ _TEXTS: tuple[tuple[str, Failure], ...] = (
      Failure.RANGE),
     (r"CAST_INVALID_INPUT|could not convert|CONVERSION|CANNOT_PARSE|invalid input syntax|could not decode|"
      r"invalid (unicode|utf-?8)|tried to convert|Conversion failed", Failure.VALUE),
-    (r"DATATYPE_MISMATCH|UNSUPPORTED_|no function matches|cannot cast|operator does not exist|not implemented|"
+    (r"DATATYPE_MISMATCH|PARQUET_TYPE|illegal parquet type|"
+     r"UNSUPPORTED_|no function matches|cannot cast|operator does not exist|not implemented|"
      r"no such function", Failure.TYPE),
     (r"interrupted|cancelled|canceled", Failure.INTERRUPTED),
 )  # fmt: skip

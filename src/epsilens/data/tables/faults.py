@@ -7,11 +7,12 @@
 from __future__ import annotations
 
 import mmap
-import re
 from enum import StrEnum
 from pathlib import Path
 
 from ...errors import InputError
+from .failures import Failure, failure_of
+from .memory import no_disk, no_memory
 
 __all__ = ["Fault", "failed", "line_at", "refused"]
 
@@ -120,18 +121,11 @@ def refused(
 
 def failed(path: str, error: BaseException, folder: Path) -> InputError:
     """What is said when it was not the file's fault, without the words of the engine, which quotes cells."""
-    text = f"{type(error).__name__} {error}"
-    if re.search("no space left|max_temp_directory_size|could not write all bytes|disk quota", text, re.IGNORECASE):
-        return InputError(
-            f"table is {path!r}: the disk of {str(folder)!r} is full, where a copy of the table is kept while it is "
-            "read: free about as much space as the file takes, or set TMPDIR to a folder with more",
-            parameter="table",
-        )
-    if re.search("out ?of ?memory", text, re.IGNORECASE):
-        return InputError(
-            f"table is {path!r}: it outgrows the memory DuckDB may use: give it more, or fewer columns",
-            parameter="table",
-        )
+    kind = failure_of(error)
+    if kind is Failure.DISK:
+        return no_disk(folder.parent)
+    if kind is Failure.MEMORY:
+        return no_memory()
     if isinstance(error, PermissionError):
         return InputError(f"table is {path!r}: the file may not be read: change its permissions", parameter="table")
     return refused(path, Fault.OTHER)

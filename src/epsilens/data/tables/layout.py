@@ -11,13 +11,14 @@ line, and never read as something else.
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from .faults import Fault, refused
 
@@ -84,9 +85,10 @@ def layout(head: str, *, whole: bool, name: str) -> Layout:
 
 def rows_in(text: str, found: Layout) -> Iterator[list[str]]:
     """The fields of the rows below the header, as Python's csv module reads them; what it cannot read ends them."""
-    for row in _rows(text.removeprefix("\ufeff"), found.separator, found.escape):
-        if row.number > found.skip:
-            yield [field.strip() for field in row.fields] if found.padded else row.fields
+    with contextlib.suppress(csv.Error):
+        for row in _rows(text.removeprefix("\ufeff"), found.separator, found.escape):
+            if row.number > found.skip:
+                yield [field.strip() for field in row.fields] if found.padded else row.fields
 
 
 def _rows(text: str, separator: str, escape: str, first: int = 1) -> Iterator[_Row]:
@@ -105,8 +107,6 @@ def _rows(text: str, separator: str, escape: str, first: int = 1) -> Iterator[_R
             if fields:
                 yield _Row(fields, line, number)
             line = reader.line_num + first
-    except csv.Error:
-        return  # the last row is cut off, or DuckDB will say what is wrong with it
     finally:
         csv.field_size_limit(before)
 
@@ -115,11 +115,12 @@ def _tried(
     separator: str, text: str, whole: bool, first: int
 ) -> tuple[tuple[int, float], str, str, list[_Row], int] | None:
     """How well a separator fits, the way quotes are written, the rows and which of them names the columns."""
-    escape, rows = '"', _some(text, separator, '"', whole, first)
-    if '\\"' in text:
-        other = _some(text, separator, "\\", whole, first)
-        if len(other) > len(rows):
-            escape, rows = "\\", other
+    escape = '"'
+    rows, good = _some(text, separator, escape, whole, first)
+    if not good and '\\"' in text:
+        others, good = _some(text, separator, "\\", whole, first)
+        if good:
+            escape, rows = "\\", others
     if not rows:
         return None
     widths = Counter(len(row.fields) for row in rows)
@@ -130,13 +131,18 @@ def _tried(
     return (rank, widths[width] / len(rows) * (1 - 1 / width)), separator, escape, rows, header
 
 
-def _some(text: str, separator: str, escape: str, whole: bool, first: int) -> list[_Row]:
-    rows = []
-    for row in _rows(text, separator, escape, first):
-        rows.append(row)
-        if len(rows) > _ROWS:
-            break
-    return rows if whole or len(rows) < 2 else rows[:-1]
+def _some(text: str, separator: str, escape: str, whole: bool, first: int) -> tuple[list[_Row], bool]:
+    """The first rows, and whether all of them could be read and are equally long."""
+    rows: list[_Row] = []
+    good = True
+    try:
+        for row in islice(_rows(text, separator, escape, first), _ROWS):
+            rows.append(row)
+    except csv.Error:  # DuckDB will say what is wrong with it; unless it is only cut off
+        good = not whole
+    if not whole and len(rows) > 1:
+        rows.pop()
+    return rows, good and len({len(row.fields) for row in rows}) == 1
 
 
 def _header(rows: list[_Row], width: int) -> int:

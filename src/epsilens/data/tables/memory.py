@@ -62,6 +62,7 @@ class Memory:
             "memory_limit": f"{self.engine}B",
             "temp_directory": str(folder),
             "threads": self.threads,
+            "enable_progress_bar": False,  # it would write over our own
             "preserve_insertion_order": False,  # the order of rows means nothing here, and keeping it costs memory
         }
 

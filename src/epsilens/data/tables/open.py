@@ -156,6 +156,8 @@ def _read(source: Source, engine: Engine, files: Files | None) -> tuple[Any, str
 
 def _files_on(path: str, engine: Engine) -> Files | None:
     """The files of a path where an engine was given; None if it is the name of one of the engine's tables."""
+    if "/" not in path and path in engine.tables():
+        return None  # whatever lies in the folder where the command runs
     try:
         return files_at(path)
     except InputError:

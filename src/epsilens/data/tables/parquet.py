@@ -82,7 +82,7 @@ def _columns(files: Files, name: str) -> tuple[list[str], bool]:
                 parameter="table",
             )
         for column, kind in zip(schema.names, schema.types, strict=True):
-            alike = alike and kind == first[column]
+            alike = alike and _stored(kind, pa) == _stored(first[column], pa)
             if _family(kind, pa) != _family(first[column], pa) and not _either_empty(kind, first[column], pa):
                 raise InputError(
                     f"table is {name!r}: {Path(path).name} and {Path(files.paths[0]).name} store {column!r} as {kind} "
@@ -98,16 +98,19 @@ def _either_empty(one: Any, other: Any, pa: Any) -> bool:
     return bool(pa.types.is_null(one) or pa.types.is_null(other))
 
 
-def _family(kind: Any, pa: Any) -> str:
-    types = pa.types
-    if types.is_dictionary(kind):
+def _stored(kind: Any, pa: Any) -> Any:
+    """The type in the file, whatever it was in the memory it came from."""
+    if pa.types.is_dictionary(kind):
         kind = kind.value_type
+    return pa.string() if pa.types.is_large_string(kind) else kind
+
+
+def _family(kind: Any, pa: Any) -> str:
+    types, kind = pa.types, _stored(kind, pa)
     if types.is_integer(kind):
         return "whole number"
     if types.is_floating(kind):
         return "number"
-    if types.is_string(kind) or types.is_large_string(kind):
-        return "text"
     return "moment" if types.is_timestamp(kind) else str(kind)
 
 

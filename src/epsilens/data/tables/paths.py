@@ -116,8 +116,13 @@ def _of_folder(path: str) -> Files:
     """The Parquet files below a folder, or else the text files in it."""
     found: list[str] = []
     texts: list[str] = []
-    for folder, inside, names in os.walk(path, onerror=_unreadable):
+    seen: set[str] = set()
+    for folder, inside, names in os.walk(path, onerror=_unreadable, followlinks=True):
         inside[:] = sorted(d for d in inside if not d.startswith(_NOTES))
+        if os.path.realpath(folder) in seen:  # a link back to a folder above
+            inside.clear()
+            continue
+        seen.add(os.path.realpath(folder))
         for name in sorted(names):
             kinds = ((found, PARQUET), (texts, CSV if os.path.samefile(folder, path) else ()))
             for kept, endings in kinds:

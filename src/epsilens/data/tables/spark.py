@@ -33,24 +33,36 @@ _SETTINGS = {
 }
 #: What Ibis sets on any session it is given.
 _CHANGED = ("spark.sql.session.timeZone", "spark.sql.mapKeyDedupPolicy")
+#: Where pyspark and py4j log.
+_LOGGERS = ("py4j.clientserver", "py4j.java_gateway", "DataFrameQueryContextLogger", "SQLQueryContextLogger")
 _JAVA = "install Java 17 or newer, or use engine='duckdb'"
 
 
 @contextmanager
 def hushed() -> Iterator[None]:
     """No warnings and no logs of pyspark: it warns of every pandas 3, and logs errors with the values in them."""
-    loggers = [logging.getLogger(name) for name in ("py4j", "pyspark", "SQLQueryContextLogger")]
+    loggers = [logging.getLogger(name) for name in _LOGGERS]
     before = [each.disabled for each in loggers]
+    root, others = logging.getLogger(), _Others()
     with warnings.catch_warnings():
         for kind in (FutureWarning, DeprecationWarning, ResourceWarning, UserWarning):
             warnings.simplefilter("ignore", kind)
         for each in loggers:
             each.disabled = True
+        root.addFilter(others)
         try:
             yield
         finally:
+            root.removeFilter(others)
             for each, was in zip(loggers, before, strict=True):
                 each.disabled = was
+
+
+class _Others(logging.Filter):
+    """Lets pass what others say: py4j tells of an interrupt, with all its lines, in nobody's name."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return f"{os.sep}py4j{os.sep}" not in record.pathname
 
 
 def is_spark_frame(data: Any) -> bool:

@@ -29,13 +29,14 @@ _FAST = frozenset(
     {"duckdb", "pyspark", "clickhouse", "snowflake", "bigquery", "databricks", "trino", "athena", "datafusion"}
 )
 _COUNTED = 120  # columns in one query
-_MATCHED = 30
-_FEW = 5_000  # values that may be counted exactly
-#: Counts of cells in one 64-bit sum, and the bits of each: more than the rows that are looked at.
-_PACKED, _BITS = 3, 21
-_TOP = 1 << 62
-_WORDS = {"nothing": NOTHING, "answers": ANSWERS}
-_PARTS = -(-len(Label) // _PACKED)
+_MATCHED = 60
+_FEW = 20_000  # values so few that all rows may be looked at
+_CATEGORIES = 1_000  # values whose spelling is compared
+#: All words for nothing, each in a place of its own, so that its place in this text says which it is.
+_WORDS = (*NOTHING, *ANSWERS)
+_WIDTH = max(map(len, _WORDS)) + 2
+_PLACES = "".join(f"|{word.lower()}".ljust(_WIDTH, "|") for word in _WORDS)
+_FIRST_WORD = 100
 
 
 @dataclass(frozen=True)
@@ -144,6 +145,8 @@ def _counted(opened: OpenTable, names: list[str], cheap: bool) -> tuple[int, dic
         for i in range(len(batch)):
             column = table[f"c{i}"]
             wanted |= {f"d{i}": column.approx_nunique(), f"f{i}": column.count()}
+            if not column.type().is_boolean():
+                wanted[f"s{i}"] = column.min() != column.max()
             if column.type().is_integer():
                 tenth = need_ibis().ifelse(column % 10 == 0, 1, 0)
                 wanted |= {f"a{i}": column.min(), f"b{i}": column.max(), f"t{i}": tenth.sum()}
@@ -152,7 +155,8 @@ def _counted(opened: OpenTable, names: list[str], cheap: bool) -> tuple[int, dic
         scale = 1.0 if most is None else rows / most
         for i, name in enumerate(batch):
             filled = min(round((got[f"f{i}"] or 0) * scale), rows)
-            distinct = min(int(got[f"d{i}"] or 0), filled)
+            # The count of values is approximate; whether there are two is not.
+            distinct = min(max(int(got[f"d{i}"] or 0), 2 if got.get(f"s{i}") else 0), filled)
             serial = _is_serial(
                 distinct, got.get(f"a{i}"), got.get(f"b{i}"), int(got.get(f"t{i}") or 0) / max(got[f"f{i}"] or 0, 1)
             )
@@ -183,63 +187,54 @@ def _labelled(opened: OpenTable, shapes: dict[str, Shape], most: int) -> dict[st
     """
     made = {}
     for batch in _batches(list(shapes), _MATCHED):
-        parts = [_looked(opened.table[name], i, shapes[name], most) for i, name in enumerate(batch)]
-        union = parts[0] if len(parts) == 1 else parts[0].union(*parts[1:])
-        for got in opened.engine.fetch(union).to_pylist():
-            name = batch[got["i"]]
-            counts = _unpacked([int(got[f"n{part}"] or 0) for part in range(_PARTS)])
-            nothing = counts.pop(Label.EMPTY) + counts.pop(Label.NOTHING)
-            held = sum(counts.values())
-            masks = [(words, int(got[mask] or 0)) for mask, words in _WORDS.items()]
-            made[name] = replace(
-                shapes[name],
-                labels={label: n / held for label, n in counts.items() if n},
-                nothing=nothing / (nothing + held) if nothing else 0.0,
-                length=int(got["length"] or 0) / max(nothing + held, 1),
-                words=tuple(word for words, mask in masks for j, word in enumerate(words) if mask & (_TOP >> j)),
-                spellings=max(int(got["stored"] or 0) - int(got["folded"] or 0), 0),
-            )
+        found = opened.engine.fetch(_looked(opened.table, {name: shapes[name] for name in batch}, most)).to_pylist()
+        for i, name in enumerate(batch):
+            made[name] = _told(shapes[name], [row for row in found if row["i"] == i])
     return made
 
 
-def _looked(column: Any, place: int, shape: Shape, most: int) -> Any:
-    """One row about one column. A column of many values shows what it is in fewer rows."""
+def _looked(table: Any, shapes: dict[str, Shape], most: int) -> Any:
+    """A row for each label, and for each word for nothing, that a column has."""
     ibis = need_ibis()
-    few = shape.distinct <= _FEW
-    limit = _MOST_ROWS if few else most
-    cells = column.as_table().rename(s=column.get_name()).limit(limit)
-    values = cells.filter(cells["s"].notnull()).group_by("s").agg(n=ibis._.count())
-    both = values.mutate(r=values["s"])
-    both = as_read(both, {"r": Form(As.CATEGORY)}) if few else both.mutate(r=both["s"].strip().lower())
+    parts = []
+    for i, (name, shape) in enumerate(shapes.items()):
+        # Many values show what they are in fewer rows.
+        cells = table.select(s=table[name]).limit(_MOST_ROWS if shape.distinct <= _FEW else most)
+        cells = cells.filter(cells["s"].notnull())
+        parts.append(cells.select("s", i=ibis.literal(i, "int64"), few=ibis.literal(shape.distinct <= _CATEGORIES)))
+    cells = parts[0].union(*parts[1:]) if len(parts) > 1 else parts[0]
+    values = cells.group_by("i", "few", "s").agg(n=cells.count())
+    folded = as_read(values.mutate(r=values["s"]), {"r": Form(As.CATEGORY)})
+    both = folded.mutate(r=ibis.ifelse(folded["few"], folded["r"], folded["s"].strip().lower()))
     both = both.mutate(k=label_of(both["s"]), length=both["s"].length() * both["n"])
-    # The limit keeps engines from computing a label once for each time it is used.
-    both = both.limit(limit)
-    wanted = {f"n{part}": _packed(both["k"], both["n"], part) for part in range(_PARTS)}
-    wanted["length"] = both["length"].sum()
-    nothing = both["k"].isin([Label.NOTHING.value, Label.ANSWER.value])
-    for mask, words in _WORDS.items():
-        wanted[mask] = ibis.ifelse(nothing, _mask(both["r"], words), ibis.literal(0, "int64")).bit_or()
-    # A cell of blanks is nothing in the reading, and no spelling of another value.
-    wanted["stored"] = both["r"].count()
-    wanted["folded"] = both["r"].nunique() if few else both["r"].count()
-    return both.aggregate(**wanted).mutate(i=ibis.literal(place, "int64"))
+    at = ibis.literal(_PLACES).find(ibis.literal("|") + both["r"] + "|")
+    word = both["k"].isin([Label.NOTHING.value, Label.ANSWER.value]) & (at >= 0)
+    both = both.mutate(k=ibis.ifelse(word, (at // _WIDTH).cast("int64") + _FIRST_WORD, both["k"].cast("int64")))
+    return both.group_by("i", "few", "k").agg(
+        n=both["n"].sum(), length=both["length"].sum(), stored=both["r"].count(), folded=both["r"].nunique()
+    )
 
 
-def _packed(label: Any, rows: Any, part: int) -> Any:
-    """How many rows have each of three labels, in one sum: a query of hundreds of sums is slow on every engine."""
-    weights = [(label == part * _PACKED + j, rows * (1 << (_BITS * j))) for j in range(_PACKED)]
-    return need_ibis().cases(*weights, else_=0).sum()
-
-
-def _unpacked(sums: list[int]) -> dict[Label, int]:
-    return {label: sums[label // _PACKED] >> (_BITS * (label % _PACKED)) & ((1 << _BITS) - 1) for label in Label}
-
-
-def _mask(cell: Any, words: tuple[str, ...]) -> Any:
-    """A number whose one bit says which of the words the cell is, 0 for none: found by its place in all of them."""
-    ibis = need_ibis()
-    width = max(map(len, words)) + 2
-    places = ibis.literal("".join(f"|{word.lower()}".ljust(width, "|") for word in words))
-    place = places.find(ibis.literal("|") + cell + "|")
-    # From the top bit down: a literal that needs 64 bits has them on every engine.
-    return ibis.ifelse(place >= 0, ibis.literal(_TOP) >> (place // width).cast("int32"), ibis.literal(0, "int64"))
+def _told(shape: Shape, found: list[dict[str, Any]]) -> Shape:
+    words = tuple(_WORDS[k - _FIRST_WORD] for k in sorted(row["k"] for row in found) if k >= _FIRST_WORD)
+    distinct = shape.distinct
+    if shape.filled <= _MOST_ROWS and found and found[0]["few"]:  # all were looked at: an exact count
+        held = [row for row in found if row["k"] not in (Label.EMPTY, Label.NOTHING)]
+        distinct = sum(row["stored"] if row["k"] < _FIRST_WORD else row["folded"] for row in held)
+    counts = dict.fromkeys(Label, 0)
+    for row in found:
+        k = row["k"]
+        label = Label(k) if k < _FIRST_WORD else Label.NOTHING if _WORDS[k - _FIRST_WORD] in NOTHING else Label.ANSWER
+        counts[label] += int(row["n"])
+    nothing = counts.pop(Label.EMPTY) + counts.pop(Label.NOTHING)
+    filled = sum(counts.values())
+    return replace(
+        shape,
+        distinct=distinct,
+        labels={label: n / filled for label, n in counts.items() if n},
+        nothing=nothing / (nothing + filled) if nothing else 0.0,
+        length=sum(int(row["length"]) for row in found) / max(nothing + filled, 1),
+        words=words,
+        # A cell of blanks is nothing in the reading, and no spelling of another value.
+        spellings=sum(row["stored"] - row["folded"] for row in found if row["few"] and row["k"] < _FIRST_WORD),
+    )

@@ -171,7 +171,7 @@
   };
   const restore = () => {
     const kept = form && history.state && history.state.plan;
-    if (!kept || wrong) return;
+    if (!kept) return;
     for (const rows of all("[data-rows]", form).sort((a, b) => a.contains(b) ? -1 : 1)) grow(rows, kept);
     for (const rows of all("[data-rows]", form)) grow(rows, kept);
     const values = new Map();
