@@ -34,7 +34,7 @@ def test_a_session_is_left_as_it_was(spark: Any, tmp_path: Path) -> None:
 
     session = SparkSession.getActiveSession()
     assert session is not None
-    frame = session.createDataFrame([("a", 1), ("b", 2), ("b", 2)], "site string, age int")
+    frame = session.sql("SELECT * FROM VALUES ('a', 1), ('b', 2), ('b', 2) AS t(site, age)")
     frame.createOrReplaceTempView("mine")
     folder = tmp_path / "star*, %41" / "month=01"
     folder.mkdir(parents=True)
@@ -69,7 +69,7 @@ def test_no_cell_in_its_messages(spark: Any, capfd: pytest.CaptureFixture[str], 
 
     session = SparkSession.getActiveSession()
     assert session is not None
-    frame = session.createDataFrame([(MARK, 2**63 - 1)], "v string, n long")
+    frame = session.sql(f"SELECT * FROM VALUES ('{MARK}', {2**63 - 1}L) AS t(v, n)")
     for trouble, words in (("CAST(v AS INT) AS x", "does not fit"), ("n + 1 AS x", "too large")):
         with pytest.raises(InputError, match=words) as error:
             scan(frame.selectExpr(trouble), ["x"])
