@@ -11,8 +11,9 @@ import pytest
 
 from epsilens.data.tables.open import open_table
 from epsilens.data.understanding.names import meaning
-from epsilens.data.understanding.owners import Owner, Owners, owner_like, owners_of
+from epsilens.data.understanding.owners import Owners, owner_like, owners_of
 from epsilens.data.understanding.shapes import shapes_of
+from epsilens.data.understanding.understood import Owner
 
 DICE = random.Random(7)
 ROWS = 240
