@@ -145,7 +145,7 @@ def _counted(opened: OpenTable, names: list[str], cheap: bool) -> tuple[int, dic
         for i in range(len(batch)):
             column = table[f"c{i}"]
             wanted |= {f"d{i}": column.approx_nunique(), f"f{i}": column.count()}
-            if not column.type().is_boolean():
+            if not (column.type().is_boolean() or column.type().is_string()):  # text is counted again
                 wanted[f"s{i}"] = column.min() != column.max()
             if column.type().is_integer():
                 tenth = need_ibis().ifelse(column % 10 == 0, 1, 0)
