@@ -55,6 +55,7 @@ class _Candidate:
     bare: bool
     steady: float | None = None  # the share of values with several rows whose steady column has one value
     spellings: int = 0
+    coded: bool = False  # P01, P02: names of people, not of groups
 
 
 def owners_of(opened: OpenTable, shapes: Shapes, meanings: dict[str, Meaning | None]) -> Owners:
@@ -145,7 +146,8 @@ def _counted(
     shape = shapes.columns.get(name)
     spellings = shape.spellings if shape is not None else 0
     bare = said is not None and said.bare
-    return _Candidate(owner, min(rank, _PEOPLE - 1) // 2 if half_empty else rank, bare, share, spellings)
+    coded = shape is not None and shape.share(Label.CODE) > 0.9
+    return _Candidate(owner, min(rank, _PEOPLE - 1) // 2 if half_empty else rank, bare, share, spellings, coded)
 
 
 def _says_something(value: Any, engine: str, shape: Shape | None) -> Any:
@@ -167,7 +169,8 @@ def _plausible(candidate: _Candidate, rows: int, unit: Owner | None) -> bool:
     if candidate.bare and owner.values <= 2:
         return rows <= 2 * owner.values
     values = owner.values - candidate.spellings
-    return not candidate.bare or values > _FEW or values * _FEW >= rows
+    people = candidate.coded and candidate.rank > _PEOPLE
+    return not candidate.bare or people or values > _FEW or values * _FEW >= rows
 
 
 def _chosen(candidates: list[_Candidate], rows: int) -> _Candidate | None:

@@ -29,7 +29,7 @@ _FAST = frozenset(
     {"duckdb", "pyspark", "clickhouse", "snowflake", "bigquery", "databricks", "trino", "athena", "datafusion"}
 )
 _COUNTED = 120  # columns in one query
-_MATCHED = 60
+_MATCHED = 20
 _FEW = 20_000  # values so few that all rows may be looked at
 _CATEGORIES = 1_000  # values whose spelling is compared
 #: All words for nothing, each in a place of its own, so that its place in this text says which it is.
