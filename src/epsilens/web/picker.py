@@ -246,6 +246,10 @@ def _leaves(tree: Any, joined: Any) -> list[Any]:
 
 def _row(leaf: Any, families: Families) -> Term:
     """The row of one comparison: the one that becomes the same tree again."""
+    exp = syntax()
+    inner = _bare(leaf.this) if type(leaf) is exp.Not else leaf
+    if type(inner) is exp.Column and families.get(inner.name) is Family.BOOLEAN and not inner.args.get("table"):
+        return Term(str(inner.name), Is.IS, "true" if inner is leaf else "false")
     term = _read(leaf, families)
     try:
         again = parse(_term(term, families), "where")
