@@ -492,8 +492,9 @@ def test_refused_files_say_why_by_the_file(client: Any, text_of: Any, name: str,
 
 
 def test_too_large_by_its_stated_length(client: Any) -> None:
-    page = client.post("/assess", **_upload("p.csv", b"a\n" * 2_000_000))
+    page = followed(client, client.post("/assess", **_upload("p.csv", b"a\n" * 2_000_000)))
     assert page.status_code == 413
+    assert problems(page.text) == ["file"]
     assert "larger than 3 MB" in page.text
 
 
@@ -503,8 +504,8 @@ def test_too_large_while_it_streams(client: Any) -> None:
         for _ in range(50):
             yield b"a" * 100_000
 
-    page = client.post("/assess", content=pieces(), headers={"content-type": "multipart/form-data; boundary=x"})
-    assert page.status_code == 413
+    kind = {"content-type": "multipart/form-data; boundary=x"}
+    assert followed(client, client.post("/assess", content=pieces(), headers=kind)).status_code == 413
     assert client.post("/api/assess", content=b"a" * 1_100_000).status_code == 413
 
 
