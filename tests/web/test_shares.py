@@ -56,7 +56,7 @@ def again() -> Assessment:
 
 @pytest.fixture(scope="module")
 def report(client: Any) -> str:
-    return str(client.get("/assess", params={"yaml": TEXT}).text)
+    return str(followed(client, client.get("/assess", params={"yaml": TEXT})).text)
 
 
 def _hidden(page: str) -> dict[str, str]:

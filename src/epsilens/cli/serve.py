@@ -4,25 +4,18 @@ from __future__ import annotations
 
 import socket
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from ..errors import InputError, MissingExtra
 from .common import emit
 
-if TYPE_CHECKING:
-    import uvicorn
-
 __all__ = ["address_of", "listen", "serve"]
 
 Host = Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Where to listen; this machine only by default.")]
 Port = Annotated[int, typer.Option("--port", metavar="NUMBER", help="0 takes any free port.")]
 Open = Annotated[bool, typer.Option("--open", help="Open the page in a browser.")]
-
-#: What may hold up the end: a connection that says nothing, and requests that are still being answered.
-_KEEP_ALIVE, _GRACE = 20, 5
-_CONNECTIONS = 300
 
 
 def serve(host: Host = "127.0.0.1", port: Port = 8000, open: Open = False) -> None:
@@ -33,12 +26,10 @@ def serve(host: Host = "127.0.0.1", port: Port = 8000, open: Open = False) -> No
     if not 0 <= port <= 65535:
         raise InputError(f"--port is {port}: give a number from 0 to 65535", parameter="port")
     try:
-        import uvicorn
+        import uvicorn  # noqa: F401
     except ImportError as error:
         raise MissingExtra(error.name or "uvicorn", extra="web", purpose="the page") from error
-    from ..web.app import create_app
-    from ..web.connections import Connection
-    from ..web.security import is_loopback
+    from ..web.app import create_app, is_loopback, server_of
 
     host = host.strip().removeprefix("[").removesuffix("]")
     listening = listen(host, port)
@@ -54,34 +45,9 @@ def serve(host: Host = "127.0.0.1", port: Port = 8000, open: Open = False) -> No
             import webbrowser
 
             webbrowser.open(url)
-        app = create_app(host)
-        config = uvicorn.Config(
-            app,
-            log_level="warning",
-            access_log=False,  # addresses carry what people entered
-            server_header=False,
-            http=Connection,
-            limit_concurrency=_CONNECTIONS,
-            timeout_keep_alive=_KEEP_ALIVE,
-            timeout_graceful_shutdown=_GRACE,
-        )
-        _server(config, app).run(sockets=[listening])
+        server_of(create_app(host)).run(sockets=[listening])
     finally:
         listening.close()
-
-
-def _server(config: uvicorn.Config, app: Any) -> uvicorn.Server:
-    """A server that ends uploads and jobs before it waits for what is still being answered."""
-    import uvicorn
-
-    from ..web.app import stop
-
-    class Server(uvicorn.Server):
-        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-            stop(app)
-            await super().shutdown(sockets)
-
-    return Server(config)
 
 
 def address_of(host: str, port: int) -> str:

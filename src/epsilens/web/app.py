@@ -7,7 +7,7 @@ import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import MissingExtra
 
@@ -34,7 +34,10 @@ from .security import Limits, allowed_hosts, is_loopback
 from .uploads import Uploads
 from .workers import Workers
 
-__all__ = ["create_app", "stop"]
+if TYPE_CHECKING:
+    import uvicorn
+
+__all__ = ["create_app", "is_loopback", "server_of", "stop"]
 
 
 def create_app(host: str = "127.0.0.1", limits: Limits | None = None) -> FastAPI:
@@ -82,6 +85,13 @@ def create_app(host: str = "127.0.0.1", limits: Limits | None = None) -> FastAPI
         failed=lambda scope, status, sentence: _answer(Request(dict(scope)), status, sentence, None),
     )
     return app
+
+
+def server_of(app: FastAPI) -> uvicorn.Server:
+    """The server that runs an application, and ends what is under way when it is told to stop."""
+    from .connections import Server  # a page that is asked in-process needs none
+
+    return Server(app, lambda: stop(app))
 
 
 def stop(app: FastAPI) -> None:

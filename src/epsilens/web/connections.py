@@ -1,13 +1,20 @@
-"""Connections that do not come to the point are closed: uvicorn itself waits for the head of a request for ever."""
+"""A server that ends in time: uvicorn itself waits for the head of a request, and for a body, for ever."""
 
 from __future__ import annotations
 
 import asyncio
+import socket
+from collections.abc import Callable
 from typing import Any
 
+import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-__all__ = ["Connection"]
+__all__ = ["Connection", "Server"]
+
+#: Seconds that an idle connection, and at the end requests that are being answered, are waited for.
+_KEEP_ALIVE, _GRACE = 20, 5
+_CONNECTIONS = 300
 
 
 class Connection(H11Protocol):
@@ -50,3 +57,27 @@ class Connection(H11Protocol):
         self._clock = None
         if not self._asked():
             self.transport.close()
+
+
+class Server(uvicorn.Server):
+    """uvicorn with few connections and no access log; ``stop`` is called before it waits for what is being answered."""
+
+    def __init__(self, app: Any, stop: Callable[[], None]) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                http=Connection,
+                log_level="warning",
+                access_log=False,  # addresses carry what people entered
+                server_header=False,
+                limit_concurrency=_CONNECTIONS,
+                timeout_keep_alive=_KEEP_ALIVE,
+                timeout_graceful_shutdown=_GRACE,
+            )
+        )
+        self._stop = stop
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End in order."""
+        self._stop()
+        await super().shutdown(sockets)
