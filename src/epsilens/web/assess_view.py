@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
@@ -68,8 +68,6 @@ class View:
     made: Mapping[str, Any] | None = None
     job: str = ""  # where the report of an upload is kept
     note: str = ""
-    status: int = 200
-    more: dict[str, Any] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -143,7 +141,7 @@ def show(request: Request, view: View) -> Response:
     columns = _columns(view)
     return render(
         "assess.html",
-        view.problem.status if view.problem else view.status,
+        view.problem.status if view.problem else 200,
         view="Assess",
         stylesheets=["page.css", "assessment.css"],
         state=view,
@@ -172,7 +170,6 @@ def show(request: Request, view: View) -> Response:
         example_url=f"/assess?{urlencode({'yaml': EXAMPLES[DEFAULT]})}",
         url=url,
         downloads=_downloads(view, url) if made else [],
-        **view.more,
     )
 
 

@@ -12,7 +12,7 @@ from ..errors import EpsilensError
 from .refused import Refused
 from .uploads import Upload
 
-__all__ = ["Sent", "sent_form", "texts"]
+__all__ = ["Sent", "sent_form", "texts", "wants_json"]
 
 
 @dataclass
@@ -28,6 +28,11 @@ class Sent:
 def texts(entries: Iterable[tuple[str, Any]]) -> dict[str, str]:
     """The entries that say something, with line breaks as we write them."""
     return {k: v.strip().replace("\r\n", "\n") for k, v in entries if isinstance(v, str) and v.strip()}
+
+
+def wants_json(request: Request) -> bool:
+    """Whether a script asks."""
+    return "application/json" in request.headers.get("accept", "")
 
 
 async def sent_form(request: Request, *, need_file: bool = False) -> Sent:
