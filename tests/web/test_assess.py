@@ -13,6 +13,9 @@ import pytest
 
 pytest.importorskip("duckdb", reason="assessing needs epsilens[data]")
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from epsilens.assessment.assessment import assess
 from epsilens.cli.demo import RELEASE
 from epsilens.plan.file import read_release
@@ -409,6 +412,23 @@ def test_the_yaml_follows_the_form(client: Any, visits: Any) -> None:
     assert read_release(file.text) == made
     wrong = client.post("/assess/plan", data={**form, "prior": ["2"]}, headers={"accept": "application/json"})
     assert wrong.json()["field"] == "prior"
+
+
+def test_names_and_values_with_blanks_come_back(client: Any, text_of: Any) -> None:
+    table = pa.table({"My  Age": [i % 60 for i in range(200)], "Site": ["a ", "b"] * 100, "Li\nne": [1, 2] * 100})
+    out = io.BytesIO()
+    pq.write_table(table, out)
+    sent = client.post("/assess/file", files={"file": ("odd.parquet", out.getvalue())})
+    page = followed(client, sent)
+    assert 'value="&#34;a &#34;"' in page.text  # offered as it must be entered
+    form = entries(page.text) | {"quasi": ["My  Age", "Li\r\nne"], "q0_kind": ["count"], "q0_by": [""]}
+    form |= {"q0_where_0_column": ["Li\r\nne"], "q0_where_0_is": ["is"], "q0_where_0_value": ["1"]}
+    form |= {"q0_where_1_column": ["Site"], "q0_where_1_is": ["is"], "q0_where_1_value": ['"a "']}
+    answer = client.post("/assess/plan", data=form, headers={"accept": "application/json"}).json()
+    assert "error" not in answer, answer
+    made = read_release(answer["yaml"])
+    assert made.data.quasi_identifiers == ("My  Age", "Li\nne")
+    assert made.queries[0].count == "\"Li\nne\" = 1 AND Site = 'a '"
 
 
 def test_a_condition_is_typed_or_picked(client: Any, visits: Any) -> None:

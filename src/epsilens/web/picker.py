@@ -25,7 +25,18 @@ from typing import Any
 from ..data.tables.conditions import parse, syntax
 from ..errors import InputError
 
-__all__ = ["COMPARISONS", "MOST_TERMS", "Condition", "Family", "Is", "Term", "condition_of", "family_of", "text_of"]
+__all__ = [
+    "COMPARISONS",
+    "MOST_TERMS",
+    "Condition",
+    "Family",
+    "Is",
+    "Term",
+    "condition_of",
+    "entry_of",
+    "family_of",
+    "text_of",
+]
 
 MOST_TERMS = 12
 
@@ -297,6 +308,17 @@ def _read(leaf: Any, families: Families) -> Term:
     if kind not in signs:
         raise _Unsaid
     return Term(column, signs[kind], _shown(leaf.expression, family))
+
+
+def entry_of(value: str, family: Family) -> str:
+    """A value of a column as it is entered, to be offered beside it.
+
+    >>> [entry_of(value, Family.TEXT) for value in ("a", "b ", "5")], entry_of("True", Family.BOOLEAN)
+    (['a', '"b "', '5'], 'true')
+    """
+    if family in (Family.NUMBER, Family.BOOLEAN):
+        return value.lower()
+    return _shown(syntax().Literal.string(value), family)
 
 
 def _shown(node: Any, family: Family, *, listed: bool = False) -> str:
