@@ -88,6 +88,16 @@ def test_a_plan_before_its_file_is_kept_when_the_file_comes(client: Any, text_of
     assert followed(client, whole).status_code == 200
 
 
+def test_what_follows_a_refused_file_is_kept(client: Any) -> None:
+    """A browser sends the fields of a form in their order, and the file stands first."""
+    parts = [("wanted", "p.csv"), ("file", b"PK\3\4" * 100_000), ("title", "typed"), ("q0_kind", "count")]
+    files = [(k, ("book.xlsx", v) if isinstance(v, bytes) else (None, v)) for k, v in parts]
+    for path in ("/assess/file", "/assess"):
+        page = followed(client, client.post(path, files=files))
+        assert problems(page.text) == ["file"]
+        assert (entries(page.text)["title"], entries(page.text)["q0_kind"]) == (["typed"], ["count"])
+
+
 def test_a_file_that_is_forgotten(client: Any, text_of: Any) -> None:
     page = brought(client)
     form = entries(page.text)
