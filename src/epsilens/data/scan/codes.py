@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..tables.dialect import ones
 from ..tables.engines import Engine, need_ibis
 from .classes import Shape
 
@@ -127,8 +128,11 @@ def _number(column: Any, engine: str = "duckdb") -> Any:
     kind = column.type()
     if kind.is_date() and engine == "duckdb":
         return column.epoch_days()
-    whole = kind.is_integer() and str(kind) != "uint64"
-    return column.cast("int64") if whole or (kind.is_boolean() and engine == "duckdb") else None
+    if kind.is_boolean():
+        return ones(column).cast("int64")
+    if kind.is_integer() and str(kind) != "uint64":
+        return column.cast("int64")
+    return None
 
 
 def _counted(name: str, ends: tuple[int | None, int | None] | None) -> _Column | None:
