@@ -152,7 +152,11 @@ def test_the_oldest_file_makes_room(visit: Any) -> None:
         ("stays.csv", b"x" * 1_000_001, "larger than 1 MB: use the command line"),
         ("stays.csv", b"x" * 3_000_000, "larger than 1 MB: use the command line"),
     ],
-)
+    ids=[
+        "spreadsheet", "named csv", "empty", "parquet named csv", "gzip named csv", "csv named gzip", "csv named parquet",
+        "spss", "zip", "no ending", "turned around", "too large", "far too large",
+    ],
+)  # fmt: skip
 def test_what_is_refused_says_why(visit: Any, text_of: Any, name: str, data: bytes, said: str) -> None:
     script, page = _send(visit, data, name, headers=JSON), followed(visit, _send(visit, data, name))
     assert script.status_code == page.status_code in (413, 422)
