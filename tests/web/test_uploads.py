@@ -153,8 +153,8 @@ def test_the_oldest_file_makes_room(visit: Any) -> None:
         ("stays.csv", b"x" * 3_000_000, "larger than 1 MB: use the command line"),
     ],
     ids=[
-        "spreadsheet", "named csv", "empty", "parquet named csv", "gzip named csv", "csv named gzip", "csv named parquet",
-        "spss", "zip", "no ending", "turned around", "too large", "far too large",
+        "spreadsheet", "named csv", "empty", "parquet named csv", "gzip named csv", "csv named gzip",
+        "csv named parquet", "spss", "zip", "no ending", "turned around", "too large", "far too large",
     ],
 )  # fmt: skip
 def test_what_is_refused_says_why(visit: Any, text_of: Any, name: str, data: bytes, said: str) -> None:
