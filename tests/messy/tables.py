@@ -1,0 +1,28 @@
+"""The messy tables by name: each function writes one into a folder, the same every time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.messy import bundled, health, money, public
+
+__all__ = ["TABLES"]
+
+TABLES: dict[str, Callable[[Path], Path]] = {
+    "hospital": health.hospital,
+    "clinic": health.clinic,
+    "trial": health.trial,
+    "phones": health.phones,
+    "shop": money.shop,
+    "payroll": money.payroll,
+    "loans": money.loans,
+    "school": public.school,
+    "survey": public.survey,
+    "panel": public.panel,
+    "gym": public.gym,
+    "census": public.census,
+    "reserved": public.reserved,
+    "insurance": bundled.insurance,
+    "labour": bundled.labour,
+}
