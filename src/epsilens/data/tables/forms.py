@@ -1,15 +1,37 @@
-"""How the text of a column is to be read: as numbers, dates, categories; what a plan says under ``read``.
+r"""How the text of a column is to be read: as numbers, dates, categories; what a plan says under ``read``.
 
 A form is part of the plan: it says which texts are the same group and which are no value at all, and both change
-answers.
+answers. Each is a function of one cell, the same on every engine:
+
+* a *number*: currency and percent signs, blanks and apostrophes fall away, digits may be grouped, ``(12)`` and ``12-``
+  are negative; what is left must be a number to the last sign, or the cell counts as empty;
+* a *date* becomes text as ``2024-12-31``, which sorts and compares as dates do; what stands after it, a time say, falls
+  away; of years in two digits those up to 30 are after 2000;
+* a *category* in small letters and a *code* in capitals, blanks at the ends gone and one blank inside for many;
+* *text* as it stands: numbers that are names, say.
+
+>>> from .open import open_table
+>>> table = {"cost": ["8,841.70", "n/a", "(12)"], "ward": ["Eye ", "eye", "EAR"], "day": ["31/12/2023", "1/2/24", ""]}
+>>> forms = {
+...     "cost": Form(As.NUMBER, empty=("N/A",)), "ward": Form(As.CATEGORY), "day": Form(As.DATE, order=Order.DAY_FIRST)
+... }
+>>> with open_table(table) as opened:
+...     opened.engine.fetch(as_read(opened.table, forms)).to_pydict()
+{'cost': [8841.7, None, -12.0], 'ward': ['eye', 'eye', 'ear'], 'day': ['2023-12-31', '2024-02-01', None]}
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
-__all__ = ["As", "Form", "Order"]
+from ...errors import InputError
+from .columns import column_of
+from .engines import need_ibis
+
+__all__ = ["As", "Form", "Order", "as_read", "fold", "unread"]
 
 
 class As(StrEnum):
@@ -17,8 +39,9 @@ class As(StrEnum):
 
     NUMBER = "number"
     DATE = "date"
-    CATEGORY = "category"  # capitals and blanks do not count
-    TEXT = "text"  # as it stands: a number that is a name, say
+    CATEGORY = "category"
+    CODE = "code"
+    TEXT = "text"
 
 
 class Order(StrEnum):
@@ -41,3 +64,157 @@ class Form:
     decimal: str = "."
     order: Order = Order.YEAR_FIRST
     empty: tuple[str, ...] = ()
+
+
+#: Blanks of all kinds that tables have. Spelt out: engines disagree on what a class of characters holds.
+_BLANK = " \t\n\r\x0b\x0c\u00a0\u202f\u2007\ufeff"
+_MONEY = r"€$£¥₹₽₺₩%'’"
+_WORDS = "EUR|USD|GBP|CHF|JPY|CAD|AUD|SEK|NOK|DKK|PLN|CZK|INR|kr[.]?|zł|Fr[.]|Rs[.]?"
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_YEAR, _MONTH, _DAY = "([0-9]{4}|[0-9]{2})", "(0?[1-9]|1[0-2])", "(0?[1-9]|[12][0-9]|3[01])"
+_BETWEEN, _AFTER = "[-/., ]+", "([Tt ,].*)?$"
+#: For each order the pattern, and which of its parts are year, month and day.
+_DATES = {
+    Order.YEAR_FIRST: (f"^([0-9]{{4}}){_BETWEEN}{_MONTH}{_BETWEEN}{_DAY}{_AFTER}", (1, 2, 3)),
+    Order.DAY_FIRST: (f"^{_DAY}{_BETWEEN}{_MONTH}{_BETWEEN}{_YEAR}{_AFTER}", (3, 2, 1)),
+    Order.MONTH_FIRST: (f"^{_MONTH}{_BETWEEN}{_DAY}{_BETWEEN}{_YEAR}{_AFTER}", (3, 1, 2)),
+}
+#: Capitals beyond A–Z whose small letter is one character: servers with a plain locale know none of them.
+_CAPITALS = "".join(c for c in map(chr, range(0xC0, 0x530)) if c.lower() != c and len(c.lower()) == 1)
+_SMALL = _CAPITALS.lower()
+
+
+def as_read(table: Any, forms: Mapping[str, Form], role: str = "read") -> Any:
+    """The table with these columns read as their forms say."""
+    return table.mutate(**{name: _read(column_of(table, name, role), form) for name, form in forms.items()})
+
+
+def unread(table: Any, forms: Mapping[str, Form]) -> Any:
+    """One row that counts, for each column, the values that its form leaves out though something is recorded."""
+    counts = {}
+    for name, form in forms.items():
+        column = table[name]
+        left = _read(column, form).isnull() & _recorded(column, form)
+        counts[name] = need_ibis().ifelse(left, 1, 0).sum()
+    return table.aggregate(**counts)
+
+
+def fold(text: str, form: Form) -> str:
+    """A text that somebody wrote beside the table, as a column of that form has it.
+
+    >>> fold(" Eye  Ward", Form(As.CATEGORY)), fold("f32.1", Form(As.CODE)), fold("Eye", Form(As.TEXT))
+    ('eye ward', 'F32.1', 'Eye')
+    """
+    if form.kind not in _FOLDED:
+        return text
+    plain = " ".join(text.translate(str.maketrans(dict.fromkeys(_BLANK, " "))).split())
+    return plain.lower() if form.kind is As.CATEGORY else plain.upper()
+
+
+def _read(column: Any, form: Form) -> Any:
+    kind = column.type()
+    if form.kind is As.NUMBER and kind.is_numeric() and not kind.is_boolean():
+        return column
+    if form.kind is As.DATE and (kind.is_date() or kind.is_timestamp()):
+        return column if kind.is_date() else column.date()
+    if not kind.is_string():
+        whole = kind.is_integer() or kind.is_boolean() or kind.is_date()
+        if form.kind in (As.NUMBER, As.DATE) or not whole:
+            raise InputError(
+                f"read has {column.get_name()!r} as {form.kind}, but it is {kind}: leave it out, or read it as "
+                f"{'text' if whole else 'it is'}",
+                parameter="read",
+            )
+        return column.cast("string")
+    return need_ibis().ifelse(_recorded(column, form), _READERS[form.kind](column, form), None)
+
+
+def _recorded(column: Any, form: Form) -> Any:
+    """Whether something is recorded: not nothing, not blanks, none of the words for nothing."""
+    if not column.type().is_string():
+        return column.notnull()
+    text = _lower(_plain(column))
+    words = ["", *(_nothing(word) for word in form.empty)]
+    return column.notnull() & ~text.isin(words)
+
+
+def _nothing(word: str) -> str:
+    return fold(word, Form(As.CATEGORY))
+
+
+def _plain(text: Any) -> Any:
+    """The text without blanks at its ends, and one blank inside for many."""
+    return text.re_replace(f"[{_BLANK}]+", " ").re_replace("^ | $", "")
+
+
+def _number(column: Any, form: Form) -> Any:
+    ibis = need_ibis()
+    text = _plain(column)
+    grouping = "," if form.decimal == "." else "."
+    point = f"[{form.decimal}]"
+    bare = text.re_replace(f"[{_BLANK}{_MONEY}]|{_WORDS}", "").replace("−", "-")
+    digits = f"([0-9]+|[0-9]{{1,3}}([{grouping}][0-9]{{2,3}})+)({point}[0-9]*)?|{point}[0-9]+"
+    fits = bare.re_search(f"^[(]?[-+]?({digits})([eE][-+]?[0-9]{{1,3}})?[)]?-?$")
+    negative = bare.re_search("^[(]?-|^[(].*[)]$|-$")
+    size = bare.replace(grouping, "").replace(form.decimal, ".").re_replace("^[(]?[-+]?|[)]?-?$", "")
+    # Text that is no number must not reach the cast: on some engines it ends the query, with the cell in the message.
+    value = ibis.ifelse(fits, size, ibis.null("string")).cast("float64")
+    return ibis.ifelse(negative, -value, value)
+
+
+def _date(column: Any, form: Form) -> Any:
+    ibis = need_ibis()
+    text = _in_digits(_plain(column))
+    pattern, places = _DATES[form.order]
+    year, month, day = (text.re_extract(pattern, place) for place in places)
+    after_2000 = year.re_search("^([0-2][0-9]|30)$")
+    century = ibis.ifelse(year.length() == 4, "", ibis.ifelse(after_2000, "20", "19"))
+    iso = century + year + "-" + month.lpad(2, "0") + "-" + day.lpad(2, "0")
+    return ibis.ifelse(text.re_search(pattern), iso, ibis.null("string"))
+
+
+def _in_digits(text: Any) -> Any:
+    """A date whose month has a name, or whose digits have nothing between them, as one of digits and hyphens."""
+    ibis = need_ibis()
+    named = text.lower()
+    for i, month in enumerate(_MONTHS, start=1):
+        named = named.re_replace(f"{month}[a-z]*[.]?", f"{i:02d}")
+    apart = text.substr(0, 4) + "-" + text.substr(4, 2) + "-" + text.substr(6, 2)
+    text = ibis.ifelse(text.re_search("[A-Za-z]"), named, text)
+    return ibis.ifelse(text.re_search("^[0-9]{8}$"), apart, text)
+
+
+def _lower(text: Any) -> Any:
+    return _letters(text.lower(), _CAPITALS, _SMALL, str.lower)
+
+
+def _upper(text: Any) -> Any:
+    return _letters(text.upper(), _SMALL, _CAPITALS, str.upper)
+
+
+def _letters(text: Any, before: str, after: str, python: Callable[[str], str]) -> Any:
+    """The letters that the engine's own function may leave as they are."""
+    try:
+        engine = text.get_backend().name
+    except Exception:  # an expression that is bound to no engine yet
+        return text
+    if engine == "postgres":  # its locale decides
+        return text.translate(before, after)
+    if engine == "sqlite":  # knows A–Z alone
+
+        @need_ibis().udf.scalar.python(name=f"epsilens_{python.__name__}", signature=((str,), str))  # type: ignore[untyped-decorator]
+        def letters(value: str) -> str:
+            return python(value)
+
+        return letters(text)
+    return text
+
+
+_READERS: dict[As, Callable[[Any, Form], Any]] = {
+    As.NUMBER: _number,
+    As.DATE: _date,
+    As.CATEGORY: lambda column, form: _lower(_plain(column)),
+    As.CODE: lambda column, form: _upper(_plain(column)),
+    As.TEXT: lambda column, form: column,
+}
+_FOLDED = (As.CATEGORY, As.CODE)

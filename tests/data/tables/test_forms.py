@@ -1,0 +1,111 @@
+"""Forms read cells as a person would, the same on every engine."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from epsilens.data.tables.forms import As, Form, Order, as_read, fold, unread
+from epsilens.data.tables.open import open_table
+from epsilens.errors import InputError
+
+POINT = {
+    "8,841.70": 8841.70, "12": 12.0, " 12 ": 12.0, "-3.5": -3.5, "+3.5": 3.5, "(1,200.50)": -1200.5, "12-": -12.0,
+    "$1,234": 1234.0, "€ 12.50": 12.5, "12.5 %": 12.5, "1 234 567.8": 1234567.8, "1'000.5": 1000.5, ".5": 0.5,
+    "5.": 5.0, "1e3": 1000.0, "2.5E-2": 0.025, "1,00,000": 100000.0, "−7": -7.0, "USD 12": 12.0, "0012": 12.0,
+    "\u00a01\u202f234\u00a0": 1234.0,
+    "12abc": None, "1,2": None, "1.2.3": None, "--5": None, "five": None, "12/5": None, "": None, "   ": None,
+    "N/A": None, "n/a": None, "1,234,5": None, "nan": None, "inf": None, "0x10": None, "1_000": None,
+}  # fmt: skip
+COMMA = {
+    "8.841,70": 8841.70, "12,5": 12.5, "-3,5": -3.5, "1.234": 1234.0, "1 234,5": 1234.5, "€ 1.234,50": 1234.5,
+    "12": 12.0, ",5": 0.5, "1.2": None, "1,2,3": None, "abc": None,
+}  # fmt: skip
+DATES = {
+    Order.DAY_FIRST: {
+        "31/12/2023": "2023-12-31", "1.2.2024": "2024-02-01", "01-02-99": "1999-02-01", "5/6/30": "2030-06-05",
+        "5/6/31": "1931-06-05", "31/12/2023 10:15": "2023-12-31", "12-Jan-2024": "2024-01-12",
+        "3 February 2021": "2021-02-03", "13/13/2020": None, "32/1/2020": None, "2023-12-31": None, "x": None,
+    },
+    Order.MONTH_FIRST: {
+        "12/31/2023": "2023-12-31", "1/2/2024": "2024-01-02", "Jan 5, 2024": "2024-01-05", "31/12/2023": None,
+    },
+    Order.YEAR_FIRST: {
+        "2023-12-31": "2023-12-31", "2023/1/5": "2023-01-05", "20231231": "2023-12-31",
+        "2023-12-31T10:00:00Z": "2023-12-31", "2023-12-31 10:00": "2023-12-31", "1/2/2024": None, "20231301": None,
+    },
+}  # fmt: skip
+WORDS = {
+    "Cardiology": "cardiology", " cardiology ": "cardiology", "CARDIOLOGY": "cardiology", "Eye  Ward": "eye ward",
+    "ÉCOLE": "école", "Ünal": "ünal", "Ωmega": "ωmega", "Жук": "жук", "": None, "N/A": None, "0123": "0123",
+}  # fmt: skip
+
+
+def read(engine: str, values: list[str | None], form: Form) -> list[Any]:
+    import ibis
+    import pyarrow as pa
+
+    rows = pa.table({"i": list(range(len(values))), "x": pa.array(values, pa.string())})
+    if engine == "sqlite":
+        connection = ibis.sqlite.connect()
+        connection.con.execute("CREATE TABLE t (i INTEGER, x TEXT)")
+        connection.con.executemany("INSERT INTO t VALUES (?, ?)", list(enumerate(values)))
+        table: Any = connection.table("t")
+    else:
+        table = rows
+    with open_table(table) as opened:
+        got = opened.engine.fetch(as_read(opened.table, {"x": form}).order_by("i"))
+    return list(got["x"].to_pylist())
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "sqlite"])
+@pytest.mark.parametrize(
+    ("expected", "form"),
+    [
+        (POINT, Form(As.NUMBER, empty=("N/A",))),
+        (COMMA, Form(As.NUMBER, decimal=",")),
+        *((expected, Form(As.DATE, order=order)) for order, expected in DATES.items()),
+        (WORDS, Form(As.CATEGORY, empty=("n/a",))),
+        ({k: v and v.upper() for k, v in WORDS.items()}, Form(As.CODE, empty=("n/a",))),
+        ({" a  b ": " a  b ", "": None, "N/A": None, "x": "x"}, Form(As.TEXT, empty=("n/a",))),
+    ],
+    ids=["point", "comma", "day", "month", "year", "category", "code", "text"],
+)
+def test_cells(engine: str, expected: dict[str, Any], form: Form) -> None:
+    got = read(engine, [*expected, None], form)
+    assert dict(zip(expected, got, strict=False)) == expected
+    assert got[-1] is None
+
+
+def test_values_left_out_are_counted() -> None:
+    form = Form(As.NUMBER, empty=("N/A",))
+    with open_table({"x": ["1", "n/a", "", " ", None, "abc", "12 or so"], "y": ["a"] * 7}) as opened:
+        got = opened.engine.fetch(unread(opened.table, {"x": form, "y": Form(As.CATEGORY)})).to_pylist()
+    assert got == [{"x": 2, "y": 0}]
+
+
+def test_columns_of_other_types() -> None:
+    import datetime as dt
+
+    table = {"n": [1, None], "x": [1.5, 2.0], "t": [dt.datetime(2024, 1, 31, 10), None], "b": [True, False]}
+    with open_table(table) as opened:
+        forms = {"n": Form(As.CODE), "x": Form(As.NUMBER), "t": Form(As.DATE)}
+        got = opened.engine.fetch(as_read(opened.table, forms)).to_pydict()
+        assert got == {"n": ["1", None], "x": [1.5, 2.0], "t": [dt.date(2024, 1, 31), None], "b": [True, False]}
+        for wrong in ({"x": Form(As.TEXT)}, {"b": Form(As.NUMBER)}, {"n": Form(As.DATE)}, {"z": Form(As.TEXT)}):
+            with pytest.raises(InputError) as error:
+                as_read(opened.table, wrong)
+            assert error.value.parameter == "read"
+
+
+@given(st.lists(st.text(max_size=8), min_size=1, max_size=6))
+def test_what_is_written_beside_the_table_folds_alike(texts: list[str]) -> None:
+    # Letters whose capitals are several characters (ß, ŉ) or none of the usual alphabets are left to the engine.
+    texts = [re.sub(r"[^\x20-\x7eÀ-ÖØ-Þà-öø-þ]", "", text) for text in texts]
+    for kind in (As.CATEGORY, As.CODE):
+        form = Form(kind)
+        assert read("duckdb", list(texts), form) == [fold(text, form) or None for text in texts]
