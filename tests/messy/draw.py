@@ -11,32 +11,11 @@ import numpy as np
 
 __all__ = ["Dice", "spelled", "write_csv"]
 
-_FIRST = [
-    "Anna",
-    "Björn",
-    "Chloé",
-    "Dmitri",
-    "Ewa",
-    "Fatima",
-    "Giulia",
-    "Håkon",
-    "Imre",
-    "Jürgen",
-    "Kofi",
-    "Lucía",
-    "Maeve",
-    "Noor",
-    "Oğuz",
-    "Priya",
-    "Rémy",
-    "Søren",
-]
-_LAST = (
-    "Abernathy Brzęczyk Castellanos Dunkerley Eskildsen Fitzwilliam Grünwald Hjálmarsson Ivanković Joubert Kowalczyk "
-)
-_LAST += (
-    "Lindqvist Mbeki Nakamura O'Rourke Papadopoulos Quispe Rasmussen Szabó Thorvald Ulrichsen Vasquez Whitcombe Ybarra"
-)
+_FIRST = ["Anna", "Björn", "Chloé", "Dmitri", "Ewa", "Fatima", "Giulia", "Håkon", "Imre", "Jürgen", "Kofi", "Lucía"]
+_FIRST += ["Maeve", "Noor", "Oğuz", "Priya", "Rémy", "Søren"]
+_LAST = "Abernathy Brzęczyk Castellanos Dunkerley Eskildsen Fitzwilliam Grünwald Hjálmarsson Ivanković Joubert "
+_LAST += "Kowalczyk Lindqvist Mbeki Nakamura O'Rourke Papadopoulos Quispe Rasmussen Szabó Thorvald Ulrichsen "
+_LAST += "Vasquez Whitcombe Ybarra"
 _SAID = "complained of discomfort|was seen by the night team|asked for a second opinion|felt better after resting"
 _SAID += "|could not be reached by phone|brought along a letter|left before the end|will be contacted next week"
 _WHO = "The lady|The gentleman|A relative|Her neighbour|His employer|The caller|Their carer"

@@ -78,7 +78,7 @@ EXPECTED: dict[str, Expected] = {
             "Postcode": _NAMES,
             "Length of stay": _NUMBER,
             "Total cost": _NUMBER,
-        },  # fmt: skip
+        },
         numbers={"Total cost": decimal_point, "Length of stay": decimal_point},
         dates={"Date of birth": (_DMY, day_first), "Admitted": (_DMY, day_first)},
         words=("Ward", "Sex"),
@@ -98,7 +98,7 @@ EXPECTED: dict[str, Expected] = {
             "Diagnose": _NAMES,
             "Krankenkasse": _NAMES,
             "Betrag in €": _NUMBER,
-        },  # fmt: skip
+        },
         numbers={"Betrag in €": decimal_comma},
         dates={"Geburtsdatum": (_DMY, day_first), "Behandlungsdatum": (_DMY, day_first)},
         words=("Diagnose",),
@@ -122,7 +122,7 @@ EXPECTED: dict[str, Expected] = {
             "weight_kg": _NUMBER,
             "redcap_event_name": _NAMES,
             "hiv_status": _SCALE,
-        },  # fmt: skip
+        },
         numbers={"weight_kg": decimal_point, "cd4_count": decimal_point},
         added_up=("weight_kg", "cd4_count"),
     ),
@@ -177,7 +177,7 @@ EXPECTED: dict[str, Expected] = {
             "AnnualIncome": _NUMBER,
             "FICO": _NUMBER,
             "Defaulted": _NAMES,
-        },  # fmt: skip
+        },
         numbers={"AnnualIncome": decimal_point, "FICO": decimal_point},
         dates={"DOB": (_MDY, month_first), "Originated": (_MDY, month_first)},
         words=("Defaulted",),
@@ -247,7 +247,7 @@ EXPECTED: dict[str, Expected] = {
             "Profession": _NAMES,
             "Commentaire": _EMPTY,
             "Revenu annuel (€)": _NUMBER,
-        },  # fmt: skip
+        },
         numbers={"Revenu annuel (€)": decimal_comma},
         dates={"Date de naissance": (_DMY, day_first)},
         words=("Profession",),
@@ -282,7 +282,7 @@ EXPECTED: dict[str, Expected] = {
             "Remark": _FREE,
             "Drug spend": _NUMBER,
             "Family income ($)": _NUMBER,
-        },  # fmt: skip
+        },
         numbers={"Family income ($)": decimal_point, "Drug spend": decimal_point, "# mental visits": decimal_point},
         words=("Sex",),
         added_up=("Family income ($)", "Drug spend", "# mental visits", "Age (yrs)", "Yrs of education"),
@@ -300,7 +300,7 @@ EXPECTED: dict[str, Expected] = {
             "Hours/week": _NUMBER,
             "Capital gain": _NUMBER,
             "Income class": _NAMES,
-        },  # fmt: skip
+        },
         numbers={"Hours/week": decimal_comma, "Capital gain": decimal_comma, "Age": decimal_point},
         words=(
             "Work class",
@@ -311,7 +311,7 @@ EXPECTED: dict[str, Expected] = {
             "Gender",
             "Country of birth",
             "Income class",
-        ),  # fmt: skip
+        ),
         added_up=("Hours/week", "Capital gain", "Age"),
         file={"delimiter": ";"},
     ),

@@ -83,17 +83,16 @@ def trial(folder: Path) -> Path:
     positive = dice.whole(0, 1, people)
     rows: list[list[object]] = []
     for i in range(people):
-        ticked = [int(boxes[i] == k) for k in range(4)]
-        rows.append(
-            [f"1001-{i + 1}", "baseline_arm_1", "", births[i], sexes[i], *ticked, *[""] * 4, *[0] * 3, "", 2, ""]
-        )
+        name, ticked = f"1001-{i + 1}", [int(boxes[i] == k) for k in range(4)]
+        once = [births[i], sexes[i], *ticked]
+        rows.append([name, "baseline_arm_1", "", *once, "", "", "", "", 0, 0, 0, "", 2, ""])
         first = date(2021, 3, 1) + timedelta(days=dice.whole(0, 200, 1)[0])
         for visit in range(dice.whole(1, 4, 1)[0]):
             weight, cells = round(float(dice.rng.normal(72, 12)), 1), dice.whole(90, 1200, 1)[0]
             events = dice.whole(0, 1, 3)
             said = dice.sayings(1)[0] if sum(events) else ""
-            rows.append([f"1001-{i + 1}", f"month_{3 * visit + 3}_arm_1", 1, "", "", *[0] * 4,
-                         first + timedelta(days=91 * visit), weight, cells, positive[i], *events, said, "", 2])  # fmt: skip
+            found = [first + timedelta(days=91 * visit), weight, cells, positive[i], *events, said]
+            rows.append([name, f"month_{3 * visit + 3}_arm_1", 1, "", "", 0, 0, 0, 0, *found, "", 2])
     return write_csv(folder / "TrialX_DATA_2024-05-02_1131.csv", _TRIAL, rows)
 
 

@@ -19,8 +19,9 @@ def shop(folder: Path) -> Path:
     products = spelled(dice, dice.pick(["Wanderschuh", "Regenjacke", "Stirnlampe", "Zelt 2P", "Kocher"], n))
     spent = [f"€ {x:,.2f}".translate(str.maketrans(",.", ".,")) for x in dice.money(310, n)]
     spent = dice.holes(spent, [""], 0.02)
-    days = [f"{d}T{h:02d}:{m:02d}:07Z" for d, h, m in zip(
-        dice.days(date(2024, 1, 1), date(2024, 6, 30), n), dice.whole(0, 23, n), dice.whole(0, 59, n), strict=True)]  # fmt: skip
+    hours, minutes = dice.whole(0, 23, n), dice.whole(0, 59, n)
+    first = dice.days(date(2024, 1, 1), date(2024, 6, 30), n)
+    days = [f"{d}T{h:02d}:{m:02d}:07Z" for d, h, m in zip(first, hours, minutes, strict=True)]
     news = dice.pick(["yes", "no", "Yes", "NO"], n)
     header = ["order_no", "customer e-mail", "ordered_at", "product", "amount", "country", "newsletter"]
     land = spelled(dice, [lands[i] for i in who])
