@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,6 +17,10 @@ __all__ = ["answers", "folded", "leaked", "owners"]
 
 Row = Mapping[str, Any]
 _TERM = re.compile(r"""\s*(?:"((?:[^"]|"")+)"|(\w+))\s*(<=|>=|<>|!=|=|<|>)\s*(?:'((?:[^']|'')*)'|([-\d.]+))\s*""")
+
+
+_SIGNS = {"=": operator.eq, "<>": operator.ne, "!=": operator.ne, "<": operator.lt, ">": operator.gt}
+_SIGNS |= {"<=": operator.le, ">=": operator.ge}
 
 
 def folded(value: Any) -> str:
@@ -85,8 +90,7 @@ def _compared(cell: Any, sign: str, value: Any) -> bool:
         cell, value = folded(cell), folded(value)
     else:
         cell = Fraction(cell)
-    return {"=": cell == value, "<>": cell != value, "!=": cell != value, "<": cell < value, ">": cell > value,
-            "<=": cell <= value, ">=": cell >= value}[sign]  # fmt: skip
+    return bool(_SIGNS[sign](cell, value))
 
 
 def leaked(text: str, rows: Sequence[Row], own_words: Iterable[str]) -> set[str]:
