@@ -47,6 +47,7 @@ class Expected:
     added_up: tuple[str, ...] = ()  # the columns that make sense in a sum or an average; () where any of ``numbers``
     file: Mapping[str, Any] = field(default_factory=dict)  # how Python reads it
     table: str = ""  # the table of a database
+    holes: bool = False  # some rows do not say whose they are
     refused: bool = False  # may be refused, with the line and what to do
 
     def reading(self, column: str) -> Reading:

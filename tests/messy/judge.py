@@ -34,14 +34,14 @@ def folded(value: Any) -> str:
         return text
 
 
-def owners(rows: Iterable[Row], data: Data) -> set[tuple[Any, ...]]:
+def owners(rows: Iterable[Row], expected: Expected, data: Data) -> set[tuple[Any, ...]]:
     """Everybody a plan protects one by one: who a row belongs to, or the row itself."""
-    return {_whose(i, row, data) for i, row in enumerate(rows)}
+    return {_whose(i, row, expected, data) for i, row in enumerate(rows)}
 
 
-def _whose(i: int, row: Row, data: Data) -> tuple[Any, ...]:
+def _whose(i: int, row: Row, expected: Expected, data: Data) -> tuple[Any, ...]:
     names = [name for name in (data.unit, data.person) if name is not None]
-    return tuple(str(row[name]).strip() for name in names) if names else (i,)
+    return tuple(folded(expected.reading(name)(row[name])) for name in names) if names else (i,)
 
 
 def answers(rows: Sequence[Row], expected: Expected, query: ReleaseQuery, data: Data) -> dict[tuple[str, ...], float]:
@@ -56,7 +56,7 @@ def answers(rows: Sequence[Row], expected: Expected, query: ReleaseQuery, data: 
             continue
         label = tuple(folded(expected.reading(name)(row[name])) for name in by)
         as_rows = query.rows or (data.unit is not None and data.person is None)
-        people[label].add((i,) if as_rows else _whose(i, row, data))
+        people[label].add((i,) if as_rows else _whose(i, row, expected, data))
         if column is not None and (value := expected.reading(column)(row[column])) is not None:
             values[label].append(Fraction(value))
     if column is None:

@@ -50,7 +50,7 @@ def screenshots(address: str, folder: Path, names: Sequence[str]) -> dict[str, V
     """Pictures of each report as a file, and of each upload."""
     from playwright.sync_api import sync_playwright
 
-    visits = {}
+    visits: dict[str, Visit] = {}
     with sync_playwright() as play:
         browser = play.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
         for name in names:

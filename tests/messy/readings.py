@@ -11,14 +11,17 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Reading", "as_it_stands", "cells_of", "day_first", "decimal_comma", "decimal_point", "month_first", "word"]
+__all__ = ["Reading", "as_it_stands", "cells_of", "day_first", "decimal_comma", "decimal_point", "month_first"]
+__all__ += ["month_name", "word"]
 
 #: From a cell to what it says; None where it says nothing.
 Reading = Callable[[Any], Any]
 
 #: What the writers of these tables put where nothing is recorded.
 _NOTHING = {"", "n/a", "na", "#n/a", "-", ".", "null", "missing", "k. a.", "n.d.", "?", "abs", "unknown", "unbekannt"}
-_SIGNS = str.maketrans("", "", "$€£% \u00a0\u202f'")
+_NOTHING |= {"saknas", "tbc", "不明"}
+_SIGNS = str.maketrans("", "", "$€£¥% \u00a0\u202f'")
+_MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
 
 def as_it_stands(cell: Any) -> Any:
@@ -61,6 +64,12 @@ def day_first(cell: str) -> date | None:
 def month_first(cell: str) -> date | None:
     """12/31/2023"""
     return _day(cell, "mdy")
+
+
+def month_name(cell: str) -> date | None:
+    """31-Dec-2023"""
+    day, month, year = cell.split("-")
+    return date(int(year), _MONTHS.index(month) + 1, int(day))
 
 
 def cells_of(

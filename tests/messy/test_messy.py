@@ -12,7 +12,7 @@ import yaml
 from epsilens.data.understanding.understand import understand
 from tests.messy.expected import EXPECTED, Expected
 from tests.messy.judge import answers, folded, leaked, owners
-from tests.messy.readings import cells_of
+from tests.messy.readings import cells_of, word
 from tests.messy.tables import TABLES
 
 import epsilens as el
@@ -96,10 +96,10 @@ def test_person(case: Case) -> None:
         owner = found.unit if found.unit is not None and found.unit.name in expected.owner else found.person
         assert owner is not None
         assert owner.name in expected.owner
-        people = {row[owner.name] for row in case.cells}
-        most = max(map(len, _by(case.cells, owner.name).values()))
-        assert owner.values == len(people)
-        assert owner.most == most
+        own = _by(case, owner.name)
+        assert owner.values == len(own)
+        assert owner.most == max(map(len, own.values()))
+        assert owner.everyone is not expected.holes
     elif expected.single:
         assert found.person is None
         assert found.single is not None
@@ -109,10 +109,13 @@ def test_person(case: Case) -> None:
         assert found.nobody
 
 
-def _by(rows: list[Mapping[str, Any]], name: str) -> dict[Any, list]:
+def _by(case: Case, name: str) -> dict[Any, list]:
+    """The rows of each person; those that do not say whose they are belong to nobody."""
     made: dict[Any, list] = {}
-    for row in rows:
-        made.setdefault(row[name], []).append(row)
+    for row in case.cells:
+        who = word(row[name]) if name in case.expected.words or case.expected.holes else row[name]
+        if who is not None:
+            made.setdefault(who, []).append(row)
     return made
 
 
@@ -208,7 +211,7 @@ def test_warnings(case: Case) -> None:
 def test_report(case: Case) -> None:
     """The plan runs as it stands, about people, with the answers that the cells add up to."""
     report, data = case.report, case.plan.data
-    everybody = {len(owners(case.cells, data))}
+    everybody = {len(owners(case.cells, case.expected, data))}
     if data.unit is not None and data.person is None:
         everybody |= {len({row[data.unit] for row in case.cells})}
     if report.people is not None:
