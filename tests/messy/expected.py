@@ -193,8 +193,8 @@ EXPECTED: dict[str, Expected] = {
         secrets=("Mark",),
         public=("Pupil", "Class", "Subject"),
         roles={"Pupil": _ID, "Comment": _FREE, "Class": _NAMES, "Subject": _NAMES, "Mark": _SCALE},
-        numbers={"Mark": decimal_point},
         words=("Subject",),
+        added_up=("Mark",),
         file={"delimiter": "\t"},
     ),
     "survey": Expected(

@@ -18,7 +18,9 @@ __all__ += ["month_name", "word"]
 Reading = Callable[[Any], Any]
 
 #: What the writers of these tables put where nothing is recorded.
-_NOTHING = {"", "n/a", "na", "#n/a", "-", ".", "null", "missing", "k. a.", "n.d.", "?", "abs", "unknown", "unbekannt"}
+_NOTHING = {"", "n/a", "na", "#n/a", "-", ".", "null", "missing", "k. a.", "n.d.", "?", "abs"}
+#: Words that say nothing among numbers, and are a group of their own among words.
+_NO_NUMBER = {"unknown"}
 _NOTHING |= {"saknas", "tbc", "不明"}
 _SIGNS = str.maketrans("", "", "$€£¥% \u00a0\u202f'")
 _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
@@ -40,13 +42,13 @@ def decimal_point(cell: Any) -> Fraction | None:
     if cell is None or isinstance(cell, int | float):
         return None if cell is None else Fraction(cell)
     text = cell.strip().casefold()
-    return None if text in _NOTHING else Fraction(Decimal(text.translate(_SIGNS).replace(",", "")))
+    return None if text in _NOTHING | _NO_NUMBER else Fraction(Decimal(text.translate(_SIGNS).replace(",", "")))
 
 
 def decimal_comma(cell: str) -> Fraction | None:
     """8.841,70"""
     text = cell.strip().casefold()
-    return None if text in _NOTHING else Fraction(Decimal(text.translate(_SIGNS).replace(".", "").replace(",", ".")))
+    return None if text in _NOTHING | _NO_NUMBER else Fraction(Decimal(text.translate(_SIGNS).replace(".", "").replace(",", ".")))
 
 
 def _day(cell: str, order: str) -> date | None:
