@@ -146,7 +146,7 @@ EXPECTED: dict[str, Expected] = {
         public=("customer e-mail", "order_no", "country"),
         roles={"customer e-mail": _ID, "order_no": _ID, "product": _NAMES, "country": _NAMES, "amount": _NUMBER},
         numbers={"amount": decimal_comma},
-        words=("product", "country"),
+        words=("product", "country", "newsletter"),
     ),
     "payroll": Expected(
         rows=2_100,
