@@ -16,7 +16,7 @@ BRIDGES := $(VENV)/.bridges
 BENCH   := .venv-bench
 # What quick does not even load: a browser, and the fuzzer with the plugin it brings.
 QUICK   := -m "not slow and not spark" --ignore=tests/browser --ignore=tests/web/test_fuzz.py -p no:schemathesis
-EXTRAS  := data,spark,charts,web,accounting,opendp,fast
+EXTRAS  := data,spark,postgres,charts,web,accounting,opendp,fast
 
 .PHONY: help demo quick test slow check format bench clean bridges
 

@@ -69,6 +69,8 @@ _HOME = {
     "Scan": "data.scan.result",
     "correlate": "data.correlation.correlation",
     "Correlation": "data.correlation.correlation",
+    "init": "plan.start",
+    "Start": "plan.start",
     "assess": "assessment.assessment",
     "Assessment": "assessment.assessment",
 }
@@ -106,6 +108,7 @@ if TYPE_CHECKING:
     from .data.scan.scan import scan
     from .errors import EpsilensError, InputError, MissingExtra, NoSolutionError
     from .experiment import Experiment
+    from .plan.start import Start, init
 
 __all__ = [
     "Assessment",
@@ -119,6 +122,7 @@ __all__ = [
     "MissingExtra",
     "NoSolutionError",
     "Scan",
+    "Start",
     "__version__",
     "above",
     "approximate",
@@ -150,6 +154,7 @@ __all__ = [
     "group",
     "hidden_bias",
     "identify",
+    "init",
     "kl_bound",
     "laplace",
     "mistaken",

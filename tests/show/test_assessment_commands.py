@@ -18,7 +18,7 @@ from epsilens.cli.plans import assess as assess_command
 from epsilens.cli.plans import init as init_command
 from epsilens.errors import InputError
 from epsilens.plan.file import read_release
-from epsilens.plan.start import starting_release
+from epsilens.plan.start import init
 
 ROOT = Path(__file__).parents[2]
 
@@ -114,12 +114,12 @@ def test_init_does_not_overwrite(release: Path, capsys: pytest.CaptureFixture[st
 
 
 def test_a_start_for_the_bundled_tables() -> None:
-    hie = starting_release("epsilens:rand-hie")
+    hie = init("epsilens:rand-hie").yaml
     plan = read_release(hie)
     assert plan.data.person == "person"
     assert {"site", "female", "black", "education"} <= set(plan.data.quasi_identifiers)
     assert hie.count("choose without looking at the data") == 2
-    adult = read_release(starting_release("epsilens:adult"))
+    adult = init("epsilens:adult").release
     assert adult.data.person is None
     assert assess(adult).queries[0].answers
 
@@ -127,12 +127,12 @@ def test_a_start_for_the_bundled_tables() -> None:
 def test_bounds_are_not_the_datas(tmp_path: Path) -> None:
     file = tmp_path / "t.csv"
     file.write_text("id,age,income\n" + "\n".join(f"{i // 3},{20 + i % 40},{12345 + i}" for i in range(90)) + "\n")
-    text = starting_release(str(file))
+    text = init(str(file)).yaml
     assert "12345" not in text
     assert "12434" not in text
     plan = read_release(text)
     assert plan.data.person == "id"
-    assert plan.queries[1].bounds == (0.0, 100.0)
+    assert plan.queries[1].bounds == (0.0, 100_000.0)  # what incomes are, whatever these are
     assert assess(text).queries
 
 
@@ -149,14 +149,14 @@ def test_bounds_are_not_the_datas(tmp_path: Path) -> None:
 )
 def test_any_table_can_be_started_with(frame: dict[str, list[object]]) -> None:
     table = pd.DataFrame(frame)
-    text = starting_release(table)
+    text = init(table).yaml
     read_release(text)
     assert assess(text, table=table).queries
 
 
 def test_nothing_to_start_with(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"missing\.csv"):
-        starting_release(str(tmp_path / "missing.csv"))
+        init(str(tmp_path / "missing.csv"))
 
 
 # -- the demo -----------------------------------------------------------------------------------------------------

@@ -18,18 +18,21 @@ from ..data.scan.result import Scan
 from ..data.scan.scan import DISCLOSURE, scan
 from ..data.tables.columns import column_of
 from ..data.tables.conditions import condition
-from ..data.tables.open import OpenTable, open_table
+from ..data.tables.forms import as_read
+from ..data.tables.open import OpenTable, open_table, reading
 from ..numerics.frozen import Frozen, Valued
 from ..plan.answers import Answer, answers_of
 from ..plan.file import about, dotted, read_release
 from ..plan.people import Person, people_of
 from ..plan.plan import Release
+from ..plan.read import as_written, mentioned
 from ..plan.relatives import Relation, relations
 from ..plan.spread import candidates_of
 from ..plan.words import Resemblance, Split
 from ..shown import Shown, presenter
 from .accuracy import QueryAccuracy, accuracy_of, limited
 from .adversaries import Setting
+from .cautions import Warned, before, spellings
 from .proposals import Proposal, lost_by, proposals
 from .provenance import Precedent, assumptions, precedents, record
 from .risks import Curve, Risk, blind_epsilon, curve_of, read_again, risks_of
@@ -48,7 +51,8 @@ class Assessment(Valued, Shown):
 
     ``typical`` is the membership test against people as they are, ``together`` against k people at once. ``split``
     compares ways to share ε, ``proposals`` are bounds and limits that would lose less: both looked at the data.
-    ``command`` is what was typed to get it; empty where nothing was.
+    ``cautions`` are about the table itself: read them first. ``command`` is what was typed to get it; empty where
+    nothing was.
     """
 
     shown_as = "assessment"
@@ -70,6 +74,7 @@ class Assessment(Valued, Shown):
     together: tuple[tuple[int, float], ...] = ()
     split: SplitComparison | None = None
     proposals: tuple[Proposal, ...] = ()
+    cautions: tuple[Warned, ...] = ()
     command: str = ""
 
     def __post_init__(self) -> None:
@@ -139,7 +144,7 @@ def assess(
     ``table`` replaces the release's own table by a frame or anything else that can be opened; ``engine="spark"``
     reads it with Spark. An error about an entry of the release carries its path as ``parameter``: ``data.secret``.
     """
-    plan = read_release(release)
+    plan = as_written(read_release(release))
     queries = []
     for i, query in enumerate(plan.queries):
         with about(dotted(("queries", i))):
@@ -174,6 +179,7 @@ def assess(
         reproduce=record(plan, kind, table), relations=seen.related,
         typical=typical_of(plan, [p.moved for p in seen.people], plan.epsilon),
         together=together_of(plan, plan.epsilon), split=seen.split, proposals=seen.proposals,
+        cautions=seen.cautions,
     )  # fmt: skip
     tell(tell.steps, "done")
     return made
@@ -202,10 +208,15 @@ class _Seen:
     proposals: tuple[Proposal, ...]
     related: tuple[Relation, ...]
     scan: Scan | None
+    cautions: tuple[Warned, ...]
 
 
 def _look(opened: OpenTable, plan: Release, queries: tuple[Query, ...], tell: _Steps) -> _Seen:
     """Everything an assessment takes from the table."""
+    with about("data.read"):
+        with reading(opened):
+            cautions = before(opened, plan)
+        _read(opened, plan, tell)
     for i, query in enumerate(queries):
         with about(dotted(("queries", i))):
             query.check(opened.table)
@@ -221,8 +232,18 @@ def _look(opened: OpenTable, plan: Release, queries: tuple[Query, ...], tell: _S
         plan = plan.shared(split.best.shares)
     return _Seen(
         plan, answers, people_of(opened, plan), split, _proposed(opened, plan, answers), alike,
-        _scanned(opened, plan, queries, tell),
+        _scanned(opened, plan, queries, tell), (*cautions, *spellings(plan, answers)),
     )  # fmt: skip
+
+
+def _read(opened: OpenTable, plan: Release, tell: _Steps) -> None:
+    """Read the columns as the plan says, once for all that follows."""
+    if not plan.data.read:
+        return
+    tell(0, "reading columns of text")
+    read = as_read(opened.table, plan.data.forms)
+    with reading(opened):
+        opened.table = opened.engine.cache(read.select(*(c for c in read.columns if c in mentioned(plan))))
 
 
 def _proposed(opened: OpenTable, plan: Release, answers: tuple[tuple[Answer, ...], ...]) -> tuple[Proposal, ...]:

@@ -24,6 +24,7 @@ import shutil
 import stat
 import sys
 import tempfile
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -39,7 +40,7 @@ from ..errors import InputError, NoSolutionError
 
 __all__ = [
     "Format", "FormatOption", "Grouped", "OutputOption", "Said", "Showable",
-    "command", "emit", "run", "show", "to_repeat",
+    "aside", "command", "emit", "run", "show", "to_repeat",
 ]  # fmt: skip
 
 
@@ -109,6 +110,14 @@ def emit(text: str, output: str | None) -> None:
         _to_terminal(text)
     else:
         _to_file(text, output)
+
+
+def aside(text: str) -> None:
+    """Tell something beside the result, on standard error, wrapped to the terminal."""
+    if sys.stderr is not None:
+        width = min(shutil.get_terminal_size().columns, 100)
+        wrapped = textwrap.fill(text, width, break_long_words=False, break_on_hyphens=False)
+        sys.stderr.write(_writable(wrapped, sys.stderr.encoding or "utf-8") + "\n")
 
 
 def _to_terminal(text: str) -> None:

@@ -12,10 +12,10 @@ import typer
 
 from ..catalogue.commands import Exit
 from ..errors import InputError
-from .common import Format, OutputOption, emit, show
+from .common import Format, OutputOption, aside, emit, show
 from .tables import progress_bar
 
-__all__ = ["AssessFormat", "assess", "init"]
+__all__ = ["AssessFormat", "InitFormat", "assess", "init"]
 
 
 class AssessFormat(StrEnum):
@@ -58,14 +58,29 @@ def assess(
         raise typer.Exit(Exit.NO_SOLUTION)
 
 
+class InitFormat(StrEnum):
+    """How a plan to start from is written: the plan alone, or with what was understood of every column."""
+
+    yaml = "yaml"
+    table = "table"
+    json = "json"
+    md = "md"
+    html = "html"
+
+
+InitFormatOption = Annotated[InitFormat, typer.Option("--format", help="The plan, or all that was understood.")]
+
+
 def init(
     table: Annotated[str, typer.Argument(metavar="TABLE", help="CSV, Parquet, epsilens:rand-hie or an Ibis URL.")],
     engine: EngineOption = None,
+    format: InitFormatOption = InitFormat.yaml,
     output: Annotated[str | None, typer.Option("--output", metavar="FILE", help="Write to a file.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
 ) -> None:
-    """Write a commented release for a table, to be edited and assessed.
+    """Understand a table and write a commented release for it, ready to be edited and assessed.
 
+    What was understood, and what to look at first, is told on the side (standard error).
     For example: epsilens init people.csv --output release.yaml
     """
     if output is not None and output != "-" and not force and Path(output).exists():
@@ -73,6 +88,13 @@ def init(
             f"--output is {output[:80]!r}, which exists: give another name, or --force to replace it",
             parameter="output",
         )
-    from ..plan.start import starting_release
+    from ..plan.start import init as started
 
-    emit(starting_release(table, engine), output)
+    with progress_bar() as told:
+        start = started(table, engine, progress=told)
+    if format is not InitFormat.yaml:
+        show(start, Format(format.value), output)
+        return
+    emit(start.yaml, output)
+    for text in (*(f"WARNING: {text}" for text in start.warnings), start.sentence):
+        aside(text)

@@ -133,9 +133,11 @@ class Query:
         if self.bounds is not None:
             column = column_of(table, self.column, f"query {str(self)!r}", "query")
             if not column.type().is_numeric():
+                text = column.type().is_string()
+                remedy = "; if it holds numbers written as text, a plan reads them with data.read" if text else ""
                 raise InputError(
                     f"query {str(self)!r} takes the {self.kind} of {self.column!r}, which is {column.type()}: "
-                    "give a column of numbers",
+                    f"give a column of numbers{remedy}",
                     parameter="query",
                 )
         self.rows(table)

@@ -14,12 +14,15 @@ one person reveals them.
 
 from __future__ import annotations
 
-from pydantic import Field, model_validator
+from typing import Any, Literal
+
+from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from ..data.queries import Query, QueryKind
+from ..data.tables.forms import As, Form, Order
 from .words import Misplaced, Part, Size, Threshold
 
-__all__ = ["Data", "Label", "ReleaseQuery", "Secret"]
+__all__ = ["Data", "Label", "Read", "ReleaseQuery", "Secret"]
 
 #: The name of a group by one column, as YAML writes it; null is the group of those with no value.
 Label = str | int | float | bool | None
@@ -33,6 +36,29 @@ class Secret(Part):
     columns: tuple[str, ...] = Field((), description="other columns that give it away, a drug say")
 
 
+class Read(Part):
+    """How the text of a column is read; ``Ward: category`` is short for ``Ward: {as: category}``."""
+
+    model_config = ConfigDict(validate_by_name=True)
+
+    kind: As = Field(alias="as", description="a number, a date, a category, a code or text")
+    decimal: Literal[".", ","] = Field(".", description="the sign before the fraction of a number")
+    order: Order = Field(Order.YEAR_FIRST, description="how a date is written")
+    empty: tuple[str, ...] = Field((), max_length=100, description="texts that stand for no value, in any capitals")
+
+    @model_validator(mode="after")
+    def _fits(self) -> Read:
+        for name, kind in (("decimal", As.NUMBER), ("order", As.DATE)):
+            if name in self.model_fields_set and self.kind is not kind:
+                raise Misplaced(f"{name} is for columns read as a {kind}: leave it out", name)
+        return self
+
+    @property
+    def form(self) -> Form:
+        """The same for those who read."""
+        return Form(self.kind, self.decimal, self.order, self.empty)
+
+
 class Data(Part):
     """The table and what an attacker may know about its people."""
 
@@ -44,6 +70,15 @@ class Data(Part):
     quasi_identifiers: tuple[str, ...] = Field((), description="columns an attacker may know about a person")
     secret: str | Secret | None = Field(None, description="what the attacker wants to learn, a condition on a row")
     related: str | None = Field(None, description="the column that says which people belong together, a household say")
+    read: dict[str, Read] = Field(default_factory=dict, max_length=1000, description="how columns of text are read")
+
+    @field_validator("read", mode="before")
+    @classmethod
+    def _briefly(cls, value: Any) -> Any:
+        """``Ward: category`` is short for ``Ward: {as: category}``."""
+        if not isinstance(value, dict):
+            return value
+        return {k: {"as": v} if isinstance(v, str) else v for k, v in value.items()}
 
     @model_validator(mode="after")
     def _rows(self) -> Data:
@@ -64,6 +99,11 @@ class Data(Part):
     def owner(self) -> str | None:
         """The column of those who are protected: the unit, or the person; None where every row is a person."""
         return self.unit or self.person
+
+    @property
+    def forms(self) -> dict[str, Form]:
+        """How columns of text are read."""
+        return {name: read.form for name, read in self.read.items()}
 
     @property
     def hidden(self) -> Secret | None:

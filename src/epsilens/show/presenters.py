@@ -29,6 +29,7 @@ _PRESENTERS = {
     "informed": ("explanation", "of_informed", ""),
     "choice": ("explanation", "of_choice", ""),
     "scan": ("scan", "present", "sentence"),
+    "start": ("start", "present", "sentence"),
     "identification": ("identification", "present", "sentence"),
     "correlation": ("correlation", "present", "sentence"),
     "tampering": ("tampering", "present", ""),

@@ -22,6 +22,7 @@ answers. Each is a function of one cell, the same on every engine:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -107,7 +108,7 @@ def fold(text: str, form: Form) -> str:
     """
     if form.kind not in _FOLDED:
         return text
-    plain = " ".join(text.translate(str.maketrans(dict.fromkeys(_BLANK, " "))).split())
+    plain = re.sub(f"[{_BLANK}]+", " ", text).strip(" ")
     return plain.lower() if form.kind is As.CATEGORY else plain.upper()
 
 

@@ -43,6 +43,8 @@ class Column:
     unread: int = 0  # values that this form leaves out, about
     spellings: int = 0  # values that differ from another only in capitals or blanks
     bounds: tuple[float, float] | None = None  # from its meaning alone, never from its values
+    choose: bool = False  # these bounds are only a round proposal: money, scores
+    unsure: bool = False  # its dates can be read in two ways and no value decides: 01/02/2024
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from ...plan.noise import named_delta, unsaid
 from ..presenters import finite
 from .labels import title
 from .tables import relatives_data
-from .words import headline, sentence, status
+from .words import cautions, headline, sentence, status
 
 if TYPE_CHECKING:
     from ...assessment.accuracy import Errors, GroupError, QueryAccuracy
@@ -47,6 +47,10 @@ def as_dict(a: Assessment) -> dict[str, Any]:
             "from_data": a.verdict.looked,
             "whatever_the_data": a.verdict.blind,
         },
+        "cautions": [
+            {"about": w.about.value, "column": w.column, "count": w.count, "sentence": text}
+            for w, text in zip(a.cautions, cautions(a), strict=True)
+        ],
         "binding": a.binding,
         "risks": [_risk(r) for r in a.risks],
         "queries": [_query(a, q) for q in a.queries],

@@ -61,6 +61,7 @@ from .tables import (
     risk_table,
 )
 from .words import (
+    cautions,
     contradiction,
     disclosure,
     few_people,
@@ -95,7 +96,12 @@ def present(a: Assessment, day: date | None = None) -> Document:
     return Document(
         a.release.title,
         "Assessment of a planned release",
-        (Status(status(a), a.verdict.exceeded), Lead(lead(a)), _pictures(a)),
+        (
+            Status(status(a), a.verdict.exceeded),
+            Lead(lead(a)),
+            *(Paragraph(said(f"▲ {text}"), Tone.WARNING) for text in cautions(a)),
+            _pictures(a),
+        ),
         (*(section for section in sections if section is not None), *_assumed(a), _reproduce(a)),
         headline=headline(a),
         facts=tuple(Fact(name, text) for name, text in facts(a)),

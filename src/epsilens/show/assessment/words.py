@@ -9,9 +9,11 @@ import math
 from typing import TYPE_CHECKING
 
 from ...assessment.accuracy import Cause
+from ...assessment.cautions import Caution, Warned
 from ...assessment.verdict import Standing
 from ...catalogue.readings import find
 from ...data.queries import Noise
+from ...plan.commented import as_yaml
 from ...plan.noise import unsaid
 from ...worlds import Neighbours
 from ..document import Said, Span, flat
@@ -38,8 +40,8 @@ if TYPE_CHECKING:
     from ...assessment.proposals import Proposal
 
 __all__ = [
-    "asked_secret", "contradiction", "disclosure", "error_at", "few_people", "headline", "lead", "proposed", "reached",
-    "second_name", "sentence", "share_of_people", "status", "together", "unseen",
+    "asked_secret", "cautions", "contradiction", "disclosure", "error_at", "few_people", "headline", "lead", "proposed",
+    "reached", "second_name", "sentence", "share_of_people", "status", "together", "unseen",
 ]  # fmt: skip
 
 #: A group with fewer people is marked.
@@ -201,6 +203,38 @@ def unseen(a: Assessment) -> str:
         f"A guess that ignores the release is already right {base}, because the adversary’s prior is {prior:g}: a "
         "limit on right guesses sees little of what the release tells. Limit posterior instead, or roc."
     )
+
+
+def cautions(a: Assessment) -> list[str]:
+    """What a reader must know about the table before any number."""
+    return [_CAUTIONS[warned.about](warned) for warned in a.cautions]
+
+
+def _nobody(warned: Warned) -> str:
+    return (
+        f"Every row counts as a person of their own, but “{warned.column}” looks as if it said whose row it is: "
+        f"{warned.count:,} people with up to {warned.most:,} rows each. If so, these numbers protect a row and not a "
+        f"person, and are too small. Write person: {as_yaml(warned.column)} under data, with max_rows."
+    )
+
+
+def _left_out(warned: Warned) -> str:
+    values = "1 value" if warned.count == 1 else f"{warned.count:,} values"
+    return (
+        f"{values} of “{warned.column}” cannot be read as data.read says, and count{'s' * (warned.count == 1)} as "
+        "empty. Change how it is read, or list the texts that stand for nothing under empty."
+    )
+
+
+def _spelt(warned: Warned) -> str:
+    groups = "1 group" if warned.count == 1 else f"{warned.count:,} groups"
+    return (
+        f"{groups} of “{warned.column}” differ{'s' * (warned.count == 1)} from another only in capitals or blanks. To "
+        f"count them as one, write {as_yaml(warned.column)}: category under data.read."
+    )
+
+
+_CAUTIONS = {Caution.PERSON: _nobody, Caution.UNREAD: _left_out, Caution.SPELLINGS: _spelt}
 
 
 def asked_secret(a: Assessment) -> str:

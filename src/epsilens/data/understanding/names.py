@@ -1,0 +1,260 @@
+"""What the name of a column says: any spelling, English and the commonest words of six other languages.
+
+>>> words("Patienten-Nr."), words("YearOfBirth"), words("N° patient")
+(('patienten', 'nr'), ('year', 'of', 'birth'), ('number', 'patient'))
+>>> meaning("Patienten-Nr.").word, meaning("dateOfBirth").word, meaning("ICD-10").word
+('person', 'birth date', 'diagnosis')
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cache
+
+from .lexicon import FILLERS, IDS, PEOPLE, SPELLINGS, STAFF, THINGS, UNITS
+from .rules import PHRASES, RULES
+
+__all__ = ["Kind", "Meaning", "meaning", "words"]
+
+
+class Kind(StrEnum):
+    """What sort of thing a name speaks of."""
+
+    PERSON = "person"  # whose row it is
+    ID = "id"  # an identifier that does not say of what: id, record id
+    CONTACT = "contact"  # an e-mail address, a telephone number
+    NAME = "name"
+    PART_OF_NAME = "part of a name"
+    UNIT = "unit"  # a household, an address
+    STAFF = "staff"  # somebody else: the doctor, the teacher, the seller
+    THING = "thing"  # an order, a visit, a product
+    UNNAMED_ID = "unnamed id"  # an identifier of something we have no word for
+    DATE = "date"
+    PART = "part of a date"  # a year, a month: never an amount
+    CODE = "code"
+    CATEGORY = "category"
+    NUMBER = "number"
+    TEXT = "text"
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What a name says. ``known`` is how telling it is about a person to those who know them, 0 for not at all."""
+
+    word: str
+    kind: Kind
+    known: int = 0
+    secret: bool = False
+    bounds: tuple[float, float] | None = None
+    choose: bool = False  # the bounds are only a round proposal
+    rank: int = 0  # how surely it names the person whose row it is
+    bare: bool = False  # may be a category: "member" yes or no, "study" one of three
+
+
+_SIGNS = {"n°": " number ", "n.º": " number ", "nº": " number ", "№": " number ", "#": " number ", "%": " percent ",
+          "€": " euro ", "$": " dollar ", "£": " gbp ", "ß": "ss", "ø": "o", "æ": "ae", "ł": "l"}  # fmt: skip
+_CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_A-Za-z]+")
+#: Letters that German, Dutch and others put between the parts of a compound.
+_LINKS = ("", "s", "n", "en", "es")
+_SHORTEST_PART = 3
+#: How surely each word names the person, where there are several.
+_RANKS = {"patient": 50, "subject": 50, "participant": 50, "respondent": 50, "person": 50, "beneficiary": 48,
+          "citizen": 47, "student": 46, "member": 45, "customer": 45, "user": 44, "employee": 40}  # fmt: skip
+_OFFICIAL, _ID, _ACCOUNT, _CONTACT, _NAME, _STAFF = 49, 30, 26, 25, 20, 10
+
+
+@cache
+def _vocabulary() -> dict[str, str]:
+    """Each spelling and the word it stands for."""
+    return {spelling: word for word, spellings in SPELLINGS.items() for spelling in (word, *spellings.split())}
+
+
+@cache
+def _phrases() -> dict[str, str]:
+    """Whole names, with and without blanks, and what they are."""
+    found: dict[str, str] = {}
+    for what, names in PHRASES.items():
+        for name in names.split("|"):
+            found.setdefault(name, what)
+            found.setdefault(name.replace(" ", ""), what)
+    return found
+
+
+@cache
+def _rules() -> tuple[tuple[frozenset[str], Meaning], ...]:
+    made = []
+    for line in RULES.strip().splitlines():
+        word, _, rest = line.partition(":")
+        needed, *marks = re.split(r"\s{2,}", rest.strip())
+        made += [(frozenset(alternative.split()), _marked(word, " ".join(marks))) for alternative in needed.split("|")]
+    return tuple(made)
+
+
+def _marked(word: str, marks: str) -> Meaning:
+    made = Meaning(word, Kind.CATEGORY)
+    for mark in marks.split():
+        if mark.startswith("known"):
+            made = replace(made, known=int(mark[5:]))
+        elif ".." in mark:
+            low, high = map(float, mark.split(".."))
+            made = replace(made, bounds=(low, high))
+        elif mark == "secret":
+            made = replace(made, secret=True)
+        elif mark == "choose":
+            made = replace(made, choose=True)
+        else:
+            made = replace(made, kind=Kind("part of a date" if mark == "part" else mark))
+    return made
+
+
+def words(name: str) -> tuple[str, ...]:
+    """The words of a name in small letters without accents; compounds we know are taken apart.
+
+    >>> words("PATIENT_ID") == words("Patient ID") == words("PatientID") == words("patientid")
+    True
+    """
+    text = name
+    for sign, word in _SIGNS.items():
+        text = re.sub(re.escape(sign), word, text, flags=re.IGNORECASE)
+    plain = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+    found: list[str] = []
+    for chunk in re.split(r"[\W_]+", plain):
+        if chunk.lower() in _vocabulary():
+            found.append(chunk.lower())
+        else:
+            for part in _CAMEL.findall(chunk):
+                found += _taken_apart(part.lower())
+    return tuple(found)
+
+
+@cache
+def _taken_apart(word: str) -> tuple[str, ...]:
+    """A word we do not know as the words it is made of, where we know all of them: geburtsdatum, custid, hhid."""
+    known = _vocabulary()
+    if word in known or len(word) < 2 * _SHORTEST_PART - 2:
+        return (word,)
+    for end in range(len(word) - 2, 1, -1):
+        head, tail = word[:end], word[end:]
+        base = next((head.removesuffix(link) for link in _LINKS if _part(head.removesuffix(link))), None)
+        if base is None or (not head.endswith(base) and len(base) < _SHORTEST_PART):
+            continue
+        rest = _taken_apart(tail)
+        if all(_part(part) or part in ("id", "nr", "no") for part in rest):
+            return (base, *rest)
+    return (word,)
+
+
+def _part(word: str) -> bool:
+    """Whether a piece of a compound may be this: short words stand in too many others."""
+    return word in _vocabulary() and (len(word) >= _SHORTEST_PART or word == "hh")
+
+
+def meaning(name: str) -> Meaning | None:
+    """What the name of a column says it is, or None.
+
+    >>> meaning("customer_id").kind, meaning("customer_segment").kind, meaning("order_id").kind
+    (<Kind.PERSON: 'person'>, <Kind.CATEGORY: 'category'>, <Kind.THING: 'thing'>)
+    >>> meaning("Alter").bounds, meaning("number of visits").word, meaning("zqx")
+    ((0.0, 110.0), 'count of visits', None)
+    """
+    spelled = words(name)
+    if not spelled:
+        return Meaning("row", Kind.THING) if not name.strip() else None
+    phrase = _phrases().get(" ".join(spelled))
+    if phrase is not None:
+        return _of_phrase(phrase)
+    tokens = _tokens(spelled)
+    content = tokens - FILLERS
+    return _of_name(content) or _of_identifier(content) or _of_rules(content) or _of_noun(content)
+
+
+def _of_phrase(what: str) -> Meaning | None:
+    if what == "official":
+        return Meaning("official number", Kind.PERSON, rank=_OFFICIAL)
+    if what in ("id", "record"):
+        return Meaning("identifier", Kind.ID, rank=_ID, bare=what == "record")
+    if what == "row":
+        return Meaning("row", Kind.THING)
+    return _of_rules(frozenset({what}))
+
+
+def _tokens(spelled: tuple[str, ...]) -> frozenset[str]:
+    """The words that these spellings stand for; a number of something is a count."""
+    known = _vocabulary()
+    tokens = [known.get(word, word) for word in spelled]
+    if "nombre" in spelled and spelled[spelled.index("nombre") + 1 :][:1] not in (("de",), ("d",)):
+        tokens[spelled.index("nombre")] = "name"  # Spanish; French counts with "nombre de"
+    if spelled[-1] == "at" and len(spelled) > 1:
+        tokens[-1] = "time"
+    number = next((i for i, word in enumerate(tokens) if word == "number" or spelled[i] == "n"), None)
+    if number is not None and number + 1 < len(tokens):
+        several = tokens[-1] in ("children", "visits", "days", "size") or (
+            number == 0 and spelled[-1].endswith("s") and len(spelled[-1]) > _SHORTEST_PART
+        )
+        if several or (tokens[number + 1] == "of" and spelled[number] != "nr"):
+            tokens[number] = "count"
+    return frozenset(word for word in tokens if not word.isdigit())
+
+
+def _of_name(content: frozenset[str]) -> Meaning | None:
+    """Names of people and ways to reach them. The name of anything else is what that thing is."""
+    rest = content - PEOPLE - IDS
+    if not rest:
+        return None
+    for what in ("email", "phone", "card"):
+        if what in rest and rest <= {what, "address"}:
+            return Meaning({"email": "e-mail", "card": "bank card"}.get(what, what), Kind.CONTACT, rank=_CONTACT)
+    if rest == {"account"}:
+        return Meaning("account", Kind.PERSON, rank=_ACCOUNT)
+    if rest <= {"forename", "surname", "first", "last", "name"} and rest - {"first", "last"}:
+        if rest == {"name"}:
+            return Meaning("name", Kind.NAME, rank=_NAME)
+        return Meaning("name", Kind.PART_OF_NAME)
+    if "name" in rest and rest & (STAFF | UNITS | THINGS):
+        who = next(iter(sorted(rest & (STAFF | UNITS | THINGS))))
+        return Meaning(who, Kind.STAFF if who in STAFF else Kind.THING, rank=_STAFF if who in STAFF else 0)
+    return None
+
+
+def _of_identifier(content: frozenset[str]) -> Meaning | None:
+    """Whose or what's number it is."""
+    if not content & IDS:
+        return None
+    of = content - IDS - {"name"}
+    people = of & PEOPLE
+    if people and of <= PEOPLE | UNITS | {"study", "record", "hospital", "case", "insurance", "school"}:
+        return Meaning("person", Kind.PERSON, rank=max(_RANKS[word] for word in people))
+    if not of:
+        return Meaning("identifier", Kind.ID, rank=_ID)
+    if of <= UNITS:
+        return Meaning("household" if "household" in of else min(of), Kind.UNIT)
+    if of & STAFF and of <= STAFF | PEOPLE | THINGS | UNITS:
+        return Meaning(min(of & STAFF), Kind.STAFF, rank=_STAFF)
+    if of & THINGS and of <= THINGS | PEOPLE | STAFF | UNITS | {"study", "record", "case", "account"}:
+        return Meaning(min(of & THINGS), Kind.THING)
+    if of <= {"study", "record", "case"}:
+        return Meaning("identifier", Kind.ID, rank=_ID, bare=True)
+    found = _of_rules(of)
+    if found is None and content & {"id", "number", "key", "hash", "pseudonym"}:
+        return Meaning("identifier", Kind.UNNAMED_ID)
+    return found
+
+
+def _of_rules(content: frozenset[str]) -> Meaning | None:
+    return next((found for needed, found in _rules() if needed <= content), None)
+
+
+def _of_noun(content: frozenset[str]) -> Meaning | None:
+    """A noun that stands alone."""
+    if content and content <= PEOPLE:
+        return Meaning("person", Kind.PERSON, rank=max(_RANKS[word] for word in content), bare=True)
+    if content and content <= UNITS:
+        return Meaning(min(content), Kind.UNIT)
+    if content and content <= STAFF:
+        return Meaning(min(content), Kind.STAFF, rank=_STAFF)
+    if content and content <= THINGS:
+        return Meaning(min(content), Kind.THING)
+    return None
