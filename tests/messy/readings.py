@@ -48,7 +48,11 @@ def decimal_point(cell: Any) -> Fraction | None:
 def decimal_comma(cell: str) -> Fraction | None:
     """8.841,70"""
     text = cell.strip().casefold()
-    return None if text in _NOTHING | _NO_NUMBER else Fraction(Decimal(text.translate(_SIGNS).replace(".", "").replace(",", ".")))
+    return (
+        None
+        if text in _NOTHING | _NO_NUMBER
+        else Fraction(Decimal(text.translate(_SIGNS).replace(".", "").replace(",", ".")))
+    )
 
 
 def _day(cell: str, order: str) -> date | None:
