@@ -265,6 +265,7 @@ EXPECTED: dict[str, Expected] = {
         roles={"user id": _ID, "group": _NAMES, "empty": _EMPTY, "all": _EMPTY, 'a"b': _NUMBER, "Sex": _NAMES},
         numbers={'a"b': decimal_point},
         codes=("group", "select", "Sex"),
+        added_up=('a"b', "50%", "größe"),
         file={"table": "events"},
         table="events",
     ),
