@@ -13,9 +13,9 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.messy.expected import EXPECTED
 from tests.messy.page import Visit, screenshots, served
 from tests.messy.tables import TABLES
+from tests.messy.unseen_expected import EVERY
 
 __all__ = ["Run", "run"]
 
@@ -57,7 +57,7 @@ def run(name: str, folder: Path) -> Run:
     """One table from ``init`` to its report."""
     for part in ("tables", "plans", "reports", "shots"):
         (folder / part).mkdir(parents=True, exist_ok=True)
-    path, expected = TABLES[name](folder / "tables"), EXPECTED[name]
+    path, expected = TABLES[name](folder / "tables"), EVERY[name]
     table = f"sqlite:///{path}#{expected.table}" if expected.table else str(path)
     plan, report = folder / "plans" / f"{name}.yaml", folder / "reports" / f"{name}.html"
     code, said, first = _command("init", table, "--output", str(plan), "--force")

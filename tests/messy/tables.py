@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.messy import bundled, health, money, public
+from tests.messy.unseen import UNSEEN
 
 __all__ = ["TABLES"]
 
@@ -25,4 +26,4 @@ TABLES: dict[str, Callable[[Path], Path]] = {
     "reserved": public.reserved,
     "insurance": bundled.insurance,
     "labour": bundled.labour,
-}
+} | UNSEEN
