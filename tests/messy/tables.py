@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from tests.messy import bundled, health, money, public
@@ -10,7 +10,7 @@ from tests.messy.unseen import UNSEEN
 
 __all__ = ["TABLES"]
 
-TABLES: dict[str, Callable[[Path], Path]] = {
+TABLES: Mapping[str, Callable[[Path], Path]] = {
     "hospital": health.hospital,
     "clinic": health.clinic,
     "trial": health.trial,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from pathlib import Path
 
@@ -303,6 +304,6 @@ def ids(folder: Path) -> Path:
     )
 
 
-UNSEEN = {f.__name__: f for f in (register, drugs, absences, lab, cases, genes, japan, swiss, clicks, family)} | {
+UNSEEN: dict[str, Callable[[Path], Path]] = {f.__name__: f for f in (register, drugs, absences, lab, cases, genes, japan, swiss, clicks, family)} | {
     f.__name__: f for f in (voters, wearable, brazil, pets, ids)
 }
