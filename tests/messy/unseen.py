@@ -304,6 +304,6 @@ def ids(folder: Path) -> Path:
     )
 
 
-UNSEEN: dict[str, Callable[[Path], Path]] = {f.__name__: f for f in (register, drugs, absences, lab, cases, genes, japan, swiss, clicks, family)} | {
-    f.__name__: f for f in (voters, wearable, brazil, pets, ids)
-}
+_ALL: tuple[Callable[[Path], Path], ...] = (register, drugs, absences, lab, cases, genes, japan, swiss, clicks)
+_ALL += (family, voters, wearable, brazil, pets, ids)
+UNSEEN = {f.__name__: f for f in _ALL}
