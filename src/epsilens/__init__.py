@@ -69,6 +69,7 @@ _HOME = {
     "Scan": "data.scan.result",
     "correlate": "data.correlation.correlation",
     "Correlation": "data.correlation.correlation",
+    "use_memory": "data.tables.memory",
     "init": "plan.start",
     "Start": "plan.start",
     "assess": "assessment.assessment",
@@ -106,6 +107,7 @@ if TYPE_CHECKING:
     from .data.correlation.correlation import Correlation, correlate
     from .data.scan.result import Scan
     from .data.scan.scan import scan
+    from .data.tables.memory import use_memory
     from .errors import EpsilensError, InputError, MissingExtra, NoSolutionError
     from .experiment import Experiment
     from .plan.start import Start, init
@@ -167,6 +169,7 @@ __all__ = [
     "staircase",
     "subsample",
     "tampering",
+    "use_memory",
     "vector",
     "watch",
     "worst_pair",

@@ -7,11 +7,14 @@ leaves the presenter here.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
-__all__ = ["Picture", "Presenter", "Sentenced", "Shown", "Told", "listed", "present_with", "presenter"]
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["Picture", "Presenter", "Sentenced", "Shown", "Told", "harmless", "listed", "present_with", "presenter"]
 
 
 class Picture(Protocol):
@@ -141,6 +144,19 @@ class Told(Shown):
 
     def __str__(self) -> str:
         return self.to_text(width=_ONE_LINE)
+
+
+#: What a terminal obeys instead of showing it, and what turns the direction of writing round.
+_COMMANDS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+
+
+def harmless(text: str) -> str:
+    r"""The text with control characters spelled out: names and values of a table may carry commands to a terminal.
+
+    >>> harmless("\x1b[2Jward")
+    '\\x1b[2Jward'
+    """
+    return _COMMANDS.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def listed(items: Sequence[str]) -> str:

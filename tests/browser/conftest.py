@@ -11,7 +11,7 @@ import os
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -99,11 +99,11 @@ def browser(base: str) -> Iterator[Any]:
 
 @pytest.fixture
 def visit(browser: Any, base: str) -> Iterator[Callable[..., Any]]:
-    """Open a path at a width; whatever the browser complains about fails the test."""
+    """Open a path at a width; whatever the browser complains about fails the test, but for ``quiet`` words."""
     contexts: list[Any] = []
     complaints: list[str] = []
 
-    def open_page(path: str, width: int = 1280, **options: Any) -> Any:
+    def open_page(path: str, width: int = 1280, quiet: Sequence[str] = ("status of 4",), **options: Any) -> Any:
         context = browser.new_context(
             base_url=base,
             viewport={"width": width, "height": SIZES.get(width, 900)},
@@ -117,7 +117,9 @@ def visit(browser: Any, base: str) -> Iterator[Callable[..., Any]]:
         page.on(
             "console",
             lambda said: (
-                complaints.append(said.text) if said.type == "error" and "status of 4" not in said.text else None
+                complaints.append(said.text)
+                if said.type == "error" and not any(words in said.text for words in quiet)
+                else None
             ),
         )
         page.on("request", lambda sent: None if sent.url.startswith((base, "data:")) else complaints.append(sent.url))

@@ -10,7 +10,7 @@ import pytest
 
 import epsilens as el
 from epsilens.show.explanation import explain
-from epsilens.web.planform import EXAMPLES
+from epsilens.web.examples import EXAMPLES
 
 Visit = Callable[..., Any]
 REPORT = f"/assess?{urlencode({'yaml': EXAMPLES['epsilens:rand-hie']})}"
@@ -161,6 +161,22 @@ def test_computing_is_said_while_an_answer_is_out(visit: Visit) -> None:
     _waits_for(page, explain(el.laplace(epsilon=2.0)))
 
 
+def test_a_server_that_is_gone_is_seen(visit: Visit) -> None:
+    """The old number must not pass for the new one: it is dimmed, and a sentence says why."""
+    page = visit("/explain?mechanism=laplace&epsilon=1", quiet=["net::ERR_"])
+    page.route("**/explain?*", lambda request: request.abort())
+    page.fill("#f-epsilon", "2")
+    page.wait_for_selector("#silent:not([hidden])")
+    assert "does not answer" in page.locator("#silent").inner_text()
+    assert page.locator("#silent").bounding_box()["height"] > 20
+    _becomes(page, "Number(getComputedStyle(document.querySelector('#result')).opacity) < 0.5")
+    page.unroute("**/explain?*")
+    page.fill("#f-epsilon", "3")
+    _waits_for(page, explain(el.laplace(epsilon=3.0)))
+    page.wait_for_selector("#silent", state="hidden")
+    _becomes(page, "getComputedStyle(document.querySelector('#result')).opacity === '1'")
+
+
 # -- how ε is shared ----------------------------------------------------------------------------------------------
 
 
@@ -228,7 +244,7 @@ def test_shares_without_javascript(visit: Visit) -> None:
 
 def test_the_names_of_groups_are_asked_for(visit: Visit) -> None:
     """The hint is there exactly while a query by groups says neither which nor from how many people on."""
-    page = visit("/assess")
+    page = visit("/assess?table=epsilens:rand-hie")
     assert not page.is_visible("#names-q0")
     page.fill("#f-q0_groups", "")
     page.wait_for_selector("#names-q0", state="visible")
@@ -270,7 +286,3 @@ def test_the_other_views_without_javascript(visit: Visit) -> None:
     page.wait_for_url("**a=laplace:epsilon%3D1*")
     page.wait_for_selector(".card")
     assert page.locator(".card").count() == 1
-    page = visit("/assess", java_script_enabled=False)
-    page.select_option("#f-table", "epsilens:adult")
-    page.click("button:has-text('Show its columns')")
-    page.wait_for_selector("input[name=quasi][value=hours_per_week]")

@@ -12,7 +12,7 @@ import pytest
 
 import epsilens as el
 from epsilens.show.explanation import chosen, explain
-from epsilens.web.planform import EXAMPLES
+from epsilens.web.examples import EXAMPLES
 
 Visit = Callable[..., Any]
 WIDTHS = [1280, 390]
@@ -28,6 +28,8 @@ VIEWS = {
     "compare": "/compare?a=laplace:epsilon=1&b=gaussian:psi=1&c=pure:epsilon=1&d=geometric:epsilon=0.5",
     "notions": "/notions?from=ip&epsilon=1&dependent=4",
     "assess": "/assess",
+    "table": "/assess?table=epsilens:rand-hie",
+    "asking": f"/assess?{urlencode({'yaml': EXAMPLES['epsilens:adult'].replace('epsilens:adult', 'people.csv')})}",
     "report": REPORT,
     "help": "/help",
     "api": "/api",
@@ -58,13 +60,14 @@ def sideways(page: Any) -> bool:
 #: Every view on a dark phone, and those whose layout differs on a desk in the light.
 SEEN = [
     *((name, 390, "dark") for name in VIEWS),
-    *((n, 1280, "light") for n in ("explain", "compare", "assess", "report")),
+    *((n, 1280, "light") for n in ("explain", "compare", "assess", "table", "asking", "report")),
 ]
 
 
 @pytest.mark.parametrize(("name", "width", "scheme"), SEEN)
 def test_axe_and_no_sideways_scrolling(visit: Visit, name: str, width: int, scheme: str) -> None:
     page = visit(VIEWS[name], width, color_scheme=scheme)
+    page.wait_for_selector("h1:not(.job h1)", state="attached")
     assert not sideways(page)
     assert serious(page) == []
     assert page.locator("h1").count() == 1
@@ -119,21 +122,9 @@ def test_assess_shows_the_library_s_recommendation(visit: Visit) -> None:
     page.wait_for_url("**yaml=*")
 
 
-def test_the_form_follows_the_table(visit: Visit, tmp_path: Path) -> None:
-    page = visit("/assess")
-    page.select_option("#f-table", "epsilens:adult")
-    page.wait_for_selector("input[name=quasi][value=hours_per_week]")
-    file = tmp_path / "mine.csv"
-    file.write_text("town,size\n" + "a,1\nb,2\n" * 50)
-    page.set_input_files("#f-file", str(file))
-    page.wait_for_selector("input[name=quasi][value=town]")
-    page.check("input[name=quasi][value=town]")
-    page.select_option("select[name=q0_kind]", "count")
-    page.fill("input[name=q0_what]", "size > 1")
-    page.select_option("#f-table", "upload")
-    page.click(".plan-form button:has-text('Assess')")
-    page.wait_for_selector(".report h1")
-    assert page.locator("text=A report on an uploaded table has no link").count() == 1
+@pytest.mark.parametrize("name", ["compare", "assess", "table", "asking"])
+def test_nothing_scrolls_sideways_on_the_narrowest_phone(visit: Visit, name: str) -> None:
+    assert not sideways(visit(VIEWS[name], 320))
 
 
 def test_a_link_can_be_copied(visit: Visit) -> None:

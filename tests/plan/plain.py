@@ -9,6 +9,7 @@ import hashlib
 import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from datetime import date, datetime, time
 from fractions import Fraction
 from typing import Any
 
@@ -26,6 +27,12 @@ def text(value: Any) -> str:
         return "\x1e"
     if isinstance(value, bool):
         return str(int(value))
+    if isinstance(value, datetime):  # to the second
+        return f"{value:%Y%m%d1%H%M%S}"
+    if isinstance(value, date):
+        return f"{value:%Y%m%d}"
+    if isinstance(value, time):
+        return f"{value:1%H%M%S}"
     if isinstance(value, float):
         size = min(abs(value), 2.0**62)
         return ("-" if value < 0 else "") + f"{math.floor(size)} {math.floor((size - math.floor(size)) * 2.0**62)}"

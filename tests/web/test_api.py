@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -106,3 +107,36 @@ def test_the_docs_are_ours(client: Any, text_of: Any) -> None:
     for path in client.get("/openapi.json").json()["paths"]:
         assert path in page.text
     assert client.get("/docs").status_code == 404
+
+
+SMALL = """title: People by sex
+data: {table: upload, quasi_identifiers: [age, sex]}
+queries:
+- count: true
+  by: sex
+mechanism: {noise: laplace, epsilon: 1.0}
+limits: {success: 0.6}
+"""
+
+
+def test_a_release_is_assessed_on_the_file_that_comes_with_it(client: Any, app: Any) -> None:
+    csv = "age,sex\n" + "".join(f"{20 + i % 40},{'fm'[i % 2]}\n" for i in range(300))
+    sent = client.post("/api/assess", data={"release": SMALL}, files={"file": ("people.csv", csv)})
+    assert sent.status_code == 200, sent.text
+    assert {"risks", "queries", "recommended"} & set(sent.json())
+    assert sent.headers["cache-control"] == "no-store"
+    assert not any(path.is_dir() for path in app.state.uploads.open().iterdir())
+    for part, name in (("other", "people.csv"), ("file", "people.xlsx")):
+        refused = client.post("/api/assess", data={"release": SMALL}, files={part: (name, csv)})
+        assert refused.status_code == 422
+        assert refused.json()["field"] == "file"
+
+
+def test_the_definition_says_what_a_release_is(client: Any) -> None:
+    definition = client.get("/openapi.json").json()
+    body = definition["paths"]["/api/assess"]["post"]["requestBody"]["content"]
+    assert set(body) == {"application/json", "application/yaml", "multipart/form-data"}
+    known = definition["components"]["schemas"]
+    assert {"data", "queries", "mechanism"} <= set(known["Release"]["properties"])
+    used = set(re.findall(r'"#/components/schemas/(\w+)"', json.dumps(definition)))
+    assert used <= set(known)

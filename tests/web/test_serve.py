@@ -1,20 +1,27 @@
-"""``epsilens serve``."""
+"""``epsilens serve``, as a real server: its address, its end, and clients that are slow, many or gone."""
 
 from __future__ import annotations
 
+import os
 import socket
 import subprocess
 import sys
+import threading
 import time
-import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+pytest.importorskip("fastapi", reason="the page needs epsilens[web]")
+pytest.importorskip("duckdb", reason="assessing needs epsilens[data]")
+
+from tests.web.serving import SOURCE, Server, alive, server, told, until
+
 from epsilens.cli.serve import serve
 from epsilens.errors import InputError, MissingExtra
 
-SOURCE = str(Path(__file__).parents[2] / "src")
+ROWS = b"id,age,site\n" + b"".join(b"%d,%d,%d\n" % (i, 18 + i % 70, i % 9) for i in range(150_000))
 
 
 def test_a_port_in_use_is_a_sentence() -> None:
@@ -44,26 +51,169 @@ def test_the_library_does_not_import_the_page() -> None:
     assert subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": SOURCE}, check=False).returncode == 0
 
 
-def test_it_serves_and_stops() -> None:
-    code = "from epsilens.cli.serve import serve; serve(port=0)"
-    process = subprocess.Popen(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env={"PYTHONPATH": SOURCE, "PYTHONUNBUFFERED": "1", "PATH": "/usr/bin:/bin"},
-    )  # fmt: skip
+def _has_ipv6() -> bool:
     try:
-        assert process.stdout is not None
-        line = process.stdout.readline()
-        url = next(word for word in line.split() if word.startswith("http://127.0.0.1:"))
-        for _ in range(100):
+        with socket.socket(socket.AF_INET6) as made:
+            made.bind(("::1", 0))
+    except OSError:
+        return False
+    return True
+
+
+@pytest.mark.skipif(not _has_ipv6(), reason="the machine has no IPv6")
+def test_an_address_of_ipv6_may_stand_in_brackets(tmp_path: Path) -> None:
+    with server(tmp_path, host="[::1]") as made:
+        assert "The page is at http://[::1]:" in made.said
+        assert made.log == ""
+        made.stop()
+
+
+def test_a_server_on_the_network_says_who_can_reach_it_and_sweeps_at_the_start(tmp_path: Path) -> None:
+    left = tmp_path / "epsilens-left"  # by a machine that lost its power
+    left.mkdir()
+    (left / ".lock").touch()
+    (left / "upload.csv").write_text("age\n1\n")
+    with server(tmp_path, host="0.0.0.0") as made:
+        assert not left.exists()
+        assert "http://127.0.0.1:" in made.said
+        assert "everyone who can reach this machine over the network can use the page, there is no password" in made.log
+        assert made.log.count("\n") == 1
+        made.stop()
+    assert list(tmp_path.iterdir()) == []
+
+
+# -- one server for those that leave it as it was -----------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with server(tmp_path_factory.mktemp("tmp"), start_seconds=1.0, slowest=10_000.0, receiving=3) as made:
+        yield made
+
+
+def test_a_slow_upload_is_ended(served: Server) -> None:
+    begun = time.monotonic()
+    with served.begun(1_000_000, b"age\n1\n") as slow:
+        until(lambda: served.files())
+        text = told(slow)
+    assert "408" in text.splitlines()[0]
+    assert "came too slowly" in text
+    assert time.monotonic() - begun < 10
+    until(lambda: not served.files())
+
+
+def test_a_cut_off_upload_leaves_one_line_in_the_log(served: Server) -> None:
+    before = served.log.count("\n")
+    cut = served.begun(1_000_000, b"age\n" + b"1\n" * 1000)
+    until(lambda: served.files())
+    cut.close()
+    until(lambda: not served.files())
+    until(lambda: "cut off" in served.log)
+    assert served.log.count("\n") <= before + 1
+    assert "Traceback" not in served.log
+    for path in ("/assess", "/api/assess", "/assess/shares"):  # other bodies leave none
+        with socket.create_connection(("127.0.0.1", served.port)) as cut:
+            cut.sendall(
+                f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+                "Content-Length: 5000\r\n\r\nyaml=x".encode()
+            )
+    time.sleep(0.3)
+    assert "Traceback" not in served.log
+
+
+def test_of_twenty_uploads_at_once_most_are_refused_before_they_are_read(served: Server) -> None:
+    all_of_them = [served.begun(50_000_000, b"age\n" + b"1\n" * 20_000) for _ in range(20)]
+    try:
+        answers = []
+        for one in all_of_them:
+            one.settimeout(0.5)
             try:
-                with urllib.request.urlopen(f"{url}help", timeout=10) as page:
-                    assert page.status == 200
-                    break
-            except OSError:
-                time.sleep(0.1)
-        else:
-            raise AssertionError("the page never answered")
+                answers.append(one.recv(100).decode().split()[1])
+            except TimeoutError:
+                answers.append("being received")
+        # Those that are received become too slow in their turn.
+        assert answers.count("503") == 17
+        assert sum(path.stat().st_size for path in served.files()) < 3 * 1_000_000
     finally:
-        process.terminate()
-        _, err = process.communicate(timeout=20)
-    assert "Traceback" not in err
+        for one in all_of_them:
+            one.close()
+    until(lambda: not served.files())
+    assert served.upload(b"age\n1\n")[0]["name"] == "people.csv"
+
+
+def test_a_refusal_is_read_by_one_who_sends_all_the_same(served: Server) -> None:
+    """A browser looks at the answer only once it has sent everything."""
+    with served.begun(300_000_000, b"") as sending:
+        for _ in range(290):
+            sending.sendall(b"x" * 1_000_000)
+        text = sending.recv(10_000).decode()
+    assert "413" in text.splitlines()[0]
+    assert "larger than 200 MB" in text
+
+
+@pytest.mark.parametrize("path", ["/assess", "/api/assess"])
+def test_a_megabyte_of_yaml_does_not_hold_the_server(served: Server, path: str) -> None:
+    body = b"yaml=" + b"- [a, b]%0A" * 90_000 if path == "/assess" else b"- [a, b]\n" * 110_000
+    kind = "application/x-www-form-urlencoded" if path == "/assess" else "application/yaml"
+    asked = threading.Thread(target=served.ask, args=("POST", path, body), kwargs={"content_type": kind})
+    asked.start()
+    slowest = 0.0
+    while asked.is_alive():
+        begun = time.monotonic()
+        assert served.ask("GET", "/help")[0] == 200
+        slowest = max(slowest, time.monotonic() - begun)
+    asked.join()
+    assert slowest < 5
+
+
+# -- servers that end ---------------------------------------------------------------------------------------------
+
+
+def test_it_stops_with_a_half_sent_upload_and_leaves_nothing(tmp_path: Path) -> None:
+    with server(tmp_path / "tmp") as made:
+        made.upload(ROWS)
+        with made.begun(1_000_000, b"age\n" * 1000), socket.create_connection(("127.0.0.1", made.port)) as silent:
+            silent.sendall(b"GET /help HTTP/1.1\r\nHost:")
+            until(lambda: len(made.files()) >= 2)
+            made.stop()
+        assert made.files() == []
+        assert list((tmp_path / "tmp").iterdir()) == []
+        until(lambda: made.log)
+        assert made.log.count("\n") == 1  # the upload that was cut off; nothing had to be cancelled
+
+
+def _at_work(made: Server) -> list[int]:
+    """A file that is looked at and half of another one; the processes once the one that looks has a folder too."""
+    made.upload(ROWS)
+    until(lambda: made.workers() and len(list(made.temporary.iterdir())) >= 2)
+    return made.workers()
+
+
+def test_nothing_is_left_after_kill_9(tmp_path: Path) -> None:
+    with server(tmp_path / "tmp") as made:
+        for process in _at_work(made):
+            os.kill(process, 9)
+        until(lambda: len(list(made.temporary.iterdir())) == 1)  # the server's own, with the file
+        assert len(made.files()) == 1
+        workers = _at_work(made)
+        with made.begun(1_000_000, b"age\n" * 1000):
+            until(lambda: len(made.files()) >= 3)
+            os.kill(made.process.pid, 9)
+            until(lambda: not any(alive(process) for process in workers))
+            until(lambda: not list(made.temporary.iterdir()))
+        assert "Traceback" not in made.log
+
+
+def test_nothing_is_left_after_kill_9_of_all(tmp_path: Path) -> None:
+    with server(tmp_path / "tmp") as made:
+        for process in [made.process.pid, *_at_work(made)]:
+            os.kill(process, 9)
+        until(lambda: not list(made.temporary.iterdir()))
+
+
+def test_a_head_that_never_ends_is_not_waited_for(served: Server) -> None:
+    with socket.create_connection(("127.0.0.1", served.port), timeout=30) as silent:
+        silent.sendall(b"GET /help HTTP/1.1\r\nHost:")
+        begun = time.monotonic()
+        assert silent.recv(1) == b""
+        assert time.monotonic() - begun < 9  # far from for ever

@@ -23,7 +23,11 @@ from epsilens.show.assessment.split import HEADING, split_section
 from epsilens.web import shares as sharing
 from epsilens.web.planform import EXAMPLES
 from epsilens.web.security import Limits
-from epsilens.web.worker import Workers, answer
+from epsilens.web.tasks import Work
+from epsilens.web.worker import answer
+from epsilens.web.workers import Workers
+
+from .following import followed
 
 TEXT = EXAMPLES["epsilens:rand-hie"]
 SHARES = (0.5, 0.3, 0.2)
@@ -52,7 +56,7 @@ def again() -> Assessment:
 
 @pytest.fixture(scope="module")
 def report(client: Any) -> str:
-    return str(client.get("/assess", params={"yaml": TEXT}).text)
+    return str(followed(client, client.get("/assess", params={"yaml": TEXT})).text)
 
 
 def _hidden(page: str) -> dict[str, str]:
@@ -89,7 +93,7 @@ def test_the_panel_follows_the_section_it_is_about(
     monkeypatch.setattr("epsilens.assessment.assessment.assess", lambda *a, **k: made)
     for sections, after in (((*others[:2], section, *others[2:]), others[2].heading), (others, "")):
         monkeypatch.setattr(report_of, "present", lambda a, s=sections: replace(whole, sections=s))
-        found = answer({"task": "assess", "folder": str(tmp_path), "yaml": TEXT})
+        found = answer(Work({"task": "assess", "yaml": TEXT}))
         first, rest = (re.findall(r"<h2>(.*?)</h2>", found[key]) for key in ("fragment", "rest"))
         assert first[-1] == (HEADING if after else others[-1].heading)
         assert rest[:1] == ([after] if after else [])
@@ -142,13 +146,14 @@ def test_an_entry_that_is_no_share_stands_by_its_field(client: Any, report: str,
     assert re.findall(r'name="shares" value="([^"]*)"', page.text) == shares
 
 
-def test_a_report_on_an_upload_carries_all(client: Any, text_of: Any, tmp_path: Path, monkeypatch: Any) -> None:
-    """The table is gone with the answer; the shares still move, and no name of a group travels with them."""
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    page = client.post("/assess", files={"file": ("p.csv", CSV.encode())}, data={"yaml": UPLOADED})
+def test_a_report_on_an_upload_carries_all(client: Any, text_of: Any) -> None:
+    """The table is not needed again; the shares move without it, and no name of a group travels with them."""
+    page = followed(client, client.post("/assess", files={"file": ("p.csv", CSV.encode())}, data={"yaml": UPLOADED}))
     assert page.status_code == 200, text_of(page.text)[:300]
     carried = _hidden(page.text)
-    assert list(tmp_path.iterdir()) == []
+    token = re.search(r'name="file" value="([^"]+)"', page.text)
+    assert token is not None
+    client.post(f"/assess/file/{token[1]}/forget")
     raw = zlib.decompress(base64.urlsafe_b64decode(carried["basis"])).decode()
     assert "<i>c" not in raw
     moved = client.post("/assess/shares", data={**carried, "shares": ["80", "20"]})
@@ -156,7 +161,6 @@ def test_a_report_on_an_upload_carries_all(client: Any, text_of: Any, tmp_path: 
     assert "Go back in your browser to see the report." in moved.text
     assert "Assess the plan with these shares" not in moved.text
     assert "share: 0.8" in moved.text
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
@@ -173,15 +177,15 @@ def test_a_report_on_an_upload_carries_all(client: Any, text_of: Any, tmp_path: 
     ],
 )
 def test_hostile_packages_are_a_sentence(tmp_path: Path, basis: str) -> None:
-    made = answer({"task": "shares", "folder": str(tmp_path), "yaml": TEXT, "basis": basis, "shares": [1, 1, 1]})
+    made = answer(Work({"task": "shares", "yaml": TEXT, "basis": basis, "shares": [1, 1, 1]}))
     assert made["status"] == 422
     assert made["error"].startswith("the shares came without the report they belong to")
 
 
 def test_a_package_of_another_plan_is_refused(tmp_path: Path, made: Assessment) -> None:
     other = EXAMPLES["epsilens:adult"].replace("- name: Capital gains\n  sum: capital_gain\n  bounds: [0, 20000]\n", "")
-    request = {"task": "shares", "folder": str(tmp_path), "yaml": other, "basis": sharing.carried(made)}
-    assert "another plan" in answer(request)["error"]
+    request = {"task": "shares", "yaml": other, "basis": sharing.carried(made)}
+    assert "another plan" in answer(Work(request))["error"]
 
 
 def test_a_report_with_too_much_to_carry_has_no_sliders(made: Assessment, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,19 +193,24 @@ def test_a_report_with_too_much_to_carry_has_no_sliders(made: Assessment, monkey
     assert sharing.carried(made) == ""
 
 
-def test_a_process_that_read_no_table_is_used_again(tmp_path: Path, made: Assessment) -> None:
+def test_a_process_that_read_no_table_is_used_again(made: Assessment) -> None:
     """A slider asks often, and imports take longer than the answer."""
     workers = Workers(Limits())
     packed = sharing.carried(made)
+
+    def ask(**more: Any) -> Any:
+        worker = workers.take()
+        found = worker.ask({"task": "shares", "yaml": TEXT, **more}, lambda *told: None)
+        workers.give_back(worker)
+        return worker, found
+
     try:
-        first = workers.run("shares", tmp_path, yaml=TEXT, basis=packed, shares=[2, 1, 1])
-        process = workers._spare
-        assert process is not None
-        second = workers.run("shares", tmp_path, yaml=TEXT, basis=packed, shares=[1, 1, 2])
-        assert workers._spare is process
+        process, first = ask(basis=packed, shares=[2, 1, 1])
+        again, second = ask(basis=packed, shares=[1, 1, 2])
+        other, broken = ask(basis="", shares=[1, 1, 2])
+        assert process is again is other
         assert first["data"]["shares"] == [0.5, 0.25, 0.25]
         assert second["data"]["shares"] == [0.25, 0.25, 0.5]
-        broken = workers.run("shares", tmp_path, yaml=TEXT, basis="", shares=[1, 1, 2])
         assert broken["status"] == 422
     finally:
         workers.close()

@@ -147,7 +147,7 @@ def assess(
     plan = as_written(read_release(release))
     queries = []
     for i, query in enumerate(plan.queries):
-        with about(dotted(("queries", i))):
+        with about(dotted(("queries", i)), where=dotted(("queries", i, "where"))):
             queries.append(query.planned())
     tell = _Steps(len(queries) + 3, progress)
     with about("data.table", engine="engine"):
@@ -218,7 +218,7 @@ def _look(opened: OpenTable, plan: Release, queries: tuple[Query, ...], tell: _S
             cautions = before(opened, plan)
         _read(opened, plan, tell)
     for i, query in enumerate(queries):
-        with about(dotted(("queries", i))):
+        with about(dotted(("queries", i)), where=dotted(("queries", i, "where"))):
             query.check(opened.table)
     with about("data.secret"):
         _check_secret(opened.table, plan)

@@ -81,7 +81,12 @@ _OUTPUT = (
     _own("format", "How to write the result", "[table|json|md|html]", Panel.OUTPUT, Kind.WORD, default="table"),
     _own("output", "Write to a file instead of the terminal", "FILE", Panel.OUTPUT),
 )
-_ENGINE = _own("engine", "duckdb, spark or an Ibis URL", "NAME")
+#: How a table is read: on which engine, and what that may take.
+_READING = (
+    _own("engine", "duckdb, spark or an Ibis URL", "NAME"),
+    _own("memory", "What reading may take, 4GB say", "SIZE"),
+    _own("spill", "A folder with room for what memory does not hold", "FOLDER"),
+)
 _PERSON = _own("person", "Whose row it is", "COLUMN")
 _TABLE = _own("table", "CSV, Parquet, epsilens:rand-hie or an Ibis URL", "TABLE", positional=True, needed=True)
 _NOISE_WORD = "laplace, gaussian or geometric"
@@ -210,7 +215,7 @@ _SCAN = (
     _own("noise", _NOISE_WORD, "TEXT", Panel.NOISE, Kind.WORD, default="laplace"),
     _shared("delta", "δ of gaussian noise"),
     _own("known", "The attacker knows one of the two answers exactly", panel=Panel.ADVERSARY, kind=Kind.FLAG),
-    _ENGINE,
+    *_READING,
     _own("show_people", "List the values of isolated people", panel=Panel.OUTPUT, kind=Kind.FLAG),
     *_OUTPUT,
 )
@@ -239,7 +244,7 @@ _CORRELATE = (
     _own("time", "When; a person's values over time are the records", "COLUMN"),
     _own("confidence", "Of the interval for sampling error", panel=Panel.READING, kind=Kind.NUMBER, default="0.95"),
     _own("time_limit", "End the search with a proven bound", "SECONDS", Panel.READING, Kind.NUMBER),
-    _ENGINE,
+    *_READING,
     *_OUTPUT,
 )
 

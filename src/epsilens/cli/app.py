@@ -16,7 +16,7 @@ import typer
 from .. import __version__
 from ..catalogue.commands import COMMANDS
 from .attacks import difference, identify, tamper
-from .common import Grouped, command, emit, run
+from .common import Grouped, Once, command, emit, run
 from .literature import notions, reproduce
 from .mechanisms import choose, explain
 from .plans import assess, init
@@ -43,7 +43,7 @@ def make_app() -> typer.Typer:
     for function in _COMMANDS:
         name = function.__name__
         declared = name in COMMANDS
-        made.command(name, cls=Grouped if declared else None)(command(name, function) if declared else function)
+        made.command(name, cls=Grouped if declared else Once)(command(name, function) if declared else function)
     made.callback(invoke_without_command=True)(_epsilens)
     return made
 

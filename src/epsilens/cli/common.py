@@ -25,7 +25,9 @@ import stat
 import sys
 import tempfile
 import textwrap
+import traceback
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Protocol, TypeAlias
@@ -36,10 +38,12 @@ from typer.core import TyperCommand
 from ..catalogue.commands import Exit, Option, options_of
 from ..catalogue.parameter import Kind, Panel, flag
 from ..catalogue.said import is_said, shortened
+from ..data.tables.address import masked
 from ..errors import InputError, NoSolutionError
+from ..shown import harmless
 
 __all__ = [
-    "Format", "FormatOption", "Grouped", "OutputOption", "Said", "Showable",
+    "Format", "FormatOption", "Grouped", "Once", "OutputOption", "Said", "Showable",
     "aside", "command", "emit", "run", "show", "to_repeat",
 ]  # fmt: skip
 
@@ -88,6 +92,7 @@ OutputOption = Annotated[
 
 def show(result: Showable, format: Format, output: str | None) -> None:
     """Write a result in the wanted format, to a file or the terminal."""
+    styled = False
     if format is Format.json:
         text = json.dumps(result.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
     elif format is Format.md:
@@ -97,17 +102,20 @@ def show(result: Showable, format: Format, output: str | None) -> None:
     else:
         width = min(max(shutil.get_terminal_size((80, 24)).columns, 40), 100)
         if output is None and sys.stdout is not None and sys.stdout.isatty():
-            text = result.to_terminal(width)
+            text, styled = result.to_terminal(width), True
         else:
             text = result.to_text(80 if output else width)
-    emit(text, output)
+    emit(text, output, styled=styled)
 
 
-def emit(text: str, output: str | None) -> None:
-    """Write text with a final newline; a file is replaced whole or not at all."""
+def emit(text: str, output: str | None, *, styled: bool = False) -> None:
+    """Write text with a final newline; a file is replaced whole or not at all.
+
+    Control characters reach the terminal only in ``styled`` text, where they are our own.
+    """
     text = text if text.endswith("\n") else text + "\n"
     if output is None or output == "-":
-        _to_terminal(text)
+        _to_terminal(text if styled else harmless(text))
     else:
         _to_file(text, output)
 
@@ -116,7 +124,7 @@ def aside(text: str) -> None:
     """Tell something beside the result, on standard error, wrapped to the terminal."""
     if sys.stderr is not None:
         width = min(shutil.get_terminal_size().columns, 100)
-        wrapped = textwrap.fill(text, width, break_long_words=False, break_on_hyphens=False)
+        wrapped = textwrap.fill(harmless(text), width, break_long_words=False, break_on_hyphens=False)
         sys.stderr.write(_writable(wrapped, sys.stderr.encoding or "utf-8") + "\n")
 
 
@@ -194,6 +202,9 @@ def _umask() -> int:
 
 # -- errors -------------------------------------------------------------------------------------------------------
 
+#: What is said when a key stopped it.
+STOPPED = "stopped from the keyboard"
+
 # Typer carries its own copy of click since 0.27; either way a usage error is what BadParameter derives from.
 _Usage: type[Exception] = typer.BadParameter.__mro__[1]
 
@@ -202,6 +213,8 @@ def run(command: Callable[..., Any], arguments: Sequence[str] | None = None) -> 
     """Run the command line and return its exit code; every error is one sentence on stderr."""
     try:
         code = command(args=None if arguments is None else list(arguments), prog_name="epsilens", standalone_mode=False)
+        if code == Exit.INTERRUPTED:
+            return _say(STOPPED, Exit.INTERRUPTED)
         return code if isinstance(code, int) else Exit.FINE
     except NoSolutionError as error:
         return _say(str(error), Exit.NO_SOLUTION)
@@ -210,14 +223,23 @@ def run(command: Callable[..., Any], arguments: Sequence[str] | None = None) -> 
     except _Usage as error:
         return _say(_usage(error), Exit.BAD_INPUT)
     except (KeyboardInterrupt, typer.Abort):
-        return Exit.INTERRUPTED
+        return _say(STOPPED, Exit.INTERRUPTED)
     except BrokenPipeError:
         _forget_stdout()
         return Exit.FINE
     except Exception as error:  # no traceback reaches a user; this one is ours to mend
+        # Not its message, which may quote a cell of the table.
         return _say(
-            f"something went wrong inside epsilens ({type(error).__name__}: {error}): please report it", Exit.FAULT
+            f"something went wrong inside epsilens ({type(error).__name__}{_where(error)}): please report it",
+            Exit.FAULT,
         )
+
+
+def _where(error: Exception) -> str:
+    """The line of ours at which it went wrong."""
+    home = Path(__file__).parents[1]
+    ours = [f for f in traceback.extract_tb(error.__traceback__) if Path(f.filename).is_relative_to(home)]
+    return f" at {Path(ours[-1].filename).relative_to(home)}:{ours[-1].lineno}" if ours else ""
 
 
 def _usage(error: Any) -> str:
@@ -229,8 +251,9 @@ def _usage(error: Any) -> str:
 
 def _say(message: str, code: Exit) -> int:
     if sys.stderr is not None:
-        text = " ".join(f"epsilens: {message}".split())
-        sys.stderr.write(_writable(text, sys.stderr.encoding or "utf-8") + "\n")
+        text = " ".join(f"epsilens: {harmless(masked(message))}".split())
+        with suppress(OSError):  # whoever listened is gone
+            sys.stderr.write(_writable(text, sys.stderr.encoding or "utf-8") + "\n")
     return code
 
 
@@ -240,7 +263,20 @@ def _say(message: str, code: Exit) -> int:
 Said: TypeAlias = Mapping[str, Any]
 
 
-class Grouped(TyperCommand):
+class Once(TyperCommand):
+    """A command that refuses an option given twice, unless it may be repeated: which of the two was meant?"""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Look for options that come twice, then read the arguments as usual."""
+        _, _, order = self.make_parser(ctx).parse_args(args=list(args))
+        for i, each in enumerate(order):
+            if each in order[:i] and each.param_type_name == "option" and not getattr(each, "multiple", False):
+                name = max(each.opts, key=len)
+                raise InputError(f"{name} is given twice: give it once", parameter=each.name or "")
+        return list(super().parse_args(ctx, args))
+
+
+class Grouped(Once):
     """A command whose help lists the options under the headings of their panels, in plain text."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:

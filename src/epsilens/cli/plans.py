@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from ..catalogue.commands import Exit
+from ..data.tables.address import without_password
 from ..errors import InputError
 from .common import Format, OutputOption, aside, emit, show
 from .tables import progress_bar
@@ -29,6 +30,11 @@ class AssessFormat(StrEnum):
 
 
 ReleaseFile = Annotated[str, typer.Argument(metavar="RELEASE", help="A YAML file; 'epsilens init TABLE' writes one.")]
+MemoryOption = Annotated[str | None, typer.Option("--memory", metavar="SIZE", help="What reading may take, 4GB say.")]
+SpillOption = Annotated[
+    str | None,
+    typer.Option("--spill", metavar="FOLDER", help="A folder with room for what memory does not hold."),
+]
 EngineOption = Annotated[str | None, typer.Option("--engine", metavar="NAME", help="duckdb, spark or an Ibis URL.")]
 AssessFormatOption = Annotated[AssessFormat, typer.Option("--format", help="How to write the result.")]
 
@@ -36,6 +42,8 @@ AssessFormatOption = Annotated[AssessFormat, typer.Option("--format", help="How 
 def assess(
     release: ReleaseFile,
     engine: EngineOption = None,
+    memory: MemoryOption = None,
+    spill: SpillOption = None,
     format: AssessFormatOption = AssessFormat.table,
     output: OutputOption = None,
 ) -> None:
@@ -45,10 +53,12 @@ def assess(
     For example: epsilens assess release.yaml --format html --output report.html
     """
     from ..assessment.assessment import assess as assessed
+    from ..data.tables.memory import use_memory
 
+    use_memory(memory, spill)
     with progress_bar() as told:
         found = assessed(Path(release), engine=engine, progress=told)
-    command = ["epsilens", "assess", release, *(["--engine", engine] if engine else [])]
+    command = ["epsilens", "assess", release, *(["--engine", without_password(engine)] if engine else [])]
     found = replace(found, command=shlex.join(command))
     if format is AssessFormat.registry:
         emit(found.to_registry(), output)
@@ -74,6 +84,8 @@ InitFormatOption = Annotated[InitFormat, typer.Option("--format", help="The plan
 def init(
     table: Annotated[str, typer.Argument(metavar="TABLE", help="CSV, Parquet, epsilens:rand-hie or an Ibis URL.")],
     engine: EngineOption = None,
+    memory: MemoryOption = None,
+    spill: SpillOption = None,
     format: InitFormatOption = InitFormat.yaml,
     output: Annotated[str | None, typer.Option("--output", metavar="FILE", help="Write to a file.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
@@ -88,8 +100,10 @@ def init(
             f"--output is {output[:80]!r}, which exists: give another name, or --force to replace it",
             parameter="output",
         )
+    from ..data.tables.memory import use_memory
     from ..plan.start import init as started
 
+    use_memory(memory, spill)
     with progress_bar() as told:
         start = started(table, engine, progress=told)
     if format is not InitFormat.yaml:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import sys
 from typing import Annotated
 
 import typer
@@ -10,7 +11,7 @@ import typer
 from ..errors import InputError, MissingExtra
 from .common import emit
 
-__all__ = ["listen", "serve"]
+__all__ = ["address_of", "listen", "serve"]
 
 Host = Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Where to listen; this machine only by default.")]
 Port = Annotated[int, typer.Option("--port", metavar="NUMBER", help="0 takes any free port.")]
@@ -25,25 +26,38 @@ def serve(host: Host = "127.0.0.1", port: Port = 8000, open: Open = False) -> No
     if not 0 <= port <= 65535:
         raise InputError(f"--port is {port}: give a number from 0 to 65535", parameter="port")
     try:
-        import uvicorn
+        import uvicorn  # noqa: F401
     except ImportError as error:
         raise MissingExtra(error.name or "uvicorn", extra="web", purpose="the page") from error
-    from ..web.app import create_app
+    from ..web.app import create_app, is_loopback, server_of
 
+    host = host.strip().removeprefix("[").removesuffix("]")
     listening = listen(host, port)
     try:
-        shown = f"[{host}]" if ":" in host else host
-        url = f"http://{shown}:{listening.getsockname()[1]}/"
+        url = address_of(host, listening.getsockname()[1])
+        if not is_loopback(host):
+            sys.stderr.write(
+                f"--host is {host}: everyone who can reach this machine over the network can use the page, there is no "
+                "password, and what they send is not encrypted; leave --host out to keep it to this machine\n"
+            )
         emit(f"The page is at {url} (stop it with Ctrl+C)", None)
         if open:
             import webbrowser
 
             webbrowser.open(url)
-        # No access log: addresses carry what people entered.
-        config = uvicorn.Config(create_app(host), log_level="warning", access_log=False, server_header=False)
-        uvicorn.Server(config).run(sockets=[listening])
+        server_of(create_app(host)).run(sockets=[listening])
     finally:
         listening.close()
+
+
+def address_of(host: str, port: int) -> str:
+    """What to type into a browser on this machine; a server that listens everywhere is found here too.
+
+    >>> address_of("::1", 8000), address_of("0.0.0.0", 80)
+    ('http://[::1]:8000/', 'http://127.0.0.1:80/')
+    """
+    name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    return f"http://{f'[{name}]' if ':' in name else name}:{port}/"
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -51,7 +65,7 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         made = socket.socket(family, kind, protocol)
-    except OSError:
+    except (OSError, UnicodeError):
         raise InputError(
             f"--host is {host[:60]!r}: give an address of this machine, such as 127.0.0.1", parameter="host"
         ) from None

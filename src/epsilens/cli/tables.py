@@ -13,6 +13,7 @@ from ..catalogue.commands import Exit
 from ..catalogue.parameter import flag
 from ..catalogue.said import numbers, numbers_said, split_limit, whole
 from ..errors import InputError
+from ..shown import harmless
 from .common import Said, show
 
 __all__ = ["columns_said", "correlate", "progress_bar", "scan"]
@@ -34,6 +35,9 @@ def scan(said: Said) -> None:
     columns = columns_said(said, "quasi")
     given |= {name: said[name] for name in ("person", "noise", "known", "engine", "show_people")}
     from ..data.scan.scan import scan as find
+    from ..data.tables.memory import use_memory
+
+    use_memory(said["memory"], said["spill"])
 
     with progress_bar() as told:
         found = find(said["table"], columns, queries=said["query"] or (), progress=told, **given)
@@ -60,12 +64,14 @@ def progress_bar() -> Iterator[Callable[[int, int, str], None] | None]:
     from rich.markup import escape
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+    from ..data.tables.passwords import pausing
+
     columns = (BarColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar, pausing(bar.stop, bar.start):
         task = bar.add_task("opening the table", total=None)
 
         def told(done: int, total: int, what: str) -> None:
-            bar.update(task, completed=done, total=total, description=escape(what))
+            bar.update(task, completed=done, total=total, description=escape(harmless(what)))
 
         yield told
 
@@ -91,6 +97,9 @@ def correlate(said: Said) -> None:
     given["query"] = "sum" if weights is None else numbers("--weights", weights, "weights")
     given |= {name: said[name] for name in ("model", "own_noise", "by", "person", "time", "engine")}
     from ..data.correlation.correlation import correlate as find
+    from ..data.tables.memory import use_memory
+
+    use_memory(said["memory"], said["spill"])
 
     with progress_bar() as told:
         found = find(said["table"], names, progress=told, **given)

@@ -17,6 +17,7 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 from ..data.queries import QueryKind
+from ..data.tables.dialect import ones
 from ..data.tables.open import OpenTable
 from ..errors import InputError
 from .kept import above, alike, batches, bound_by, each_owner, items_of, kept_of, narrowed, shards
@@ -166,8 +167,8 @@ def _totals(work: _Work, needs: Sequence[Need]) -> None:
     for need in needs:
         i = need.position
         used = rows[found.used[i]]
-        sums[found.covered[i]] = rows[found.covered[i]].cast("int64").sum()
-        sums[found.used[i]] = used.cast("int64").sum()
+        sums[found.covered[i]] = ones(rows[found.covered[i]]).sum()
+        sums[found.used[i]] = ones(used).sum()
         for name in (*found.value.get(i, ()), *found.clamped.get(i, ())):
             sums[f"{name}_{found.used[i]}"] = rows[name].sum(where=used)
     grouped = _by_group(rows, found.keys, sums)
@@ -189,7 +190,7 @@ def _totals(work: _Work, needs: Sequence[Need]) -> None:
             work.tallies[i][tuple(row[key] for key in found.keys)] = tally
     counts = {n.position: len(work.tallies[n.position]) for n in needs}
     if len(got) > most:  # some query has too many: which one, only the engine knows
-        flags = {name: (grouped[name] > 0).cast("int64").sum() for name in set(found.covered.values())}
+        flags = {name: ones(grouped[name] > 0).sum() for name in set(found.covered.values())}
         groups = work.fetch(grouped.aggregate(**flags))[0]
         counts = {n.position: groups[found.covered[n.position]] for n in needs}
     for need in needs:
@@ -224,7 +225,7 @@ def _without_groups(work: _Work, needs: Sequence[Need]) -> int:
     found = look(work.opened.table, needs, work.seen, split=False, sums=False)
     rows = found.rows.mutate(all_=True)
     each = each_owner(rows, ["all_", *_each_flag(found, needs)])
-    asked = {flag: (each[flag] > 0).cast("int64").sum() for flag in _each_flag(found, needs)}
+    asked = {flag: ones(each[flag] > 0).sum() for flag in _each_flag(found, needs)}
     got = work.fetch(each.aggregate(**asked, most=each["all_"].max()))[0]
     for need in needs:
         if not need.split_by:
@@ -240,7 +241,7 @@ def _counted(work: _Work, needs: Sequence[Need], items: Items) -> Iterator[tuple
     found = look(work.opened.table, needs, work.seen, sums=False)
     each = items_of(found, needs, items)
     flags = _each_flag(found, needs)
-    grouped = _by_group(each, found.keys, {flag: each[flag].cast("int64").sum() for flag in flags})
+    grouped = _by_group(each, found.keys, {flag: ones(each[flag]).sum() for flag in flags})
     if found.keys:
         grouped = grouped.filter(_some(grouped, flags))
     for row in work.fetch(grouped):
@@ -276,7 +277,7 @@ def _drop(work: _Work, bound: Sequence[Need], owners: Sequence[Any]) -> None:
             sums: dict[str, Any] = {}
             for i in (n.position for n in together):
                 sums[f"items{i}"] = (each[f"n{i}"] - each[f"k{i}"]).sum()
-                sums[f"people{i}"] = ((each[f"n{i}"] > 0) & (each[f"k{i}"] == 0)).cast("int64").sum()
+                sums[f"people{i}"] = ones((each[f"n{i}"] > 0) & (each[f"k{i}"] == 0)).sum()
                 sums |= {name: each[name].sum() for name in each.columns if name.startswith((f"dv{i}_", f"dc{i}_"))}
             for row in work.fetch(_by_group(each, found.keys, sums)):
                 _subtract(work, together, found, row)

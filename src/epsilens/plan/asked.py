@@ -14,11 +14,13 @@ one person reveals them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Literal
 
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from ..data.queries import Query, QueryKind
+from ..data.tables.address import masked
 from ..data.tables.forms import As, Form, Order
 from .words import Misplaced, Part, Size, Threshold
 
@@ -79,6 +81,11 @@ class Data(Part):
         if not isinstance(value, dict):
             return value
         return {k: {"as": v} if isinstance(v, str) else v for k, v in value.items()}
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        """A database's password is not printed."""
+        for name, value in super().__repr_args__():
+            yield name, masked(value) if name == "table" else value
 
     @model_validator(mode="after")
     def _rows(self) -> Data:

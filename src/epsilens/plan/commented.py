@@ -22,8 +22,6 @@ _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _YAML_WORDS = {"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
 _WIDTH = 44
 _LINE = 110
-#: Where nothing says what a column measures.
-_NO_MEANING = (0.0, 100.0)
 
 
 @dataclass(frozen=True)
@@ -83,12 +81,17 @@ def _people(found: Understanding) -> list[str]:
         ]
     elif found.single is not None:
         lines.append(_with(f"  # person: {as_yaml(found.single.name)}", "not needed: it is different in every row"))
+    elif found.unit is not None:
+        lines += [
+            _with(f"  unit: {as_yaml(found.unit.name)}", "choose: who is protected together; no column names a person"),
+            _with("  max_rows: 20", "choose without looking at the data: the most rows of one of them to use"),
+        ]
     else:
         maybe = found.others[0].name if found.others else "id"
         lines.append(
             _with(f"  # person: {as_yaml(maybe)}", "choose: the column that says whose row it is; none was found")
         )
-    if found.unit is not None:
+    if found.unit is not None and not (found.person is None and found.single is None):
         lines.append(_with(f"  # unit: {as_yaml(found.unit.name)}", "to protect everyone who shares it together"))
     return lines
 
@@ -117,14 +120,16 @@ def _secret(column: Column | None) -> list[str]:
     """A condition that needs no value of the table where there is one, else a line to fill in."""
     if column is None:
         return [_with("  # secret: diagnosis = 'F32'", "what the attacker wants to learn, a condition on a row")]
-    name = _quoted(column.name)
+    name, number = _quoted(column.name), "int" in column.kind or "float" in column.kind
     meant = f" ({_comment(column.meaning)})" if column.meaning else ""
     why = f"choose: what the attacker wants to learn{meant}"
     if column.kind == "boolean":
         return [_with(f"  secret: {as_yaml(name)}", why)]
+    if number and column.distinct == 2:
+        return [_with(f"  secret: {as_yaml(f'{name} = 1')}", why)]
     if column.bounds is not None:
         return [_with(f"  secret: {as_yaml(f'{name} > {sum(column.bounds) / 2:g}')}", why)]
-    condition = f"{name} = '…'"
+    condition = f"{name} = {'…' if number else chr(39) + '…' + chr(39)}"
     return [_with(f"  # secret: {as_yaml(condition)}", f"{why}; fill in the value")]
 
 
@@ -171,13 +176,17 @@ def _count(split: Column | None) -> list[str]:
 def _average(amount: Column | None) -> list[str]:
     if amount is None:
         return []
-    low, high = amount.bounds or _NO_MEANING
-    why = f"usual for {_comment(amount.meaning or '')}" if amount.bounds else "a placeholder"
+    if amount.bounds is None:
+        return [
+            _with(f"  # - average: {as_yaml(amount.name)}", "an average or a sum needs bounds, and nothing says what"),
+            _with("  #   bounds: [0, 100]", "it measures: choose them without looking at the data"),
+        ]
+    low, high = amount.bounds
     return [
         _with(f"  - average: {as_yaml(amount.name)}", "choose: a number people have"),
         _with(
             f"    bounds: [{low:.15g}, {high:.15g}]",
-            f"choose without looking at the data ({why}): values beyond are cut off",
+            f"choose without looking at the data (usual for {_comment(amount.meaning or 'it')}): beyond is cut off",
         ),
     ]
 

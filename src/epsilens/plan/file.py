@@ -56,12 +56,14 @@ def read_release(source: str | Path | Mapping[str, Any] | Release) -> Release:
 
 def _text(path: Path) -> str:
     try:
-        if path.stat().st_size > MOST_BYTES:
+        with path.open("rb") as file:
+            raw = file.read(MOST_BYTES + 1)  # of a device the size is not told, and some never end
+        if len(raw) > MOST_BYTES:
             raise InputError(
                 f"release is {str(path)!r}, larger than a megabyte: give a YAML file that describes a release",
                 parameter="release",
             )
-        return path.read_text(encoding="utf-8")
+        return raw.decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else "it is not UTF-8 text"
         raise InputError(

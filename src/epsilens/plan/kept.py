@@ -18,8 +18,9 @@ from itertools import groupby
 from typing import Any
 
 from ..data.tables.columns import value_of
+from ..data.tables.dialect import ones
 from ..data.tables.engines import Engine, need_ibis
-from ..data.tables.kept import in_hash_order, keep, told_apart
+from ..data.tables.kept import OWNER, in_hash_order, keep, told_apart
 from ..data.tables.open import OpenTable
 from .needs import Items, Look, Need, Survey, look, owners_of
 
@@ -69,7 +70,7 @@ def items_of(found: Look, needs: Sequence[Need], items: Items) -> Any:
 
 def each_owner(items: Any, flags: Sequence[str]) -> Any:
     """How many items with each flag an owner has."""
-    return items.group_by("p").agg(**{flag: items[flag].cast("int64").sum().cast("int64") for flag in flags})
+    return items.group_by("p").agg(**{flag: ones(items[flag]).sum() for flag in flags})
 
 
 def _counted(table: Any, needs: Sequence[Need], seen: Survey, groups: bool) -> tuple[Any, dict[int, str]]:
@@ -119,11 +120,11 @@ def narrowed(needs: Sequence[Need], content: Sequence[str]) -> list[str]:
 
 
 def above(opened: OpenTable, owners: Sequence[Any], columns: Sequence[str], owner: str) -> Any:
-    """The rows of these owners, with whose they are as ``p``, kept by the engine."""
+    """The rows of these owners, with whose they are as :data:`OWNER`, kept by the engine."""
     some = reduce(lambda a, b: a.union(b), owners).distinct()
     narrow = opened.table.select(*columns)
-    owned = narrow.mutate(p=value_of(narrow[owner], "person"))
-    return opened.engine.cache(owned.semi_join(some, "p"))
+    owned = narrow.mutate(**{OWNER: value_of(narrow[owner], "person")})
+    return opened.engine.cache(owned.semi_join(some.select(**{OWNER: some["p"]}), OWNER))
 
 
 def shards(engine: Engine, rows: Any, needs: Sequence[Need], content: Sequence[str]) -> Iterator[Any]:
@@ -133,13 +134,14 @@ def shards(engine: Engine, rows: Any, needs: Sequence[Need], content: Sequence[s
     if parts <= 1 or engine.kind != "duckdb":  # the others spread their work by themselves
         yield hashed(engine, rows, needs, content)
         return
-    placed = engine.cache(rows.mutate(part_=in_hash_order(rows, ["p"]) % parts))
+    name = "epsilens part"
+    placed = engine.cache(rows.mutate(**{name: in_hash_order(rows, [OWNER]) % parts}))
     for part in range(parts):
-        yield hashed(engine, placed.filter(placed["part_"] == part).drop("part_"), needs, content)
+        yield hashed(engine, placed.filter(placed[name] == part).drop(name), needs, content)
 
 
 def hashed(engine: Engine, owned: Any, needs: Sequence[Need], content: Sequence[str]) -> Any:
-    """Rows of owners ``p`` with the hash that puts each owner's in order, where rows are what is limited."""
+    """The rows with the hash that puts each owner's in order, where rows are what is limited."""
     if all(need.items is not Items.ROWS for need in needs):
         return owned
     plain = owned.mutate(**{name: value_of(owned[name], "query") for name in content})
@@ -176,7 +178,7 @@ def kept_of(table: Any, needs: Sequence[Need], seen: Survey) -> tuple[Any, Look]
     for need in needs:
         i, flag = need.position, kept[found.used[need.position]]
         stays = kept[f"kept_{flags[i]}"]
-        sums[f"n{i}"], sums[f"k{i}"] = flag.cast("int64").sum(), stays.cast("int64").sum()
+        sums[f"n{i}"], sums[f"k{i}"] = ones(flag).sum(), ones(stays).sum()
         for short, parts, condition in (
             ("dv", found.value.get(i, ()), flag & ~stays),
             ("dc", found.clamped.get(i, ()), flag & ~stays),
@@ -191,7 +193,7 @@ def _fewer_groups(items: Any, keys: Sequence[str], most: dict[str, int]) -> Any:
     """Clear each flag in all but so many of an owner's groups, by hash, among the groups with the flag."""
     ibis = need_ibis()
     placed = items.mutate(group_=in_hash_order(items, ["p", *keys]))
-    last = 2**62 if placed["group_"].type().is_integer() else "~"
+    last = 2**62 if placed["group_"].type().is_integer() else "g"  # after every hexadecimal digit, in any language
     cleared = {}
     for flag, number in most.items():
         order = [ibis.ifelse(placed[flag], placed["group_"], last), *(placed[key] for key in keys)]

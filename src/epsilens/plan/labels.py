@@ -11,11 +11,11 @@ import operator
 from collections.abc import Callable, Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
-from functools import reduce
 from typing import Any
 
 import numpy as np
 
+from ..data.tables.dialect import balanced
 from ..data.tables.engines import need_ibis
 from ..errors import InputError
 from .asked import Label
@@ -123,11 +123,4 @@ def among(columns: Sequence[Any], labels: Sequence[Sequence[Any]]) -> Any:
         follow.setdefault(label[0], []).append(tuple(label[1:]))
     for value, after in follow.items():
         tails.setdefault(tuple(after), []).append(value)
-    return _any([one_of(values) & among(rest, after) for after, values in tails.items()])
-
-
-def _any(terms: list[Any]) -> Any:
-    """One of them, as a flat tree: thousands in a row would nest too deep to be written."""
-    while len(terms) > 2:
-        terms = [reduce(operator.or_, terms[i : i + 2]) for i in range(0, len(terms), 2)]
-    return reduce(operator.or_, terms)
+    return balanced(operator.or_, [one_of(values) & among(rest, after) for after, values in tails.items()])

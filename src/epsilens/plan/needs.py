@@ -17,7 +17,9 @@ from typing import Any
 from ..data.queries import Query
 from ..data.tables.columns import column_of, value_of
 from ..data.tables.conditions import columns_of
+from ..data.tables.dialect import finite, is_infinite, ones
 from ..data.tables.engines import need_ibis
+from ..data.tables.kept import HASH
 from ..data.tables.open import OpenTable
 from ..data.tables.totals import Grid
 from ..errors import InputError
@@ -142,14 +144,13 @@ class Survey:
 
 def survey(opened: OpenTable, needs: Sequence[Need]) -> Survey:
     """One pass over the table; an owner that is not recorded, or an infinite value, is refused."""
-    ibis = need_ibis()
     table, data = opened.table, needs[0].data
     asked: dict[str, Any] = {"rows": table.count()}
     roles = {"unit": data.unit, "person": data.person}
     for role, name in roles.items():
         if name is not None:
             column = value_of(column_of(table, name, role, f"data.{role}"), role)
-            asked[role] = column.isnull().cast("int64").sum()
+            asked[role] = ones(column.isnull()).sum()
     columns = {n.query.column: None for n in needs if n.valued and n.query.column is not None}
     kinds = {}
     for j, name in enumerate(columns):
@@ -157,8 +158,8 @@ def survey(opened: OpenTable, needs: Sequence[Need]) -> Survey:
         kinds[name] = value.type()
         number = value.cast("float64")
         if value.type().is_floating():
-            asked[f"infinite{j}"] = number.isinf().cast("int64").sum()
-            number = ibis.ifelse(number.isinf(), ibis.null("float64"), number)
+            asked[f"infinite{j}"] = ones(is_infinite(number)).sum()
+            number = finite(number)
         asked[f"least{j}"], asked[f"largest{j}"] = number.min(), number.max()
     got = opened.engine.fetch(table.aggregate(**asked)).to_pylist()[0]
     for role, name in roles.items():
@@ -203,7 +204,7 @@ def look(table: Any, needs: Sequence[Need], seen: Survey, *, split: bool = True,
     ibis = need_ibis()
     # The summed numbers first, in a step of their own: what is made of them would repeat how they are read.
     summed = dict.fromkeys(n.query.column for n in needs if n.valued and n.query.column is not None)
-    numbers = {name: f"number{j}_" for j, name in enumerate(summed)}
+    numbers = {name: f"epsilens number {j}" for j, name in enumerate(summed)}
     table = table.mutate(**{new: value_of(table[name], "query") for name, new in numbers.items()})
     made: dict[str, Any] = {}
     found = Look(None)
@@ -223,8 +224,8 @@ def look(table: Any, needs: Sequence[Need], seen: Survey, *, split: bool = True,
     if split:
         found.keys = [f"g{j}" for j in range(len(needs[0].split_by))]
         made |= {k: value_of(table[name], "query") for k, name in zip(found.keys, needs[0].split_by, strict=True)}
-    if "hash_" in table.columns:
-        made["hash_"] = table["hash_"]
+    if HASH in table.columns:
+        made["hash_"] = table[HASH]
     for need in needs:
         i, query = need.position, need.query
         condition = (query.where, need.split_by if need.labels else None, need.labels)

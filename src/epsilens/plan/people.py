@@ -15,8 +15,8 @@ from typing import Any
 
 from ..data.queries import QueryKind
 from ..data.tables.columns import value_of
-from ..data.tables.engines import need_ibis
-from ..data.tables.kept import in_hash_order
+from ..data.tables.dialect import numbered
+from ..data.tables.kept import HASH, in_hash_order
 from ..data.tables.open import OpenTable
 from .answers import in_order
 from .contribution import Noisy, noisy_of
@@ -99,17 +99,15 @@ def _owners(opened: OpenTable, needs: Sequence[Need], seen: Survey, size: int) -
 
 def _rows(opened: OpenTable, needs: Sequence[Need], seen: Survey, size: int) -> Iterator[list[Any]]:
     """The same where every row is an owner: rows that are alike in all that is looked at are told apart by number."""
-    ibis = need_ibis()
     table = opened.table
     columns = sorted({name for need in needs for name in need.columns})
     if not columns:  # everybody is covered, and all are alike
         yield from [[(need, 1, Fraction(1)) for need in needs]] * min(size, seen.rows)
         return
     plain = table.select(**{name: value_of(table[name], "query") for name in columns})
-    same = plain.group_by(columns).agg(n_=plain.count())
-    single = same.mutate(o_=ibis.range(0, same["n_"]).unnest()).drop("n_")
-    order = ["hash_", *columns, "o_"]
-    first = single.mutate(hash_=in_hash_order(single, [*columns, "o_"])).order_by(order).limit(size)
+    single = numbered(plain, columns, "epsilens number")
+    order = [HASH, *columns, "epsilens number"]
+    first = single.mutate(**{HASH: in_hash_order(single, [*columns, "epsilens number"])}).order_by(order).limit(size)
     found = look(opened.engine.cache(first), needs, seen, split=False)
     added = []
     for row in opened.engine.fetch(found.rows).to_pylist():

@@ -19,6 +19,7 @@ from ..data.queries import Query
 from ..data.tables.columns import column_of, value_of
 from ..data.tables.engines import need_ibis
 from ..data.tables.open import OpenTable
+from ..data.tables.totals import exact_sum
 from ..errors import InputError
 from .contribution import Contribution
 from .movement import Move, Movement, of_secret
@@ -125,8 +126,9 @@ def _from_data(plan: Release, opened: OpenTable, query: Query, i: int, by: str) 
         rows["p_"] = value_of(column_of(table, person, "person"), "person")
     records = table.select(**rows)
     if "p_" in rows:
-        total = records["v_"].max() if query.bounds is None else records["v_"].sum()
-        records = records.group_by("p_").agg(g_=records["g_"].min(), v_=total)
+        asked, total = exact_sum("v_", records["v_"], max(map(abs, query.bounds or (1.0,))))
+        each = records.group_by("p_").agg(g_=records["g_"].min(), most=records["v_"].max(), **asked)
+        records = each.select("p_", "g_", v_=each["most"] if query.bounds is None else total(each))
     ends = None  # of a person's whole sum, which has no bounds before the limits on contributions
     if query.bounds is not None and "p_" not in rows:
         ends = (min(query.bounds[0], 0.0), max(query.bounds[1], 0.0))  # a row that is not covered adds 0

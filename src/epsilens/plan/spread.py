@@ -12,8 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from enum import StrEnum
+from typing import Any
 
 from ..data.tables.columns import column_of, value_of
+from ..data.tables.engines import Engine, need_ibis
 from ..data.tables.open import OpenTable
 from .answers import Answer, answers_of
 from .asked import ReleaseQuery
@@ -68,16 +70,9 @@ def spread_of(opened: OpenTable, plan: Release, query: int, parameter: Parameter
     rows = table.filter(planned.rows(table))
     if asked.kind.bounded:
         number = value_of(column_of(rows, planned.column, "query"), "query").cast("float64")
-        rows = rows.mutate(x_=number)
-        rows = rows.filter(rows["x_"].notnull() & ~rows["x_"].isnan())
-    if parameter is Parameter.BOUNDS:
-        levels = {f"l{i}": rows["x_"].quantile(p) for i, p in enumerate(_TAILS)}
-        levels |= {f"h{i}": rows["x_"].quantile(1 - p) for i, p in enumerate(_TAILS)}
-        got = opened.engine.fetch(rows.aggregate(**levels)).to_pylist()[0]
-        if got["l0"] is None:
-            return Spread(query, parameter)
-        low, high = (tuple(float(got[f"{side}{i}"]) for i in range(len(_TAILS))) for side in "lh")
-        return Spread(query, parameter, low, high)
+        if parameter is Parameter.BOUNDS:
+            return Spread(query, parameter, *_tails(opened.engine, rows.select(x=number)))
+        rows = rows.filter(number.notnull())
     whose = {"p_": value_of(column_of(rows, plan.data.owner, "person"), "person")}
     if parameter is Parameter.MAX_GROUPS:
         keys = {f"g{j}_": value_of(column_of(rows, name, "query"), "query") for j, name in enumerate(asked.split_by)}
@@ -88,6 +83,33 @@ def spread_of(opened: OpenTable, plan: Release, query: int, parameter: Parameter
     owners = each.group_by("n_").agg(owners=each.count())
     got = opened.engine.fetch(owners.order_by("n_")).to_pylist()
     return Spread(query, parameter, each=_quantiles([(int(r["n_"]), int(r["owners"])) for r in got]))
+
+
+def _tails(engine: Engine, rows: Any) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """The values that the shares ``_TAILS`` of ``x`` lie below and above, between two of them in proportion.
+
+    By the places of the values, which engines agree on; their own quantiles differ in the last digit.
+    """
+    ibis = need_ibis()
+    some = rows.filter(rows["x"].notnull())
+    each = some.group_by("x").agg(n=some.count())
+    total = int(engine.fetch(each.aggregate(n=each["n"].sum())).to_pylist()[0]["n"] or 0)
+    if not total:
+        return (), ()
+    at = [share * (total - 1) for share in (*_TAILS, *(1 - tail for tail in _TAILS))]
+    wanted = sorted({place for a in at for place in (math.floor(a), math.ceil(a))})
+    ranked = each.mutate(end=each["n"].sum().over(ibis.window(order_by="x", preceding=None, following=0)))
+    held = [(ranked["end"] - ranked["n"] <= place) & (ranked["end"] > place) for place in wanted]
+    got = sorted((int(r["end"]), float(r["x"])) for r in engine.fetch(ranked.filter(ibis.or_(*held))).to_pylist())
+
+    def value(place: int) -> float:
+        return next(x for end, x in got if end > place)
+
+    found = []
+    for a in at:
+        low, high = value(math.floor(a)), value(math.ceil(a))
+        found.append(low + (high - low) * (a - math.floor(a)))
+    return tuple(found[: len(_TAILS)]), tuple(found[len(_TAILS) :])
 
 
 def _quantiles(counted: list[tuple[int, int]]) -> tuple[int, ...]:

@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from ..data.tables.address import without_password
 from ..data.tables.open import open_table, reading
 from ..data.understanding.understand import understand
 from ..data.understanding.understood import Column, Role, Understanding
@@ -29,7 +30,6 @@ from .told import paragraph, warnings
 
 __all__ = ["Start", "init"]
 
-_MOST_KNOWN = 6
 _MOST_OTHERS = 24
 _MOST_READ = 60
 #: Groups that a person can look through; more are for somebody who knows what they ask.
@@ -95,13 +95,13 @@ def init(
     """
     with open_table(table, engine) as opened, reading(opened):
         found = understand(opened, None if progress is None else lambda what: progress(0, 1, what))
-        title = name or opened.name
+        title = name or (opened.name if isinstance(table, str | Path) else "a table")
     usable = [c for c in found.columns if c.role is not Role.OTHER]
     if not usable:
         raise InputError(
             f"table is {title!r}: it has no column of text, numbers, booleans or dates to plan with", parameter="table"
         )
-    called = name or (str(table) if isinstance(table, str | Path) else "table.parquet")
+    called = name or (without_password(str(table)) if isinstance(table, str | Path) else "table.parquet")
     text = written(called, f"Release of {Path(title).name}"[:200], found, _chosen(found), warnings(found))
     return Start(text, found)
 
@@ -109,9 +109,9 @@ def init(
 def _chosen(found: Understanding) -> Chosen:
     owners = {o.name for o in (found.person, found.single) if o is not None}
     columns = [c for c in found.columns if c.name not in owners]
-    known = tuple(c for c in columns if c.known)[:_MOST_KNOWN]
+    known = tuple(c for c in columns if c.known)
     split, amount = _split(columns), _amount(columns)
-    secret = next((c for c in columns if c.secret and c.role is not Role.FREE), None)
+    secret = _secret(columns)
     used = {c.name for c in (*known, split, amount, secret) if c is not None} | owners
     read = sorted((c for c in found.columns if c.form is not None), key=lambda c: c.name not in used)
     others = tuple(c.name for c in columns if c not in known and c.role not in (Role.OTHER, Role.EMPTY))
@@ -125,6 +125,12 @@ def _split(columns: list[Column]) -> Column | None:
     ]
     small = [c for c in fit if c.distinct <= 12] or fit
     return max(small, key=lambda c: (c.known, c.distinct), default=None)
+
+
+def _secret(columns: list[Column]) -> Column | None:
+    """What people keep to themselves: first what needs no value of the table to be said."""
+    kept = [c for c in columns if c.secret and c.role is not Role.FREE]
+    return min(kept, key=lambda c: c.bounds is None and c.kind != "boolean", default=None)
 
 
 def _amount(columns: list[Column]) -> Column | None:

@@ -90,6 +90,11 @@ def warnings(found: Understanding) -> tuple[str, ...]:
     made = []
     if found.rows == 0:
         made.append("The table has no rows: there is nothing to assess.")
+    elif found.nobody and found.unit is not None:
+        made.append(
+            "No column was found that says whose row it is, so everyone with the same "
+            f"“{found.unit.name}” is protected together. If a column names the person, name it as person."
+        )
     elif found.nobody:
         maybe = f" It may be {called([o.name for o in found.others], 'or')}." if found.others else ""
         made.append(

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
+from enum import Enum
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
-from ..shown import Shown
+from ..shown import Shown, harmless
 from .document import Code, Document, Forms, Paragraph, Section, said
 
 if TYPE_CHECKING:
@@ -62,11 +63,29 @@ class Presented(Shown):
 
 
 def document(result: Shown) -> Document:
-    """The document of a result."""
+    """The document of a result; what a table wrote into it commands no terminal."""
     if isinstance(result, Presented):
-        return result.document
-    module, build, _ = _PRESENTERS[result.shown_as]
-    return cast(Document, getattr(import_module(f".{module}", __package__), build)(result))
+        made = result.document
+    else:
+        module, build, _ = _PRESENTERS[result.shown_as]
+        made = getattr(import_module(f".{module}", __package__), build)(result)
+    return cast(Document, _harmless(made))
+
+
+def _harmless(part: Any) -> Any:
+    """A part of a document with all its text harmless; the same object where it was."""
+    if isinstance(part, str):
+        return part if isinstance(part, Enum) or part.isprintable() else harmless(part)
+    if isinstance(part, tuple):
+        made = [_harmless(each) for each in part]
+        if all(new is old for new, old in zip(made, part, strict=True)):
+            return part
+        return type(part)(*made) if hasattr(part, "_fields") else tuple(made)
+    if is_dataclass(part) and not isinstance(part, type):
+        old = {f.name: getattr(part, f.name) for f in fields(part) if f.init}
+        new = {name: _harmless(value) for name, value in old.items()}
+        return part if all(new[name] is old[name] for name in old) else replace(part, **new)
+    return part
 
 
 def text(result: Shown, width: int) -> str:

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import inspect
 import math
-import tempfile
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, FastAPI, Query, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
@@ -26,12 +24,14 @@ from ..catalogue.said import EXPLAINED, reading_options
 from ..data.tables.source import bundled, names
 from ..errors import EpsilensError, InputError
 from . import questions
-from .assess_pages import Refused, assessed, problem_at
+from .assessing import assessed
 from .pages import render
+from .problems import problem_at
+from .refused import Refused
 from .security import MOST_LIST
 from .shares_pages import Shares, shared
 
-__all__ = ["Failure", "docs_router", "make_router"]
+__all__ = ["Failure", "describe", "docs_router", "make_router"]
 
 
 SCHEMA = 1
@@ -281,34 +281,51 @@ def tables() -> JSONResponse:
     return JSONResponse({"schema": SCHEMA, "tables": [bundled(name).to_dict() for name in names()]})
 
 
+_RELEASE = {"schema": {"$ref": "#/components/schemas/Release"}}
+_WITH_FILE = {
+    "type": "object",
+    "required": ["release", "file"],
+    "properties": {
+        "release": {"type": "string", "description": "a release in YAML; its table is 'upload'"},
+        "file": {"type": "string", "format": "binary", "description": "a CSV or Parquet file, forgotten at the end"},
+    },
+}
 _BODY = {
     "required": True,
-    "description": "a release in YAML, which JSON is too; its table is one of the bundled ones",
-    "content": {"application/yaml": {"schema": {"type": "object", "description": "see the release's JSON Schema"}}},
+    "description": "a release on a bundled table, in YAML or JSON, or a release with the file it is about",
+    "content": {
+        "application/json": _RELEASE,
+        "application/yaml": _RELEASE,
+        "multipart/form-data": {"schema": _WITH_FILE},
+    },
 }
 
 
 async def assess(request: Request) -> JSONResponse:
-    """Assess a planned release on a bundled table: what each adversary could learn, and the largest ε within limits."""
+    """Assess a planned release: what each adversary could learn, and the largest ε within limits."""
+    uploads, upload = request.app.state.uploads, None
     try:
-        text = (await request.body()).decode("utf-8")
+        if request.headers.get("content-type", "").startswith("multipart/form-data"):
+            upload = await uploads.receive(request)
+            text = dict(request.state.fields).get("release", "")
+        else:
+            text = (await request.body()).decode("utf-8")
+        return JSONResponse((await assessed(request, text, upload))["data"])
     except UnicodeDecodeError:
         return JSONResponse({"schema": SCHEMA, "error": "The body is not UTF-8 text: send YAML.", "field": None}, 422)
-    with tempfile.TemporaryDirectory(prefix="epsilens-") as folder:
-        try:
-            made = await run_in_threadpool(assessed, request.app, text, Path(folder))
-        except EpsilensError as error:
-            return _unassessed(error)
-    return JSONResponse(made["data"])
+    except EpsilensError as error:
+        return _unassessed(error)
+    finally:
+        if upload is not None:
+            await run_in_threadpool(uploads.drop, upload.token, upload.visitor)
 
 
 async def shares(request: Request, sent: Shares) -> JSONResponse:
     """Share ε differently among the queries of a release on a bundled table: the risks and errors that follow."""
-    with tempfile.TemporaryDirectory(prefix="epsilens-") as folder:
-        try:
-            return JSONResponse(await run_in_threadpool(shared, request.app, sent, Path(folder)))
-        except EpsilensError as error:
-            return _unassessed(error)
+    try:
+        return JSONResponse(await shared(request, sent))
+    except EpsilensError as error:
+        return _unassessed(error)
 
 
 def make_router() -> APIRouter:
@@ -331,6 +348,23 @@ def make_router() -> APIRouter:
     body = {"requestBody": {"description": "a release, and a number for each query: ε is shared in this proportion"}}
     router.post("/assess/shares", responses={200: {"model": Resplit}, **_BAD, **_BUSY}, openapi_extra=body)(shares)
     return router
+
+
+def describe(app: FastAPI) -> None:
+    """Let the OpenAPI definition say what a release is, once somebody asks for it."""
+    without = app.openapi
+
+    def openapi() -> dict[str, Any]:
+        made = without()
+        known = made["components"]["schemas"]
+        if "Release" not in known:
+            from ..plan.plan import Release
+
+            shape = Release.model_json_schema(ref_template="#/components/schemas/{model}")
+            known |= {**shape.pop("$defs"), "Release": shape}
+        return made
+
+    app.openapi = openapi  # type: ignore[method-assign]
 
 
 #: The documentation as a page of ours, rendered from the OpenAPI definition: no scripts, nothing fetched.

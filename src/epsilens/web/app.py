@@ -2,33 +2,42 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import MissingExtra
 
 try:
     from fastapi import FastAPI, Request
+    from fastapi.concurrency import run_in_threadpool
     from fastapi.exceptions import RequestValidationError
     from fastapi.responses import JSONResponse, Response
     from fastapi.staticfiles import StaticFiles
     from starlette.exceptions import HTTPException
 
-    from . import api, assess_pages, notions_pages, pages, shares_pages
+    from . import api, assess_pages, files_pages, notions_pages, pages, shares_pages
 except ImportError as error:
-    if isinstance(error, MissingExtra):
+    if isinstance(error, MissingExtra) or (error.name or "").startswith("epsilens"):
         raise
     raise MissingExtra(error.name or "fastapi", extra="web", purpose="the page") from error
 
 from .. import __version__
 from ..show.render.html import ASSETS
-from .security import Guard, Limits, allowed_hosts, is_loopback
-from .worker import Workers
+from .guard import Guard
+from .jobs import Jobs
+from .log import kind_of, note
+from .security import Limits, allowed_hosts, is_loopback
+from .uploads import Uploads
+from .workers import Workers
 
-__all__ = ["create_app"]
+if TYPE_CHECKING:
+    import uvicorn
+
+__all__ = ["create_app", "is_loopback", "server_of", "stop"]
 
 
 def create_app(host: str = "127.0.0.1", limits: Limits | None = None) -> FastAPI:
@@ -37,9 +46,13 @@ def create_app(host: str = "127.0.0.1", limits: Limits | None = None) -> FastAPI
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
+        await run_in_threadpool(app.state.uploads.open)
         threading.Thread(target=_warm, args=(app,), daemon=True).start()
+        tending = asyncio.create_task(_tend(app))
         yield
-        app.state.workers.close()
+        tending.cancel()
+        stop(app)
+        await run_in_threadpool(app.state.uploads.close)
 
     app = FastAPI(
         title="epsilens",
@@ -49,21 +62,56 @@ def create_app(host: str = "127.0.0.1", limits: Limits | None = None) -> FastAPI
         redoc_url=None,
         lifespan=life,
     )
-    app.state.limits, app.state.workers = within, Workers(within)
+    app.state.limits, app.state.coming = within, set()
+    app.state.jobs, app.state.uploads = Jobs(within, Workers(within)), Uploads(within)
     app.include_router(pages.router)
     app.include_router(assess_pages.router)
+    app.include_router(files_pages.router)
     app.include_router(shares_pages.router)
     app.include_router(notions_pages.router)
     app.include_router(api.make_router())
     app.include_router(api.docs_router)
+    api.describe(app)
     app.mount("/static", StaticFiles(directory=Path(__file__).with_name("static")), name="static")
     app.mount("/assets", StaticFiles(directory=ASSETS), name="assets")
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
-    app.add_exception_handler(Exception, _failed)
-    most = {"": within.body_bytes, "/assess": within.upload_bytes, "/assess/columns": within.upload_bytes}
-    app.add_middleware(Guard, hosts=allowed_hosts(host), open_to_network=not is_loopback(host), most=most)
+    app.add_middleware(
+        Guard,
+        hosts=allowed_hosts(host),
+        open_to_network=not is_loopback(host),
+        limits=within,
+        coming=app.state.coming,
+        failed=lambda scope, status, sentence: _answer(Request(dict(scope)), status, sentence, None),
+    )
     return app
+
+
+def server_of(app: FastAPI) -> uvicorn.Server:
+    """The server that runs an application, and ends what is under way when it is told to stop."""
+    from .connections import Server  # a page that is asked in-process needs none
+
+    return Server(app, lambda: stop(app))
+
+
+def stop(app: FastAPI) -> None:
+    """End what would keep the server from stopping: bodies that are still coming, and jobs."""
+    for clock in list(app.state.coming):
+        with suppress(RuntimeError):  # it rang already
+            clock.reschedule(0)
+    app.state.jobs.close()
+
+
+async def _tend(app: FastAPI) -> None:
+    """End what nobody wants any more."""
+    while True:
+        await asyncio.sleep(2)
+        try:
+            app.state.jobs.expire()
+            for upload in await run_in_threadpool(app.state.uploads.expire):
+                app.state.jobs.forget(upload)
+        except Exception as error:  # the next time may go well, and must come
+            note(f"a visit failed with {kind_of(error)}")
 
 
 def _warm(app: FastAPI) -> None:
@@ -73,7 +121,7 @@ def _warm(app: FastAPI) -> None:
     about = ask_explain({})
     if about.about is not None:
         pages.curves(about.about, about.query)
-    app.state.workers.warm()
+    app.state.jobs.workers.warm()
 
 
 def _sentence(problem: Any) -> tuple[str, str]:
@@ -99,10 +147,6 @@ async def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     known = {404: "There is no such page.", 405: "This address does not take that kind of request."}
     return _answer(request, error.status_code, known.get(error.status_code, str(error.detail)), None, error.headers)
-
-
-async def _failed(request: Request, error: Exception) -> Response:
-    return _answer(request, 500, "Something went wrong here; the log says which kind of error it was.", None)
 
 
 def _answer(request: Request, status: int, sentence: str, field: str | None, headers: Any = None) -> Response:

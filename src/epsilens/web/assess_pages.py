@@ -1,308 +1,298 @@
-"""The Assess view: a table and a plan in, the report out. Uploads live in a private folder for one request."""
+"""The requests of the Assess view: a table and a plan in, the report out.
+
+What takes a while is a job (:mod:`.jobs`): a form that was sent leads to the job's page, which says how far it is and
+becomes the report, or the form again with what is wrong by its field and everything that was typed.
+"""
 
 from __future__ import annotations
 
-import base64
-import re
-import tempfile
-from collections.abc import Mapping
-from pathlib import Path
+import secrets
 from typing import Any
-from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request
 from fastapi.concurrency import run_in_threadpool
-from fastapi.responses import RedirectResponse, Response
-from markupsafe import Markup
-from starlette.datastructures import FormData, UploadFile
+from fastapi.responses import JSONResponse, RedirectResponse, Response
 
-from ..catalogue.readings import READINGS
-from ..data.tables.source import Bundled, bundled, names, source_of
+from ..data.tables.source import names
 from ..errors import EpsilensError, InputError
-from .pages import Kept, as_json, attachment, render
-from .planform import EXAMPLES, KINDS, LIMITS, UPLOAD, check_size, columns_of, permitted, plan_of, to_yaml
+from .assess_view import DRAFTS, UPLOAD, View, families, link_of, read, show, table_name, turned
+from .assessing import assessed
+from .drafts import Draft
+from .examples import EXAMPLES
+from .jobs import Job, State
+from .pages import as_json, attachment, render
+from .planform import check_size, entered, mapping_of, plan_of, to_yaml
+from .problems import check_columns, problem_at
 from .questions import Problem
-from .shares import panel_of
+from .refused import Refused
+from .sent import Sent, sent_form
+from .uploads import Upload
 
-__all__ = ["Refused", "Upload", "assessed", "fine", "problem_at", "router", "texts"]
+__all__ = ["router", "unsent", "view_of"]
 
 router = APIRouter(include_in_schema=False)
 
-_ENDINGS = (".csv.gz", ".tsv.gz", ".csv", ".tsv", ".txt", ".parquet", ".pq")
-_DEFAULT = "epsilens:rand-hie"
-_kept = Kept(16)
+#: How long a request waits before it shows how far the job is.
+_AT_ONCE = 0.3
+_GONE = "the file is no longer here, because it is kept for half an hour after it was last used: choose it again"
 
 
-class Upload:
-    """A file being received: copied under a name of ours, so that nothing of the sender's reaches the file system."""
-
-    def __init__(self, folder: Path, name: str) -> None:
-        self.name = Path(name.replace("\\", "/")).name[:100]
-        ending = next((e for e in _ENDINGS if self.name.lower().endswith(e)), None)
-        if ending is None:
-            raise InputError(
-                f"the file is {self.name[:60]!r}: give a CSV (.csv, .tsv, .csv.gz) or Parquet (.parquet) file",
-                parameter="table",
-            )
-        self.path = folder / f"upload{ending}"
-
-    async def take(self, source: UploadFile) -> None:
-        """Copy what was sent."""
-        with self.path.open("xb") as file:
-            while block := await source.read(1 << 20):
-                await run_in_threadpool(file.write, block)
-
-
-def assessed(app: Any, text: str, folder: Path, upload: Upload | None = None) -> dict[str, Any]:
-    """The answer of a worker to a release; for bundled tables it is kept, because it can only be the same again."""
-    from ..plan.file import read_release
-
-    check_size(text)
-    plan = read_release(text + "\n")
-    permitted(plan, upload.name if upload else None)
-    own = not isinstance(source_of(plan.data.table), Bundled)
-    if own and upload is not None:
-        made = app.state.workers.run("assess", folder, yaml=text, table=str(upload.path), name=upload.name)
-    else:
-        made = _kept.get(text, lambda: fine(app.state.workers.run("assess", folder, yaml=text)))
-    return fine(made)
-
-
-class Refused(EpsilensError):  # noqa: N818 - reads as what it is
-    """What a worker refused, with the status code that says why."""
-
-    def __init__(self, sentence: str, status: int, parameter: str = "") -> None:
-        super().__init__(sentence)
-        self.status, self.parameter = status, parameter
-
-
-def fine(made: dict[str, Any]) -> dict[str, Any]:
-    """A worker's answer, unless it refused."""
-    if "error" in made:
-        raise Refused(str(made["error"]), int(made["status"]), made.get("parameter", ""))
-    return made
-
-
-# -- the view -----------------------------------------------------------------------------------------------------
-
-
-def _show(
-    request: Request,
-    *,
-    text: str = "",
-    table: str = _DEFAULT,
-    columns: list[tuple[str, str]] | None = None,
-    made: Mapping[str, Any] | None = None,
-    problem: Problem | None = None,
-    own: bool = False,
-) -> Response:
-    limits = request.app.state.limits
-    release = _release(text)
-    if release is not None and not own:
-        table = release.data.table if release.data.table in names() else table
-    if columns is None:
-        columns = columns_of(table) if table in names() else []
-    shown = release if release is not None or own or text else _release(EXAMPLES.get(table, ""))
-    plan = plan_of(shown, UPLOAD if own else table)
-    if columns == [] and release is not None:
-        columns = [(name, "") for name in _mentioned(plan)]
-    url = "" if own or not text else f"/assess?{urlencode({'yaml': text})}"
-    short = len(url) <= limits.url_yaml
-    return render(
-        "assess.html",
-        problem.status if problem else 200,
-        view="Assess",
-        stylesheets=["page.css", "assessment.css"],
-        report=Markup(made["fragment"]) if made else "",
-        rest=Markup(made["rest"]) if made else "",
-        panel=panel_of(made["panel"], text, url if short else "") if made and made["panel"] else None,
-        report_title=release.title if release is not None and made else "",
-        problem=problem,
-        plan=plan,
-        tables=[*((n, bundled(n).title) for n in names()), (UPLOAD, "A file of mine")],
-        table_names=", ".join(names()),
-        columns=columns,
-        again=own and not made,
-        kinds=KINDS,
-        limit_readings=[(n, r.label) for n, r in READINGS.items() if not (r.required or r.either) and n not in LIMITS],
-        secret_example=_example(EXAMPLES.get(table, ""), "where"),
-        yaml=text,
-        rows=max(12, min(text.count("\n") + 2, 30)),
-        example_yaml=EXAMPLES.get(table, EXAMPLES[_DEFAULT]),
-        example_url=f"/assess?{urlencode({'yaml': EXAMPLES[_DEFAULT]})}",
-        url=url if short else "",
-        downloads=_downloads(made, url if short else ""),
-    )
-
-
-def _example(text: str, key: str) -> str:
-    found = re.search(rf"^\s*{key}: (.*)$", text, re.MULTILINE)
-    return found[1] if found else "income > 50000"
-
-
-def _release(text: str) -> Any:
-    from ..plan.file import read_release
-
-    try:
-        return read_release(text + "\n") if text.strip() else None
-    except EpsilensError:
-        return None
-
-
-def _mentioned(plan: Any) -> list[str]:
-    """The columns a plan names, for a form that no longer has the table."""
-    owners = [plan.values[key] for key in ("person", "unit", "related")]
-    found = [*owners, *plan.values["quasi"], *(q["by"] for q in plan.queries if q["by"] == q["by_shown"])]
-    return list(dict.fromkeys(filter(None, found)))
-
-
-def _downloads(made: Mapping[str, Any] | None, url: str) -> list[tuple[str, str, str]]:
-    """Links to keep the report: a plain address where there is one, otherwise the file itself within the page."""
-    if made is None:
-        return []
-    if url:
-        query = url.partition("?")[2]
-        return [
-            ("Download page", f"/assess.html?{query}", "assessment.html"),
-            ("Download JSON", f"/assess.json?{query}", "assessment.json"),
-        ]
-    page = base64.b64encode(str(made["html"]).encode()).decode()
-    data = base64.b64encode(as_json(made["data"]).encode()).decode()
-    return [
-        ("Download page", f"data:text/html;base64,{page}", "assessment.html"),
-        ("Download JSON", f"data:application/json;base64,{data}", "assessment.json"),
-    ]
-
-
-#: A part of a release, or what a check calls it, and the field that says it.
-_FIELDS = {
-    "table": "table", "data.table": "table", "person": "person", "data.person": "person", "data.unit": "unit",
-    "data.max_rows": "max_rows", "data.max_groups": "max_groups",
-    "quasi_identifiers": "quasi", "data.quasi_identifiers": "quasi", "secret": "secret", "data.secret": "secret",
-    "data.secret.name": "secret_name", "data.secret.columns": "secret_columns",
-    "data.related": "related", "adversary.correlation": "related", "adversary.prior": "prior",
-    "adversary.belief": "belief", "adversary.among": "among",
-    "adversary.baseline": "baseline", "mechanism.noise": "noise",
-    "mechanism.epsilon": "epsilon", "mechanism.delta": "delta", "delta": "delta",
-    "mechanism.neighbours": "neighbours", "mechanism.split": "split",
-    "limits": "at_most", "limits.error": "error", **{f"limits.{name}": name for name in LIMITS}, "queries": "queries",
-}  # fmt: skip
-#: The parts of a query that have a place of their own for what is wrong with them.
-_OF_QUERY = ("groups", "threshold", "name", "where", "rows", "size", "share")
-
-
-def problem_at(error: EpsilensError) -> Problem:
-    """An error as a sentence by the field it speaks of."""
-    text = " ".join(str(error).split())
-    about = error.parameter if isinstance(error, InputError | Refused) else ""
-    sentence = f"{text[:1].upper()}{text[1:]}".rstrip(".") + "."
-    return Problem(_field(about), sentence, error.status if isinstance(error, Refused) else 422)
-
-
-def _field(parameter: str) -> str:
-    """The field of a part of the release: its own, or that of the part it belongs to.
-
-    >>> _field("limits.roc.at_most"), _field("queries.2.bounds"), _field("queries.1.groups.3")
-    ('at_most', 'q1', 'q0_groups')
-    """
-    parts = parameter.split(".")
-    if parts[0] == "shares" and len(parts) > 1 and parts[1].isdigit():
-        return f"share{int(parts[1]) - 1}"
-    if parts[0] == "queries" and len(parts) > 1 and parts[1].isdigit():
-        place = f"q{int(parts[1]) - 1}"
-        return f"{place}_{parts[2]}" if len(parts) > 2 and parts[2] in _OF_QUERY else place
-    known = (".".join(parts[:n]) for n in range(len(parts), 0, -1))
-    return next((_FIELDS[place] for place in known if place in _FIELDS), "")
-
-
-# -- requests -----------------------------------------------------------------------------------------------------
+# -- opening the view ---------------------------------------------------------------------------------------------
 
 
 @router.get("/assess")
-def assess_view(request: Request, yaml: str = "", table: str = _DEFAULT) -> Response:
-    """The form, or with YAML the report."""
-    if not yaml.strip():
-        return _show(request, table=table if table in names() else _DEFAULT)
-    try:
-        with tempfile.TemporaryDirectory(prefix="epsilens-") as folder:
-            return _show(request, text=yaml, made=assessed(request.app, yaml, Path(folder)))
-    except EpsilensError as error:
-        return _show(request, text=yaml, problem=problem_at(error))
+async def assess_view(request: Request, yaml: str = "", table: str = "", file: str = "") -> Response:
+    """The start; the form for a table or a file; or with YAML the report."""
+    if yaml.strip():
+        return await _linked(request, yaml)
+    if file:
+        return await _brought(request, file)
+    if table in names():
+        release = await run_in_threadpool(read, EXAMPLES.get(table, ""))
+        return show(request, View(plan_of(release), table))
+    return show(request, View())
 
 
-@router.get("/assess.html")
-@router.get("/assess.json")
-def assess_file(request: Request, yaml: str = "") -> Response:
-    """The report, or its numbers, to keep."""
+async def _brought(request: Request, token: str) -> Response:
+    """The form for an upload, filled by what was understood of it, or by what was typed before."""
+    upload: Upload | None = request.app.state.uploads.get(token, request.state.visitor)
+    if upload is None:
+        return show(request, View(problem=problem_at(Refused(_GONE, 410, "file"))))
+    if upload.understood is None:
+        job = request.app.state.jobs.start("understand", upload, owner=request.state.visitor)
+        if not await job.finished(_AT_ONCE):
+            return _progress(job, f"/assess?file={token}")
+        try:
+            upload.understood = job.result()
+        except EpsilensError as error:
+            return show(request, View(upload=upload, problem=_of_file(error)))
+    draft = DRAFTS.get(token)
+    view = View(upload=upload)
+    if draft is not None and draft.plan is not None:
+        view.plan, wanted = draft.plan, draft.wanted
+        view.note = "" if wanted in ("", UPLOAD, upload.name) else f"The plan was written for {wanted}."
+    else:
+        view.text = upload.understood["yaml"]
+        view.plan = plan_of(await run_in_threadpool(read, view.text), families(view))
+    return await run_in_threadpool(show, request, view)
+
+
+def _of_file(error: EpsilensError) -> Problem:
+    """What is wrong with a file stands by the file, whatever part of it a check names."""
+    found = problem_at(error)
+    return Problem("file", found.sentence, found.status)
+
+
+async def _linked(request: Request, text: str) -> Response:
+    """A plan in an address: the report on a bundled table; for a file, the form that asks for it."""
     try:
-        with tempfile.TemporaryDirectory(prefix="epsilens-") as folder:
-            made = assessed(request.app, yaml, Path(folder))
+        check_size(text)
+        release = await run_in_threadpool(read, text)
+        wanted = release.data.table if release is not None else ""
+        if release is not None and wanted not in names() and (wanted == UPLOAD or _plain_name(wanted)):
+            return show(request, View(plan_of(release), wanted=wanted, text=text))
+        job = request.app.state.jobs.start("assess", owner=request.state.visitor, yaml=text)
+        if not await job.finished(_AT_ONCE):
+            return _progress(job, str(request.url.path) + "?" + str(request.url.query))
+        view = _reported(job, Draft(None, text=text))
     except EpsilensError as error:
-        problem = problem_at(error)
-        return render(
-            "message.html", problem.status, view="", heading="This cannot be assessed", sentence=problem.sentence
-        )
-    if request.url.path.endswith(".json"):
+        view = View(text=text, problem=problem_at(error, by_hand=True))
+    return await run_in_threadpool(show, request, view)
+
+
+def _plain_name(table: str) -> bool:
+    """The name of a file, not a path: somebody may have it."""
+    return table_name(table) == table and not any(sign in table for sign in "/\\*?[")
+
+
+# -- jobs ---------------------------------------------------------------------------------------------------------
+
+
+def _progress(job: Job, then: str) -> Response:
+    about = {"understand": "Reading", "assess": "Assessing"}[job.task]
+    name = job.upload.name if job.upload is not None else "the plan"
+    return render("job.html", view="Assess", heading=f"{about} {name}", job=job, then=then)
+
+
+def _reported(job: Job, draft: Draft) -> View:
+    """The report of a job that is over, or the form with what is wrong."""
+    text = str(job.request["yaml"])
+    view = View(draft.plan, draft.table, job.upload, text=text if draft.by_hand else "", by_hand=draft.by_hand)
+    view.job = job.id
+    release = read(text)
+    if release is not None and job.upload is None:
+        view.table = release.data.table if release.data.table in names() else ""
+    if job.state is State.ENDED:
+        view.note = "It was ended before it was done. Nothing that you typed is lost."
+    elif job.state is State.DONE:
+        view.made = job.result()
+    else:
+        try:
+            job.result()
+        except EpsilensError as error:
+            by_hand = draft.by_hand or (draft.plan is None and release is None)
+            view.problem = problem_at(error, by_hand=by_hand, form=True)
+            view.text = text if by_hand else ""
+    if view.plan is None or view.made is not None:
+        view.plan = plan_of(release, families(view)) if release is not None else draft.plan
+    if view.made is not None:
+        view.text = text
+    return view
+
+
+@router.get("/assess/job/{id}")
+async def job_view(request: Request, id: str) -> Response:
+    """How far a job is, or what came of it."""
+    job = request.app.state.jobs.get(id, request.state.visitor)
+    if job is None:
+        gone = Refused("there is no such assessment any more: start it again", 404)
+        return show(request, View(problem=problem_at(gone)))
+    if not await job.finished(_AT_ONCE):
+        return _progress(job, f"/assess/job/{id}")
+    if job.task == "understand":
+        return RedirectResponse(f"/assess?file={job.upload.token}", 303)
+    url = link_of(str(job.request["yaml"]), request.app.state.limits.url_yaml)
+    if job.state is State.DONE and job.upload is None and url:
+        return RedirectResponse(url, 303)
+    view = await run_in_threadpool(_reported, job, DRAFTS.get(id) or Draft(None))
+    return await run_in_threadpool(show, request, view)
+
+
+@router.get("/assess/job/{id}/assessment.{kind}")
+def job_file(request: Request, id: str, kind: str) -> Response:
+    """The report on an upload, its numbers or its plan, to keep."""
+    job = request.app.state.jobs.get(id, request.state.visitor)
+    if job is None or job.state is not State.DONE or kind not in ("html", "json", "yaml"):
+        return render("message.html", 404, view="Assess", heading="No report", sentence="There is no such report.")
+    return _file(job.result(), str(job.request["yaml"]), kind)
+
+
+def _file(made: Any, text: str, kind: str) -> Response:
+    if kind == "yaml":
+        return attachment(text, "plan.yaml", "application/yaml")
+    if kind == "json":
         return attachment(as_json(made["data"]), "assessment.json", "application/json")
     return attachment(str(made["html"]), "assessment.html", "text/html")
 
 
-async def _received(request: Request, folder: Path) -> tuple[FormData, Upload | None]:
-    form = await request.form(max_files=1, max_fields=2_000, max_part_size=1_000_000)
-    file = form.get("file")
-    upload = None
-    if isinstance(file, UploadFile) and file.filename:
-        try:
-            upload = Upload(folder, file.filename)
-            await upload.take(file)
-        finally:
-            await file.close()
-    return form, upload
-
-
-def texts(form: FormData) -> dict[str, str]:
-    """The entries that say something."""
-    return {k: v.strip() for k, v in form.items() if isinstance(v, str) and v.strip()}
+# -- what is sent -------------------------------------------------------------------------------------------------
 
 
 @router.post("/assess")
 async def assess_sent(request: Request) -> Response:
-    """The form or pasted YAML, with or without a file."""
-    text, given = "", {}
-    upload: Upload | None = None
-    own = False
-    with tempfile.TemporaryDirectory(prefix="epsilens-") as folder:
-        try:
-            form, upload = await _received(request, Path(folder))
-            given = texts(form)
-            text = given.get("yaml", "").replace("\r\n", "\n")
-            table = given.get("table", _DEFAULT)
-            if not text:
-                own = upload is not None or table == UPLOAD
-                quasi = [v for v in form.getlist("quasi") if isinstance(v, str)]
-                text = to_yaml(given, {"quasi": quasi}, UPLOAD if own else table)
-            url = f"/assess?{urlencode({'yaml': text})}"
-            if upload is None and len(url) <= request.app.state.limits.url_yaml:
-                return RedirectResponse(url, 303)
-            made = await run_in_threadpool(assessed, request.app, text, Path(folder), upload)
-            return _show(request, text=text, made=made, own=upload is not None)
-        except EpsilensError as error:
-            return _show(request, text=text, problem=problem_at(error), own=own)
+    """The form, or pasted YAML: what is wrong is said at once, the rest is a job."""
+    sent = await sent_form(request)
+    view = view_of(sent)
+    try:
+        if sent.problem is not None:
+            raise sent.problem
+        text = sent.given.get("yaml", "")
+        if text:
+            check_size(text)
+        else:
+            _check_table(view, sent)
+            text = await run_in_threadpool(_checked, view)
+        job = request.app.state.jobs.start("assess", sent.upload, owner=request.state.visitor, yaml=text)
+    except EpsilensError as error:
+        view.problem = problem_at(error, by_hand=view.by_hand, form=True)
+        return unsent(request, view)
+    DRAFTS.keep(job.id, Draft(view.plan, view.table, view.text, view.by_hand))
+    return RedirectResponse(f"/assess/job/{job.id}", 303)
 
 
-@router.post("/assess/columns")
-async def columns_sent(request: Request) -> Response:
-    """The form with the columns of the table that was picked or uploaded."""
-    with tempfile.TemporaryDirectory(prefix="epsilens-") as folder:
-        try:
-            form, upload = await _received(request, Path(folder))
-            table = texts(form).get("table", _DEFAULT)
-            if upload is None:
-                if table == UPLOAD:
-                    raise InputError("the file is missing: choose a CSV or Parquet file", parameter="table")
-                return _show(request, table=table if table in names() else _DEFAULT)
-            ask = request.app.state.workers.run
-            made = fine(await run_in_threadpool(ask, "columns", Path(folder), table=str(upload.path), name=upload.name))
-            return _show(request, columns=[(str(n), str(kind)) for n, kind in made["columns"]], own=True)
-        except EpsilensError as error:
-            return _show(request, table=UPLOAD, problem=problem_at(error), own=True)
+def unsent(request: Request, view: View) -> Response:
+    """The form with what is wrong, at an address of its own: the way back must not send it again."""
+    token = view.upload.token if view.upload is not None else ""
+    key = secrets.token_urlsafe(24)
+    visitor = request.state.visitor
+    draft = Draft(view.plan, view.table, view.text, view.by_hand, view.wanted, token, view.problem, visitor)
+    DRAFTS.keep(key, draft)
+    return RedirectResponse(f"/assess/entry/{key}", 303)
+
+
+@router.get("/assess/entry/{key}")
+def entry_view(request: Request, key: str) -> Response:
+    """A form that was sent with something wrong in it."""
+    draft = DRAFTS.get(key)
+    if draft is None or draft.visitor != request.state.visitor:
+        gone = Refused("what was entered here is no longer kept: start again", 404)
+        return show(request, View(problem=problem_at(gone)))
+    upload = request.app.state.uploads.get(draft.token, request.state.visitor) if draft.token else None
+    view = View(draft.plan, draft.table, upload, draft.wanted, draft.text, draft.by_hand, draft.problem)
+    return show(request, view)
+
+
+def view_of(sent: Sent) -> View:
+    """The view as it was when its form was sent."""
+    table = sent.given.get("table", "")
+    view = View(None, table if table in names() and sent.upload is None else "", sent.upload)
+    view.wanted = sent.given.get("wanted", "")
+    view.text, view.by_hand = sent.given.get("yaml", ""), bool(sent.given.get("yaml"))
+    if not view.by_hand:
+        view.plan = entered(sent.given, sent.lists)
+    elif view.table or view.upload is not None:  # the form beside the YAML shows what it says, if it says anything
+        release = read(view.text) if len(view.text) < 5_000 else None
+        view.plan = plan_of(release, families(view)) if release is not None else None
+    return view
+
+
+def _check_table(view: View, sent: Sent) -> None:
+    if view.table or view.upload is not None:
+        return
+    if sent.given.get("file"):
+        raise Refused(f"{_GONE}; what you typed is kept", 410, "file")
+    name = view.wanted if view.wanted not in ("", UPLOAD) else "a CSV or Parquet file"
+    raise InputError(f"the file is missing: choose {name}", parameter="file")
+
+
+def _checked(view: View) -> str:
+    """The YAML of a plan that is right; what is wrong with it is raised."""
+    from ..plan.file import read_release
+
+    assert view.plan is not None
+    known = families(view)
+    made = mapping_of(view.plan, view.name, known)
+    read_release(made)
+    check_columns(view.plan, known)
+    return to_yaml(made)
+
+
+@router.post("/assess/plan")
+async def plan_sent(request: Request) -> Response:
+    """The plan of the form as YAML, to keep; to a script as text."""
+    sent = await sent_form(request)
+    view = view_of(sent)
+    try:
+        text = view.text or await run_in_threadpool(_checked, view)
+    except EpsilensError as error:
+        view.problem = problem_at(error, form=True)
+        if "application/json" in request.headers.get("accept", ""):
+            return JSONResponse({"error": view.problem.sentence, "field": view.problem.field}, view.problem.status)
+        return unsent(request, view)
+    if "application/json" in request.headers.get("accept", ""):
+        return JSONResponse({"yaml": text, "url": link_of(text, request.app.state.limits.url_yaml)})
+    return attachment(text, "plan.yaml", "application/yaml")
+
+
+@router.post("/assess/condition/{prefix}")
+async def condition_sent(request: Request, prefix: str) -> Response:
+    """One condition of the form, shown the other way: typed what was picked, or picked what was typed."""
+    sent = await sent_form(request)
+    return await run_in_threadpool(turned, view_of(sent), prefix, sent.given.get(f"{prefix}_how") == "type")
+
+
+@router.get("/assess.html")
+@router.get("/assess.json")
+@router.get("/assess.yaml")
+async def assess_file(request: Request, yaml: str = "") -> Response:
+    """The report on a bundled table, its numbers or its plan, to keep."""
+    kind = request.url.path.rpartition(".")[2]
+    try:
+        check_size(yaml)
+        made = None if kind == "yaml" else await assessed(request, yaml)
+    except EpsilensError as error:
+        problem = problem_at(error, by_hand=True)
+        return render(
+            "message.html", problem.status, view="", heading="This cannot be assessed", sentence=problem.sentence
+        )
+    return _file(made, yaml, kind)

@@ -1,349 +1,384 @@
-"""The Assess form: from entries to the YAML of a release and back.
+"""The Assess form: from entries to a release and back.
 
-The YAML is the state: the form only writes it, so that whatever the form can say can also be pasted, linked and given
-to the command line.
+A :class:`Plan` is what stands in the fields, wrong entries too, so that whatever was typed can be shown again. The YAML
+of a release says the same: it can be pasted, linked and given to the command line.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import yaml
 
 from ..catalogue.readings import READINGS
-from ..data.tables.source import Bundled, bundled, names, source_of
+from ..data.tables.forms import As, Order
 from ..errors import InputError
 from ..show.words import small
+from .entries import columns as several
+from .entries import commas, labels, listed, number, text, written
+from .examples import EXAMPLES
+from .picker import MOST_TERMS, Condition, Family, Is, Term, condition_of, text_of
 
 if TYPE_CHECKING:
-    from ..plan.asked import Label, ReleaseQuery
+    from ..plan.asked import ReleaseQuery
     from ..plan.plan import Release
 
 __all__ = [
-    "EXAMPLES", "KINDS", "LIMITS", "UPLOAD", "Plan", "check_size", "columns_of", "permitted", "plan_of", "to_yaml",
+    "EXAMPLES", "KINDS", "LIMITS", "MOST_QUERIES", "READ_AS", "Picked", "Plan", "check_size", "entered",
+    "families_of", "mapping_of", "plan_of", "shown", "to_yaml",
 ]  # fmt: skip
 
-#: What stands for the uploaded file in a release.
-UPLOAD = "upload"
 KINDS = {"count": "Count of", "sum": "Sum of", "average": "Average of", "histogram": "Counts of each"}
+#: How the text of a column can be read.
+READ_AS = {
+    As.NUMBER: "numbers",
+    As.DATE: "dates",
+    As.CATEGORY: "categories, in any capitals",
+    As.CODE: "codes, in any capitals",
+    As.TEXT: "text, as it stands",
+}
 MOST_QUERIES = 32
+_MOST_READ = 200
 _MOST_YAML = 50_000
-
 _BASELINE = 0.01  # what a release says where it says nothing
 
 #: The limits on risk that have a field of their own; any other reading can be limited too.
 LIMITS = ("success", "posterior", "attack_success")
 
-#: A plan to start from for each bundled table: those of ``examples/``.
-EXAMPLES = {
-    "epsilens:rand-hie": """title: Mental-health visits by site
-data:
-  table: epsilens:rand-hie
-  person: person
-  max_rows: 5
-  quasi_identifiers: [site, age, female, black, education]
-  secret:
-    name: a mental-health visit
-    where: mental_visits > 0
-    columns: [mental_cost]
-queries:
-- name: Count of people with a visit
-  count: mental_visits > 0
-  by: site
-  groups: [1, 2, 3, 4, 5, 6]
-- sum: visits
-  bounds: [0, 77]
-- average: income
-  bounds: [0, 30000]
-mechanism: {noise: laplace, epsilon: 1.0}
-adversary: {prior: 0.5, belief: 0.07, knows: one answer}
-limits: {success: 0.55, posterior: 0.12, attack_success: 0.02, error: 0.15}
-""",
-    "epsilens:adult": """title: High incomes by occupation
-data:
-  table: epsilens:adult
-  quasi_identifiers: [age, sex, race, marital_status, native_country]
-  secret:
-    name: an income above 50,000
-    where: income = '>50K'
-    columns: [capital_gain, capital_loss]
-queries:
-- name: People with a high income
-  count: income = '>50K'
-  by: occupation
-  threshold: auto
-- name: Capital gains
-  sum: capital_gain
-  bounds: [0, 20000]
-- name: Hours worked a week
-  average: hours_per_week
-  bounds: [0, 80]
-  by: sex
-  groups: [Female, Male]
-mechanism: {noise: laplace, epsilon: 1.0, delta: 1.0e-6, split: least error}
-adversary: {prior: 0.5, knows: nothing}
-limits: {success: 0.65, error: 0.5}
-""",
-}
-
-
-_EMPTY: dict[str, Any] = {
+_EMPTY: dict[str, str] = {
     "title": "", "person": "", "max_rows": "1", "max_groups": "", "unit": "", "related": "",
-    "secret": "", "secret_name": "", "secret_columns": "",
-    "noise": "laplace", "epsilon": "1", "delta": "0.00001", "neighbours": "add-remove", "split": "equal",
+    "secret_name": "", "secret_columns": "",
+    "noise": "laplace", "epsilon": "1", "delta": "", "neighbours": "add-remove", "split": "equal",
     "prior": "0.5", "belief": "", "baseline": "", "knows": "one answer", "among": "",
-    "success": "0.55", "posterior": "", "attack_success": "", "error": "", "reading": "", "at_most": "",
+    "success": "0.55", "posterior": "", "attack_success": "", "error": "", "reading": "", "at_most": "", "rest": "",
 }  # fmt: skip
 _NO_QUERY = {
-    "kind": "", "what": "", "by": "", "by_shown": "", "low": "", "high": "", "groups": "", "threshold": "",
-    "name": "", "where": "", "rows": "", "size": "noisy", "share": "",
+    "kind": "", "column": "", "by": "", "low": "", "high": "", "groups": "", "threshold": "",
+    "name": "", "rows": "", "size": "noisy", "share": "", "rest": "",
 }  # fmt: skip
-
-
-@dataclass
-class Plan:
-    """What the form shows: plain texts, ready for the template."""
-
-    values: dict[str, Any]
-    queries: list[dict[str, str]]
-
-
-def columns_of(table: str) -> list[tuple[str, str]]:
-    """The columns of a bundled table with what they mean."""
-    return [(name, re.sub(r" \[[^]]*\]$", "", words)) for name, words in bundled(table).columns.items()]
-
-
-def permitted(plan: Release, upload: str | None) -> None:
-    """Refuse tables other than the bundled ones and the upload: a form must not open files of the server."""
-    table = plan.data.table
-    if isinstance(source_of(table), Bundled):
-        bundled(table)
-    elif upload is None or table not in (UPLOAD, upload):
-        own = f"{UPLOAD!r} for the file uploaded with it" if upload else f"{UPLOAD!r} with an uploaded file"
-        shown = table if len(table) <= 60 else table[:57] + "..."
-        raise InputError(
-            f"data.table is {shown!r}: the page opens only {', '.join(names())}, or {own}; "
-            "for others use the command line",
-            parameter="data.table",
-        )
+_NO_READING = {"column": "", "as": "", "decimal": ".", "order": Order.YEAR_FIRST.value, "empty": ""}
+#: What the form says of each part of a release; other words are carried along unseen.
+_SAID = {
+    "data": {
+        "table", "person", "unit", "max_rows", "max_groups", "quasi_identifiers", "secret", "related", "read",
+    },
+    "mechanism": {"noise", "epsilon", "delta", "neighbours", "split"},
+    "adversary": {"prior", "belief", "knows", "baseline", "among", "correlation"},
+    "query": {
+        "count", "sum", "average", "histogram", "where", "by", "groups", "threshold", "bounds", "size", "rows",
+        "epsilon", "share", "name",
+    },
+}  # fmt: skip
 
 
 def check_size(text: str) -> None:
     """A release is a page of text."""
     if len(text) > _MOST_YAML:
-        raise InputError(f"the YAML has {len(text)} characters: give at most {_MOST_YAML}")
+        raise InputError(f"the YAML has {len(text)} characters: give at most {_MOST_YAML}", parameter="yaml")
 
 
-def to_yaml(form: Mapping[str, str], lists: Mapping[str, Sequence[str]], table: str) -> str:
-    """The YAML of what was entered; empty entries are left out, wrong ones stay for the release's own checks."""
-    queries = [q for i in range(MOST_QUERIES) if (q := _query(form, i))]
-    adversary = {"prior": _number(form.get("prior") or "0.5")}
-    adversary |= {key: _number(form[key]) for key in ("belief", "baseline", "among") if form.get(key)}
-    adversary["knows"] = form.get("knows") or "one answer"
-    if form.get("related"):
+@dataclass(frozen=True)
+class Picked:
+    """A condition in the form: rows, or text where ``typed``."""
+
+    rows: tuple[Term, ...] = ()
+    any: bool = False
+    typed: bool = False
+    text: str = ""
+
+    def said(self, families: Mapping[str, Family], parameter: str) -> str:
+        """The condition's text, empty for none; what is wrong with it is wrong with ``parameter``."""
+        if self.typed:
+            return self.text
+        try:
+            return text_of(Condition(self.rows, self.any), families)
+        except InputError as error:
+            error.parameter = parameter
+            raise
+
+
+@dataclass
+class Plan:
+    """What stands in the form: plain texts, ready for the template."""
+
+    values: dict[str, str] = field(default_factory=lambda: dict(_EMPTY))
+    quasi: list[str] = field(default_factory=list)
+    secret: Picked = Picked()
+    queries: list[dict[str, str]] = field(default_factory=list)
+    wheres: list[Picked] = field(default_factory=list)
+    readings: list[dict[str, str]] = field(default_factory=list)
+
+    @property
+    def spare(self) -> int:
+        """Empty queries to show after those there are."""
+        return min(max(3 - len(self.queries), 1), MOST_QUERIES - len(self.queries))
+
+    @property
+    def names(self) -> list[str]:
+        """The columns it names, for a form that has not the table."""
+        owners = [self.values[key] for key in ("person", "unit", "related")]
+        rows = [row.column for picked in (self.secret, *self.wheres) for row in picked.rows]
+        asked = [q[key] for q in self.queries for key in ("column", "by") if not q[key].startswith("[")]
+        read = [r["column"] for r in self.readings]
+        return list(dict.fromkeys(filter(None, [*owners, *self.quasi, *asked, *rows, *read])))
+
+
+def families_of(plan: Plan, known: Mapping[str, Family]) -> dict[str, Family]:
+    """What the values of each column are like, as the plan reads them."""
+    read = {As.NUMBER: Family.NUMBER, As.DATE: Family.TIME}
+    return dict(known) | {
+        r["column"]: read.get(As(r["as"]), Family.TEXT) for r in plan.readings if r["column"] and r["as"] in tuple(As)
+    }
+
+
+# -- what was entered ---------------------------------------------------------------------------------------------
+
+
+def entered(form: Mapping[str, str], lists: Mapping[str, Sequence[str]] | None = None) -> Plan:
+    """What was sent, as it was typed; ``lists`` are the entries that may come several times."""
+    plan = Plan({key: form.get(key, "") for key in _EMPTY}, list((lists or {}).get("quasi", ())))
+    plan.secret = _picked(form, "secret")
+    queries = []
+    for i in range(MOST_QUERIES):
+        entries = {key: form.get(f"q{i}_{key}", "") for key in _NO_QUERY}
+        where = _picked(form, f"q{i}_where")
+        if where != Picked() or any(v for k, v in entries.items() if k != "size"):
+            queries.append((entries, where))
+    queries.sort(key=lambda q: q[0]["kind"] not in KINDS)  # those that ask nothing follow, and keep what was typed
+    plan.queries, plan.wheres = [q for q, _ in queries], [where for _, where in queries]
+    rows = ({key: form.get(f"r{i}_{key}", "") for key in _NO_READING} for i in range(_MOST_READ))
+    plan.readings = [row for row in rows if row["column"]]
+    return plan
+
+
+def _picked(form: Mapping[str, str], prefix: str) -> Picked:
+    rows = []
+    for j in range(MOST_TERMS):
+        column, how, value, to = (form.get(f"{prefix}_{j}_{key}", "") for key in ("column", "is", "value", "to"))
+        if column:
+            rows.append(Term(column, Is(how) if how in tuple(Is) else Is.IS, value, to))
+    typed = form.get(prefix, "")
+    return Picked(
+        tuple(rows),
+        form.get(f"{prefix}_join") == "any" and len(rows) > 1,
+        form.get(f"{prefix}_how") == "type" or bool(typed and not rows),
+        typed,
+    )
+
+
+# -- to a release -------------------------------------------------------------------------------------------------
+
+
+def to_yaml(release: Mapping[str, Any]) -> str:
+    """A release as YAML."""
+    return yaml.safe_dump(dict(release), sort_keys=False, allow_unicode=True, default_flow_style=None, width=100)
+
+
+def mapping_of(plan: Plan, table: str, known: Mapping[str, Family] | None = None) -> dict[str, Any]:
+    """The release a plan says: empty entries are left out, wrong ones stay for the release's own checks."""
+    families, form = families_of(plan, known or {}), plan.values
+    asked = zip(plan.queries, plan.wheres, strict=True)
+    queries = [_query(q, w, families, i) for i, (q, w) in enumerate(asked) if q["kind"] in KINDS]
+    adversary = {"prior": number(form["prior"] or "0.5")}
+    adversary |= {key: number(form[key]) for key in ("belief", "baseline", "among") if form[key]}
+    adversary["knows"] = form["knows"] or "one answer"
+    if form["related"]:
         adversary["correlation"] = "from data"
-    limits = {key: _number(form[key]) for key in LIMITS if form.get(key)}
-    if form.get("reading") and form.get("at_most"):
-        limits[form["reading"]] = _number(form["at_most"])
-    if form.get("error"):
-        limits["error"] = _number(form["error"])
-    release = {
-        "title": form.get("title") or "Planned release",
-        "data": _data(form, lists, table),
+    limits = {key: number(form[key]) for key in LIMITS if form[key]}
+    if form["reading"] and form["at_most"]:
+        limits[form["reading"]] = number(form["at_most"])
+    if form["error"]:
+        limits["error"] = number(form["error"])
+    made: dict[str, Any] = {
+        "title": form["title"] or "Planned release",
+        "data": _data(plan, table, families),
         "queries": queries,
         "mechanism": _mechanism(form, any(q.get("threshold") == "auto" for q in queries)),
         "adversary": adversary,
         "limits": limits,
     }
-    return yaml.safe_dump(release, sort_keys=False, allow_unicode=True, default_flow_style=None, width=100)
-
-
-def _data(form: Mapping[str, str], lists: Mapping[str, Sequence[str]], table: str) -> dict[str, Any]:
-    data: dict[str, Any] = {"table": table}
-    data |= {key: form[key] for key in ("person", "unit") if form.get(key)}
-    if len(data) > 1:
-        data["max_rows"] = _number(form.get("max_rows") or "1")
-    if form.get("max_groups"):
-        data["max_groups"] = _number(form["max_groups"])
-    if lists.get("quasi"):
-        data["quasi_identifiers"] = list(lists["quasi"])
-    told = {"name": form.get("secret_name"), "where": form.get("secret")}
-    secret: dict[str, Any] = {key: text for key, text in told.items() if text}
-    if form.get("secret_columns"):
-        secret["columns"] = _listed(form["secret_columns"])
-    if secret:
-        data["secret"] = form["secret"] if list(secret) == ["where"] else secret
-    if form.get("related"):
-        data["related"] = form["related"]
-    return data
-
-
-def _mechanism(form: Mapping[str, str], auto: bool) -> dict[str, Any]:
-    made: dict[str, Any] = {"noise": form.get("noise") or "laplace", "epsilon": _number(form.get("epsilon") or "1")}
-    if made["noise"] == "gaussian" or auto:
-        made["delta"] = _number(form.get("delta") or "0.00001")
-    usual = {"neighbours": "add-remove", "split": "equal"}
-    return made | {key: form[key] for key, word in usual.items() if form.get(key, word) != word}
-
-
-def _query(form: Mapping[str, str], i: int) -> dict[str, Any]:
-    entered = {key: form.get(f"q{i}_{key}", "").strip() for key in _NO_QUERY}
-    kind, what = entered["kind"], entered["what"]
-    if kind not in KINDS or not (what or kind == "count"):
-        return {}
-    made: dict[str, Any] = {"name": entered["name"]} if entered["name"] else {}
-    made[kind] = what or True
-    if entered["where"]:
-        made["where"] = entered["where"]
-    if entered["by"]:
-        made["by"] = _columns(entered["by"])
-    if entered["by"] or kind == "histogram":  # otherwise there is one answer, and the fields are not seen
-        if entered["groups"]:
-            made["groups"] = _labels(entered["groups"])
-        if entered["threshold"]:
-            made["threshold"] = _number(entered["threshold"].lower())
-    bounds = [entered["low"], entered["high"]]
-    if kind in ("sum", "average") and any(bounds):
-        made["bounds"] = [_number(b) for b in bounds]
-    if kind == "average" and entered["size"] not in ("", "noisy"):
-        made["size"] = entered["size"]
-    if kind in ("count", "histogram") and entered["rows"]:
-        made["rows"] = True
-    if entered["share"]:
-        share = _number(entered["share"].removesuffix("%").strip())
-        made["share"] = round(share / 100, 12) if isinstance(share, int | float) else share
+    for part, words in _carried(form["rest"]).items():
+        if part in ("data", "mechanism", "adversary", "limits") and isinstance(words, dict):
+            made[part] |= {k: v for k, v in words.items() if k != "table"}
     return made
 
 
-def _columns(text: str) -> str | list[str]:
-    """A column, or several as JSON: a name may hold a comma."""
+def _carried(rest: str) -> dict[str, Any]:
+    """Words of a plan that have no field."""
     try:
-        several = json.loads(text) if text.startswith("[") else text
+        found = json.loads(rest) if rest else {}
     except ValueError:
-        return text
-    return several if isinstance(several, list) and all(isinstance(c, str) for c in several) else text
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
-def _listed(text: str) -> list[str]:
-    """Texts separated by commas, in double quotes where they hold one.
-
-    >>> _listed('a, "b, c"')
-    ['a', 'b, c']
-    """
-    return [part.strip() for part in next(csv.reader([text], skipinitialspace=True), []) if part.strip()]
-
-
-def _commas(texts: Sequence[str]) -> str:
-    out = io.StringIO()
-    csv.writer(out, lineterminator="").writerow(texts)
-    return re.sub(r',(?=(?:[^"]*"[^"]*")*[^"]*$)', ", ", out.getvalue())
-
-
-def _labels(text: str) -> list[Any]:
-    """The names of groups; of several columns each in brackets. The table's types say later what a number is.
-
-    >>> _labels("1, two, 007, (empty)"), _labels("[a, 1], [b, 2]")
-    ([1, 'two', '007', None], [['a', 1], ['b', 2]])
-    """
-    if re.fullmatch(r"(\s*\[[^\[\]]*\]\s*,?)+", text):
-        return [[_label(part) for part in _listed(inside)] for inside in re.findall(r"\[([^\[\]]*)\]", text)]
-    return [_label(part) for part in _listed(" ".join(text.split()))]
+def _data(plan: Plan, table: str, families: Mapping[str, Family]) -> dict[str, Any]:
+    form = plan.values
+    data: dict[str, Any] = {"table": table}
+    data |= {key: form[key] for key in ("person", "unit") if form[key]}
+    if len(data) > 1:
+        data["max_rows"] = number(form["max_rows"] or "1")
+    if form["max_groups"]:
+        data["max_groups"] = number(form["max_groups"])
+    if plan.quasi:
+        data["quasi_identifiers"] = list(plan.quasi)
+    told = {"name": form["secret_name"], "where": plan.secret.said(families, "data.secret")}
+    secret: dict[str, Any] = {key: words for key, words in told.items() if words}
+    if form["secret_columns"]:
+        secret["columns"] = listed(form["secret_columns"])
+    if secret:
+        data["secret"] = secret["where"] if list(secret) == ["where"] else secret
+    if form["related"]:
+        data["related"] = form["related"]
+    read = {r["column"]: _reading(r) for r in plan.readings if r["as"]}
+    return data | ({"read": read} if read else {})
 
 
-def _label(text: str) -> Any:
-    if text == "(empty)":
-        return None
-    value = _number(text)
-    return value if not isinstance(value, str) and str(value) == text else text
+def _reading(row: Mapping[str, str]) -> str | dict[str, Any]:
+    made: dict[str, Any] = {"as": row["as"]}
+    if row["as"] == As.NUMBER and row["decimal"]:
+        made["decimal"] = row["decimal"]
+    if row["as"] == As.DATE and row["order"]:
+        made["order"] = row["order"]
+    if row["empty"]:
+        made["empty"] = listed(row["empty"])
+    return made["as"] if len(made) == 1 else made
 
 
-def _written(labels: Sequence[Label | tuple[Label, ...]]) -> str:
-    """Labels as the form takes them."""
-
-    def one(label: Label) -> str:
-        return "(empty)" if label is None else str(label)
-
-    if any(isinstance(label, tuple) for label in labels):
-        return ", ".join(f"[{_commas([one(x) for x in label])}]" for label in labels if isinstance(label, tuple))
-    return _commas([one(label) for label in labels if not isinstance(label, tuple)])
+def _mechanism(form: Mapping[str, str], auto: bool) -> dict[str, Any]:
+    made: dict[str, Any] = {"noise": form["noise"] or "laplace", "epsilon": number(form["epsilon"] or "1")}
+    if made["noise"] == "gaussian" or (auto and form["delta"]):
+        made["delta"] = number(form["delta"] or "0.000001")
+    usual = {"neighbours": "add-remove", "split": "equal"}
+    return made | {key: form[key] for key, word in usual.items() if form[key] not in ("", word)}
 
 
-def _number(text: str) -> Any:
-    """A number as it was typed; text that is none is left for the release to complain about."""
-    try:
-        value = float(text)
-    except ValueError:
-        return text
-    return int(value) if value.is_integer() and abs(value) < 1e15 and "." not in text else value
+def _query(q: Mapping[str, str], where: Picked, families: Mapping[str, Family], i: int) -> dict[str, Any]:
+    kind = q["kind"]
+    made: dict[str, Any] = {"name": q["name"]} if q["name"] else {}
+    condition = where.said(families, f"queries.{i + 1}.where")
+    if kind == "count":
+        made["count"] = condition or True
+    elif not q["column"]:
+        raise InputError(f"the column is missing: choose what the {kind} is of", parameter=f"queries.{i + 1}.column")
+    else:
+        made[kind] = q["column"]
+        if condition:
+            made["where"] = condition
+    if q["by"]:
+        made["by"] = several(q["by"])
+    if q["by"] or kind == "histogram":  # otherwise there is one answer, and the fields are not seen
+        if q["groups"]:
+            made["groups"] = labels(q["groups"])
+        if q["threshold"]:
+            made["threshold"] = number(q["threshold"].lower())
+    bounds = [q["low"], q["high"]]
+    if kind in ("sum", "average") and any(bounds):
+        made["bounds"] = [number(b) for b in bounds]
+    if kind == "average" and q["size"] not in ("", "noisy"):
+        made["size"] = q["size"]
+    if kind in ("count", "histogram") and q["rows"]:
+        made["rows"] = True
+    if q["share"]:
+        share = number(q["share"].removesuffix("%").strip())
+        made["share"] = round(share / 100, 12) if isinstance(share, int | float) else share
+    return made | _carried(q["rest"])
 
 
-def _text(value: float | None) -> str:
-    return "" if value is None else f"{value:.12g}"
+# -- from a release -----------------------------------------------------------------------------------------------
 
 
-def plan_of(release: Release | None, table: str) -> Plan:
-    """The form that says a release; what the form cannot say stays in the YAML beside it."""
+def plan_of(release: Release | None, known: Mapping[str, Family] | None = None) -> Plan:
+    """The form that says a release; words it has no field for are carried along."""
     if release is None:
-        return Plan(_EMPTY | {"table": table, "quasi": []}, [dict(_NO_QUERY) for _ in range(3)])
+        return Plan()
     data, mechanism, adversary = release.data, release.mechanism, release.adversary
     plain = {k: float(v) for k, v in release.limits.items() if isinstance(v, float | int)}
     reading = next((k for k in plain if k in READINGS and k not in LIMITS), "")
     secret = data.hidden
     values = {
-        "table": table,
         "title": release.title,
         "person": data.person or "",
         "unit": data.unit or "",
         "max_rows": str(data.max_rows),
         "max_groups": str(data.max_groups or ""),
-        "quasi": list(data.quasi_identifiers),
-        "secret": secret.where if secret else "",
         "secret_name": (secret.name or "") if secret else "",
-        "secret_columns": _commas(secret.columns) if secret else "",
+        "secret_columns": commas(secret.columns) if secret else "",
         "noise": mechanism.noise.value,
-        "epsilon": _text(release.epsilon),
-        "delta": small(mechanism.delta or 0.00001),
+        "epsilon": text(release.epsilon),
+        "delta": small(mechanism.delta) if mechanism.delta else "",
         "neighbours": mechanism.neighbours.value,
         "split": mechanism.split.value,
-        "prior": _text(adversary.prior),
-        "belief": _text(adversary.belief),
-        "baseline": _text(adversary.baseline) if adversary.baseline != _BASELINE else "",
+        "prior": text(adversary.prior),
+        "belief": text(adversary.belief),
+        "baseline": text(adversary.baseline) if adversary.baseline != _BASELINE else "",
         "knows": adversary.knows.value,
         "among": str(adversary.among or ""),
         "related": (data.related or data.person or "") if adversary.correlation == "from data" else "",
-        **{key: _text(plain.get(key)) for key in (*LIMITS, "error")},
+        **{key: text(plain.get(key)) for key in (*LIMITS, "error")},
         "reading": reading,
-        "at_most": _text(plain.get(reading)),
+        "at_most": text(plain.get(reading)),
+        "rest": _rest(release, {*LIMITS, "error", reading} & plain.keys()),
     }
+    plan = Plan(values, list(data.quasi_identifiers))
+    plan.readings = [
+        {
+            "column": name, "as": form.kind.value, "decimal": form.decimal, "order": form.order.value,
+            "empty": commas(form.empty) if form.empty else "",
+        }
+        for name, form in data.forms.items()
+    ]  # fmt: skip
+    families = families_of(plan, known or {})
+    plan.secret = shown(secret.where if secret else "", families)
     own = release.queries[0].share is not None or release.queries[0].epsilon is not None
-    queries = [_entries(q, release.shares[i] if own else None) for i, q in enumerate(release.queries)]
-    spare = min(max(3 - len(queries), 1), MOST_QUERIES - len(queries))
-    return Plan(values, [*queries, *(dict(_NO_QUERY) for _ in range(spare))])
+    for i, query in enumerate(release.queries):
+        plan.queries.append(_entries(query, release.shares[i] if own else None))
+        condition = query.count if isinstance(query.count, str) else query.where
+        plan.wheres.append(shown(condition or "", families))
+    return plan
+
+
+def shown(condition: str, families: Mapping[str, Family]) -> Picked:
+    """A condition in rows where they say exactly the same, else as text."""
+    found = condition_of(condition, families)
+    return Picked(typed=True, text=condition) if found is None else Picked(found.terms, found.any)
+
+
+def _rest(release: Release, limits: set[str]) -> str:
+    made: dict[str, Any] = {}
+    for part in ("data", "mechanism", "adversary"):
+        model = getattr(release, part)
+        unsaid = model.model_fields_set - _SAID[part]
+        if part == "adversary" and not isinstance(model.correlation, str):
+            unsaid |= {"correlation"}
+        if unsaid:
+            made[part] = model.model_dump(mode="json", include=unsaid, exclude_unset=True)
+    others = {name for name in release.limits if name not in limits}
+    if others:
+        made["limits"] = release.model_dump(mode="json")["limits"]
+        made["limits"] = {name: made["limits"][name] for name in others}
+    return json.dumps(made) if made else ""
 
 
 def _entries(q: ReleaseQuery, share: float | None) -> dict[str, str]:
-    """The fields of one query."""
+    """The fields of one query, but for its condition."""
     kind, by = q.kind.value, (q.by,) if isinstance(q.by, str) else tuple(q.by)
-    what = getattr(q, kind)
-    low, high = (_text(b) for b in q.bounds) if q.bounds else ("", "")
+    low, high = (text(b) for b in q.bounds) if q.bounds else ("", "")
+    unsaid = q.model_fields_set - _SAID["query"]
     return {
         "kind": kind,
-        "what": "" if what is True else str(what),
+        "column": "" if kind == "count" else str(getattr(q, kind)),
         "by": by[0] if len(by) == 1 else json.dumps(by) if by else "",
-        "by_shown": " and ".join(by),
         "low": low,
         "high": high,
-        "groups": _written(q.groups or ()),
-        "threshold": "" if q.threshold is None else q.threshold if isinstance(q.threshold, str) else _text(q.threshold),
+        "groups": written(q.groups or ()),
+        "threshold": "" if q.threshold is None else q.threshold if isinstance(q.threshold, str) else text(q.threshold),
         "name": q.name or "",
-        "where": q.where or "",
         "rows": "on" if q.rows else "",
         "size": q.size.value,
-        "share": "" if share is None else _text(100 * share),
+        "share": "" if share is None else text(100 * share),
+        "rest": q.model_dump_json(include=unsaid) if unsaid else "",
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from typing import Any
 from unittest.mock import patch
 
@@ -12,9 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.data.brute import isolation, reachable
 
+from epsilens.data.scan import cells as cells_module
 from epsilens.data.scan import classes as classes_module
+from epsilens.data.scan import codes as codes_module
+from epsilens.data.scan import parts as parts_module
 from epsilens.data.scan import scan as scan_module
 from epsilens.data.scan.scan import scan
+from epsilens.errors import InputError
 
 COLUMNS = ["a", "b", "c", "d"]
 TYPES = {"a": pa.string(), "b": pa.int64(), "c": pa.float64(), "d": pa.bool_(), "who": pa.string()}
@@ -99,7 +104,7 @@ def test_the_same_on_every_engine(engine: str, who: str | None) -> None:
 def test_the_roll_up_in_the_engine_agrees(rows: list[dict[str, Any]], who: str | None, known: int) -> None:
     queries = ["count where b > 0 by a", "sum b bounds 0 2"]
     here = scan(frame(rows), COLUMNS, person=who, known_columns=known, queries=queries, epsilon=1.0)
-    with patch.object(scan_module, "LOCAL_CLASSES", 0):
+    with patch.object(scan_module, "local_classes", lambda *_: 0), patch.object(scan_module, "coded", lambda *_: None):
         there = scan(frame(rows), COLUMNS, person=who, known_columns=known, queries=queries, epsilon=1.0)
     assert here.to_dict() == there.to_dict()
 
@@ -114,13 +119,58 @@ def test_wide_codes_agree(rows: list[dict[str, Any]], who: str | None) -> None:
         assert scan(frame(rows), COLUMNS, person=who).to_dict() == here.to_dict()
 
 
+@pytest.mark.parametrize("cells", [0, 40, cells_module.MOST_CELLS])
 @settings(max_examples=15, deadline=None, derandomize=True)
-@given(rows=ROWS)
-def test_merging_rows_here_agrees_with_grouping_them_there(rows: list[dict[str, Any]]) -> None:
-    queries = ["count where b > 0 by a", "sum b bounds 0 2"]
-    grouped = scan(frame(rows), COLUMNS, queries=queries, epsilon=1.0)
-    with patch.object(scan_module, "crowded", lambda *_: True):
-        assert scan(frame(rows), COLUMNS, queries=queries, epsilon=1.0).to_dict() == grouped.to_dict()
+@given(rows=ROWS, known=st.integers(1, 4), short=st.sampled_from([0, 4096]))
+def test_coded_rows_agree_with_classes(cells: int, rows: list[dict[str, Any]], known: int, short: int) -> None:
+    """By arrays of cells, by sorted words, or some of each; with short lists of values, and with joined ones."""
+    given_: dict[str, Any] = {
+        "known_columns": known,
+        "queries": ["count where b > 0 by a", "sum b bounds 0 2"],
+        "epsilon": 1.0,
+    }
+    grouped = scan(frame(rows), COLUMNS, **given_)
+    with (
+        patch.object(scan_module, "crowded", lambda *_: True),
+        patch.object(cells_module, "MOST_CELLS", cells),
+        patch.object(codes_module, "SHORT_LIST", short),
+    ):
+        assert scan(frame(rows), COLUMNS, **given_).to_dict() == grouped.to_dict()
+
+
+@pytest.mark.parametrize("spread", [2, 9, 400])
+@pytest.mark.parametrize("part", [16, 64, 1 << 20])
+def test_sorted_words_agree_with_the_definition(spread: int, part: int) -> None:
+    """Columns of few, some and many values, cut into parts of different lengths, against plain Python."""
+    draw = random.Random(spread * part)
+    rows = [
+        {"a": str(draw.randrange(400)), "b": draw.randrange(spread), "c": draw.randrange(400) / 4, "d": i % 2 == 0}
+        for i in range(300)
+    ]
+    rows += rows[:20]
+    expected = isolation(rows, COLUMNS, None)
+    table = pa.table({name: pa.array([r[name] for r in rows], TYPES[name]) for name in COLUMNS})
+    with (
+        patch.object(scan_module, "crowded", lambda *_: True),
+        patch.object(cells_module, "MOST_CELLS", 8),
+        patch.object(parts_module, "_PART", part),
+        patch.object(parts_module, "BLOCK", 37),
+    ):
+        found = scan(table, COLUMNS)
+    assert {s.columns: s.people for s in found.subsets} == {k: len(v) for k, v in expected.items()}
+    combinations = {s.columns: s.combinations for s in found.subsets}
+    assert combinations == {k: len({tuple(r[c] for c in k) for r in rows}) for k in expected}
+    shared = Counter(Counter(tuple(r.values()) for r in rows).values())
+    assert {k: found.class_sizes[str(k)] for k in (1, 2)} == {1: shared[1], 2: shared[2]}
+
+
+@pytest.mark.parametrize("columns", [24, 64, 200])
+def test_combinations_are_counted_before_they_are_made(columns: int) -> None:
+    names = [f"c{j}" for j in range(columns)]
+    with pytest.raises(InputError, match=r"known_columns to [123] at most") as caught:
+        scan({name: [1, 2] for name in names}, names)
+    assert caught.value.parameter == "quasi_identifiers"
+    assert len(scan({name: [1, 2] for name in names}, names, known_columns=1).subsets) == columns
 
 
 def test_a_crowded_table_is_noticed() -> None:

@@ -7,10 +7,9 @@ household, the same person at several times. From the rows come the three models
 * :func:`cells`: how often each combination of values occurs, one GROUP BY;
 * :func:`steps`: how often a value is followed by another, for columns in the order of time, one GROUP BY.
 
-Sums of products lose digits when the mean is large beside the spread. Values are therefore moved by the mean m₀ of the
-first rows and divided by a power of two near their spread before anything is multiplied. The k rows that gave m₀ are
-among the N of the table, so (mean − m₀)² ≤ N/k · variance: at most a factor N/k of the digits is lost, whatever the
-data (k = 1000: three digits of sixteen at a million rows).
+Sums of products lose digits when the mean is large beside the spread. Values are therefore moved by their mean and
+divided by a power of two near their spread before anything is multiplied; both are rounded coarsely, so that every
+engine takes the same ones, whatever the order in which it adds up.
 
 Rows in which a value is empty, NaN or infinite are left out of all three and counted.
 
@@ -34,15 +33,15 @@ from ...checks import Array
 from ...errors import InputError
 from ...shown import listed
 from ..tables.columns import column_of, value_of
+from ..tables.dialect import finite, is_nan, ones, plain, side_by_side
 from ..tables.engines import Engine, need_ibis
 
 __all__ = [
-    "Bounds", "Moments", "Records", "Steps", "cells", "complete", "moments", "number_of",
+    "Bounds", "Moments", "Records", "Steps", "cells", "centred", "complete", "moments", "number_of",
     "over_time", "steps", "steps_over_time", "times_of", "wide",
 ]  # fmt: skip
 
-#: Rows whose mean is a good enough centre.
-SAMPLE = 1000
+_HALVES = 80
 #: The most combinations of values a joint table may have, seen or not.
 MOST_CELLS = 1 << 20
 #: The most different values a chain's records may take.
@@ -102,15 +101,15 @@ def number_of(column: Any, role: str, bounds: Bounds | None = None) -> Any:
     ibis = need_ibis()
     kind, name = column.type(), column.get_name()
     if kind.is_boolean():
-        column = column.cast("int8")
+        column = ones(plain(column))
     elif not (kind.is_integer() or kind.is_floating() or kind.is_decimal()):
         raise InputError(
             f"{role} has {name!r} of type {kind}: give columns of numbers, or derive numbers from it first"
         )
-    value = column.cast("float64")
+    value = plain(column).cast("float64")
     if kind.is_floating():
-        unusable = value.isnan() if bounds else value.isnan() | value.isinf()
-        value = ibis.ifelse(unusable, ibis.null("float64"), value)
+        value = ibis.ifelse(is_nan(value), ibis.null("float64"), value)
+        value = value if bounds else finite(value)
     if bounds is not None:
         low, high = (ibis.literal(float(b), "float64") for b in bounds)
         # not least and greatest, which skip NULL on some engines
@@ -145,20 +144,43 @@ def complete(records: Records) -> Any:
     return ok
 
 
+def centred(engine: Engine, rows: Any, names: Sequence[str]) -> tuple[int, Array, Array]:
+    """How many rows there are, and of each column a centre near its mean and a spread, a power of two.
+
+    The spread is about four times the mean distance from the mean; the centre is a multiple of its 256th part.
+    """
+    ibis = need_ibis()
+    asked = {f"m{i}": _halved(rows[name]).mean() for i, name in enumerate(names)}
+    got = engine.fetch(rows.aggregate(n=rows.count(), **asked)).to_pylist()[0]
+    if not got["n"]:
+        return 0, np.zeros(len(names)), np.ones(len(names))
+    mean = np.array([got[f"m{i}"] * 2.0**_HALVES for i in range(len(names))])
+    away = [_halved(rows[name]) - ibis.literal(float(m * 2.0**-_HALVES)) for name, m in zip(names, mean, strict=True)]
+    far = engine.fetch(rows.aggregate(**{f"d{i}": x.abs().mean() for i, x in enumerate(away)})).to_pylist()[0]
+    distance = 4 * np.array([far[f"d{i}"] for i in range(len(names))])
+    distance = np.where(distance > 0, distance, np.maximum(np.abs(mean), 1.0) * 2.0**-_HALVES)
+    spread = np.exp2(np.clip(np.round(np.log2(distance)) + _HALVES, -1000, 1000))
+    with np.errstate(over="ignore"):
+        rounded = np.round(mean / spread * 256) * (spread / 256)
+    return int(got["n"]), np.where(np.isfinite(rounded), rounded, mean), spread
+
+
+def _halved(column: Any) -> Any:
+    """The number so many times halved that no sum of them is too large, and none of them vanishes."""
+    ibis = need_ibis()
+    return ibis.ifelse(column.abs() < 1e-200, 0.0, column) * 2.0**-_HALVES
+
+
 def _centre(records: Records) -> tuple[Array, Array]:
-    """A centre and a spread for each column, from the first complete rows; the spread is a power of two."""
-    first = records.engine.fetch(records.base.filter(complete(records)).limit(SAMPLE))
-    sample = np.column_stack([first[f"x{i}"].to_numpy() for i in range(len(records.names))])
-    if not len(sample):
+    """A centre and a spread for each column, from the complete rows."""
+    columns = [f"x{i}" for i in range(len(records.names))]
+    rows, centre, spread = centred(records.engine, records.base.filter(complete(records)), columns)
+    if not rows:
         raise InputError(
             f"no row of the table has a usable number in each of {listed(records.names[:6])}: "
             "leave out the columns that are empty"
         )
-    with np.errstate(over="ignore"):
-        centre = np.clip(sample.mean(axis=0), sample.min(axis=0), sample.max(axis=0))
-        away = np.abs(sample - centre).max(axis=0)
-    away = np.where((away > 0) & np.isfinite(away), away, np.maximum(np.abs(centre), 1.0))
-    return centre, np.exp2(np.clip(np.round(np.log2(away)), -1000, 1000))
+    return centre, spread
 
 
 def moments(records: Records) -> Moments:
@@ -259,13 +281,25 @@ def steps(records: Records) -> Steps:
     ([2, 1], [[1, 2], [1, 2]])
     >>> opened.close()
     """
-    ibis = need_ibis()
     columns = records.columns
-    pairs = [ibis.struct({"k": ibis.literal(0, "int64"), "a": columns[0], "b": columns[0]})]
-    pairs += [ibis.struct({"k": ibis.literal(1, "int64"), "a": a, "b": b}) for a, b in pairwise(columns)]
-    each = records.base.select(step=ibis.array(pairs).unnest())
-    flat = each.select(k=each["step"]["k"], a=each["step"]["a"], b=each["step"]["b"])
-    return counted_steps(records.engine.fetch(flat.group_by(["k", "a", "b"]).agg(n_=flat.count())))
+    flat = side_by_side(records.base, [(0, columns[0], columns[0]), *((1, a, b) for a, b in pairwise(columns))])
+    return counted_steps(_counted(records.engine, flat))
+
+
+def _counted(engine: Engine, flat: Any) -> Any:
+    """How often each step occurs; of no more steps than a chain of so many states can have."""
+    most = 3 * (MOST_STATES + 1) ** 2  # three kinds, and each end may be empty
+    got = engine.fetch(flat.group_by(["k", "a", "b"]).agg(n_=flat.count()).limit(most + 1))
+    if got.num_rows > most:
+        raise _too_many_states(f"more than {MOST_STATES}")
+    return got
+
+
+def _too_many_states(how_many: str) -> InputError:
+    return InputError(
+        f"columns take {how_many} different values, and a chain may have {MOST_STATES}: "
+        "give bounds that merge rare values, or round them first"
+    )
 
 
 def counted_steps(got: Any) -> Steps:
@@ -281,10 +315,7 @@ def counted_steps(got: Any) -> Steps:
             "or a person with several times"
         )
     if len(values) > MOST_STATES:
-        raise InputError(
-            f"columns take {len(values):,} different values, and a chain may have {MOST_STATES}: "
-            "give bounds that merge rare values, or round them first"
-        )
+        raise _too_many_states(f"{len(values):,}")
     starts = np.zeros(len(values), dtype=np.int64)
     counts = np.zeros((len(values), len(values)), dtype=np.int64)
     np.add.at(starts, np.searchsorted(values, b[first]), count[first])
@@ -317,7 +348,7 @@ def _rows(table: Any, value: str, person: str, time: str, bounds: Bounds | None)
 def times_of(engine: Engine, rows: Any, person: str, time: str) -> list[Any]:
     """The different times in their order, after making sure that nobody has two rows for one of them."""
     each = rows.group_by("t").agg(n=rows.count(), people=rows["p"].nunique())
-    got = engine.fetch(each.order_by("t").limit(MOST_RECORDS + 1)).to_pylist()
+    got = engine.fetch(each.limit(MOST_RECORDS + 1)).to_pylist()
     if len(got) > MOST_RECORDS:
         raise InputError(
             f"time is {time!r}, which has more than {MOST_RECORDS} different values: "
@@ -333,7 +364,7 @@ def times_of(engine: Engine, rows: Any, person: str, time: str) -> list[Any]:
             f"time is {time!r}, which has {len(got)} different values: give a column with at least two",
             parameter="time",
         )
-    return [row["t"] for row in got]
+    return sorted(row["t"] for row in got)  # here, where text has one order
 
 
 def over_time(table: Any, engine: Engine, value: str, person: str, time: str, bounds: Bounds | None = None) -> Records:
@@ -368,8 +399,7 @@ def steps_over_time(
     gap = ibis.ifelse(before["i"] - before["j"] == 1, 1, 2)
     kind = ibis.ifelse(before["j"].isnull(), 0, gap).cast("int64")
     flat = before.select(k=kind, a=before["a"], b=before["v"])
-    got = engine.fetch(flat.group_by(["k", "a", "b"]).agg(n_=flat.count()))
-    return counted_steps(got), _named(time, times)
+    return counted_steps(_counted(engine, flat)), _named(time, times)
 
 
 def _named(time: str, times: list[Any]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Related people: how alike the members of a group (a household, a class, a ward) are, from one pass.
+"""Related people: how alike the members of a group (a household, a class, a ward) are, from sums over groups.
 
 The members of a group are taken to be exchangeable, any two with the same correlation ρ in groups of every size, and
 groups to be independent of each other. The engine groups twice, by the group and then into cells of groups of one size
@@ -10,7 +10,6 @@ the larger of the F interval's, exact for normal data, and of one that holds wha
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -25,8 +24,9 @@ from ...numerics.frozen import Frozen, Valued
 from ..tables.columns import column_of, value_of
 from ..tables.engines import need_ibis
 from ..tables.open import OpenTable, open_table, reading
+from ..tables.totals import Grid, exact_sum
 from .groups import POWERS, GroupSums, lower_end, normal_end, variances
-from .records import SAMPLE, Bounds, number_of
+from .records import Bounds, centred, number_of
 from .upper import UpperEnd, upper_end
 
 __all__ = ["Related", "estimated", "related", "related_rows"]
@@ -149,28 +149,34 @@ def related_rows(opened: OpenTable, column: str, by: str, bounds: Bounds | None,
 
 
 def _sums(engine: Any, rows: Any, column: str, by: str, bounds: Bounds | None) -> tuple[GroupSums, UpperEnd]:
-    """What the engine hands back, from one pass, and what the range of the values is known from."""
+    """What the engine hands back, and what the range of the values is known from."""
     ibis = need_ibis()
     usable = rows["v"].notnull() & rows["g"].notnull()
-    first = engine.fetch(rows.filter(usable).select("v").limit(SAMPLE))["v"].to_numpy()
-    if not len(first):
+    used, (centre,), (spread,) = centred(engine, rows.filter(usable), ["v"])
+    if not used:
         raise InputError(f"no row of the table has a usable number in {column!r} and a group in {by!r}")
-    centre = float(np.clip(first.mean(), first.min(), first.max()))
-    away = float(np.abs(first - centre).max()) or abs(centre) or 1.0
-    spread = 2.0 ** round(math.log2(away))
+    centre, spread = float(centre), float(spread)
     # Rows without a value or a group become a group of their own kind, so that the one query counts them too.
     moved = rows.select(
         g=rows["g"], ok=usable, y=ibis.ifelse(usable, (rows["v"] - centre) / spread, ibis.null("float64"))
     )
-    y = moved["y"]
-    each = moved.group_by(["g", "ok"]).agg(a=moved.count(), b=y.sum(), q=(y * y).sum(), low=y.min(), high=y.max())
+    moved = moved.mutate(yy=moved["y"] * moved["y"])
+    ends = engine.fetch(moved.aggregate(least=moved["y"].min(), largest=moved["y"].max())).to_pylist()[0]
+    farthest = max(abs(ends["least"]), abs(ends["largest"]))
+    # Every sum is one of whole numbers, so that engines agree on it, whatever their order.
+    asked_b, of_b = exact_sum("b", moved["y"], farthest, used)
+    asked_q, of_q = exact_sum("q", moved["yy"], farthest**2, used)
+    groups = moved.group_by(["g", "ok"]).agg(a=moved.count(), **asked_b, **asked_q)
+    each = engine.cache(groups.select("ok", "a", b=of_b(groups), q=of_q(groups)))
+    most = engine.fetch(each.aggregate(n=each.count(), b=each["b"].abs().max(), q=each["q"].max())).to_pylist()[0]
     a, b, q = each["a"], each["b"], each["q"]
-    powers = dict(zip(POWERS, (b, q, b**2, b**3, b**4, b * q, b**2 * q, q**2), strict=True))
+    powers = (b, q, b * b, b * b * b, b * b * b * b, b * q, b * b * q, q * q)
+    sizes = tuple(_product(most["b"], most["q"], *degrees) for degrees in _DEGREES)
     alike = {"i": (_STEPS * b / a).floor(), "j": (_STEPS * q / a).floor()}
-    sums = {name: value.sum() for name, value in powers.items()} | {
-        "low": each["low"].min(),
-        "high": each["high"].max(),
-    }
+    grids = {name: Grid.of(size, int(most["n"])) for name, size in zip(POWERS, sizes, strict=True)}
+    sums: dict[str, Any] = {}
+    for name, value in zip(POWERS, powers, strict=True):
+        sums |= {f"{name}_{k}": part.sum() for k, part in enumerate(grids[name].parts(value))}
     got = engine.fetch(each.group_by(["ok", "a"], **alike).agg(groups=each.count(), **sums).limit(_MOST_CELLS + 1))
     got = got.sort_by([(key, "ascending") for key in ("ok", "a", "i", "j")])  # engines have no order, and sums do
     if len(got) > _MOST_CELLS:
@@ -180,8 +186,12 @@ def _sums(engine: Any, rows: Any, column: str, by: str, bounds: Bounds | None) -
         )
     ok = got["ok"].to_numpy(zero_copy_only=False).astype(bool)
     a_all, c_all = (got[c].to_numpy(zero_copy_only=False).astype(np.float64) for c in ("a", "groups"))
-    part = {name: got[name].to_numpy(zero_copy_only=False).astype(np.float64)[ok] for name in (*POWERS, "low", "high")}
-    low, high = float(part.pop("low").min()), float(part.pop("high").max())
+    part = {
+        name: np.array([float(grids[name].total(*map(int, pair))) for pair in zip(*pairs, strict=True)])[ok]
+        for name in POWERS
+        if (pairs := [[x or 0 for x in got[f"{name}_{k}"].to_pylist()] for k in range(2)])
+    }
+    low, high = float(ends["least"]), float(ends["largest"])
     a, c = a_all[ok], c_all[ok]
     method = UpperEnd.SEEN
     if bounds is not None:
@@ -190,6 +200,14 @@ def _sums(engine: Any, rows: Any, column: str, by: str, bounds: Bounds | None) -
     elif _two_valued(low, high, a, c, part):
         method = UpperEnd.BINARY
     return GroupSums(a, c, part, low, high, centre, spread, int(a_all[~ok] @ c_all[~ok])), method
+
+
+#: The degrees of b and of q in each of the POWERS.
+_DEGREES = ((1, 0), (0, 1), (2, 0), (3, 0), (4, 0), (1, 1), (2, 1), (0, 2))
+
+
+def _product(b: float, q: float, times_b: int, times_q: int) -> float:
+    return float(b) ** times_b * float(q) ** times_q
 
 
 def _two_valued(low: float, high: float, a: Array, c: Array, part: Mapping[str, Array]) -> bool:

@@ -17,22 +17,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..tables.engines import Engine
+from ..tables.memory import memory
 
 __all__ = [
-    "LOCAL_CLASSES", "MIXED", "ClassTable", "Shape", "TooManyClasses", "class_expression", "crowded", "fetch_classes",
-    "merge_rows", "owner_expression", "row_expression",
+    "MIXED", "ClassTable", "Shape", "TooManyClasses", "class_expression", "crowded", "fetch_classes", "local_classes",
+    "long_texts", "with_digests",
 ]  # fmt: skip
 
-#: Up to this many classes are rolled up in numpy; more stay in the engine.
-LOCAL_CLASSES = 32_000_000
+#: Up to this many classes leave an engine that is not DuckDB inside the process: what its driver can hand over at once.
+FETCHED = 1_000_000
 MIXED = -1
-_SAMPLE = 100_000
+#: Texts of more characters than this, on average, are long.
+LONG_TEXT = 200
+_FEW, _SAMPLE = 1_000, 100_000
 
 Integers: TypeAlias = NDArray[np.int64]
 
 
 class TooManyClasses(Exception):  # noqa: N818 - a signal between two rooms, never seen outside
-    """The class table outgrew ``LOCAL_CLASSES``."""
+    """The class table outgrew :func:`local_classes`."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,15 @@ class ClassTable:
         return tuple(max(1, len(v)) for v in self.values)
 
 
+def local_classes(kind: str, shape: Shape) -> int:
+    """How many classes are rolled up in numpy; more stay in the engine.
+
+    A class takes its codes twice, as they come and joined, with its owner, people and gaps; and words to sort.
+    """
+    size = 12 * shape.columns + 16 * shape.queries + 64
+    return min(memory().arrays // size, 32_000_000 if kind == "duckdb" else FETCHED)
+
+
 def class_expression(base: Any, shape: Shape) -> Any:
     """The classes of ``base``, a table of this shape.
 
@@ -97,24 +109,11 @@ def class_expression(base: Any, shape: Shape) -> Any:
     )
 
 
-def owner_expression(ibis: Any, classes: Any, person: bool) -> Any:
-    """The classes with ``lo`` and ``hi``, the least and largest owner, for a roll-up inside the engine.
-
-    With a person column they are the class's least and largest person. Without one an owned class is numbered,
-    and a mixed class has lo = −1 and hi = −2, which no merging makes equal.
-    """
-    mixed = classes["people"] > 1
-    if person:
-        return classes.rename(lo="o", hi="h")
-    number = ibis.row_number().over(ibis.window(order_by=[c for c in classes.columns if c.startswith("q")]))
-    return classes.mutate(lo=ibis.ifelse(mixed, -1, number), hi=ibis.ifelse(mixed, -2, number))
-
-
 def fetch_classes(
     engine: Engine,
     expression: Any,
     shape: Shape,
-    limit: int = LOCAL_CLASSES,
+    limit: int,
     progress: Callable[[int], None] | None = None,
 ) -> ClassTable:
     """Stream the classes out of the engine, numbering each column's values as they come.
@@ -127,7 +126,8 @@ def fetch_classes(
     seen = 0
     with ThreadPoolExecutor(2) as pool:
         waiting = []
-        for batch in engine.batches(expression):
+        # An engine that cannot stream hands over all rows at once: then no more than are wanted.
+        for batch in engine.batches(expression if engine.kind == "duckdb" else expression.limit(limit + 1)):
             seen += batch.num_rows
             if seen > limit:
                 raise TooManyClasses
@@ -163,63 +163,31 @@ def fetch_classes(
     )
 
 
+def long_texts(engine: Engine, base: Any, shape: Shape) -> tuple[int, ...]:
+    """The columns of long texts, judged by the first rows: their digests are grouped instead, which are short."""
+    texts = [j for j, name in enumerate(shape.keys) if base[name].type().is_string()]
+    if not texts:
+        return ()
+    some = base.select(*(f"q{j}" for j in texts)).limit(_FEW)
+    got = engine.fetch(some.aggregate(**{f"q{j}": some[f"q{j}"].length().mean() for j in texts})).to_pylist()[0]
+    return tuple(j for j in texts if (got[f"q{j}"] or 0) > LONG_TEXT)
+
+
+def with_digests(base: Any, columns: Sequence[int]) -> Any:
+    """``base`` with a digest of 128 bits in place of the texts of these columns."""
+    return base.mutate(**{f"q{j}": base[f"q{j}"].hexdigest("md5") for j in columns}) if columns else base
+
+
 def crowded(engine: Engine, base: Any, shape: Shape) -> bool:
     """Whether nearly every row is a class of its own, judged by the first rows; only speed depends on it.
 
-    Grouping such a table costs the engine its longest hash table and saves nothing; the rows are then merged here,
-    by one sort (:func:`merge_rows`).
+    Grouping such a table costs the engine its longest hash table and saves nothing; the rows are then coded in the
+    engine and rolled up here (:mod:`.alone`).
     """
     some = base.select(*shape.keys).limit(_SAMPLE)
     each = some.group_by(shape.keys).agg(n=some.count())
     got = engine.fetch(each.aggregate(classes=each.count(), rows=each["n"].sum())).to_pylist()[0]
     return bool(got["rows"] == _SAMPLE and got["classes"] > 0.8 * _SAMPLE)
-
-
-def row_expression(base: Any, shape: Shape) -> Any:
-    """The rows themselves, in the form of classes of one."""
-    return base.select(*shape.keys, *shape.sums)
-
-
-def merge_rows(rows: ClassTable) -> ClassTable | None:
-    """Classes from rows that stand for themselves; None where the codes do not fit one 64-bit word.
-
-    Sorted by code with the row's number below it, equal codes stand together: the runs are the classes, and a run of
-    one row is owned by it.
-    """
-    size = len(rows.owner)
-    bits = [max(1, (card - 1).bit_length()) for card in rows.cards]
-    below = max(1, size.bit_length())
-    if sum(bits) + below > 64:
-        return None
-    words = np.arange(size, dtype=np.uint64)
-    shifts = [below + sum(bits[:j]) for j in range(len(bits))]
-    for shift, codes in zip(shifts, rows.codes, strict=True):
-        words |= codes.astype(np.uint64) << np.uint64(shift)
-    words.sort()
-    number = np.uint64((1 << below) - 1)
-    edge = np.ones(size + 1, bool)
-    if size:
-        np.greater(words[1:] ^ words[:-1], number, out=edge[1:-1])
-    starts = np.flatnonzero(edge)
-    lengths = np.diff(starts)
-    words = words[starts[:-1]]
-    alone = lengths == 1
-    owners = int(np.count_nonzero(alone))
-    owner = np.full(len(words), MIXED, np.int32)
-    owner[alone] = np.arange(owners, dtype=np.int32)
-    sizes, times = np.unique(lengths, return_counts=True)
-    return ClassTable(
-        codes=tuple(
-            ((words >> np.uint64(shift)) & np.uint64((1 << wide) - 1)).astype(np.int32)
-            for shift, wide in zip(shifts, bits, strict=True)
-        ),
-        values=rows.values,
-        sizes=(sizes, times),
-        owner=owner,
-        owners=owners,
-        gaps=rows.gaps[:, (words[alone] & number).astype(np.int64)],
-        people_values=None,
-    )
 
 
 def _digest(batch: Any, names: Sequence[str], queries: int) -> dict[str, Any]:
@@ -229,10 +197,7 @@ def _digest(batch: Any, names: Sequence[str], queries: int) -> dict[str, Any]:
         # null_encoding="encode" makes NULL one of the values: an attacker can know that nothing is recorded.
         coded = batch.column(name).dictionary_encode(null_encoding="encode")
         made[name] = (coded.dictionary, coded.indices.to_numpy(zero_copy_only=False).copy())
-    if "people" in batch.schema.names:
-        people = batch.column("people").to_numpy(zero_copy_only=False)
-    else:  # rows, not classes yet
-        people = np.ones(batch.num_rows, np.int64)
+    people = batch.column("people").to_numpy(zero_copy_only=False)
     made["alone"] = people == 1
     made["sizes"] = np.unique(people, return_counts=True)
     for i in range(queries):

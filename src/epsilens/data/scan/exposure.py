@@ -14,6 +14,7 @@ remains is the person's contribution or nothing, under noise. The person's *gap*
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
@@ -25,7 +26,9 @@ from ...numerics.frozen import Frozen, Valued
 from ..queries import Query, QueryKind
 from ..tables.columns import column_of, value_of
 from ..tables.conditions import known_part
+from ..tables.dialect import identical, ones
 from ..tables.engines import Engine, need_ibis
+from ..tables.totals import exact_sum
 from .request import ScanRequest
 
 __all__ = ["GroupFacts", "QueryRisk", "base_table", "group_facts", "read_risk", "with_contributions"]
@@ -108,20 +111,20 @@ def group_facts(engine: Engine, base: Any, i: int, query: Query, person: bool) -
     rows = base.filter(base[f"m{i}"])
     keys = [f"g{i}_{j}" for j in range(len(query.groups))]
     value = rows[f"x{i}"] if query.bounds is not None else ibis.literal(0.0)
-    rows = rows.mutate(v=value, one=ibis.literal(1)) if keys else rows.mutate(v=value, one=ibis.literal(1), g=1)
+    rows = rows.mutate(v=value) if keys else rows.mutate(v=value, g=1)
     keys = keys or ["g"]
+    asked, total = exact_sum("s", rows["v"], max(map(abs, query.bounds or (0.0,))))
+    sums = {"n": rows.count(), **asked, "w": rows["v"].count()}
     if person:
-        each = rows.group_by([*keys, "p"]).agg(n=rows.count(), s=rows["v"].sum(), w=rows["v"].count())
-        sums = {"n": each["n"].sum(), "s": each["s"].sum(), "w": each["w"].sum(), "people": each.count()}
-        groups = each.group_by(keys).agg(**sums)
+        each = rows.group_by([*keys, "p"]).agg(**sums)
+        groups = each.group_by(keys).agg(**{name: each[name].sum() for name in sums}, people=each.count())
     else:
-        sums = {"n": rows.count(), "s": rows["v"].sum(), "w": rows["v"].count(), "people": rows.count()}
-        groups = rows.group_by(keys).agg(**sums)
-    groups = groups.mutate(mean=groups["s"] / groups["w"].nullif(0))
+        groups = rows.group_by(keys).agg(**sums, people=rows.count())
+    groups = groups.mutate(mean=total(groups) / groups["w"].cast("float64").nullif(0))
     got = engine.fetch(
         groups.aggregate(
             groups=groups.count(),
-            lonely=(groups["people"] == 1).cast("int64").sum(),
+            lonely=ones(groups["people"] == 1).sum(),
             people=groups["people"].max(),
             rows=groups["n"].max(),
             mean=groups["mean"].max(),
@@ -131,23 +134,25 @@ def group_facts(engine: Engine, base: Any, i: int, query: Query, person: bool) -
     return GroupFacts(number["groups"], number["lonely"], groups, number["people"], number["rows"], got["mean"])
 
 
-def with_contributions(base: Any, request: ScanRequest, facts: Sequence[GroupFacts]) -> Any:
-    """``base`` with ``c{i}``: what each row can add to the gap of its owner under query i."""
+def with_contributions(base: Any, request: ScanRequest, facts: Sequence[GroupFacts], most_rows: int) -> Any:
+    """``base`` with ``c{i}``: what each row can add to the gap of its owner under query i.
+
+    Where an owner has several rows, at most ``most_rows``, amounts are cut to so many binary digits that their sums are
+    exact in any order: the same on every engine.
+    """
     ibis = need_ibis()
     min_query_size = request.min_query_size
+    joined, made = base, {name: base[name] for name in base.columns}
     for i, (query, fact) in enumerate(zip(request.queries, facts, strict=True)):
-        joined = bool(query.groups) and (query.kind is QueryKind.AVERAGE or min_query_size > 1)
-        if joined:
+        if query.groups and (query.kind is QueryKind.AVERAGE or min_query_size > 1):
             keys = [f"g{i}_{j}" for j in range(len(query.groups))]
             right = fact.table.select(
-                **{f"r{j}": fact.table[k] for j, k in enumerate(keys)},
-                rn=fact.table["n"],
-                rp=fact.table["people"],
-                rm=fact.table["mean"],
+                **{f"r{i}_{j}": fact.table[k] for j, k in enumerate(keys)},
+                **{f"rn{i}": fact.table["n"], f"rp{i}": fact.table["people"], f"rm{i}": fact.table["mean"]},
             )
-            on = [base[k].identical_to(right[f"r{j}"]) for j, k in enumerate(keys)]
-            base = base.left_join(right, on)
-            people, count, mean = base["rp"].fill_null(0), base["rn"].fill_null(0), base["rm"]
+            on = [identical(base[k], right[f"r{i}_{j}"]) for j, k in enumerate(keys)]
+            joined = joined.left_join(right, on)  # one chain: engines read only so many tables within tables
+            people, count, mean = right[f"rp{i}"].fill_null(0), right[f"rn{i}"].fill_null(0), right[f"rm{i}"]
         else:
             people, count = ibis.literal(fact.people), ibis.literal(fact.rows)
             mean = ibis.literal(fact.mean, type="float64")
@@ -161,10 +166,11 @@ def with_contributions(base: Any, request: ScanRequest, facts: Sequence[GroupFac
         covered = base[f"k{i}"]
         if min_query_size > 1:
             covered = covered & (people - 1 >= min_query_size)
-        base = base.mutate(**{f"c{i}": ibis.ifelse(covered, amount.fill_null(0.0), 0.0).cast("float64")})
-        if joined:
-            base = base.drop("rn", "rp", "rm", *(f"r{j}" for j in range(len(query.groups))))
-    return base
+        if most_rows > 1 and query.bounds is not None:
+            step = 2.0 ** (52 - math.frexp(2 * max(map(abs, query.bounds)) * 2)[1] - most_rows.bit_length())
+            amount = (amount * step).floor().cast("float64") / step
+        made[f"c{i}"] = ibis.ifelse(covered, amount.fill_null(0.0), 0.0).cast("float64")
+    return joined.select(**made)
 
 
 def read_risk(

@@ -222,6 +222,7 @@ def _joint(engine: Engine, base: Any, sides: Sequence[Side], person: bool) -> Jo
     cells = engine.fetch(rows.group_by(names).agg(**counts).limit(MOST_CELLS + 1))
     if cells.num_rows > MOST_CELLS:
         return None
+    cells = cells.sort_by([(name, "ascending") for name in names])  # engines have no order, and it decides ties
     low, high = _ranks(cells) if person else (None, None)
     return Joint(engine, base, cells, cells["n"].to_numpy().astype(np.int64), low, high)
 
@@ -238,4 +239,6 @@ def _ranks(cells: Any) -> tuple[Integers, Integers]:
     rank = np.empty(len(coded.dictionary), np.int64)
     rank[pc.sort_indices(coded.dictionary).to_numpy()] = np.arange(len(rank))
     ranks = rank[coded.indices.to_numpy(zero_copy_only=False)]
-    return ranks[: cells.num_rows], ranks[cells.num_rows :]
+    first, last = ranks[: cells.num_rows], ranks[cells.num_rows :]
+    # The engine may sort people otherwise: two of the cell's people, in our order, are as good as its ends.
+    return np.minimum(first, last), np.maximum(first, last)

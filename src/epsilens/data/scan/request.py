@@ -7,6 +7,7 @@ those of :mod:`epsilens.build.differencing`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +22,51 @@ from ...errors import InputError
 from ..queries import Noise, Query, parse_queries
 from ..tables.columns import column_of, value_of
 
-__all__ = ["Attack", "ScanRequest"]
+__all__ = ["MOST_SUBSETS", "Attack", "ScanRequest", "affordable", "count_subsets", "most_known"]
+
+#: The most combinations of columns a scan looks at: those of 12 columns, and of 90 where an attacker knows two.
+MOST_SUBSETS = 4096
+
+
+def count_subsets(columns: int, at_most: int) -> int:
+    """How many combinations there are of at most so many of the columns, without listing them.
+
+    >>> count_subsets(3, 2), count_subsets(12, 12), count_subsets(64, 64) == 2**64 - 1
+    (6, 4095, True)
+    """
+    return sum(math.comb(columns, size) for size in range(1, min(at_most, columns) + 1))
+
+
+def most_known(columns: int) -> int:
+    """The most columns an attacker may know for a scan of so many to be affordable; 0 where it never is.
+
+    >>> most_known(12), most_known(64), most_known(200), most_known(5000)
+    (12, 2, 1, 0)
+    """
+    return next((k for k in range(min(columns, 12), 0, -1) if count_subsets(columns, k) <= MOST_SUBSETS), 0)
+
+
+def affordable(columns: int, known_columns: int | None = None, settable: bool = True) -> None:
+    """Refuse more combinations than a scan looks at, before any is made; ``settable`` where known_columns can be set.
+
+    >>> affordable(64)
+    Traceback (most recent call last):
+    epsilens.errors.InputError: quasi_identifiers has 64 columns, about 1.8e+19 combinations, and at most 4,096 are looked at: name at most the 12 columns an attacker is likeliest to know, or set known_columns to 2 at most
+    >>> affordable(40, settable=False)
+    Traceback (most recent call last):
+    epsilens.errors.InputError: quasi_identifiers has 40 columns, about 1.1e+12 combinations, and at most 4,096 are looked at: name at most the 12 columns an attacker is likeliest to know
+    """  # noqa: E501 - the messages are one sentence, on one line
+    number = count_subsets(columns, known_columns or columns)
+    if number <= MOST_SUBSETS:
+        return
+    known = most_known(columns)
+    told = f"{number:,}" if number < 10**9 else f"about {float(number):.1e}"
+    other = f", or set known_columns to {known} at most" if settable and known else ""
+    raise InputError(
+        f"quasi_identifiers has {columns:,} columns, {told} combinations, and at most {MOST_SUBSETS:,} are looked at: "
+        f"name at most the 12 columns an attacker is likeliest to know{other}",
+        parameter="quasi_identifiers",
+    )
 
 
 @dataclass(frozen=True)
@@ -121,6 +166,7 @@ class ScanRequest:
         noise: str,
         delta: float | None,
         known: bool,
+        known_columns: int | None = None,
         sampling_fraction: float | None = None,
         **others: Any,
     ) -> ScanRequest:
@@ -141,8 +187,13 @@ class ScanRequest:
             )
         planned = parse_queries(queries)
         names = quasi_identifiers
+        quasi = tuple(n.strip() for n in names.split(",")) if isinstance(names, str) else tuple(names)
+        if known_columns is not None:
+            known_columns = whole("known_columns", known_columns, low=1, high=max(1, len(quasi)))
+        affordable(len(quasi), known_columns)
         return cls(
-            quasi_identifiers=tuple(n.strip() for n in names.split(",")) if isinstance(names, str) else tuple(names),
+            quasi_identifiers=quasi,
+            known_columns=known_columns,
             limit=at_most,
             epsilon=epsilon,
             quantile=quantile,
@@ -179,9 +230,7 @@ class ScanRequest:
                 f"person is {self.person!r}, which is also a quasi-identifier: leave it out of one of them",
                 parameter="person",
             )
-        if self.known_columns is None:
-            return len(quasi)
-        return whole("known_columns", self.known_columns, low=1, high=len(quasi))
+        return len(quasi) if self.known_columns is None else self.known_columns
 
 
 def _limit(limit: float | Mapping[str, float] | None) -> float | None:

@@ -21,11 +21,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..tables.engines import Engine
 from .classes import MIXED, ClassTable
 from .result import ColumnShare
 
-__all__ = ["Isolated", "Subset", "class_sizes", "column_shares", "roll_up", "roll_up_in_engine", "subsets_of"]
+__all__ = ["Isolated", "Subset", "class_sizes", "column_shares", "roll_up", "subsets_of"]
 
 _SIZES = ((1, 1), (2, 2), (3, 3), (4, 4), (5, 9), (10, 19), (20, 99), (100, None))
 Subset: TypeAlias = tuple[int, ...]
@@ -38,14 +37,13 @@ class Isolated:
     """How many people each subset isolates, and for each owner the fewest columns that do (0 for never).
 
     ``by_size[k]`` counts the people isolated by some subset of k columns, and ``classes`` the combinations each
-    subset takes. A roll-up in the engine has no ``fewest``; its ``owners`` is the table of isolated owners.
+    subset takes. Only a roll-up of classes in numpy has ``fewest``.
     """
 
     counts: dict[Subset, int]
     classes: dict[Subset, int]
     by_size: dict[int, int]
-    fewest: NDArray[np.uint8] | None
-    owners: Any = None
+    fewest: NDArray[np.uint8] | None = None
 
 
 def subsets_of(columns: int, at_most: int) -> list[Subset]:
@@ -176,42 +174,6 @@ def _by_lexsort(classes: ClassTable, subset: Subset) -> tuple[int, Owners]:
     owner = classes.owner[order]
     low, high = owner[edge[:-1]], owner[edge[1:]]
     return len(low), low[(low == high) & (low != MIXED)].astype(np.int64)
-
-
-def roll_up_in_engine(
-    engine: Engine, classes: Any, subsets: Sequence[Subset], progress: Callable[[int, int], None] | None = None
-) -> Isolated:
-    """The same roll-ups as Ibis expressions, for class tables too long for this machine's memory.
-
-    ``classes`` has the columns ``q0…`` and ``lo``, ``hi``: the least and largest owner of the class, equal when it
-    is owned. Both roll up by min and max.
-    """
-    tables: dict[Subset, tuple[Any, int]] = {}
-    counts: dict[Subset, int] = {}
-    groups: dict[Subset, int] = {}
-    by_size: dict[int, int] = {}
-    everyone = None
-    for length in sorted({len(s) for s in subsets}, reverse=True):
-        found = []
-        for subset in (s for s in subsets if len(s) == length):
-            fit = [t for s, t in tables.items() if set(subset) <= set(s)]
-            source = min(fit, key=lambda t: t[1])[0] if fit else classes
-            keys = [f"q{j}" for j in subset]
-            rolled = engine.cache(source.group_by(keys).agg(lo=source["lo"].min(), hi=source["hi"].max()))
-            owners = rolled.filter(rolled["lo"] == rolled["hi"]).select("lo").distinct()
-            got = engine.fetch(rolled.aggregate(n=rolled.count()).cross_join(owners.aggregate(k=owners.count())))
-            counts[subset], groups[subset] = got["k"][0].as_py(), got["n"][0].as_py()
-            tables[subset] = (rolled, groups[subset])
-            found.append(owners)
-            if progress:
-                progress(len(counts), len(subsets))
-        union = found[0]
-        for other in found[1:]:
-            union = union.union(other)
-        union = union.distinct()
-        everyone = union if everyone is None else everyone
-        by_size[length] = engine.fetch(union.aggregate(k=union.count()))["k"][0].as_py()
-    return Isolated(counts, groups, by_size, None, everyone)
 
 
 # -- summaries ---------------------------------------------------------------------------------------------------------

@@ -29,34 +29,36 @@ from numpy.typing import NDArray
 
 from ...errors import InputError
 from ..queries import Query
-from ..tables.engines import Engine, need_ibis
+from ..tables.dialect import ones
+from ..tables.engines import Engine
+from ..tables.memory import memory
 from ..tables.open import OpenTable, open_table, reading
+from .alone import roll_up_rows
 from .classes import (
-    LOCAL_CLASSES,
-    ClassTable,
     Shape,
     TooManyClasses,
     class_expression,
     crowded,
     fetch_classes,
-    merge_rows,
-    owner_expression,
-    row_expression,
+    local_classes,
+    long_texts,
+    with_digests,
 )
+from .codes import coded
 from .combinations import Isolating, isolating
 from .exposure import GroupFacts, QueryRisk, base_table, group_facts, read_risk, with_contributions
+from .individuals import Texts, shown_people
+from .inside import roll_up_inside
 from .joint import Together, families_of, together
 from .pairs import IsolatingPair, isolating_pairs
 from .planned import PlannedRisk, planned_risks
 from .request import ScanRequest
 from .result import Isolation, Scan
-from .rollup import Isolated, Subset, class_sizes, column_shares, roll_up, roll_up_in_engine, subsets_of
+from .rollup import Isolated, Subset, class_sizes, column_shares, roll_up, subsets_of
 
 __all__ = ["scan"]
 
 Progress: TypeAlias = Callable[[int, int, str], None]
-MOST_SUBSETS = 4096
-MOST_SHOWN = 1000
 
 DISCLOSURE = (
     "These numbers, and any ε chosen from them, were found by looking at the confidential data: they are a disclosure "
@@ -171,12 +173,6 @@ def scan(
     with open_table(table, engine) as opened:
         most = request.columns(opened.table)
         subsets = subsets_of(len(request.quasi_identifiers), most)
-        if len(subsets) > MOST_SUBSETS:
-            raise InputError(
-                f"quasi_identifiers has {len(request.quasi_identifiers)} columns, {len(subsets):,} combinations: "
-                f"set known_columns so that there are at most {MOST_SUBSETS:,}",
-                parameter="quasi_identifiers",
-            )
         tell = _Teller(progress, len(subsets) + len(request.queries) + 2)
         work = _Work(request, opened.engine, subsets, tell)
         with reading(opened):
@@ -190,12 +186,12 @@ def _read(work: _Work, opened: OpenTable) -> _Read:
     """Everything a scan takes from the table."""
     request, engine = work.request, work.engine
     base = base_table(opened.table, request)
-    people, max_rows, notes = _population(engine, base, request)
+    people, max_rows, notes, most = _population(engine, base, request)
     facts = []
     for i, query in enumerate(request.queries):
         work.tell(f"groups of {query}")
         facts.append(group_facts(engine, base, i, query, request.by_person))
-    found = _find(work, with_contributions(base, request, facts))
+    found = _find(work, with_contributions(base, request, facts, most))
     planned = _together(engine, base, request, facts)
     pairs = isolating_pairs(planned, request.min_query_size, request.show_people)
     return _Read(found, facts, pairs, isolating(planned, request.min_query_size), people, max_rows, notes)
@@ -259,8 +255,11 @@ class _Teller:
             self.callback(self.done, self.total, what)
 
 
-def _population(engine: Engine, base: Any, request: ScanRequest) -> tuple[int | None, int, tuple[str, ...]]:
-    """People, the rows a person may use, and what must be said about it. One small grouping, with a person only."""
+def _population(engine: Engine, base: Any, request: ScanRequest) -> tuple[int | None, int, tuple[str, ...], int]:
+    """People, the rows a person may use, what must be said about it, and the most rows anyone has.
+
+    One small grouping, with a person only.
+    """
     person, max_rows = request.person, request.max_rows
     if person is None:
         if max_rows not in (None, 1):
@@ -268,10 +267,10 @@ def _population(engine: Engine, base: Any, request: ScanRequest) -> tuple[int | 
                 f"max_rows is {max_rows}: without a person column every row is a person; leave it out",
                 parameter="max_rows",
             )
-        return None, 1, ()
+        return None, 1, (), 1
     each = base.group_by("p").agg(n=base.count())
     got = engine.fetch(
-        each.aggregate(people=each.count(), most=each["n"].max(), lost=each["p"].isnull().cast("int64").sum())
+        each.aggregate(people=each.count(), most=each["n"].max(), lost=ones(each["p"].isnull()).sum())
     ).to_pylist()[0]
     if got["lost"]:
         raise InputError(
@@ -286,22 +285,32 @@ def _population(engine: Engine, base: Any, request: ScanRequest) -> tuple[int | 
             f"Sensitivities assume at most {most} rows a person, the most anyone has in this table; set max_rows to "
             "a number chosen without the data.",
         )
-    return int(got["people"]), most if max_rows is None else max_rows, notes
+    return int(got["people"]), most if max_rows is None else max_rows, notes, most
 
 
 def _find(work: _Work, base: Any) -> _Found:
     """The people each subset isolates, with their gaps; in the engine where there are too many classes."""
     engine, request, tell, shape = work.engine, work.request, work.tell, work.shape
+    tell(f"classes, with {memory()}", 0)
+    texts, digested = base, long_texts(engine, base, shape)
+    base = with_digests(base, digested)
+    rows_fit = not shape.person and engine.kind == "duckdb" and not request.show_people
+    if rows_fit and crowded(engine, base, shape):
+        found = _find_in_rows(work, base)
+        if found is not None:
+            return found
+        rows_fit = False
     expression = class_expression(base, shape)
-    tell("classes", 0)
+    most = local_classes(engine.kind, shape)
+    if engine.kind == "pyspark":  # groups once: what is counted is kept
+        expression = engine.cache(expression)
+        if _rows(engine, expression) > most:
+            return _find_in_engine(work, base, expression)
     try:
-        classes = None
-        if not shape.person and engine.kind == "duckdb" and crowded(engine, base, shape):
-            classes = _merged(work, base)
-        if classes is None:
-            classes = fetch_classes(engine, expression, shape, LOCAL_CLASSES, lambda n: tell(f"classes: {n:,}", 0))
+        classes = fetch_classes(engine, expression, shape, most, lambda n: tell(f"classes: {n:,}", 0))
     except TooManyClasses:
-        return _find_in_engine(work, base, expression)
+        found = _find_in_rows(work, base) if rows_fit else None
+        return found or _find_in_engine(work, base, engine.cache(expression))
     tell("classes")
     isolated = roll_up(classes, work.subsets, work.rolled)
     assert isolated.fewest is not None
@@ -311,36 +320,28 @@ def _find(work: _Work, base: Any) -> _Found:
         values, people = np.unique(classes.gaps[i][alone], return_counts=True)
         gaps.append((values, people.astype(np.int64)))
     rows = _rows(engine, base) if shape.person else int(classes.sizes[0] @ classes.sizes[1])
-    shown = _shown(classes, isolated, request) if request.show_people else ()
+    shown = shown_people(classes, isolated, request, Texts(engine, texts, digested)) if request.show_people else ()
     return _Found(isolated, class_sizes(*classes.sizes), rows, tuple(gaps), shown)
 
 
-def _merged(work: _Work, base: Any) -> ClassTable | None:
-    """The classes of a table where nearly every row is one, or None if it is too long or too wide for that."""
-    expression = row_expression(base, work.shape)
-    try:
-        rows = fetch_classes(work.engine, expression, work.shape, LOCAL_CLASSES, lambda n: work.tell(f"rows: {n:,}", 0))
-    except TooManyClasses:
+def _find_in_rows(work: _Work, base: Any) -> _Found | None:
+    """The same where every row is a person, from codes of the rows; None where these are too wide or too many."""
+    made = coded(work.engine, base, work.shape)
+    if made is None:
         return None
-    return merge_rows(rows)
+    rows = _rows(work.engine, base)
+    seen = lambda n: work.tell(f"rows: {n:,}", 0)  # noqa: E731
+    found = roll_up_rows(work.engine, made, rows, work.shape.queries, work.subsets, seen, work.rolled)
+    if found is None:
+        return None
+    return _Found(found.isolated, class_sizes(*found.sizes), rows, found.gaps, ())
 
 
-def _find_in_engine(work: _Work, base: Any, expression: Any) -> _Found:
-    engine, shape = work.engine, work.shape
-    classes = engine.cache(owner_expression(need_ibis(), expression, shape.person))
+def _find_in_engine(work: _Work, base: Any, classes: Any) -> _Found:
+    """The same from a table of classes that stays in the engine; only counts leave it."""
     work.tell("classes")
-    isolated = roll_up_in_engine(engine, classes, work.subsets, work.rolled)
-    counted = classes.group_by("people").agg(n=classes.count())
-    sizes = engine.fetch(counted)
-    by_size = class_sizes(sizes["people"].to_numpy(), sizes["n"].to_numpy())
-    gaps = []
-    for name in shape.sums:
-        owned = classes.filter(classes["lo"] == classes["hi"])
-        owned = owned.semi_join(isolated.owners, "lo")
-        each = owned.group_by("lo").agg(gap=owned[name].sum())
-        got = engine.fetch(each.group_by("gap").agg(n=each.count()))
-        gaps.append((got["gap"].to_numpy().astype(float), got["n"].to_numpy().astype(np.int64)))
-    return _Found(isolated, by_size, _rows(engine, base), tuple(gaps), ())
+    found = roll_up_inside(work.engine, classes, work.shape, work.subsets, work.rolled)
+    return _Found(found.isolated, class_sizes(*found.sizes), _rows(work.engine, base), found.gaps, ())
 
 
 def _rows(engine: Engine, base: Any) -> int:
@@ -370,34 +371,6 @@ def _exceeded(
     if request.quantile is None:
         return any(bool(r.above) for r in risks) or any(bool(p.above) for p in binding)
     return largest is not None and request.epsilon > largest
-
-
-def _shown(classes: ClassTable, isolated: Isolated, request: ScanRequest) -> tuple[dict[str, Any], ...]:
-    """The values of isolated people, those isolated by the fewest columns first; engines give them in any order."""
-    assert isolated.fewest is not None
-    quasi = request.quasi_identifiers
-    owned = np.flatnonzero(classes.owner >= 0)
-    fewest = isolated.fewest[classes.owner[owned]]
-    owned, fewest = owned[fewest > 0], fewest[fewest > 0]
-    made = []
-    ranks: list[NDArray[np.int64]] = [
-        _ranked(classes.values[j])[classes.codes[j][owned]] for j in reversed(range(len(quasi)))
-    ]
-    for row in owned[np.lexsort((*ranks, fewest.astype(np.int64)))][:MOST_SHOWN]:
-        values = {name: classes.values[j][int(classes.codes[j][row])].as_py() for j, name in enumerate(quasi)}
-        names, person = classes.people_values, request.person
-        who = {} if person is None or names is None else {person: names[int(classes.owner[row])].as_py()}
-        made.append({**who, **values, "fewest_columns": int(isolated.fewest[classes.owner[row]])})
-    return tuple(made)
-
-
-def _ranked(values: Any) -> NDArray[np.int64]:
-    """The place of each distinct value of a column among the sorted ones."""
-    import pyarrow.compute as pc
-
-    made = np.empty(len(values), np.int64)
-    made[pc.sort_indices(values).to_numpy()] = np.arange(len(values))
-    return made
 
 
 def _nobody() -> tuple[NDArray[np.float64], NDArray[np.int64]]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...checks import Array
 from ...errors import InputError
+from .dialect import is_nan, plain
 from .engines import need_ibis
 from .kept import in_hash_order, keep
 from .open import open_table
@@ -40,12 +41,14 @@ def value_of(column: Any, role: str) -> Any:
     """The column as a value an attacker can know, the same on every engine.
 
     NULL is a value of its own ("nothing recorded" is knowledge too). NaN becomes NULL and −0 becomes 0, because
-    engines disagree on whether they equal themselves. Lists, structs, maps and bytes are refused.
+    engines disagree on whether they equal themselves; times with a zone become those of UTC. Lists, structs, maps and
+    bytes are refused.
     """
     ibis = need_ibis()
+    name, column = column.get_name(), plain(column)
     kind = column.type()
     if kind.is_floating():
-        return ibis.ifelse(column.isnan(), ibis.null(kind), column) + 0.0
+        return ibis.ifelse(is_nan(column), ibis.null(kind), column) + 0.0
     if kind.is_null():
         return ibis.null("string")
     if kind.is_uuid() or kind.is_interval():
@@ -62,7 +65,7 @@ def value_of(column: Any, role: str) -> Any:
     if any(simple):
         return column
     raise InputError(
-        f"{role} has {column.get_name()!r} of type {kind}: give columns of text, numbers, booleans or dates, "
+        f"{role} has {name!r} of type {kind}: give columns of text, numbers, booleans or dates, "
         "or derive one from it first",
         parameter=role,
     )
@@ -94,7 +97,7 @@ def numbers_of(data: Any, column: str, *, person: str | None = None, engine: Any
             f"table has more than {MOST_PEOPLE:,} people: give n and the range of their values instead",
             parameter="table",
         )
-    numbers = np.asarray(got.column("x").to_pylist(), dtype=float)
+    numbers = np.asarray(got.column("x").to_numpy(), dtype=float)
     if numbers.size < 2:
         raise InputError(
             f"column is {column!r} with {numbers.size} values: give a column with two people or more",
@@ -109,14 +112,15 @@ def counted_once(base: Any, groups: dict[int, int]) -> Any:
     ``groups`` maps a query's number to how many columns it is split by. Someone in several groups of a query counts in
     the one with the smallest hash (:mod:`.kept`), so that one person moves the counts by one.
     """
-    people = base.select("p").distinct()
-    for i, columns in groups.items():
+    people = joined = base.select("p").distinct()
+    made: dict[str, Any] = {"p": people["p"]}
+    for i, columns in groups.items():  # one chain of joins: engines read only so many tables within tables
         keys = [f"g{i}_{j}" for j in range(columns)]
         own = base.filter(base[f"m{i}"]).select("p", *keys, f"m{i}").distinct()
         own = own.mutate(hash_=in_hash_order(own, ["p", *keys]))
         once = keep(own, {f"m{i}": 1}, keys)
         first = once.filter(once[f"kept_m{i}"])
         first = first.select(**{f"p_{i}": first["p"]}, **{key: first[key] for key in keys})
-        joined = people.left_join(first, people["p"] == first[f"p_{i}"])
-        people = joined.mutate(**{f"m{i}": joined[f"p_{i}"].notnull()}).drop(f"p_{i}")
-    return people
+        joined = joined.left_join(first, people["p"] == first[f"p_{i}"])
+        made |= {f"m{i}": first[f"p_{i}"].notnull(), **{key: first[key] for key in keys}}
+    return joined.select(**made)

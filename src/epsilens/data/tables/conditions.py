@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable
-from datetime import date, datetime, time
-from functools import reduce
+from datetime import UTC, date, datetime, time
 from typing import Any
 
 from ...errors import InputError, MissingExtra
 from .columns import column_of, value_of
+from .dialect import arithmetic, balanced, binary_order, like
 from .engines import need_ibis, sentence
 
 __all__ = ["columns_of", "condition", "known_part", "open_terms", "parse", "render", "syntax", "terms_of"]
@@ -177,16 +177,14 @@ class _Builder:
     def translate(self, node: Any) -> Any:
         exp = self.exp
         kind = type(node)
+        if kind in (exp.And, exp.Or):
+            return self.chain(node)
         if kind in self.binary:
             left, right = self.build(node.this), self.build(node.expression)
-            if kind in (exp.And, exp.Or):
-                self.boolean(left, node.this)
-                self.boolean(right, node.expression)
-            else:
-                left, right = self.alike(left, right, node)
-            if kind in (exp.Div, exp.Mod):
-                right = right.nullif(0)  # engines disagree on a division by zero; here it is unknown
-            return self.binary[kind](left, right)
+            left, right = self.alike(left, right, node)
+            if kind in (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod):
+                return arithmetic(self.binary[kind], *self.numbers(left, right, node))
+            return self.binary[kind](*_comparable(kind in (exp.EQ, exp.NEQ), left, right))
         if kind is exp.Paren:
             return self.build(node.this)
         if kind is exp.Not:
@@ -194,7 +192,7 @@ class _Builder:
             self.boolean(inner, node.this)
             return ~inner
         if kind is exp.Neg:
-            return -self.build(node.this)
+            return self.negative(node)
         if kind is exp.Column:
             return self.column(node)
         if kind in (exp.Literal, exp.Boolean, exp.Null):
@@ -203,9 +201,8 @@ class _Builder:
             return self.is_in(node)
         if kind is exp.Between:
             value, low, high = (self.build(node.args[k]) for k in ("this", "low", "high"))
-            value, low = self.alike(value, low, node)
-            value, high = self.alike(value, high, node)
-            return (value >= low) & (value <= high)
+            above = operator.ge(*_comparable(False, *self.alike(value, low, node)))
+            return above & operator.le(*_comparable(False, *self.alike(value, high, node)))
         if kind is exp.Is and type(node.expression) is exp.Null:
             return self.build(node.this).isnull()
         if kind is exp.Is and type(node.expression) is exp.Boolean:
@@ -221,7 +218,7 @@ class _Builder:
             raise self.refuse(node)
         return value_of(column_of(self.table, node.name, self.what), self.what)
 
-    def literal(self, node: Any) -> Any:
+    def literal(self, node: Any, sign: int = 1) -> Any:
         ibis = need_ibis()
         if type(node) is self.exp.Null:
             return ibis.null()
@@ -230,29 +227,54 @@ class _Builder:
         if node.is_string:
             return ibis.literal(str(node.this))
         try:
-            return ibis.literal(int(node.this))
+            return ibis.literal(sign * int(node.this), "int64")
         except ValueError:
-            return ibis.literal(float(node.this))
+            return ibis.literal(sign * float(node.this), "float64")
 
     def is_in(self, node: Any) -> Any:
         if node.args.get("query") or node.args.get("unnest") or node.args.get("field"):
             raise self.refuse(node)
         value = self.build(node.this)
-        tests = []
+        kinds: dict[str, list[Any]] = {}  # one list for each kind of number: engines would make them all one kind
         for item in node.expressions:
             if type(item) not in (self.exp.Literal, self.exp.Neg, self.exp.Boolean):
                 raise self.refuse(item)
-            left, right = self.alike(value, self.build(item), node)
-            tests.append(left == right)
-        if not tests:
+            left, right = _comparable(True, *self.alike(value, self.build(item), node))
+            kinds.setdefault("floating" if right.type().is_floating() else "others", []).append((left, right))
+        if not kinds:
             raise self.refuse(node)
-        return reduce(operator.or_, tests)
+        return balanced(operator.or_, [some[0][0].isin([right for _, right in some]) for some in kinds.values()])
 
     def like(self, node: Any) -> Any:
         value = self.build(node.this)
         if not value.type().is_string() or type(node.expression) is not self.exp.Literal:
             raise self.refuse(node)
-        return value.like(str(node.expression.this))
+        return like(value, str(node.expression.this))
+
+    def chain(self, node: Any) -> Any:
+        """AND or OR of any number of terms, which stand beside each other however they are nested in the text."""
+        terms, waiting = [], [node]
+        while waiting:
+            part = waiting.pop()
+            if type(part) is type(node) and not {k for k, v in part.args.items() if v} - _ARGUMENTS:
+                waiting += [part.expression, part.this]
+                continue
+            built = self.build(part)
+            self.boolean(built, part)
+            terms.append(built)
+        return balanced(self.binary[type(node)], terms)
+
+    def negative(self, node: Any) -> Any:
+        if type(node.this) is self.exp.Literal and not node.this.is_string:
+            return self.literal(node.this, -1)
+        inner = self.build(node.this)
+        return arithmetic(operator.sub, *self.numbers(need_ibis().literal(0), inner, node))
+
+    def numbers(self, left: Any, right: Any, node: Any) -> tuple[Any, Any]:
+        for side in (left, right):
+            if _family(side.type()) != "a number":
+                raise self.wrong(node, "is arithmetic with something that is not a number; calculate with numbers only")
+        return left, right
 
     def boolean(self, value: Any, node: Any) -> None:
         if not value.type().is_boolean():
@@ -280,10 +302,23 @@ class _Builder:
         ibis = need_ibis()
         readers: dict[bool, Any] = {kind.is_date(): date, kind.is_timestamp(): datetime, kind.is_time(): time}
         try:
-            return ibis.literal(readers[True].fromisoformat(value.op().value), type=kind)
+            read = readers[True].fromisoformat(value.op().value)
+            if getattr(read, "tzinfo", None) is not None:  # columns are in UTC here
+                read = read.astimezone(UTC).replace(tzinfo=None)
+            return ibis.literal(read, type=kind)
         except (AttributeError, ValueError) as error:
             instead = "write it as '2024-12-31' or '2024-12-31 23:59:00'"
             raise self.wrong(node, f"compares a {kind} with text that is not one; {instead}") from error
+
+
+def _comparable(equal: bool, left: Any, right: Any) -> tuple[Any, Any]:
+    """Both sides as they are compared: decimals beside floats as floats, texts by their bytes."""
+    kinds = left.type(), right.type()
+    if any(k.is_decimal() for k in kinds) and not all(k.is_decimal() for k in kinds):
+        return left.cast("float64"), right.cast("float64")
+    if not equal and all(k.is_string() for k in kinds):
+        return binary_order(left, right)
+    return left, right
 
 
 def _family(kind: Any) -> str:

@@ -17,12 +17,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from .dialect import md5, name_of, ones
 from .engines import need_ibis
 
-__all__ = ["KEY", "canonical", "in_hash_order", "keep", "told_apart"]
+__all__ = ["HASH", "KEY", "OWNER", "canonical", "in_hash_order", "keep", "told_apart"]
 
 #: Fixed once; another key would keep other rows, no better and no worse ones.
 KEY = "epsilens 2026"
+#: Whose a row is, and its place in the order, beside the table's own columns, whatever these are called.
+OWNER, HASH = "epsilens owner", "epsilens hash"
 #: Between the parts of a hashed text, and where nothing is recorded.
 _BETWEEN, _NOTHING = "\x1f", "\x1e"
 _DIGITS = 15  # hexadecimal: 60 bits, which fit a signed 64-bit integer
@@ -40,12 +43,13 @@ def canonical(column: Any) -> Any:
     if kind.is_string():
         text = column
     elif kind.is_boolean():
-        text = column.cast("int64").cast("string")
+        text = ones(column).cast("string")
     elif kind.is_date():
         text = _day(column)
     elif kind.is_timestamp():
-        seconds = column.second().cast("int64")  # Spark's has decimals
-        text = _day(column) + (10**6 + column.hour() * 10_000 + column.minute() * 100 + seconds).cast("string")
+        text = _day(column) + _second(column)
+    elif kind.is_time():
+        text = _second(column)
     elif kind.is_floating() or kind.is_decimal():
         text = _digits(column.cast("float64"))
     else:
@@ -55,6 +59,11 @@ def canonical(column: Any) -> Any:
 
 def _day(column: Any) -> Any:
     return (column.year() * 10_000 + column.month() * 100 + column.day()).cast("string")
+
+
+def _second(column: Any) -> Any:
+    seconds = column.second().cast("int64")  # Spark's has decimals
+    return (10**6 + column.hour() * 10_000 + column.minute() * 100 + seconds).cast("string")
 
 
 def _digits(x: Any) -> Any:
@@ -75,24 +84,25 @@ def in_hash_order(table: Any, columns: Sequence[str]) -> Any:
     text = ibis.literal(KEY)
     for name in columns:
         text = text + _BETWEEN + canonical(table[name])
-    digits = text.hexdigest("md5").substr(0, _DIGITS)
-    return (ibis.literal("0x") + digits).cast("int64") if table.get_backend().name == "duckdb" else digits
+    digits = md5(text).substr(0, _DIGITS)
+    return (ibis.literal("0x") + digits).cast("int64") if name_of(text) == "duckdb" else digits
 
 
 def told_apart(rows: Any, content: Sequence[str]) -> Any:
-    """The rows of owners ``p`` with ``hash_``, which differs for all rows of an owner, those with equal content too."""
+    """The rows of an :data:`OWNER` with their :data:`HASH`, which differs for all of them, also for equal ones."""
     ibis = need_ibis()
-    placed = rows.mutate(first_=in_hash_order(rows, ["p", *content]))
+    first, number = "epsilens first", "epsilens number"
+    placed = rows.mutate(**{first: in_hash_order(rows, [OWNER, *content])})
     # Rows with one hash are equal in their content, but for digits that its text leaves out.
     rest = [c for c in content if _is_cut(placed[c].type())]
-    same = ibis.window(group_by=["p", "first_"], order_by=rest or ["p"])
-    placed = placed.mutate(again_=ibis.row_number().over(same).cast("int64"))
-    again = in_hash_order(placed, ["p", *content, "again_"])
-    return placed.mutate(hash_=ibis.ifelse(placed["again_"] == 0, placed["first_"], again)).drop("first_", "again_")
+    same = ibis.window(group_by=[OWNER, first], order_by=rest or [OWNER])
+    placed = placed.mutate(**{number: ibis.row_number().over(same).cast("int64")})
+    again = in_hash_order(placed, [OWNER, *content, number])
+    return placed.mutate(**{HASH: ibis.ifelse(placed[number] == 0, placed[first], again)}).drop(first, number)
 
 
 def _is_cut(kind: Any) -> bool:
-    return bool(kind.is_floating() or kind.is_decimal() or kind.is_timestamp())
+    return bool(kind.is_floating() or kind.is_decimal() or kind.is_timestamp() or kind.is_time())
 
 
 def keep(items: Any, most: Mapping[str, int], ties: Sequence[str] = ()) -> Any:
@@ -105,7 +115,7 @@ def keep(items: Any, most: Mapping[str, int], ties: Sequence[str] = ()) -> Any:
     so_far = ibis.window(group_by="p", order_by=["hash_", *ties], preceding=None, following=0)
     return items.mutate(
         **{
-            f"kept_{flag}": items[flag] & (items[flag].cast("int64").sum().over(so_far) <= number)
+            f"kept_{flag}": items[flag] & (ones(items[flag]).sum().over(so_far) <= number)
             for flag, number in most.items()
         }
     )

@@ -12,28 +12,28 @@ Rules that hold on every engine:
 * A CSV's types are inferred once, by DuckDB over the whole file, and the typed rows are what every engine sees:
   a postal code ``01234`` stays text everywhere.
 * NaN is NULL, and minus zero is zero: see :func:`~.columns.value_of`.
+* An error never has a cell of the table in it, and never a password.
 """
 
 from __future__ import annotations
 
-import glob
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from ...errors import InputError, MissingExtra
-from .engines import Engine, connect, need_ibis, sentence
-from .source import CSV, PARQUET, Bundled, Frame, Source, Url, source_of
+from ...errors import InputError
+from .databases import find_table
+from .engines import FILE_ENGINES, Engine, connect, connect_address, need_ibis, on_session, sentence
+from .frames import as_arrow, check_names, is_stream, spool
+from .parquet import from_parquet
+from .paths import Files, files_at, name_of
+from .source import CSV, PARQUET, Bundled, File, Frame, Source, Url, masked, source_of
+from .spark import is_spark_frame
+from .text import from_csv
 
 __all__ = ["OpenTable", "open_table", "reading"]
-
-_FORMS = (
-    "a CSV or Parquet path, an Arrow, pandas or polars frame, an Ibis table, "
-    "a bundled name such as 'epsilens:rand-hie' or an Ibis URL 'postgres://…/database#table'"
-)
 
 
 @dataclass
@@ -58,16 +58,8 @@ class OpenTable:
 @contextmanager
 def reading(opened: OpenTable) -> Iterator[None]:
     """Whatever an engine says when it cannot read the table, in one sentence."""
-    try:
+    with opened.engine.safely():
         yield
-    except InputError:
-        raise
-    except Exception as error:
-        raise InputError(
-            f"table is {opened.name!r}: the engine {opened.engine.kind} could not read it ({sentence(error)}); "
-            "check the file and the column types",
-            parameter="table",
-        ) from error
 
 
 def open_table(data: Any, engine: Any = None) -> OpenTable:
@@ -76,50 +68,117 @@ def open_table(data: Any, engine: Any = None) -> OpenTable:
     Parameters
     ----------
     data
-        A path or glob of CSV or Parquet files, an Arrow table, a pandas or polars frame, anything that exports
-        Arrow, an Ibis table, ``epsilens:rand-hie``, an Ibis URL ending in ``#table``, or the name of a table of
-        the connection passed as ``engine``.
+        A path or pattern of CSV or Parquet files, a folder of Parquet files, a frame of pandas, polars, Arrow or
+        Spark, a dict of columns, anything that exports Arrow, an Ibis table, ``epsilens:rand-hie``, an Ibis URL
+        ending in ``#table`` or ``#schema.table``, or the name of a table of the database given as ``engine``.
     engine
-        None or ``"duckdb"`` for DuckDB inside the process, ``"spark"``, an Ibis connection or an Ibis URL.
+        None or ``"duckdb"`` for DuckDB inside the process, ``"spark"``, an Ibis URL, an Ibis connection or a
+        SparkSession.
     """
     ibis = need_ibis()
     if isinstance(data, OpenTable):
         return data
     if isinstance(data, ibis.expr.types.Table):
         return _from_ibis(data, engine)
+    if is_spark_frame(data):
+        return _from_spark(data, engine)
     source = source_of(data)
     if isinstance(source, Url) and not source.is_file:
-        return _from_url(source, engine)
-    made = connect(engine)
+        if engine is not None:
+            raise InputError(
+                f"engine is {_shown(engine)}, but the table's address already names one: leave engine out",
+                parameter="engine",
+            )
+        made = connect_address(source.text, "table")
+    else:
+        files = _looked_at(source, engine)
+        made = connect(engine)
     try:
-        table, name = _read(source, made, ibis)
-        _check_names(list(table.columns), name)
+        made.table = _called(source)
+        if isinstance(source, Url) and not source.is_file:
+            table = _named(made, source.table, source.masked)
+            name = source.table or getattr(table.op(), "name", source.masked)
+        else:
+            table, name = _read(source, made, files)
+        made.table, made.columns = name, tuple(table.columns)
+        check_names(table.columns, name)
+        if made is not engine:
+            made.seal()
         return OpenTable(table, made, name)
     except BaseException:
         made.close()
         raise
 
 
-def _read(source: Source, engine: Engine, ibis: Any) -> tuple[Any, str]:
-    """The table and its name."""
+def _called(source: Source) -> str:
+    """What errors call a table before it is found."""
+    match source:
+        case Bundled(name):
+            return name
+        case File(path):
+            return name_of(path)
+        case Url():
+            return source.masked
+        case Frame(data):
+            return type(data).__name__
+
+
+def _shown(engine: Any) -> str:
+    return repr(masked(engine)) if isinstance(engine, str) else type(engine).__name__
+
+
+def _looked_at(source: Source, engine: Any) -> Files | None:
+    """The files meant, found before an engine is started; on a database a name may also be a table's."""
     if isinstance(source, Bundled):
-        return _from_parquet(str(source.dataset.path), engine), source.name
+        return files_at(str(source.dataset.path))
+    if isinstance(source, File) and (engine is None or engine == "duckdb"):
+        return files_at(source.path)
+    return None
+
+
+def _read(source: Source, engine: Engine, files: Files | None) -> tuple[Any, str]:
+    """The table and its name."""
     if isinstance(source, Frame):
-        return _from_frame(source.data, engine, ibis), type(source.data).__name__
-    text = source.text if isinstance(source, Url) else source.path
-    if engine.kind != "pyspark" and text in _tables(engine):
-        return engine.connection.table(text), text
-    if text.lower().endswith(CSV):
-        return _from_csv(text, engine), Path(text).name
-    if text.lower().endswith(PARQUET) or Path(text).is_dir() or glob.has_magic(text):
-        return _from_parquet(text, engine), Path(text).name
-    if engine.kind == "pyspark" and text in _tables(engine):
-        return engine.connection.table(text), text
-    raise InputError(f"table is {text!r}: give {_FORMS}", parameter="table")
+        return _from_frame(source.data, engine), type(source.data).__name__
+    if isinstance(source, Url):
+        return _from_far(source, engine), source.masked
+    path = source.name if isinstance(source, Bundled) else source.path
+    if files is None:
+        files = _files_on(path, engine)
+        if files is None:
+            return _named(engine, path, path), path
+    _reads_files(engine, path)
+    name = path if isinstance(source, Bundled) else name_of(path)
+    if files.parquet:
+        return from_parquet(files, engine, name), name
+    return from_csv(files, path, engine), name
 
 
-def _tables(engine: Engine) -> list[str]:
-    return [] if engine.owned and engine.kind == "duckdb" else engine.tables()
+def _files_on(path: str, engine: Engine) -> Files | None:
+    """The files of a path where an engine was given; None if it is the name of one of the engine's tables."""
+    if "/" not in path and path in engine.tables():
+        return None  # whatever lies in the folder where the command runs
+    try:
+        return files_at(path)
+    except InputError:
+        is_file = "/" in path or path.lower().endswith(CSV + PARQUET) or Path(path).exists()
+        if not path.strip() or (engine.kind in FILE_ENGINES and is_file):
+            raise
+    return None
+
+
+def _reads_files(engine: Engine, what: str) -> None:
+    if engine.kind not in FILE_ENGINES:
+        raise InputError(
+            f"engine is {engine.kind}, which reads only its own tables, and table is {what!r}: leave engine out, or "
+            "load the table into the database and give its name there",
+            parameter="engine",
+        )
+
+
+def _named(engine: Engine, name: str, where: str) -> Any:
+    with engine.safely():
+        return find_table(engine.connection, name, where)
 
 
 def _from_ibis(data: Any, engine: Any) -> OpenTable:
@@ -129,194 +188,52 @@ def _from_ibis(data: Any, engine: Any) -> OpenTable:
         raise InputError(
             f"table is an Ibis expression without one connection ({sentence(error)}): give one bound to a backend",
             parameter="table",
-        ) from error
+        ) from None
     if engine is not None and engine is not home and engine not in (home.name, home.name.removeprefix("py")):
         raise InputError(
-            f"engine is {engine!r}, but the Ibis table lives on {home.name}: leave engine out, "
+            f"engine is {_shown(engine)}, but the Ibis table lives on {home.name}: leave engine out, "
             "or read the data on the other engine first",
             parameter="engine",
         )
-    _check_names(list(data.columns), "the Ibis table")
-    return OpenTable(data, Engine(home), "Ibis table")
+    check_names(data.columns, "the Ibis table")
+    return OpenTable(data, Engine(home, table="Ibis table", columns=tuple(data.columns)), "Ibis table")
 
 
-def _from_url(url: Url, engine: Any) -> OpenTable:
-    name = url.table
-    if engine is not None:
+def _from_spark(data: Any, engine: Any) -> OpenTable:
+    """A frame of Spark on its own session, which is left as it was."""
+    session = data.sparkSession
+    own = engine is None or engine in ("spark", "pyspark") or engine is session
+    if not own and getattr(engine, "_session", None) is not session:
         raise InputError(
-            f"engine is {engine!r}, but the table's URL already names one: leave engine out", parameter="engine"
+            f"engine is {_shown(engine)}, but the frame lives on Spark: leave engine out", parameter="engine"
         )
-    made = connect(url.database)
+    check_names(data.columns, "the frame")
+    made = on_session(session)
     try:
-        tables = made.tables()
-        if not name and len(tables) == 1:
-            name = tables[0]
-        if name not in tables:
-            close = get_close_matches(name, tables, n=1)
-            hint = f" (did you mean {close[0]!r}?)" if close else ""
-            raise InputError(
-                f"table is {name!r}: the database has {len(tables)} tables; end the URL with #table{hint}",
-                parameter="table",
-            )
-        table = made.connection.table(name)
-        _check_names(list(table.columns), name)
-        return OpenTable(table, made, name)
+        made.table, made.columns = "Spark frame", tuple(data.columns)
+        return OpenTable(made.spark_view(data), made, "Spark frame")
     except BaseException:
         made.close()
         raise
 
 
-def _from_csv(path: str, engine: Engine) -> Any:
-    """Read a CSV with types inferred by DuckDB over the whole file, whatever the engine.
-
-    A sample is not enough: a leading zero in row 30,000 decides that the column is text.
-    """
-    if "://" in path:
+def _from_far(url: Url, engine: Engine) -> Any:
+    """A file far away: Spark has its own ways there; DuckDB would have to fetch an extension first."""
+    if engine.kind != "pyspark" or not url.text.lower().endswith(PARQUET) or url.scheme.startswith("http"):
         raise InputError(
-            f"table is {path!r}: download the file first, or open it with Ibis and pass the table", parameter="table"
-        )
-    _exists(path)
-    reader = engine if engine.kind == "duckdb" else connect("duckdb")
-    database = reader.connection.con
-    try:
-        header = database.execute(
-            "SELECT * FROM read_csv(?, header = false, all_varchar = true) LIMIT 1", [path]
-        ).fetchone()
-        if header is None:
-            raise InputError(f"table is {path!r}: the file is empty; give a CSV with a header line", parameter="table")
-        _check_names([str(name) for name in header if name is not None], path)
-        kinds = database.execute("DESCRIBE SELECT * FROM read_csv(?, header = true, sample_size = -1)", [path])
-        types = {row[0]: row[1] for row in kinds.fetchall()}
-        if engine.kind == "duckdb":
-            return engine.connection.read_csv(path, header=True, types=types)
-        copy = engine.folder() / "table.parquet"
-        columns = ", ".join(f"'{name.replace(chr(39), 2 * chr(39))}': '{kind}'" for name, kind in types.items())
-        source = path.replace("'", "''")
-        database.execute(
-            f"COPY (SELECT * FROM read_csv('{source}', header = true, types = {{{columns}}})) "
-            f"TO '{copy}' (FORMAT parquet)"
-        )
-        return engine.connection.read_parquet(str(copy))
-    except InputError:
-        raise
-    except Exception as error:
-        raise InputError(
-            f"table is {path!r}: it does not parse as CSV ({sentence(error)}); check the file", parameter="table"
-        ) from error
-    finally:
-        if reader is not engine:
-            reader.close()
-
-
-def _from_parquet(path: str, engine: Engine) -> Any:
-    if Path(path).is_dir():
-        path = str(Path(path) / "*.parquet")
-    if "://" not in path:
-        files = _exists(path)
-        try:
-            import pyarrow.parquet as pq
-
-            names = pq.read_schema(files[0]).names
-            different = next((f for f in files[1:] if pq.read_schema(f).names != names), None)
-        except ImportError as error:
-            raise MissingExtra("pyarrow", extra="data", purpose="reading Parquet") from error
-        except Exception as error:
-            raise InputError(
-                f"table is {path!r}: it does not parse as Parquet ({sentence(error)}); check the file",
-                parameter="table",
-            ) from error
-        if different is not None:
-            raise InputError(
-                f"table is {path!r}: {Path(different).name} and {Path(files[0]).name} have different columns; "
-                "give files of one table",
-                parameter="table",
-            )
-        _check_names(names, path)
-    try:
-        return engine.connection.read_parquet(path)
-    except Exception as error:
-        raise InputError(
-            f"table is {path!r}: {engine.kind} could not read it as Parquet ({sentence(error)}); check the file",
+            f"table is {url.masked!r}, a file far away: download it first and give its path, or open it with Ibis and "
+            "pass the Ibis table",
             parameter="table",
-        ) from error
+        )
+    with engine.safely():
+        return engine.spark_view(engine.connection._session.read.parquet(url.text))
 
 
-def _exists(path: str) -> list[str]:
-    """The files of a path or glob."""
-    if Path(path).is_file():
-        return [path]
-    found = sorted(glob.glob(path, recursive=True))
-    if not found:
-        raise InputError(f"table is {path!r}: there is no such file; give {_FORMS}", parameter="table")
-    return found
-
-
-def _from_frame(data: Any, engine: Engine, ibis: Any) -> Any:
-    arrow = _to_arrow(data)
-    _check_names(arrow.column_names, "the frame")
-    if engine.kind == "pyspark":
-        # Through Parquet, because the way through pandas turns integers with NULL into floats.
-        import pyarrow.parquet as pq
-
+def _from_frame(data: Any, engine: Engine) -> Any:
+    _reads_files(engine, type(data).__name__)
+    if is_stream(data) or engine.kind == "pyspark":
+        # To Spark through Parquet, because the way through pandas turns integers with NULL into floats.
         copy = engine.folder() / "frame.parquet"
-        pq.write_table(arrow, copy, coerce_timestamps="us", allow_truncated_timestamps=True)
-        return engine.connection.read_parquet(str(copy))
-    return ibis.memtable(arrow)
-
-
-def _to_arrow(data: Any) -> Any:
-    try:
-        import pyarrow as pa
-    except ImportError as error:
-        raise MissingExtra("pyarrow", extra="data", purpose="reading a frame") from error
-    try:
-        if hasattr(data, "collect") and type(data).__module__.startswith("polars"):
-            data = data.collect()  # a LazyFrame
-        if type(data).__module__.startswith("pandas"):
-            arrow = pa.Table.from_pandas(data, preserve_index=False)
-        elif isinstance(data, pa.Table):
-            arrow = data
-        elif isinstance(data, pa.RecordBatch):
-            arrow = pa.Table.from_batches([data])
-        elif hasattr(data, "__arrow_c_stream__") or isinstance(data, dict):
-            arrow = pa.table(data)
-        else:
-            raise InputError(f"table is a {type(data).__name__}: give {_FORMS}", parameter="table")
-        return _plain_types(arrow, pa)
-    except InputError:
-        raise
-    except Exception as error:
-        raise InputError(
-            f"table is a {type(data).__name__} that does not convert to Arrow ({sentence(error)}): "
-            "give columns of one type each",
-            parameter="table",
-        ) from error
-
-
-def _plain_types(arrow: Any, pa: Any) -> Any:
-    """Categories become their values, all-NULL columns text: types every engine knows."""
-
-    def plain(kind: Any) -> Any:
-        text = pa.types.is_null(kind) or pa.types.is_large_string(kind) or str(kind) == "string_view"
-        return pa.string() if text else kind
-
-    columns = []
-    for column in arrow.columns:
-        if pa.types.is_dictionary(column.type):
-            kind = plain(column.type.value_type)
-            parts = [c.dictionary.cast(kind).take(c.indices) for c in column.chunks]
-            columns.append(pa.chunked_array(parts, kind))
-        else:
-            columns.append(column.cast(plain(column.type)))
-    return pa.table(columns, names=arrow.column_names)
-
-
-def _check_names(names: list[str], where: str) -> None:
-    seen: dict[str, str] = {}
-    for name in names:
-        if name.casefold() in seen:
-            raise InputError(
-                f"{where} has the columns {seen[name.casefold()]!r} and {name!r}, which engines that ignore "
-                "case cannot tell apart: rename one of them"
-            )
-        seen[name.casefold()] = name
+        spool(data if is_stream(data) else as_arrow(data).to_reader(), copy)
+        return from_parquet(Files((str(copy),), str(copy.parent), True), engine, type(data).__name__)
+    return engine.arrow_view(as_arrow(data))

@@ -3,7 +3,7 @@
 >>> source_of("epsilens:adult"), source_of("people.csv")
 (Bundled(name='epsilens:adult'), File(path='people.csv'))
 >>> source_of("postgres://me:hush@host/db#visits")
-Url(text='postgres://me:hush@host/db#visits')
+Url('postgres://…@host/db#visits')
 
 The tables that come with epsilens are real people's records, free to redistribute: ``epsilens:rand-hie`` is the RAND
 Health Insurance Experiment (public domain), ``epsilens:adult`` is UCI Adult (CC BY 4.0). Each Parquet file has a JSON
@@ -14,16 +14,17 @@ from the packages they come from.
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeAlias
+from urllib.parse import unquote
 
 from ...errors import InputError
+from .address import Address, address_of, masked
 
 __all__ = [
-    "CSV", "PARQUET", "Bundled", "Dataset", "File", "Frame", "Source", "Url",
+    "CSV", "FAR", "PARQUET", "Bundled", "Dataset", "File", "Frame", "Source", "Url",
     "bundled", "masked", "names", "source_of",
 ]  # fmt: skip
 
@@ -83,8 +84,13 @@ def bundled(name: str) -> Dataset:
     return Dataset(path=path, **about)
 
 
-CSV = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz")
+CSV = tuple(f".{kind}{packed}" for kind in ("csv", "tsv", "txt") for packed in ("", ".gz", ".bz2", ".xz", ".zst"))
 PARQUET = (".parquet", ".pq", ".parq")
+#: Where files lie far away; every other address is a database's.
+FAR = (
+    "http", "https", "ftp", "ftps", "sftp", "s3", "s3a", "s3n", "gs", "gcs", "az", "azure", "abfs", "abfss", "wasb",
+    "wasbs", "hdfs", "dbfs", "hf", "r2",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -106,7 +112,7 @@ class File:
     path: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Url:
     """An address: of a database, with its table after ``#``, or of a file far away.
 
@@ -117,25 +123,28 @@ class Url:
 
     text: str
 
-    @property
-    def scheme(self) -> str:
-        """What stands before ``://``."""
-        return self.text.split("://", 1)[0]
+    def __repr__(self) -> str:
+        return f"Url({self.masked!r})"
 
     @property
-    def database(self) -> str:
-        """The address without the table."""
-        return self.text.partition("#")[0]
+    def scheme(self) -> str:
+        """What stands before ``://``, in small letters."""
+        return self.text.split("://", 1)[0].lower()
+
+    @property
+    def address(self) -> Address:
+        """Its parts."""
+        return address_of(self.text)
 
     @property
     def table(self) -> str:
         """The table's name, empty where the address leaves it out."""
-        return self.text.partition("#")[2]
+        return self.address.table
 
     @property
     def is_file(self) -> bool:
-        """Whether it is the address of a CSV or Parquet file."""
-        return self.text.lower().split("?")[0].endswith(CSV + PARQUET)
+        """Whether it is the address of a file, not of a database."""
+        return self.scheme in FAR
 
     @property
     def masked(self) -> str:
@@ -157,13 +166,10 @@ def source_of(table: Any) -> Source:
     """What kind of table is meant; nothing is opened."""
     if isinstance(table, str) and table.startswith(PREFIX):
         return Bundled(table)
+    if isinstance(table, str) and table.lower().startswith("file://"):
+        return File(unquote(table[len("file://") :]))
     if isinstance(table, str) and "://" in table:
         return Url(table)
     if isinstance(table, str | Path):
         return File(str(table))
     return Frame(table)
-
-
-def masked(text: str) -> str:
-    """Text in which no address carries its password."""
-    return re.sub(r"//[^/@#]*@", "//…@", text)

@@ -13,13 +13,17 @@ with k and f as large as the sums of so many rows allow in 64 bits. What is lost
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-__all__ = ["Grid"]
+from .engines import need_ibis
+
+__all__ = ["Grid", "exact_sum"]
 
 _BITS = 61  # a sign, and a bit to spare
+_MANY = 2**34 - 1  # rows: more than any table here, and sums keep 52 bits of the largest value
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,10 @@ class Grid:
         """The whole numbers to add up, as columns."""
         if self.whole:
             return (value.cast("int64"),)
-        scaled = value.cast("float64") * 2.0**self.shift
+        value = value.cast("float64")
+        if self.shift < 0:  # what is lost in any case is taken as 0: PostgreSQL complains of numbers that vanish
+            value = need_ibis().ifelse(value.abs() < 2.0 ** (-self.shift - 1000), 0.0, value)
+        scaled = value * 2.0**self.shift
         coarse = scaled.floor()
         return coarse, ((scaled - coarse) * 2.0**self.fine).floor()
 
@@ -58,3 +65,15 @@ class Grid:
         coarse, fine = sums
         scale = Fraction(2) ** -self.shift
         return (coarse + Fraction(fine, 2**self.fine)) * scale
+
+
+def exact_sum(name: str, value: Any, largest: float, rows: int = _MANY) -> tuple[dict[str, Any], Callable[[Any], Any]]:
+    """The sums of floating values to ask for, and what makes one number of them again, both inside the engine."""
+    grid = Grid.of(largest, rows)
+    asked = {f"{name}{k}": part.sum() for k, part in enumerate(grid.parts(value))}
+
+    def together(summed: Any) -> Any:
+        coarse, fine = (summed[part].cast("float64") for part in asked)
+        return (coarse + fine * 2.0**-grid.fine) * 2.0**-grid.shift
+
+    return asked, together

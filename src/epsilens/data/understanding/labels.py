@@ -18,7 +18,7 @@ __all__ = ["ANSWERS", "DATES", "NOTHING", "NUMBERS", "Label", "label_of"]
 
 #: What people write where nothing is recorded. In any capitals, with any blanks around.
 NOTHING = (
-    "N/A", "NA", "n.a.", "n.a", "#N/A", "#NA", "#NULL!", "#VALUE!", "#REF!", "#DIV/0!", "null", "NaN", "NaT", "<NA>",
+    "N/A", "NA", "n.a.", "n.a", "#N/A", "#NA", "#NULL!", "#VALUE!", "#REF!", "null", "NaN", "NaT", "<NA>",
     "(null)", "-", "--", "---", "–", "—", "_", ".", "..", "...", "?", "??", "/", "*", "missing", "(missing)",
     "not available", "not applicable", "not recorded", "no data", "no value", "empty", "(empty)", "blank", "(blank)",
     "tbd", "k.A.", "k. A.", "kA", "keine Angabe", "s/o", "s.o.", "sans objet", "non renseigné", "NR", "ND", "n.d.",
@@ -38,9 +38,18 @@ _GAP = "[ \u00a0\u202f]?"
 _BEFORE = f"^[(]?{_GAP}{_SIGN}{_GAP}{_CURRENCY}{_GAP}{_SIGN}"
 _AFTER = f"{_GAP}%?{_GAP}{_CURRENCY}-?[)]?$"
 _BLANKS = "[ '’\u00a0\u202f]"
-_CLOCK = "([ T,]+[0-9]{1,2}[:.][0-9].*)?$"
+_CLOCK = "([ T,]+[0-9]{1,2}[:.h][0-9].*)?$"
 _BETWEEN = "[-/. ]+"
 _YEAR = "([0-9]{4}|[0-9]{2})"
+_GROUP, _THREE = "[0-9]{1,3}", "[0-9]{3}"
+_POINT = (
+    f"{_GROUP}(,[0-9]{{2,3}})+[.][0-9]*|{_GROUP}(,{_THREE}){{2,}}|{_GROUP}({_BLANKS}{_THREE})+[.][0-9]*"
+    "|[0-9]+[.]?[0-9]*[eE][-+]?[0-9]+|0*[.][0-9]*|[0-9]+[.]([0-9]{0,2}|[0-9]{4,})|[0-9]{4,}[.][0-9]*"
+)
+_COMMA = (
+    f"{_GROUP}([.]{_THREE})+,[0-9]*|{_GROUP}([.]{_THREE}){{2,}}|{_GROUP}({_BLANKS}{_THREE})+,[0-9]*"
+    "|0*,[0-9]*|[0-9]+,([0-9]{1,2}|[0-9]{4,})|[0-9]{4,},[0-9]*"
+)
 _MONTH, _BEYOND, _DAY = "(0?[1-9]|1[0-2])", "(1[3-9]|2[0-9]|3[01])", "(0?[1-9]|[12][0-9]|3[01])"
 _NAMED = "([Jj][Aa][Nn]|[Ff][Ee][Bb]|[Mm][Aa][Rr]|[Aa][Pp][Rr]|[Mm][Aa][Yy]|[Jj][Uu][Nn]|[Jj][Uu][Ll]|[Aa][Uu][Gg]|[Ss][Ee][Pp]|[Oo][Cc][Tt]|[Nn][Oo][Vv]|[Dd][Ee][Cc])[A-Za-z]*[.]?"  # noqa: E501
 
@@ -90,36 +99,45 @@ def label_of(cell: Any) -> Any:
         return like(f"{_BEFORE}({body}){_AFTER}")
 
     def date(first: str, second: str) -> Any:
-        return like(f"^{first}{_BETWEEN}{second}{_BETWEEN}{_YEAR}{_CLOCK}")
+        return like(f"^{first}{_BETWEEN}{second},?{_BETWEEN}{_YEAR}{_CLOCK}")
 
-    group, three = "[0-9]{1,3}", "[0-9]{3}"
-    compact = "^(19|20)[0-9]{2}(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])$"
-    year_first = f"^[0-9]{{4}}{_BETWEEN}{_MONTH}{_BETWEEN}{_DAY}([ T,]+[0-9].*)?$"
-    named = f"^{_DAY}{_BETWEEN}{_NAMED},?{_BETWEEN}{_YEAR}{_CLOCK}"
-    named_first = f"^{_NAMED}{_BETWEEN}{_DAY},? +{_YEAR}{_CLOCK}"
-    point = f"{group}(,[0-9]{{2,3}})+[.][0-9]*|{group}(,{three}){{2,}}|{group}({_BLANKS}{three})+[.][0-9]*"
-    point += "|[0-9]+[.][0-9]*[eE][-+]?[0-9]+|0*[.][0-9]*|[0-9]+[.]([0-9]{0,2}|[0-9]{4,})|[0-9]{4,}[.][0-9]*"
-    comma = f"{group}([.]{three})+,[0-9]*|{group}([.]{three}){{2,}}|{group}({_BLANKS}{three})+,[0-9]*"
-    comma += "|0*,[0-9]*|[0-9]+,([0-9]{1,2}|[0-9]{4,})|[0-9]{4,},[0-9]*"
-    return ibis.cases(
-        (cell.isnull(), ibis.null("int8")),
+    several = (like("[^ ] +[^ ]+ +[^ ]+ +[^ ]"), Label.LONG.value)
+    wordless = ibis.cases((~like("[^ ] +[^ ]"), Label.CODE.value), several, else_=Label.OTHER.value)
+    without_digits = ibis.cases(
         (like("^$"), Label.EMPTY.value),
         (one_of(NOTHING), Label.NOTHING.value),
         (one_of(ANSWERS), Label.ANSWER.value),
-        (like("[^ ] +[^ ]+ +[^ ]+ +[^ ]") & ~like(f"^[0-9]|^{_NAMED}"), Label.LONG.value),
-        (~like("[0-9]"), Label.WORDS.value),
-        (like("^0[0-9]+$"), Label.ZEROS.value),
-        (like(compact), Label.COMPACT.value),
-        (number(f"[0-9]+|{group}({_BLANKS}{three})+"), Label.WHOLE.value),
-        (number(f"{group}[.]{three}") & ~number(f"0[.]{three}"), Label.ONE_POINT.value),
-        (number(f"{group},{three}") & ~number(f"0,{three}"), Label.ONE_COMMA.value),
-        (number(point), Label.POINT.value),
-        (number(comma), Label.COMMA.value),
-        (like(year_first), Label.YEAR_FIRST.value),
-        (date(_BEYOND, _MONTH) | like(named), Label.DAY_FIRST.value),
-        (date(_MONTH, _BEYOND) | like(named_first), Label.MONTH_FIRST.value),
+        several,
+        else_=Label.WORDS.value,
+    )
+    digits = ibis.cases(
+        (like("^0[0-9]"), Label.ZEROS.value),
+        (like("^(19|20)[0-9]{2}(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])$"), Label.COMPACT.value),
+        else_=Label.WHOLE.value,
+    )
+    dates = ibis.cases(
+        (like(f"^[0-9]{{4}}{_BETWEEN}{_MONTH}{_BETWEEN}{_DAY}{_CLOCK}"), Label.YEAR_FIRST.value),
         (date(_MONTH, _MONTH), Label.EITHER_FIRST.value),
-        (like("[^ ] +[^ ]+ +[^ ]+ +[^ ]"), Label.LONG.value),
-        (~like("[^ ] +[^ ]"), Label.CODE.value),
-        else_=Label.OTHER.value,
+        (date(_BEYOND, _MONTH) | date(_DAY, _NAMED), Label.DAY_FIRST.value),
+        (date(_MONTH, _BEYOND), Label.MONTH_FIRST.value),
+        else_=wordless,
+    )
+    numbers = ibis.cases(
+        (number(f"[0-9]+|{_GROUP}({_BLANKS}{_THREE})+"), Label.WHOLE.value),
+        (number(f"[1-9][0-9]{{0,2}}[.]{_THREE}"), Label.ONE_POINT.value),
+        (number(f"[1-9][0-9]{{0,2}},{_THREE}"), Label.ONE_COMMA.value),
+        (number(_POINT), Label.POINT.value),
+        (number(_COMMA), Label.COMMA.value),
+        else_=wordless,
+    )
+    # Each question settles many cells, so that few patterns are tried on any one.
+    return ibis.cases(
+        (cell.isnull(), ibis.null("int8")),
+        (~like("[0-9]"), without_digits),
+        (like("^[0-9]+$"), digits),
+        (like(f"^{_NAMED}{_BETWEEN}{_DAY},? +{_YEAR}{_CLOCK}"), Label.MONTH_FIRST.value),
+        (like(f"^[0-9]{{1,4}}{_BETWEEN}([0-9]{{1,2}}|[A-Za-z]{{3,9}}[.]?),?{_BETWEEN}[0-9]{{1,4}}{_CLOCK}"), dates),
+        (number("[0-9.,eE'’ \u00a0\u202f+-]+"), numbers),
+        (cell == "#DIV/0!", Label.NOTHING.value),
+        else_=wordless,
     )

@@ -80,7 +80,7 @@ SPELLINGS: dict[str, str] = {
         "hausnummer"
     ),
     # Things, places and happenings that are not people.
-    "order": "orders bestellung auftrag auftrags commande pedido ordine bestelling encomenda purchase",
+    "order": "orders bestell bestellung auftrag auftrags commande pedido ordine bestelling encomenda purchase",
     "invoice": "inv rechnung rechnungs facture factura fattura factuur fatura bill receipt bon beleg",
     "visit": "besuch besuchs visite visita bezoek consultation consult appointment appt termin cita",
     "encounter": "episode spell stay hadm csn fin contact hospitalization hospitalisation",
@@ -112,7 +112,7 @@ SPELLINGS: dict[str, str] = {
     # What people know of each other.
     "birth": (
         "born geburt geburts geboren gebdat geb naissance naiss ne nacimiento nac nascita nascimento geboorte "
-        "birthday birthdate birthyear birthmonth dateofbirth"
+        "birthday birthdate dateofbirth"
     ),
     "dob": (
         "bday gebdatum geburtstag geburtsdatum geboortedatum datenaissance ddn fechanacimiento fnac datanascita dtnasc"
@@ -306,7 +306,7 @@ SPELLINGS: dict[str, str] = {
     "first": "given middle",
     "last": "maiden",
     "email": "mail emailaddress courriel correo posta mailadresse",
-    "phone": "tel telephone telefon telefono telefone telefoon mobile handy cell fax portable msisdn imsi gsm",
+    "phone": "tel telephone telefon telefono telefone telefoon mobile handy fax portable msisdn imsi gsm",
     "card": "iban creditcard pan",
     "account": "acct accts acc accountid konto compte cuenta conto rekening conta bankaccount",
     # Groupings and words about the shape of a column.

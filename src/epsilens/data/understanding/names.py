@@ -30,6 +30,7 @@ class Kind(StrEnum):
     PART_OF_NAME = "part of a name"
     UNIT = "unit"  # a household, an address
     STAFF = "staff"  # somebody else: the doctor, the teacher, the seller
+    DEVICE = "device"  # a telephone, a car: somebody's, where nothing says whose
     THING = "thing"  # an order, a visit, a product
     UNNAMED_ID = "unnamed id"  # an identifier of something we have no word for
     DATE = "date"
@@ -55,15 +56,18 @@ class Meaning:
 
 
 _SIGNS = {"n°": " number ", "n.º": " number ", "nº": " number ", "№": " number ", "#": " number ", "%": " percent ",
-          "€": " euro ", "$": " dollar ", "£": " gbp ", "ß": "ss", "ø": "o", "æ": "ae", "ł": "l"}  # fmt: skip
+          "€": " euro ", "$": " dollar ", "£": " gbp ", "ä": "ae", "ö": "oe", "ü": "ue",
+          "ß": "ss", "ø": "o", "æ": "ae", "ł": "l"}  # fmt: skip
 _CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_A-Za-z]+")
+#: D.O.B., N H S: letters apart that are one word.
+_INITIALS = re.compile(r"(?<![^\W_])[^\W\d_](?:[ ._-]+[^\W\d_](?![^\W_]))+")
 #: Letters that German, Dutch and others put between the parts of a compound.
 _LINKS = ("", "s", "n", "en", "es")
 _SHORTEST_PART = 3
 #: How surely each word names the person, where there are several.
 _RANKS = {"patient": 50, "subject": 50, "participant": 50, "respondent": 50, "person": 50, "beneficiary": 48,
           "citizen": 47, "student": 46, "member": 45, "customer": 45, "user": 44, "employee": 40}  # fmt: skip
-_OFFICIAL, _ID, _ACCOUNT, _CONTACT, _NAME, _STAFF = 49, 30, 26, 25, 20, 10
+_OFFICIAL, _SUBJECT, _ID, _ACCOUNT, _CONTACT, _NAME, _DEVICE, _STAFF = 49, 40, 30, 26, 25, 20, 15, 10
 
 
 @cache
@@ -121,6 +125,7 @@ def words(name: str) -> tuple[str, ...]:
         text = re.sub(re.escape(sign), word, text, flags=re.IGNORECASE)
     plain = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
     found: list[str] = []
+    plain = _INITIALS.sub(lambda found: re.sub(r"[\W_]+", "", found[0]), plain)
     for chunk in re.split(r"[\W_]+", plain):
         if chunk.lower() in _vocabulary():
             found.append(chunk.lower())
@@ -166,9 +171,16 @@ def meaning(name: str) -> Meaning | None:
     phrase = _phrases().get(" ".join(spelled))
     if phrase is not None:
         return _of_phrase(phrase)
+    rest = [word for word in spelled if _vocabulary().get(word) not in _BESIDE]
+    if _phrases().get(" ".join(rest)) == "official":
+        return _of_phrase("official")
     tokens = _tokens(spelled)
     content = tokens - FILLERS
     return _of_name(content) or _of_identifier(content) or _of_rules(content) or _of_noun(content)
+
+
+#: What may stand beside the name of an official number: patient_mrn, ssn_hash.
+_BESIDE = PEOPLE | IDS | FILLERS
 
 
 def _of_phrase(what: str) -> Meaning | None:
@@ -178,6 +190,10 @@ def _of_phrase(what: str) -> Meaning | None:
         return Meaning("identifier", Kind.ID, rank=_ID, bare=what == "record")
     if what == "row":
         return Meaning("row", Kind.THING)
+    if what == "name":
+        return Meaning("name", Kind.NAME, rank=_NAME)
+    if what == "phone":
+        return Meaning("phone", Kind.CONTACT, rank=_CONTACT)
     return _of_rules(frozenset({what}))
 
 
@@ -231,8 +247,10 @@ def _of_identifier(content: frozenset[str]) -> Meaning | None:
         return Meaning("identifier", Kind.ID, rank=_ID)
     if of <= UNITS:
         return Meaning("household" if "household" in of else min(of), Kind.UNIT)
-    if of & STAFF and of <= STAFF | PEOPLE | THINGS | UNITS:
+    if of & STAFF:
         return Meaning(min(of & STAFF), Kind.STAFF, rank=_STAFF)
+    if of == {"device"}:
+        return Meaning("device", Kind.DEVICE, rank=_DEVICE)
     if of & THINGS and of <= THINGS | PEOPLE | STAFF | UNITS | {"study", "record", "case", "account"}:
         return Meaning(min(of & THINGS), Kind.THING)
     if of <= {"study", "record", "case"}:
@@ -249,6 +267,8 @@ def _of_rules(content: frozenset[str]) -> Meaning | None:
 
 def _of_noun(content: frozenset[str]) -> Meaning | None:
     """A noun that stands alone."""
+    if content == {"subject"}:
+        return Meaning("person", Kind.PERSON, rank=_SUBJECT, bare=True)  # a person, or what is taught
     if content and content <= PEOPLE:
         return Meaning("person", Kind.PERSON, rank=max(_RANKS[word] for word in content), bare=True)
     if content and content <= UNITS:

@@ -35,7 +35,7 @@ _SAME = 0.95  # the share of values with one sex, one birth date in all their ro
 _STEADY = ("birth date", "birth year", "sex", "race", "birth country", "nationality", "religion", "education",
            "marital status")  # fmt: skip
 _NAME, _STAFF = 20, 10  # the ranks of names, and of people whose row it is not
-_NAMED = (Kind.PERSON, Kind.ID, Kind.CONTACT, Kind.NAME, Kind.STAFF)
+_NAMED = (Kind.PERSON, Kind.ID, Kind.CONTACT, Kind.NAME, Kind.DEVICE, Kind.STAFF)
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,7 @@ class _Candidate:
     rank: int
     bare: bool
     steady: float | None = None  # the share of values with several rows whose steady column has one value
+    spellings: int = 0
 
 
 def owners_of(opened: OpenTable, shapes: Shapes, meanings: dict[str, Meaning | None]) -> Owners:
@@ -140,7 +141,10 @@ def _counted(
     share = got["same"] / got["several"] if steady is not None and got["several"] else None
     half_empty = 2 * int(got["filled"] or 0) < shapes.rows
     rank = said.rank if said is not None else 0
-    return _Candidate(owner, min(rank, _PEOPLE - 1) // 2 if half_empty else rank, said is not None and said.bare, share)
+    shape = shapes.columns.get(name)
+    spellings = shape.spellings if shape is not None else 0
+    bare = said is not None and said.bare
+    return _Candidate(owner, min(rank, _PEOPLE - 1) // 2 if half_empty else rank, bare, share, spellings)
 
 
 def _held(column: Any, engine: str, shape: Shape | None) -> Any:
@@ -164,7 +168,8 @@ def _plausible(candidate: _Candidate, rows: int, unit: Owner | None) -> bool:
         return rows <= 1 or not candidate.bare
     if candidate.bare and owner.values <= 2:
         return rows <= 2 * owner.values
-    return not candidate.bare or owner.values > _FEW or owner.values * _FEW >= rows
+    values = owner.values - candidate.spellings
+    return not candidate.bare or values > _FEW or values * _FEW >= rows
 
 
 def _chosen(candidates: list[_Candidate], rows: int) -> _Candidate | None:

@@ -7,7 +7,7 @@ __all__ = ["PHRASES", "RULES"]
 #: Whole names, after :func:`.names.words`, that their words would not give away.
 PHRASES: dict[str, str] = {
     "official": (
-        "mrn|nhs|nhs number|nhsno|ssn|sin|nino|national insurance number|social security|"
+        "securite sociale|mrn|nhs|nhs number|nhsno|ssn|sin|nino|national insurance number|social security|"
         "social security number|ni number|nir|insee|numero securite sociale|num secu|n secu|bsn|"
         "burgerservicenummer|dni|nie|nif|nss|cpf|nis|cns|codice fiscale|cf|sozialversicherungsnummer|"
         "svnr|sv nummer|rvnr|ahv|ahv nr|ahv nummer|steuer id|steueridentifikationsnummer|tax id|tin|"
@@ -38,7 +38,9 @@ PHRASES: dict[str, str] = {
         "line number|obs|n|nr|no|number|num|lfd nr|lfdnr|laufende nummer|rownames|rn|row names|"
         "sequence|seq|serial|order|position"
     ),
-    "postcode": "cp|cap|cep|pc",
+    "phone": "cell phone|cellphone|cell number|cell no",
+    "postcode": "cp|cap|cep|pc|post code",
+    "name": "full name|legal name|display name|complete name|nombre completo|nom complet|nome completo",
 }
 
 #: What the words of a name mean, first match first: ``meaning: words needed [| other words]`` and marks. The marks are

@@ -1,7 +1,7 @@
 """How the cells of each column look, counted and never kept: how many are numbers, dates, codes, words for nothing.
 
-All rows are counted once. What text looks like is read from at most a million rows, and from fewer where there are many
-columns of text: :attr:`Shapes.looked_at` says how many.
+All rows are counted once. What text looks like is read from at most a million rows, and from fewer where nearly every
+row has another text: :attr:`Shapes.looked_at` says how many.
 
 Dates in figures can be read in two ways until some value is above twelve. Where none is, the day is taken to come
 first, which most of the world writes, and :attr:`Shape.unsure` says so. "1.234" alone is one and a bit, not a thousand:
@@ -17,19 +17,26 @@ from typing import Any
 from ..tables.engines import need_ibis
 from ..tables.forms import As, Form, Order, as_read
 from ..tables.open import OpenTable, reading
-from .labels import ANSWERS, DATES, NOTHING, NUMBERS, Label, label_of
+from .labels import ANSWERS, NOTHING, Label, label_of
 
 __all__ = ["Shape", "Shapes", "shapes_of"]
 
 _MOST_ROWS = 1_000_000
-_MOST_CELLS = 10_000_000  # cells of text that are looked at
-_MOST_CELLS_SLOW = 2_000_000  # on engines that match patterns slowly
+_MANY_ROWS = 200_000  # of a column of many values
+_MOST_CELLS = 4_000_000  # cells of such columns that are looked at
+_MOST_CELLS_SLOW = {"sqlite": 300_000, "postgres": 300_000}  # where matching patterns is slow
 _FAST = frozenset(
     {"duckdb", "pyspark", "clickhouse", "snowflake", "bigquery", "databricks", "trino", "athena", "datafusion"}
 )
 _COUNTED = 120  # columns in one query
-_MATCHED = 30
-_FEW = 5_000  # values that may be counted exactly
+_MATCHED = 60
+_FEW = 20_000  # values so few that all rows may be looked at
+_CATEGORIES = 1_000  # values whose spelling is compared
+#: All words for nothing, each in a place of its own, so that its place in this text says which it is.
+_WORDS = (*NOTHING, *ANSWERS)
+_WIDTH = max(map(len, _WORDS)) + 2
+_PLACES = "".join(f"|{word.lower()}".ljust(_WIDTH, "|") for word in _WORDS)
+_FIRST_WORD = 100
 
 
 @dataclass(frozen=True)
@@ -54,16 +61,6 @@ class Shape:
         """The same, where "unknown" too is nothing."""
         held = 1.0 - self.share(Label.ANSWER)
         return self.share(*labels) / held if held > 0 else 0.0
-
-    @property
-    def has_words(self) -> bool:
-        """Whether words for nothing were met."""
-        return self.nothing > 0 or self.share(Label.ANSWER) > 0
-
-    @property
-    def is_worded(self) -> bool:
-        """Whether it has few values, and these are words or codes."""
-        return bool(self.labels) and 2 <= self.distinct <= _FEW and self.share(*NUMBERS, *DATES) < 0.5
 
     @property
     def empty(self) -> int:
@@ -109,14 +106,14 @@ def shapes_of(opened: OpenTable, names: list[str], tell: Callable[[str], object]
         if tell is not None:
             tell("counting the values of each column")
         cheap = opened.engine.kind in _FAST
-        cells = _MOST_CELLS if cheap else _MOST_CELLS_SLOW
-        most = min(_MOST_ROWS, cells // max(len(text), 1) + 1)
+        cells = _MOST_CELLS_SLOW.get(opened.engine.kind, _MOST_CELLS)
+        most = min(_MANY_ROWS, cells // max(len(text), 1) + 1)
         rows, columns = _counted(opened, plain, cheap)
         if tell is not None and text:
             tell("looking at the text")
-        columns |= _labelled(opened, text, columns, most)
-        columns |= _detailed(opened, columns, most)
-    return Shapes(rows, min(rows, most) if text else rows, columns)
+        columns |= _labelled(opened, {name: columns[name] for name in text}, most)
+    many = any(columns[name].distinct > _FEW for name in text)
+    return Shapes(rows, min(rows, most if many else _MOST_ROWS) if text else rows, columns)
 
 
 def is_plain(kind: Any) -> bool:
@@ -148,23 +145,28 @@ def _counted(opened: OpenTable, names: list[str], cheap: bool) -> tuple[int, dic
         for i in range(len(batch)):
             column = table[f"c{i}"]
             wanted |= {f"d{i}": column.approx_nunique(), f"f{i}": column.count()}
+            if not column.type().is_boolean():
+                wanted[f"s{i}"] = column.min() != column.max()
             if column.type().is_integer():
-                tens = need_ibis().ifelse(column % 10 == 0, 1, 0).mean()
-                wanted |= {f"a{i}": column.min(), f"b{i}": column.max(), f"t{i}": tens}
+                tenth = need_ibis().ifelse(column % 10 == 0, 1, 0)
+                wanted |= {f"a{i}": column.min(), f"b{i}": column.max(), f"t{i}": tenth.sum()}
         got = _one(opened, table.aggregate(**wanted))
         rows = int(got["n"]) if rows is None else rows
         scale = 1.0 if most is None else rows / most
         for i, name in enumerate(batch):
             filled = min(round((got[f"f{i}"] or 0) * scale), rows)
-            distinct = min(int(got[f"d{i}"] or 0), filled)
-            serial = _is_serial(distinct, got.get(f"a{i}"), got.get(f"b{i}"), got.get(f"t{i}"))
+            # The count of values is approximate; whether there are two is not.
+            distinct = min(max(int(got[f"d{i}"] or 0), 2 if got.get(f"s{i}") else 0), filled)
+            serial = _is_serial(
+                distinct, got.get(f"a{i}"), got.get(f"b{i}"), int(got.get(f"t{i}") or 0) / max(got[f"f{i}"] or 0, 1)
+            )
             made[name] = Shape(rows, filled, distinct, serial=serial)
     return rows or 0, made
 
 
-def _is_serial(distinct: int, low: int | None, high: int | None, tens: float | None) -> bool:
+def _is_serial(distinct: int, low: int | None, high: int | None, tens: float) -> bool:
     """Whole numbers given out one after the other, or all of one length; amounts are often round."""
-    if low is None or high is None or low < 0 or float(tens or 0.0) > 0.2:
+    if low is None or high is None or low < 0 or tens > 0.2:
         return False
     one_length = low > 9999 and len(str(low)) == len(str(high))
     return one_length or distinct >= 0.4 * (high - low + 1)
@@ -178,54 +180,61 @@ def _value(column: Any, engine: str) -> Any:
     return column.cast("string") if kind.is_time() or kind.is_uuid() else column
 
 
-def _labelled(opened: OpenTable, names: list[str], shapes: dict[str, Shape], most: int) -> dict[str, Shape]:
-    """What the cells of each column of text look like."""
+def _labelled(opened: OpenTable, shapes: dict[str, Shape], most: int) -> dict[str, Shape]:
+    """What the cells of each column of text look like, which words for nothing they are, and how values are spelt.
+
+    Each value is looked at once, however many rows have it.
+    """
     made = {}
-    for batch in _batches(names, _MATCHED):
-        cells = opened.table
-        wanted = {f"k{i}": label_of(cells[name]) for i, name in enumerate(batch)}
-        wanted |= {f"l{i}": cells[name].length() for i, name in enumerate(batch)}
-        # The limit comes last: engines then compute each label once instead of once for each time it is used.
-        table = cells.select(**wanted).limit(most)
-        sums = {
-            f"n{i}_{label.value}": need_ibis().ifelse(table[f"k{i}"] == label.value, 1, 0).sum()
-            for i in range(len(batch))
-            for label in Label
-        }
-        lengths = {f"m{i}": table[f"l{i}"].mean() for i in range(len(batch))}
-        got = _one(opened, table.aggregate(**sums, **lengths))
+    for batch in _batches(list(shapes), _MATCHED):
+        found = opened.engine.fetch(_looked(opened.table, {name: shapes[name] for name in batch}, most)).to_pylist()
         for i, name in enumerate(batch):
-            counts = {label: int(got[f"n{i}_{label.value}"] or 0) for label in Label}
-            nothing = counts.pop(Label.EMPTY) + counts.pop(Label.NOTHING)
-            held = sum(counts.values())
-            labels = {label: n / held for label, n in counts.items() if n}
-            share = nothing / (nothing + held) if nothing else 0.0
-            made[name] = replace(shapes[name], labels=labels, nothing=share, length=float(got[f"m{i}"] or 0.0))
+            made[name] = _told(shapes[name], [row for row in found if row["i"] == i])
     return made
 
 
-def _detailed(opened: OpenTable, shapes: dict[str, Shape], most: int) -> dict[str, Shape]:
-    """Which words for nothing were met, and how many values differ from another only in capitals or blanks."""
+def _looked(table: Any, shapes: dict[str, Shape], most: int) -> Any:
+    """A row for each label, and for each word for nothing, that a column has."""
     ibis = need_ibis()
-    words = {f"w{j}": word for j, word in enumerate((*NOTHING, *ANSWERS))}
-    made = {}
-    for batch in _batches([n for n, shape in shapes.items() if shape.has_words or shape.is_worded], _MATCHED // 2):
-        stored = opened.table.select(**{f"s{i}": opened.table[name] for i, name in enumerate(batch)})
-        both = stored.mutate(**{f"r{i}": stored[f"s{i}"] for i in range(len(batch))})
-        both = as_read(both, {f"r{i}": Form(As.CATEGORY) for i in range(len(batch))}).limit(most)
-        wanted: dict[str, Any] = {}
-        for i, name in enumerate(batch):
-            if shapes[name].is_worded:
-                # A cell of blanks is nothing in the reading, and no spelling of another value.
-                wanted[f"a{i}"] = both[f"s{i}"].nunique(where=both[f"r{i}"].notnull())
-                wanted[f"b{i}"] = both[f"r{i}"].nunique()
-            if shapes[name].has_words:
-                wanted |= {
-                    f"{w}_{i}": ibis.ifelse(both[f"r{i}"] == word.lower(), 1, 0).max() for w, word in words.items()
-                }
-        got = _one(opened, both.aggregate(**wanted))
-        for i, name in enumerate(batch):
-            met = tuple(word for w, word in words.items() if got.get(f"{w}_{i}"))
-            spellings = max((got.get(f"a{i}") or 0) - (got.get(f"b{i}") or 0), 0)
-            made[name] = replace(shapes[name], words=met, spellings=spellings)
-    return made
+    parts = []
+    for i, (name, shape) in enumerate(shapes.items()):
+        # Many values show what they are in fewer rows.
+        cells = table.select(s=table[name]).limit(_MOST_ROWS if shape.distinct <= _FEW else most)
+        cells = cells.filter(cells["s"].notnull())
+        parts.append(cells.select("s", i=ibis.literal(i, "int64"), few=ibis.literal(shape.distinct <= _CATEGORIES)))
+    cells = parts[0].union(*parts[1:]) if len(parts) > 1 else parts[0]
+    values = cells.group_by("i", "few", "s").agg(n=cells.count())
+    folded = as_read(values.mutate(r=values["s"]), {"r": Form(As.CATEGORY)})
+    both = folded.mutate(r=ibis.ifelse(folded["few"], folded["r"], folded["s"].strip().lower()))
+    both = both.mutate(k=label_of(both["s"]), length=both["s"].length() * both["n"])
+    at = ibis.literal(_PLACES).find(ibis.literal("|") + both["r"] + "|")
+    word = both["k"].isin([Label.NOTHING.value, Label.ANSWER.value]) & (at >= 0)
+    both = both.mutate(k=ibis.ifelse(word, (at // _WIDTH).cast("int64") + _FIRST_WORD, both["k"].cast("int64")))
+    return both.group_by("i", "few", "k").agg(
+        n=both["n"].sum(), length=both["length"].sum(), stored=both["r"].count(), folded=both["r"].nunique()
+    )
+
+
+def _told(shape: Shape, found: list[dict[str, Any]]) -> Shape:
+    words = tuple(_WORDS[k - _FIRST_WORD] for k in sorted(row["k"] for row in found) if k >= _FIRST_WORD)
+    distinct = shape.distinct
+    if shape.filled <= _MOST_ROWS and found and found[0]["few"]:  # all were looked at: an exact count
+        held = [row for row in found if row["k"] not in (Label.EMPTY, Label.NOTHING)]
+        distinct = sum(row["stored"] if row["k"] < _FIRST_WORD else row["folded"] for row in held)
+    counts = dict.fromkeys(Label, 0)
+    for row in found:
+        k = row["k"]
+        label = Label(k) if k < _FIRST_WORD else Label.NOTHING if _WORDS[k - _FIRST_WORD] in NOTHING else Label.ANSWER
+        counts[label] += int(row["n"])
+    nothing = counts.pop(Label.EMPTY) + counts.pop(Label.NOTHING)
+    filled = sum(counts.values())
+    return replace(
+        shape,
+        distinct=distinct,
+        labels={label: n / filled for label, n in counts.items() if n},
+        nothing=nothing / (nothing + filled) if nothing else 0.0,
+        length=sum(int(row["length"]) for row in found) / max(nothing + filled, 1),
+        words=words,
+        # A cell of blanks is nothing in the reading, and no spelling of another value.
+        spellings=sum(row["stored"] - row["folded"] for row in found if row["few"] and row["k"] < _FIRST_WORD),
+    )

@@ -27,13 +27,13 @@ from .understood import Column, Role, Understanding
 __all__ = ["understand"]
 
 _MOST_COLUMNS = 1000
-_MOST_KNOWN = 8
+_MOST_KNOWN = 6
 _MOSTLY = 0.9  # the share of cells that must fit a form
 _CATEGORIES = 1000  # values that can be groups
 _CODES = 10  # whole numbers of so few values are codes, unless their name says what they count
 _SMALL = 50  # rows below which counts say little
-_IDENTIFIERS = (Kind.PERSON, Kind.ID, Kind.CONTACT, Kind.NAME, Kind.PART_OF_NAME, Kind.UNIT, Kind.STAFF, Kind.THING,
-                Kind.UNNAMED_ID)  # fmt: skip
+_IDENTIFIERS = (Kind.PERSON, Kind.ID, Kind.CONTACT, Kind.NAME, Kind.PART_OF_NAME, Kind.UNIT, Kind.STAFF, Kind.DEVICE,
+                Kind.THING, Kind.UNNAMED_ID)  # fmt: skip
 #: "NA" is Namibia among countries and North America among regions.
 _PLACES = frozenset({"country", "birth country", "nationality", "region", "state"})
 
@@ -65,7 +65,8 @@ def understand(opened: OpenTable, tell: Callable[[str], object] | None = None) -
 def _column(name: str, kind: Any, shapes: Shapes, said: Meaning | None, owners: Owners) -> Column:
     stored = str(kind)
     if name not in shapes.columns:
-        return Column(name, stored, Role.OTHER, distinct=0, empty=0)
+        nothing = bool(kind.is_null())
+        return Column(name, stored, Role.EMPTY if nothing else Role.OTHER, 0, empty=shapes.rows if nothing else 0)
     shape = shapes.columns[name]
     if shape.distinct == 0 or shape.rows == shape.empty:
         return Column(name, stored, Role.EMPTY, distinct=0, empty=shapes.rows)
@@ -133,8 +134,7 @@ def _is_number(shape: Shape, said: Meaning | None) -> bool:
 
 def _role(name: str, kind: Any, shape: Shape, said: Meaning | None, form: Form | None, owners: Owners) -> Role:
     what = said.kind if said is not None else None
-    people = [o.name for o in (owners.person, owners.single, owners.unit, *owners.others) if o is not None]
-    if name in people:
+    if name in [owner.name for owner in (owners.person, owners.single, owners.unit) if owner is not None]:
         return Role.IDENTIFIER
     if kind.is_date() or kind.is_timestamp() or (form is not None and form.kind is As.DATE):
         return Role.DATE
@@ -145,7 +145,7 @@ def _role(name: str, kind: Any, shape: Shape, said: Meaning | None, form: Form |
     held = max(shape.rows - shape.empty, 1)
     few = shape.distinct <= 2 or (shape.distinct <= _CODES and held >= _SMALL)
     if what in _IDENTIFIERS:
-        grouped = what in (Kind.THING, Kind.UNIT, Kind.STAFF, Kind.PERSON, Kind.NAME, Kind.UNNAMED_ID)
+        grouped = what in (Kind.THING, Kind.UNIT, Kind.PERSON, Kind.DEVICE, Kind.UNNAMED_ID)
         if not (grouped and (few or shape.distinct * 20 <= held) and shape.distinct <= _CATEGORIES):
             return Role.IDENTIFIER
         coded = kind.is_numeric() or shape.share(Label.CODE) > 0.5
@@ -211,12 +211,15 @@ def _known(columns: list[Column], meanings: dict[str, Meaning | None]) -> list[C
     """The columns that others may know of a person, the most telling first; where no name says so, a few categories."""
     roles = (Role.CATEGORY, Role.CODE, Role.DATE, Role.NUMBER)
     usable = [c for c in columns if c.role in roles and c.distinct >= 2]
+    columns_of = {c.name: c for c in usable}
     telling = {
         c.name: said.known
         for c in usable
         if (said := meanings[c.name]) is not None and said.known and c.meaning == said.word and not c.secret
     }
-    chosen = sorted(telling, key=lambda name: -telling[name])[:_MOST_KNOWN]
+    ranked = sorted(telling, key=lambda name: -telling[name])
+    first = {columns_of[name].meaning: name for name in reversed(ranked)}  # one of each: age, not age in the year too
+    chosen = [name for name in ranked if name in first.values()][:_MOST_KNOWN]
     if not chosen:
         chosen = [c.name for c in usable if c.role is Role.CATEGORY and c.distinct <= 50 and not c.secret][:3]
     return [replace(c, known=c.name in chosen) for c in columns]

@@ -109,10 +109,24 @@
     else note.hidden = true;
   };
   document.addEventListener("htmx:beforeRequest", (event) => busy(true, event.detail.elt));
-  document.addEventListener("htmx:afterRequest", (event) => busy(false, event.detail.elt));
-  document.addEventListener("htmx:sendError", () => say("The server does not answer. Is it still running?"));
+  document.addEventListener("htmx:afterRequest", (event) => {
+    busy(false, event.detail.elt);
+    if (event.detail.xhr.status) silent("", event.detail.elt);
+  });
+  // Without an answer the numbers are not those of what was entered: they stay dimmed, and it is said where one looks.
+  const silent = (words, where) => {
+    const result = where && where.closest("#shares") ? $("#shared") : $("#result"), note = $("#silent");
+    if (result) result.classList.toggle("stale", words !== "");
+    note.hidden = words === "";
+    $(".words", note).textContent = words;
+  };
+  const UNANSWERED = "The server does not answer. What is shown is from before your change. Is it still running?";
+  for (const name of ["htmx:sendError", "htmx:timeout"]) {
+    document.addEventListener(name, (event) => silent(UNANSWERED, event.detail.elt));
+  }
   document.addEventListener("submit", (event) => {
-    if (!event.target.hasAttribute("hx-get") && !event.target.hasAttribute("hx-post")) busy(true);
+    const form = event.target, to = event.submitter && event.submitter.getAttribute("formaction");
+    if (!form.hasAttribute("hx-get") && !form.hasAttribute("hx-post") && to !== "/assess/plan") busy(true);
   });
   window.addEventListener("pageshow", () => busy(false));
 

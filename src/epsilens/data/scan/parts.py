@@ -1,0 +1,290 @@
+"""Subsets of many combinations as sorted 64-bit words of codes, with two savings.
+
+Whoever is alone on a subset is alone on every larger one, so a larger one sorts only the rest. And rows that differ in
+one column never meet on a subset with that column: the table is cut along it into parts that fit a processor's cache,
+and stay within the memory that was allowed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .cells import BLOCK, EMPTY, SHARED, Count, affordable, blocks, merge
+from .rollup import Subset
+
+__all__ = ["Layout", "Table", "classes_of"]
+
+_PART = 1 << 21
+#: Attempts to begin at small subsets that found too few people alone.
+_TRIES = 2
+
+Words: TypeAlias = NDArray[np.uint64]
+Told: TypeAlias = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where the code of each column stands in a word: the longest column on top, ``spare`` free bits below all."""
+
+    order: tuple[int, ...]
+    shifts: dict[int, int]
+    bits: dict[int, int]
+    spare: int
+
+    @classmethod
+    def of(cls, cards: Sequence[int]) -> Layout:
+        """For columns of so many codes; ``spare`` is below 0 where they do not fit."""
+        order = tuple(sorted(range(len(cards)), key=lambda j: -cards[j]))
+        bits = {j: max(1, (card - 1).bit_length()) for j, card in enumerate(cards)}
+        shifts, top = {}, 64
+        for j in order:
+            top -= bits[j]
+            shifts[j] = top
+        return cls(order, shifts, bits, top)
+
+    def mask(self, subset: Iterable[int]) -> int:
+        """The bits that hold the subset's codes."""
+        return sum(((1 << self.bits[j]) - 1) << self.shifts[j] for j in subset)
+
+    def codes(self, words: Words, column: int) -> Words:
+        """The codes of one column."""
+        return (words >> np.uint64(self.shifts[column])) & np.uint64((1 << self.bits[column]) - 1)
+
+
+def classes_of(
+    words: Words, gaps: NDArray[np.float64]
+) -> tuple[Words, NDArray[np.bool_], tuple[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]]:
+    """The distinct words in order, whether several rows have each, how many have how many, and gaps in that order.
+
+    The words are sorted and closed up in place: there may be no room for them twice.
+    """
+    if len(gaps):
+        order = np.argsort(words)
+        words = words[order]
+    else:
+        _sort(words)
+    size = len(words)
+    edge = np.ones(size + 1, bool)
+    for start in range(1, size, BLOCK):
+        end = min(start + BLOCK, size)
+        np.not_equal(words[start:end], words[start - 1 : end - 1], out=edge[start:end])
+    if len(gaps):
+        gaps = gaps[:, order[edge[:-1]]]
+    lengths: Counter[int] = Counter()
+    shared, kept, last = np.empty(int(np.count_nonzero(edge[:-1])), bool), 0, 0
+    for start in range(0, size, BLOCK):
+        end = min(start + BLOCK, size)
+        first = edge[start:end]
+        some = int(np.count_nonzero(first))
+        shared[kept : kept + some] = ~edge[start + 1 : end + 1][first]
+        words[kept : kept + some] = words[start:end][first]
+        kept += some
+        ends = np.flatnonzero(edge[start + 1 : end + 1]) + start + 1
+        sizes, times = np.unique(np.diff(ends, prepend=last), return_counts=True)
+        lengths.update(dict(zip(sizes.tolist(), times.tolist(), strict=True)))
+        last = int(ends[-1]) if len(ends) else last
+    table = np.array(sorted(lengths.items()), np.int64).reshape(-1, 2)
+    return words[:kept], shared, (table[:, 0], table[:, 1]), gaps
+
+
+def _sort(words: Words) -> None:
+    """In place, by two threads."""
+    if len(words) < BLOCK:
+        words.sort()
+        return
+    middle = len(words) // 2
+    words.partition(middle)
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda part: part.sort(), (words[:middle], words[middle:])))
+
+
+@dataclass
+class Table:
+    """The distinct words, in order; a word that several rows share is nobody's."""
+
+    words: Words
+    shared: NDArray[np.bool_]
+    layout: Layout
+    cards: tuple[int, ...]
+    count: Count
+
+    def roll_up(self, subsets: Sequence[Subset], progress: Told | None) -> bool:
+        """Every subset; False where one value has more rows than a part can have."""
+        few = [s for s in subsets if self._cells(s) <= affordable(len(self.words))]
+        many = [s for s in subsets if s not in set(few)]
+        parts: dict[int, list[tuple[int, int]]] = {}
+        for column in dict.fromkeys(min(s, key=self.layout.order.index) for s in many):
+            bounds = self._parts(column)
+            if bounds is None:
+                return False
+            parts[column] = bounds
+        done = 0
+        with ThreadPoolExecutor(2) as pool:
+            for column, bounds in parts.items():
+                mine = [s for s in many if min(s, key=self.layout.order.index) == column]
+                for classes, people in pool.map(partial(self._part, column, mine), bounds):
+                    self.count.classes.update(classes)
+                    self.count.people.update(people)
+                done += len(mine)
+                if progress:
+                    progress(done, len(subsets))
+        while few:
+            top = few[0]
+            self._merge_cells(top, few)
+            few = [s for s in few if not set(s) <= set(top)]
+            if progress:
+                progress(len(subsets) - len(few), len(subsets))
+        return True
+
+    def _cells(self, subset: Subset) -> int:
+        return math.prod(self.cards[j] for j in subset)
+
+    def _merge_cells(self, of: Subset, subsets: Iterable[Subset]) -> None:
+        """The subsets of ``of`` by an array of its cells."""
+        own = np.full(self._cells(of), EMPTY, np.int32)
+        starts = range(0, len(self.words), BLOCK)
+
+        def place(start: int) -> NDArray[np.int64]:
+            made = np.zeros(len(self.words[start : start + BLOCK]), np.int64)
+            for j in of:
+                made *= self.cards[j]
+                made += self.layout.codes(self.words[start : start + BLOCK], j).view(np.int64)
+            return made
+
+        for start in starts:
+            at = place(start)
+            own[at] = np.arange(start, start + len(at), dtype=np.int32)
+        for start in starts:  # whoever wrote there and does not stand there has company
+            at = place(start)
+            company = own[at] != np.arange(start, start + len(at), dtype=np.int32)
+            company |= self.shared[start : start + len(at)]
+            own[at[company]] = SHARED
+        merge(own.reshape([self.cards[j] for j in of]), of, subsets, self.count)
+
+    def _parts(self, column: int) -> list[tuple[int, int]] | None:
+        """Ranges of the column's codes with at most so many words each; None where one code has too many."""
+        most = min(_PART, (1 << self.layout.spare) - 1)
+        times = np.zeros(self.cards[column], np.int64)
+        for part in blocks(self.words):
+            times += np.bincount(self.layout.codes(part, column).view(np.int64), minlength=len(times))
+        if int(times.max(initial=0)) > most:
+            return None
+        reached, start, made = np.cumsum(times), 0, []
+        while start < len(times):
+            before = int(reached[start - 1]) if start else 0
+            end = max(start + 1, int(np.searchsorted(reached, before + most, "right")))
+            made.append((start, end))
+            start = end
+        return made
+
+    def _part(
+        self, column: int, subsets: Sequence[Subset], bounds: tuple[int, int]
+    ) -> tuple[Counter[Subset], Counter[Subset]]:
+        """The subsets with this column, on the words whose code in it is within the bounds."""
+        low, high = bounds
+        shift = self.layout.shifts[column]
+        if column == self.layout.order[0]:
+            ends = [low << shift, high << shift]
+            first, last = (
+                int(np.searchsorted(self.words, np.uint64(e))) if e < 1 << 64 else len(self.words) for e in ends
+            )
+            at: Any = slice(first, last)
+            base = first
+        else:
+            chosen = []
+            for start in range(0, len(self.words), BLOCK):
+                codes = self.layout.codes(self.words[start : start + BLOCK], column)
+                chosen.append(np.flatnonzero((codes >= low) & (codes < high)) + start)
+            at = np.concatenate(chosen).astype(np.int32) if chosen else slice(0, 0)
+            base = None
+        part = _Part(self.words[at], self.shared[at], self.layout, self.cards, len(self.words))
+        part.roll_up(subsets)
+        for subset, found in part.found.items():
+            self.count.found(subset, found + base if base is not None else at[found])
+        return part.classes, part.people
+
+
+@dataclass(frozen=True)
+class _Rest:
+    """The words of a part that are not alone on a subset; how many are, and how many of these are someone's."""
+
+    words: Words
+    alone: int = 0
+    people: int = 0
+
+
+class _Part:
+    """Some words, their number in the spare bits below the codes."""
+
+    def __init__(
+        self, words: Words, shared: NDArray[np.bool_], layout: Layout, cards: Sequence[int], rows: int
+    ) -> None:
+        self.layout, self.cards, self.rows, self.shared = layout, cards, rows, shared
+        self.number = np.uint64((1 << layout.spare) - 1)
+        self.words = words | np.arange(len(words), dtype=np.uint64)
+        self.rest: dict[Subset, _Rest] = {}
+        self.classes: Counter[Subset] = Counter()
+        self.people: Counter[Subset] = Counter()
+        self.found: dict[Subset, NDArray[np.int64]] = {}
+
+    def roll_up(self, subsets: Sequence[Subset]) -> None:
+        """Small subsets first where these leave few, and the others from large to small."""
+        later, failed, half = [], 0, len(self.words) // 2
+        for subset in sorted(subsets, key=lambda s: (len(s), -math.prod(self.cards[j] for j in s))):
+            smaller = [r for s, r in self.rest.items() if set(s) <= set(subset)]
+            if smaller:
+                self._up(subset, min(smaller, key=lambda r: len(r.words)), half)
+            elif failed < _TRIES and math.prod(self.cards[j] for j in subset) > 8 * self.rows:
+                failed += not self._up(subset, _Rest(self.words), half)
+            else:
+                later.append(subset)
+        self._down(sorted(later, key=len, reverse=True))
+
+    def _up(self, subset: Subset, source: _Rest, half: int) -> bool:
+        """One subset from what a smaller one left; whether it leaves at most half of the part."""
+        keys, edge = self._runs(source.words, subset)
+        single = edge[:-1] & edge[1:]
+        alone = (keys[single] & self.number).view(np.int64)
+        mine = alone[~self.shared[alone]]
+        self.classes[subset] = source.alone + int(np.count_nonzero(edge[:-1]))
+        self.people[subset] = source.people + len(mine)
+        self.found[subset] = mine
+        if len(keys) - len(alone) > half:
+            return False
+        left = self.words[(keys[~single] & self.number).view(np.int64)]
+        self.rest[subset] = _Rest(left, source.alone + len(alone), self.people[subset])
+        return True
+
+    def _down(self, subsets: Sequence[Subset]) -> None:
+        """Subsets from what larger ones made of the words: one for each class, all ones below where it is nobody's."""
+        if not subsets:
+            return
+        tables = {tuple(range(len(self.cards))): np.where(self.shared, self.words | self.number, self.words)}
+        for subset in subsets:
+            source = min((t for s, t in tables.items() if set(subset) <= set(s)), key=len)
+            keys, edge = self._runs(source, subset)
+            first = keys[edge[:-1]]
+            first[~edge[1:][edge[:-1]]] |= self.number
+            owners = first & self.number
+            self.found[subset] = owners[owners != self.number].view(np.int64)
+            self.classes[subset], self.people[subset] = len(first), len(self.found[subset])
+            if len(first) <= 0.7 * len(source):
+                tables[subset] = first
+
+    def _runs(self, words: Words, subset: Subset) -> tuple[Words, NDArray[np.bool_]]:
+        """The words cut to the subset, in order; edge[i]: a run of equal codes begins at i, and one ends before it."""
+        keys = words & (np.uint64(self.layout.mask(subset)) | self.number)
+        keys.sort()
+        edge = np.ones(len(keys) + 1, bool)
+        if len(keys):
+            np.greater(keys[1:] ^ keys[:-1], self.number, out=edge[1:-1])
+        return keys, edge

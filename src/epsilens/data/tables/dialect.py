@@ -1,0 +1,378 @@
+"""Where engines differ although Ibis writes for all of them: the one place that says so.
+
+Everything else is written once. What stands here gives on every engine what DuckDB gives: whether a number is NaN,
+times in one zone, texts in the order of their bytes and not of a country's custom, remainders, overflow, md5
+and rows as Arrow.
+
+SQLite stores whatever it is given, so its values are read here: an empty text in a column of numbers is no value, any
+other text there is refused; dates and times are texts in several spellings, brought into one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import operator
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from datetime import UTC, date, datetime, time
+from decimal import Decimal
+from functools import cache, reduce
+from typing import Any
+
+__all__ = [
+    "arithmetic", "balanced", "batches", "binary_order", "finite", "identical", "is_infinite", "is_nan", "like", "md5",
+    "name_of", "numbered", "ones", "plain", "side_by_side",
+]  # fmt: skip
+
+_LARGEST = sys.float_info.max
+_WHOLE = 2.0**63 - 2.0**14  # a hair below what 64 bits hold: it is compared with a rounded number
+_LOGS = (-744.0, 709.78)  # of the smallest and largest double
+
+
+def name_of(expression: Any) -> str:
+    """The engine an expression runs on, in Ibis's words; that of DuckDB where it has none yet.
+
+    >>> import ibis
+    >>> name_of(ibis.table({"a": "int64"}, name="t"))
+    'duckdb'
+    """
+    backend = _backend(expression)
+    return "duckdb" if backend is None else str(backend.name)
+
+
+def _backend(expression: Any) -> Any:
+    from ibis.common.exceptions import IbisError
+
+    try:
+        return expression._find_backend(use_default=False)
+    except IbisError:
+        return None
+
+
+@cache
+def _function(name: str, result: str, arguments: int) -> Callable[..., Any]:
+    """A function of the engine that Ibis has no word for."""
+    import ibis
+
+    def one(a: Any) -> Any: ...
+
+    def two(a: Any, b: Any) -> Any: ...
+
+    made: Callable[..., Any] = ibis.udf.scalar.builtin(
+        (one, two)[arguments - 1], name=name, signature=((None,) * arguments, result)
+    )
+    return made
+
+
+# -- values ------------------------------------------------------------------------------------------------------------
+
+
+def plain(column: Any) -> Any:
+    """The column's values, read in one way on every engine: times in UTC without a zone, text compared as it stands."""
+    import ibis
+
+    kind, engine = column.type(), name_of(column)
+    if engine == "sqlite":
+        return _as_stored(column)
+    if kind.is_timestamp() and kind.timezone is not None:
+        if engine == "pyspark":
+            return _function("convert_timezone", "timestamp", 2)("UTC", column)
+        return _function("timezone", "timestamp", 2)("UTC", column)
+    if kind.is_decimal() and kind.precision is None:  # PostgreSQL's numeric, of any length
+        return column.cast("float64")
+    if kind.is_decimal() and engine == "postgres":
+        return ibis.ifelse(column.cast("string") == "NaN", ibis.null(kind), column)
+    return column
+
+
+def ones(flag: Any) -> Any:
+    """A condition as 1 and 0, to be added up; PostgreSQL makes a boolean a number of 32 bits and no other."""
+    return flag.cast("int32")
+
+
+def is_nan(number: Any) -> Any:
+    """Whether a floating number is NaN, which SQLite has none of."""
+    import ibis
+
+    return ibis.literal(False) if name_of(number) == "sqlite" else number.isnan()
+
+
+def is_infinite(number: Any) -> Any:
+    """Whether a floating number that is not NaN is infinite."""
+    return number.abs() > _LARGEST
+
+
+def finite(number: Any) -> Any:
+    """The floating number, or nothing where it is infinite."""
+    import ibis
+
+    return ibis.ifelse(number.abs() <= _LARGEST, number, ibis.null("float64"))
+
+
+def binary_order(left: Any, right: Any) -> tuple[Any, Any]:
+    """What two texts are compared by with < and >: their bytes. PostgreSQL would go by the database's language."""
+    if name_of(left + right) != "postgres":
+        return left, right
+    as_bytes = _function("convert_to", "string", 2)
+    return as_bytes(left, "UTF8"), as_bytes(right, "UTF8")
+
+
+def identical(left: Any, right: Any) -> Any:
+    """Whether two columns of one type hold the same, NULL being a value; in a way that PostgreSQL joins by hash."""
+    if name_of(left) != "postgres":
+        return left.identical_to(right)
+    texts = (column.cast("string").fill_null("") for column in (left, right))
+    return operator.eq(*texts) & (left.isnull() == right.isnull())
+
+
+def like(text: Any, pattern: str) -> Any:
+    """LIKE where a backslash is a backslash; capitals count."""
+    escaped = pattern.replace("\\", "\\\\") if name_of(text) in ("postgres", "pyspark") else pattern
+    return text.like(escaped)
+
+
+def md5(text: Any) -> Any:
+    """The md5 of the text's UTF-8 bytes, in hexadecimal digits."""
+    engine = name_of(text)
+    if engine == "postgres":
+        return _function("md5", "string", 1)(_function("convert_to", "binary", 2)(text, "UTF8"))
+    if engine == "sqlite":
+        return _own(text, "epsilens_md5", "string", 1)(text)
+    return text.hexdigest("md5")
+
+
+def numbered(rows: Any, columns: Sequence[str], name: str) -> Any:
+    """The rows of these columns, those that are alike told apart by a number from 0 on."""
+    import ibis
+
+    if name_of(rows) == "sqlite":  # which has no lists
+        alike = ibis.window(group_by=list(columns))
+        return rows.mutate(**{name: ibis.row_number().over(alike).cast("int64")})
+    many = "epsilens rows"
+    same = rows.group_by(list(columns)).agg(**{many: rows.count()})
+    return same.mutate(**{name: ibis.range(0, same[many]).unnest()}).drop(many)
+
+
+def side_by_side(rows: Any, triples: Sequence[tuple[int, Any, Any]]) -> Any:
+    """For each row as many rows ``k``, ``a``, ``b`` as there are triples of a number and two columns of it."""
+    import ibis
+
+    if name_of(rows) in ("postgres", "sqlite"):  # which have no lists of records
+        each = [rows.select(k=ibis.literal(k, "int64"), a=a, b=b) for k, a, b in triples]
+        return balanced(lambda one, other: one.union(other), each)
+    made = [ibis.struct({"k": ibis.literal(k, "int64"), "a": a, "b": b}) for k, a, b in triples]
+    flat = rows.select(step=ibis.array(made).unnest())
+    return flat.select(k=flat["step"]["k"], a=flat["step"]["a"], b=flat["step"]["b"])
+
+
+def balanced(join: Callable[[Any, Any], Any], terms: Sequence[Any]) -> Any:
+    """The terms joined as a flat tree: thousands in a row would nest too deep to be written, or to be read.
+
+    >>> balanced(lambda a, b: f"({a}{b})", "abcd")
+    '((ab)(cd))'
+    """
+    left = list(terms)
+    while len(left) > 1:
+        left = [reduce(join, left[i : i + 2]) for i in range(0, len(left), 2)]
+    return left[0]
+
+
+def arithmetic(apply: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
+    """``left`` + - * / % ``right``; unknown where it divides by zero or leaves the range of numbers.
+
+    Two whole numbers give one, but for a quotient; a remainder has the sign of the divided.
+    """
+    import ibis
+
+    if apply in (operator.truediv, operator.mod):
+        right = right.nullif(0)
+    whole = left.type().is_integer() and right.type().is_integer() and apply is not operator.truediv
+    a, b = left.cast("float64"), right.cast("float64")
+    if whole:
+        left, right = left.cast("int64"), right.cast("int64")
+        if apply is operator.mod:
+            return _remainder(left, right, "int64")
+        return ibis.ifelse(apply(a, b).abs() < _WHOLE, apply(left, right), ibis.null("int64"))
+    if apply is operator.mod:
+        return finite(_remainder(a, b, "float64"))
+    return finite(_guarded(apply, a, b) if name_of(a + b) == "postgres" else apply(a, b))
+
+
+def _remainder(left: Any, right: Any, kind: str) -> Any:
+    if name_of(left + right) == "sqlite":
+        return _own(left + right, "epsilens_remainder", kind, 2)(left, right)
+    return left % right
+
+
+def _guarded(apply: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+    """PostgreSQL complains of results too large or too small, where the others go to infinity and zero."""
+    import ibis
+
+    if apply in (operator.add, operator.sub):
+        return ibis.ifelse(apply(a / 2, b / 2).abs() <= _LARGEST / 2, apply(a, b), ibis.null("float64"))
+    size = apply is operator.mul
+    log = a.abs().nullif(0).ln() + (1 if size else -1) * b.abs().nullif(0).ln()
+    return ibis.cases(
+        (a.isnull() | b.isnull() | (log > _LOGS[1]), ibis.null("float64")),
+        ((a == 0) | (b == 0) | (log < _LOGS[0]), ibis.literal(0.0)),
+        else_=apply(a, b),
+    )
+
+
+# -- SQLite ------------------------------------------------------------------------------------------------------------
+
+_DAY = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]"
+_HOUR = "[0-2][0-9]:[0-5][0-9]:[0-5][0-9]"
+_YES, _NO = {"true", "t", "yes", "y", "1"}, {"false", "f", "no", "n", "0"}
+
+
+def _as_stored(column: Any) -> Any:
+    """SQLite's values: those stored as their column says are taken as they are, others read one by one."""
+    import ibis
+
+    kind, stored = column.type(), column.typeof()
+    if kind.is_string():
+        return column + ""  # a column may have a collation that ignores capitals; an expression has none
+    if kind.is_boolean():
+        read = _own(column, "epsilens_flag", "boolean", 1)(column)
+        return ibis.ifelse(stored.isin(("integer", "null")), column.cast("int64") != 0, read)
+    if kind.is_date() or kind.is_timestamp() or kind.is_time():
+        name = "day" if kind.is_date() else "time" if kind.is_time() else "moment"
+        usual = {"day": _DAY, "time": _HOUR, "moment": f"{_DAY} {_HOUR}"}[name]
+        if kind.is_timestamp() and kind.timezone is not None:
+            return _own(column, "epsilens_moment", "timestamp", 1)(column)
+        read = _own(column, f"epsilens_{name}", str(kind), 1)(column)
+        return ibis.ifelse(_function("glob", "boolean", 2)(usual, column), column, read)
+    if kind.is_integer():
+        read = _own(column, "epsilens_whole", str(kind), 1)(column)
+        return ibis.ifelse(stored.isin(("integer", "null")), column, read)
+    if kind.is_floating() or kind.is_decimal():
+        read = _own(column, "epsilens_number", str(kind), 1)(column)
+        return ibis.ifelse(stored.isin(("real", "integer", "null")), column, read)
+    return column
+
+
+def _day(value: Any) -> str | None:
+    return None if value in (None, "") else _moment_of(value).date().isoformat()
+
+
+def _moment(value: Any) -> str | None:
+    return None if value in (None, "") else _moment_of(value).isoformat(" ")
+
+
+def _moment_of(value: Any) -> datetime:
+    """A date and time from ISO text of any kind, seconds since 1970, or a Julian day; SQLite knows these three."""
+    if isinstance(value, int):
+        return datetime.fromtimestamp(value, UTC).replace(tzinfo=None)
+    if isinstance(value, float):
+        return datetime.fromtimestamp(round((value - 2440587.5) * 86400, 3), UTC).replace(tzinfo=None)
+    read = datetime.fromisoformat(value.strip())
+    return read if read.tzinfo is None else read.astimezone(UTC).replace(tzinfo=None)
+
+
+def _time(value: Any) -> str | None:
+    return None if value in (None, "") else time.fromisoformat(value.strip()).isoformat()
+
+
+def _flag(value: Any) -> bool | None:
+    text = "" if value is None else str(value).strip().lower()
+    if text and text not in _YES | _NO:
+        raise ValueError
+    return text in _YES if text else None
+
+
+def _number(value: Any) -> float | None:
+    return None if value in (None, "") else float(value)
+
+
+def _whole(value: Any) -> int | None:
+    number = _number(value)
+    if number is not None and (not number.is_integer() or abs(number) >= 2.0**63):
+        raise ValueError
+    return None if number is None else int(value)
+
+
+def _remainder_of(left: float | None, right: float | None) -> float | None:
+    if left is None or right is None or (isinstance(left, float) and math.isinf(left)):
+        return None
+    return math.fmod(left, right) if isinstance(left, float) else int(math.copysign(1, left)) * (abs(left) % abs(right))
+
+
+def _md5(text: str | None) -> str | None:
+    return None if text is None else hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
+
+
+_OWN: dict[str, Callable[..., Any]] = {
+    "epsilens_day": _day, "epsilens_moment": _moment, "epsilens_time": _time, "epsilens_flag": _flag,
+    "epsilens_number": _number, "epsilens_whole": _whole, "epsilens_remainder": _remainder_of, "epsilens_md5": _md5,
+}  # fmt: skip
+
+
+def _own(expression: Any, name: str, result: str, arguments: int) -> Callable[..., Any]:
+    """One of our functions, taught to the SQLite connection once: not while it reads, when it would refuse."""
+    backend = _backend(expression)
+    known = backend.__dict__.setdefault("_epsilens_functions", set())
+    if (id(backend.con), name) not in known:
+        backend.con.create_function(name, arguments, _OWN[name], deterministic=True)
+        known.add((id(backend.con), name))
+    return _function(name, result, arguments)
+
+
+# -- rows as Arrow -----------------------------------------------------------------------------------------------------
+
+
+def batches(connection: Any, expression: Any, size: int) -> Iterator[Any]:
+    """The rows as Arrow record batches of at most ``size``, each value in the type that Ibis says it has.
+
+    For SQLite and PostgreSQL: Ibis reads the one through pandas, which makes whole numbers floating ones where some are
+    missing, and stumbles over sums of the other, which are decimals.
+    """
+    import pyarrow as pa
+
+    schema = expression.as_table().schema()
+    connection._run_pre_execute_hooks(expression)
+    arrow = schema.to_pyarrow()
+    readers = [_reader(kind) for kind in schema.types]
+    with _cursor(connection, connection.compile(expression)) as cursor:
+        while rows := cursor.fetchmany(size):
+            columns = zip(readers, arrow, zip(*rows, strict=True), strict=True)
+            made = [pa.array([None if v is None else read(v) for v in values], f.type) for read, f, values in columns]
+            yield pa.RecordBatch.from_arrays(made, schema=arrow)
+
+
+@contextmanager
+def _cursor(connection: Any, query: str) -> Iterator[Any]:
+    if connection.name == "sqlite":
+        with closing(connection.con.execute(query)) as cursor:
+            yield cursor
+        return
+    from ibis.util import gen_name
+
+    # A cursor of the server's, which hands the rows over part by part.
+    with connection.con.transaction(), connection.con.cursor(name=gen_name("epsilens")) as cursor:
+        cursor.execute(query)
+        yield cursor
+
+
+def _reader(kind: Any) -> Callable[[Any], Any]:
+    """From what a driver gives to what Arrow takes."""
+    if kind.is_boolean():
+        return bool
+    if kind.is_integer():
+        return int
+    if kind.is_floating():
+        return float
+    if kind.is_decimal():
+        places = Decimal(1).scaleb(-(kind.scale or 0))
+        return lambda value: Decimal(str(value)).quantize(places)
+    if kind.is_date():
+        return lambda value: date.fromisoformat(value) if isinstance(value, str) else value
+    if kind.is_timestamp():
+        return lambda value: datetime.fromisoformat(value) if isinstance(value, str) else value
+    if kind.is_time():
+        return lambda value: time.fromisoformat(value) if isinstance(value, str) else value
+    if kind.is_string():
+        return str
+    return lambda value: value

@@ -1,0 +1,261 @@
+"""Frames in memory as Arrow: pandas, polars, Arrow itself, a dict of columns, whatever exports Arrow.
+
+>>> as_arrow({"age": [30, 31], "site": ["a", None]}).column_names
+['age', 'site']
+>>> as_arrow({"age": [30, "31"]})
+Traceback (most recent call last):
+epsilens.errors.InputError: the column 'age' of the table holds int and str: give it one kind of value
+
+Rules: an index of pandas that has a name becomes a column, because people are often the index; one without a name is
+left out. Categories become their values, periods and intervals text, durations a number of seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from ...errors import InputError, MissingExtra
+from .failures import sentence
+
+__all__ = ["FORMS", "as_arrow", "check_names", "is_stream", "need_arrow", "spool"]
+
+#: What may be given as a table.
+FORMS = (
+    "a CSV or Parquet path, an Arrow, pandas, polars or Spark frame, an Ibis table, "
+    "a bundled name such as 'epsilens:rand-hie' or an Ibis URL 'postgres://…/database#table'"
+)
+
+
+def need_arrow(purpose: str) -> Any:
+    """The pyarrow module, imported late."""
+    try:
+        import pyarrow
+    except ImportError as error:
+        raise MissingExtra("pyarrow", extra="data", purpose=purpose) from error
+    return pyarrow
+
+
+def is_stream(data: Any) -> bool:
+    """Whether its rows come in parts, and may be more than fit into memory: a reader, a dataset, a lazy frame."""
+    return _is(data, "pyarrow", ("RecordBatchReader", "Scanner")) or _is_dataset(data) or _is_lazy(data)
+
+
+def spool(data: Any, path: Path) -> None:
+    """Write a stream as Parquet, part by part."""
+    need_arrow("reading a frame")
+    import pyarrow.parquet as pq
+
+    with _refused(data):
+        parts = (as_arrow(part) for part in _parts(data))
+        first = next(parts)
+        with pq.ParquetWriter(path, first.schema, coerce_timestamps="us", allow_truncated_timestamps=True) as out:
+            out.write_table(first)
+            for part in parts:
+                out.write_table(part.cast(first.schema))
+
+
+def _parts(data: Any) -> Iterator[Any]:
+    """An empty part that has the columns, and then the rows."""
+    if _is_lazy(data):
+        yield data.collect_schema().to_frame()
+        yield from data.collect_batches() if hasattr(data, "collect_batches") else [data.collect()]
+    else:
+        schema = data.schema if hasattr(data, "schema") else data.projected_schema
+        yield schema.empty_table()
+        yield from data.to_batches() if hasattr(data, "to_batches") else data
+
+
+def as_arrow(data: Any) -> Any:
+    """The frame as an Arrow table of types that every engine knows."""
+    pa = need_arrow("reading a frame")
+    if _is(data, "pandas", ("DataFrame",)):
+        return _plain(_from_pandas(data, pa), pa)
+    if _is(data, "pandas", ("Series",)) or _is(data, "polars", ("Series",)):
+        raise InputError("table is one column: give a frame, as with .to_frame()", parameter="table")
+    if isinstance(data, dict):
+        return _plain(_from_columns({_name(k): v for k, v in data.items()}, len(data), pa), pa)
+    if isinstance(data, pa.RecordBatch):
+        return _plain(pa.Table.from_batches([data]), pa)
+    if type(data).__module__.startswith("pyspark.pandas"):
+        raise InputError("table is a pandas frame on Spark: pass frame.to_spark(index_col=…)", parameter="table")
+    if not isinstance(data, pa.Table) and not hasattr(data, "__arrow_c_stream__"):
+        raise InputError(f"table is a {type(data).__name__}: give {FORMS}", parameter="table")
+    if _is(data, "polars", ("DataFrame",)):
+        check_names(data.columns, "the frame")
+        return _plain(_from_columns({name: data[name] for name in data.columns}, data.width, pa), pa)
+    with _refused(data):
+        return _plain(data if isinstance(data, pa.Table) else pa.table(data), pa)
+
+
+class _refused:  # noqa: N801 - reads as what it does
+    """Whatever a library says of a frame it cannot convert, in one sentence without its values."""
+
+    def __init__(self, data: Any) -> None:
+        self.kind = type(data).__name__
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: Any, error: BaseException | None, _: Any) -> None:
+        if isinstance(error, Exception) and not isinstance(error, InputError):
+            raise InputError(
+                f"table is a {self.kind} that does not convert to Arrow ({sentence(error)}): "
+                "give columns of one kind of value each",
+                parameter="table",
+            ) from None
+
+
+def _is(data: Any, package: str, names: tuple[str, ...]) -> bool:
+    return any(k.__module__.split(".")[0] == package and k.__name__ in names for k in type(data).__mro__)
+
+
+def _is_dataset(data: Any) -> bool:
+    return _is(data, "pyarrow", ("Dataset",))
+
+
+def _is_lazy(data: Any) -> bool:
+    return _is(data, "polars", ("LazyFrame",))
+
+
+# -- names --------------------------------------------------------------------------------------------------------
+
+
+def check_names(names: Iterable[str], where: str) -> None:
+    """Refuse columns that engines could mistake for one another, and tables without columns."""
+    seen: dict[str, str] = {}
+    for name in names:
+        if not name:
+            raise InputError(f"{where} has a column without a name: give it one", parameter="table")
+        if name in seen.values():
+            raise InputError(f"{where} has two columns named {name!r}: rename one of them", parameter="table")
+        if name.casefold() in seen:
+            raise InputError(
+                f"{where} has the columns {seen[name.casefold()]!r} and {name!r}, which engines that ignore "
+                "case cannot tell apart: rename one of them",
+                parameter="table",
+            )
+        seen[name.casefold()] = name
+    if not seen:
+        raise InputError(f"{where} has no columns: give a table with at least one", parameter="table")
+
+
+def _name(name: Any) -> str:
+    return name if isinstance(name, str) else str(name)
+
+
+# -- values -------------------------------------------------------------------------------------------------------
+
+
+def _from_pandas(frame: Any, pa: Any) -> Any:
+    if frame.columns.nlevels > 1:
+        raise InputError(
+            "table is a frame whose columns have several levels: join them, as with "
+            "frame.columns = ['_'.join(map(str, c)) for c in frame.columns]",
+            parameter="table",
+        )
+    named = [i for i, name in enumerate(frame.index.names) if name is not None]
+    names = [*(_name(frame.index.names[i]) for i in named), *(_name(c) for c in frame.columns)]
+    check_names(names, "the frame")
+    levels = [frame.index.get_level_values(i).to_series(index=frame.index) for i in named]
+    columns = [*levels, *(frame.iloc[:, i] for i in range(frame.shape[1]))]
+    return _from_columns(dict(zip(names, columns, strict=True)), len(names), pa)
+
+
+def _from_columns(columns: dict[str, Any], many: int, pa: Any) -> Any:
+    check_names(columns, "the table")
+    if len(columns) < many:
+        raise InputError("table has two columns of one name: rename one of them", parameter="table")
+    made = {name: _column(name, values, pa) for name, values in columns.items()}
+    first = next(iter(made))
+    for name, values in made.items():
+        if len(values) != len(made[first]):
+            raise InputError(
+                f"the columns {first!r} and {name!r} of the table have {len(made[first]):,} and {len(values):,} rows: "
+                "give columns of one length",
+                parameter="table",
+            )
+    return pa.table(list(made.values()), names=list(made))
+
+
+def _column(name: str, values: Any, pa: Any) -> Any:
+    what = f"the column {name!r} of the table"
+    if isinstance(values, str | bytes | dict) or not isinstance(values, Iterable):
+        raise InputError(f"{what} is one {type(values).__name__}: give a list of its values", parameter="table")
+    try:
+        made = _converted(values, pa)
+    except Exception:
+        kinds = sorted({type(v).__name__ for v in values if v is not None})
+        if len(kinds) > 1:
+            held = f"{', '.join(kinds[:-1])} and {kinds[-1]}"
+            raise InputError(f"{what} holds {held}: give it one kind of value", parameter="table") from None
+        held = "whole numbers beyond 64 bits" if kinds == ["int"] else kinds[0] if kinds else "nothing"
+        raise InputError(
+            f"{what} holds {held}, which no engine stores: turn it into text or numbers, or leave it out",
+            parameter="table",
+        ) from None
+    return made if isinstance(made, pa.ChunkedArray) else pa.chunked_array([made])
+
+
+def _converted(values: Any, pa: Any) -> Any:
+    kind = str(getattr(values, "dtype", ""))
+    if _is(values, "pandas", ("Series", "Index")):
+        if kind.startswith("Sparse"):
+            values = values.sparse.to_dense()
+        if kind.startswith(("period", "interval")):
+            return pa.array(values.astype(object).map(str, na_action="ignore"), pa.string(), from_pandas=True)
+    if _is(values, "polars", ("Series",)):
+        if kind == "Object":  # polars would hand over the addresses of the objects
+            raise TypeError
+        return values.to_arrow()
+    made = pa.array(values, from_pandas=True)
+    _one_kind(values, made.type, pa)
+    return made
+
+
+def _one_kind(values: Any, kind: Any, pa: Any) -> None:
+    """Arrow would cut the time off moments that stand among days."""
+    if pa.types.is_date(kind) and any(isinstance(v, datetime) for v in values):
+        raise TypeError
+
+
+def _plain(arrow: Any, pa: Any) -> Any:
+    """The same values in types that every engine knows."""
+    check_names(arrow.column_names, "the table")
+    made = []
+    for name, column in zip(arrow.column_names, arrow.columns, strict=True):
+        try:
+            made.append(_plain_column(column, pa))
+        except Exception as error:
+            raise InputError(
+                f"the column {name!r} of the table is of type {column.type}, which does not convert "
+                f"({sentence(error)}): turn it into text or numbers, or leave it out",
+                parameter="table",
+            ) from None
+    return pa.table(made, names=arrow.column_names)
+
+
+def _plain_column(column: Any, pa: Any) -> Any:
+    import pyarrow.compute as pc
+
+    types = pa.types
+    if str(column.type) == "extension<arrow.uuid>":
+        return pa.chunked_array([[None if v is None else str(v) for v in column.to_pylist()]], pa.string())
+    if isinstance(column.type, pa.BaseExtensionType):
+        column = column.cast(column.type.storage_type)
+    if types.is_dictionary(column.type):
+        kind = column.type.value_type
+        column = pa.chunked_array([c.dictionary.take(c.indices) for c in column.chunks], kind)
+    if types.is_run_end_encoded(column.type):
+        column = pc.run_end_decode(column)
+    kind = column.type
+    if types.is_duration(kind):
+        parts = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}[kind.unit]
+        return pc.divide(column.cast(pa.int64()).cast(pa.float64(), safe=False), parts)
+    tests: tuple[tuple[Callable[[Any], bool], Any], ...] = (
+        (types.is_null, pa.string()), (types.is_large_string, pa.string()), (types.is_string_view, pa.string()),
+        (types.is_large_binary, pa.binary()), (types.is_binary_view, pa.binary()), (types.is_float16, pa.float32()),
+        (types.is_date64, pa.date32()),
+    )  # fmt: skip
+    return column.cast(next((wanted for test, wanted in tests if test(kind)), kind))

@@ -1,0 +1,322 @@
+"""Conditions that are picked: a column, a comparison and a value in each row, all of which hold or any of which holds.
+
+A plan holds a condition as text. The form shows it as rows wherever rows say exactly the same, and as text otherwise;
+what was picked becomes text again here, whatever quotes, blanks and line breaks a name or a value has.
+
+>>> picked = Condition((Term("ICD-10", Is.STARTS, "F3"), Term("age", Is.BETWEEN, "18", "30")))
+>>> text_of(picked)
+'"ICD-10" LIKE \\'F3%\\' AND age BETWEEN 18 AND 30'
+>>> condition_of(text_of(picked)) == picked
+True
+
+A value in double quotes is text whatever it looks like, written as JSON writes it: ``"5"``, ``"a\\nb"``, ``""``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from typing import Any
+
+from ..data.tables.conditions import parse, syntax
+from ..errors import InputError
+
+__all__ = ["COMPARISONS", "MOST_TERMS", "Condition", "Family", "Is", "Term", "condition_of", "family_of", "text_of"]
+
+MOST_TERMS = 12
+
+
+class Is(StrEnum):
+    """How a column is compared with a value; the words are those of the form."""
+
+    IS = "is"
+    NOT = "is not"
+    ONE = "is one of"
+    NONE = "is none of"
+    LEAST = "is at least"
+    MOST = "is at most"
+    MORE = "is more than"
+    LESS = "is less than"
+    BETWEEN = "is between"
+    EMPTY = "is empty"
+    FILLED = "is not empty"
+    CONTAINS = "contains"
+    STARTS = "starts with"
+
+    @property
+    def values(self) -> int:
+        """How many values it takes."""
+        return 0 if self in (Is.EMPTY, Is.FILLED) else 2 if self is Is.BETWEEN else 1
+
+
+COMPARISONS = tuple(Is)
+_SIGNS = {Is.IS: "=", Is.NOT: "<>", Is.LEAST: ">=", Is.MOST: "<=", Is.MORE: ">", Is.LESS: "<"}
+
+
+class Family(StrEnum):
+    """What values of a column are like; UNKNOWN where the table is not here."""
+
+    NUMBER = "number"
+    TEXT = "text"
+    TIME = "time"
+    BOOLEAN = "boolean"
+    UNKNOWN = ""
+
+
+def family_of(kind: str) -> Family:
+    """The family of a type, in Ibis's words.
+
+    >>> [family_of(kind).value for kind in ("int64", "decimal(9, 2)", "!string", "timestamp('UTC')", "array<int8>")]
+    ['number', 'number', 'text', 'time', '']
+    """
+    word = re.split(r"[(<]", kind.lstrip("!"))[0]
+    if re.fullmatch(r"u?int\d+|float\d+|decimal", word):
+        return Family.NUMBER
+    known = {"string": Family.TEXT, "boolean": Family.BOOLEAN, "date": Family.TIME, "timestamp": Family.TIME}
+    return known.get(word, Family.TIME if word == "time" else Family.UNKNOWN)
+
+
+@dataclass(frozen=True)
+class Term:
+    """One row of the picker, as it is entered."""
+
+    column: str
+    comparison: Is = Is.IS
+    value: str = ""
+    to: str = ""
+
+
+@dataclass(frozen=True)
+class Condition:
+    """The rows, all of which hold, or any of which holds."""
+
+    terms: tuple[Term, ...] = ()
+    any: bool = False
+
+
+Families = Mapping[str, Family]
+
+
+# -- to text ------------------------------------------------------------------------------------------------------
+
+
+def text_of(condition: Condition, families: Families | None = None) -> str:
+    """The condition as a plan writes it; nothing for no rows."""
+    return (" OR " if condition.any else " AND ").join(_term(term, families or {}) for term in condition.terms)
+
+
+def _term(term: Term, families: Families) -> str:
+    name, how = _name(term.column), term.comparison
+    family = families.get(term.column, Family.UNKNOWN)
+    if how is Is.EMPTY:
+        return f"{name} IS NULL"
+    if how is Is.FILLED:
+        return f"{name} IS NOT NULL"
+    if not term.value or (how is Is.BETWEEN and not term.to):
+        raise InputError(f"{term.column!r} {how} nothing yet: give a value to compare it with, or leave the row out")
+    if how in (Is.CONTAINS, Is.STARTS):
+        inside = _said(term.value)
+        if "%" in inside or "_" in inside:
+            raise InputError(f"{term.column!r} {how} a text with % or _, which stand for any text: leave them out")
+        return f"{name} LIKE {_quoted(f'{inside}%' if how is Is.STARTS else f'%{inside}%')}"
+    if how in (Is.ONE, Is.NONE):
+        listed = ", ".join(_literal(part, family, term.column) for part in _parts(term.value))
+        return f"{name} {'IN' if how is Is.ONE else 'NOT IN'} ({listed})"
+    value = _literal(term.value, family, term.column)
+    if how is Is.BETWEEN:
+        return f"{name} BETWEEN {value} AND {_literal(term.to, family, term.column)}"
+    return f"{name} {_SIGNS[how]} {value}"
+
+
+@lru_cache(1024)
+def _name(column: str) -> str:
+    """A column's name, in quotes where it is not a word or the word means something else."""
+    if re.fullmatch(r"[^\W\d]\w*", column, re.ASCII):
+        try:
+            tree = parse(f"{column} = 1", "where")
+        except InputError:
+            tree = None
+        exp = syntax()
+        if tree == exp.EQ(this=exp.column(column), expression=exp.Literal.number(1)):
+            return column
+    return '"' + column.replace('"', '""') + '"'
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+_NUMBER = re.compile(r"-?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
+_TRUTH = {"true": "TRUE", "yes": "TRUE", "false": "FALSE", "no": "FALSE"}
+
+
+def _json(value: str) -> str | None:
+    """What a value in double quotes says."""
+    if len(value) < 2 or not (value[0] == value[-1] == '"'):
+        return None
+    try:
+        said = json.loads(value, strict=False)
+    except ValueError:
+        return None
+    return said if isinstance(said, str) else None
+
+
+def _said(value: str) -> str:
+    text = _json(value)
+    return value if text is None else text
+
+
+def _literal(value: str, family: Family, column: str) -> str:
+    text = _json(value)
+    if text is not None:
+        return _quoted(text)
+    if family is Family.BOOLEAN:
+        if value.lower() not in _TRUTH:
+            raise InputError(f"{column!r} is compared with {value[:40]!r}: give true or false")
+        return _TRUTH[value.lower()]
+    if family is Family.NUMBER:
+        if not _NUMBER.fullmatch(value):
+            raise InputError(f"{column!r} is compared with {value[:40]!r}: give a number, such as 1000 or 0.5")
+        return value
+    if family is Family.UNKNOWN and _NUMBER.fullmatch(value):
+        return value
+    if family is Family.UNKNOWN and value in ("true", "false"):
+        return _TRUTH[value]
+    return _quoted(value)
+
+
+def _parts(value: str) -> list[str]:
+    """The values between commas; a comma inside double quotes belongs to its value.
+
+    >>> _parts('a, "b, c" ,5,')
+    ['a', '"b, c"', '5']
+    """
+    found = re.findall(r'\s*("(?:[^"\\]|\\.)*"(?=\s*(?:,|$))|[^,]*)\s*(?:,|$)', value, re.DOTALL)
+    return [part.strip() for part in found if part.strip()]
+
+
+# -- from text ----------------------------------------------------------------------------------------------------
+
+
+class _Unsaid(Exception):  # noqa: N818 - reads as what it is
+    """What rows cannot say."""
+
+
+def condition_of(text: str, families: Families | None = None) -> Condition | None:
+    """The rows that say exactly this condition; None where none do.
+
+    >>> condition_of("age > 30 or ill")
+    >>> condition_of("(site = 'a') OR site in ('b', 'c')").any
+    True
+    """
+    if not text.strip():
+        return Condition()
+    known = families or {}
+    try:
+        tree = parse(text, "where")
+        joined = type(_bare(tree))
+        exp = syntax()
+        leaves = _leaves(tree, joined if joined in (exp.And, exp.Or) else None)
+        terms = tuple(_row(leaf, known) for leaf in leaves)
+    except (InputError, _Unsaid, RecursionError):
+        return None
+    return Condition(terms, joined is exp.Or) if len(terms) <= MOST_TERMS else None
+
+
+def _bare(node: Any) -> Any:
+    while type(node) is syntax().Paren:
+        node = node.this
+    return node
+
+
+def _leaves(tree: Any, joined: Any) -> list[Any]:
+    leaves, waiting = [], [tree]
+    while waiting:
+        node = _bare(waiting.pop())
+        if type(node) is joined:
+            waiting += [node.expression, node.this]
+        else:
+            leaves.append(node)
+    return leaves
+
+
+def _row(leaf: Any, families: Families) -> Term:
+    """The row of one comparison: the one that becomes the same tree again."""
+    term = _read(leaf, families)
+    try:
+        again = parse(_term(term, families), "where")
+    except InputError:
+        raise _Unsaid from None
+    if _plain(again) != _plain(leaf):
+        raise _Unsaid
+    return term
+
+
+def _plain(tree: Any) -> Any:
+    """A tree whose names are written one way: quotes around a name do not change which column it is."""
+    exp = syntax()
+    made = tree.copy()
+    for name in made.find_all(exp.Identifier):
+        name.set("quoted", True)
+    return made
+
+
+def _read(leaf: Any, families: Families) -> Term:
+    exp = syntax()
+    kind, negated = type(leaf), False
+    if kind is exp.Not:
+        leaf, negated = _bare(leaf.this), True
+        kind = type(leaf)
+    if type(leaf.this) is not exp.Column or leaf.this.args.get("table"):
+        raise _Unsaid
+    column = str(leaf.this.name)
+    family = families.get(column, Family.UNKNOWN)
+    if kind is exp.Is and type(leaf.expression) is exp.Null:
+        return Term(column, Is.FILLED if negated else Is.EMPTY)
+    if kind is exp.In and leaf.expressions:
+        parts = [_shown(item, family, listed=True) for item in leaf.expressions]
+        return Term(column, Is.NONE if negated else Is.ONE, ", ".join(parts))
+    if negated:
+        raise _Unsaid
+    if kind is exp.Between:
+        return Term(column, Is.BETWEEN, _shown(leaf.args["low"], family), _shown(leaf.args["high"], family))
+    if kind is exp.Like and type(leaf.expression) is exp.Literal:
+        pattern = str(leaf.expression.this)
+        inside = pattern[1:] if pattern.startswith("%") and len(pattern) > 1 else pattern
+        how = Is.STARTS if inside == pattern else Is.CONTAINS
+        return Term(column, how, _safe(inside.removesuffix("%")))
+    signs = {exp.EQ: Is.IS, exp.NEQ: Is.NOT, exp.GTE: Is.LEAST, exp.LTE: Is.MOST, exp.GT: Is.MORE, exp.LT: Is.LESS}
+    if kind not in signs:
+        raise _Unsaid
+    return Term(column, signs[kind], _shown(leaf.expression, family))
+
+
+def _shown(node: Any, family: Family, *, listed: bool = False) -> str:
+    """A value as it is entered."""
+    exp = syntax()
+    if type(node) is exp.Neg and type(node.this) is exp.Literal and not node.this.is_string:
+        return f"-{node.this.this}"
+    if type(node) is exp.Boolean:
+        return "true" if node.this else "false"
+    if type(node) is not exp.Literal:
+        raise _Unsaid
+    if not node.is_string:
+        return str(node.this)
+    text = _safe(str(node.this), listed=listed)
+    try:
+        plain = _literal(text, family, "") == _quoted(str(node.this))
+    except InputError:
+        plain = False
+    return text if plain else json.dumps(str(node.this), ensure_ascii=False)
+
+
+def _safe(text: str, *, listed: bool = False) -> str:
+    """Text as a field keeps it: in quotes where blanks at its ends, line breaks or quotes would be lost or misread."""
+    kept = text == text.strip() and text and text.isprintable() and _json(text) is None
+    if kept and not (listed and ("," in text or text.startswith('"'))):
+        return text
+    return json.dumps(text, ensure_ascii=False)

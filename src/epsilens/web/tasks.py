@@ -1,0 +1,169 @@
+"""What a worker does: understand a table, assess a release on it, share ε differently.
+
+A request and its answer are plain JSON. ``table`` is the path of an upload, ``name`` what its owner calls it.
+"""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..data.tables.source import Bundled, bundled, names, source_of
+from ..errors import InputError
+from .shares import carried, shown
+
+if TYPE_CHECKING:
+    from ..data.tables.open import OpenTable
+    from ..data.understanding.understood import Understanding
+
+__all__ = ["TASKS", "Work"]
+
+_Tell = Callable[[int, int, str], None]
+#: Values offered for a condition: those of columns with few of them, and none as long as a sentence.
+_MOST_VALUES, _LONGEST_VALUE = 30, 80
+
+
+@dataclass(frozen=True)
+class Work:
+    """A request, who hears how far it is, and what is to be done before a table is read."""
+
+    request: Mapping[str, Any]
+    tell: _Tell | None = None
+    reading: Callable[[], None] = lambda: None
+
+    def table(self) -> str | None:
+        """The path of the upload, if there is one, about to be read; it must not unpack into more than is allowed."""
+        self.reading()
+        path: str | None = self.request.get("table")
+        if path is not None and path.lower().endswith(".gz"):
+            _check_unpacked(Path(path), self.request["unpacked"])
+        return path
+
+
+def _check_unpacked(path: Path, most: int) -> None:
+    size = 0
+    try:
+        with gzip.open(path) as file:
+            while block := file.read(1 << 20):
+                size += len(block)
+                if size > most:
+                    raise InputError(
+                        f"the file unpacks to more than {most / 1e9:g} GB: use the command line", parameter="table"
+                    )
+    except (OSError, EOFError, zlib.error):
+        raise InputError(
+            "the file is not a whole gzip file: give a CSV, a gzipped CSV or Parquet", parameter="table"
+        ) from None
+
+
+def _understand(work: Work) -> dict[str, Any]:
+    """A first plan for an upload, what was understood, and the columns with the values one may pick."""
+    from ..data.tables.engines import Engine
+    from ..data.tables.forms import as_read
+    from ..data.tables.open import open_table
+    from ..plan.start import init
+
+    with open_table(work.table()) as opened:
+        lent = replace(opened, engine=Engine(opened.engine.connection))  # to be closed without closing the table
+        start = init(lent, name=work.request["name"], progress=work.tell)
+        return {
+            "yaml": start.yaml,
+            "sentence": start.sentence,
+            "warnings": list(start.warnings),
+            "nobody": start.understanding.nobody,
+            "columns": _columns(opened, as_read(opened.table, start.release.data.forms), start.understanding),
+        }
+
+
+def _columns(opened: OpenTable, read: Any, found: Understanding) -> list[dict[str, Any]]:
+    """The columns as they are stored; their values as ``read``, the table as the plan reads it, has them.
+
+    Columns that were not looked at, because there are too many, have neither a role nor values.
+    """
+    known = {c.name: c for c in found.columns}
+    made = []
+    for name, kind in opened.table.schema().items():
+        role, distinct = (known[name].role.value, known[name].distinct) if name in known else ("", -1)
+        column: dict[str, Any] = {"name": name, "kind": str(kind), "role": role, "distinct": distinct}
+        if (kind.is_string() or kind.is_integer() or kind.is_boolean()) and 0 <= distinct <= _MOST_VALUES:
+            values = _values(opened, read, name)
+            if values:
+                column |= {"values": values, "distinct": len(values)}
+        made.append(column)
+    return made
+
+
+def _values(opened: OpenTable, read: Any, name: str) -> list[str]:
+    """The values of a column of few, in order; none of one that has many, or long ones."""
+    column = read.select(value=read[name]).filter(lambda t: t.value.notnull())
+    found = opened.engine.fetch(column.distinct().limit(_MOST_VALUES + 1)).column("value").to_pylist()
+    fits = 1 < len(found) <= _MOST_VALUES and all(len(str(v)) <= _LONGEST_VALUE for v in found)
+    return [str(v) for v in sorted(found)] if fits else []
+
+
+def _permit(table: str, upload: str | None) -> None:
+    """Refuse other tables than the bundled ones and the upload: a form must not open files of the server.
+
+    An upload beside the name of a bundled table is refused too: one of them would be ignored in silence.
+    """
+    shown = table if len(table) <= 60 else f"{table[:57]}..."
+    if upload is not None and table not in ("upload", upload):
+        raise InputError(
+            f"data.table is {shown!r} and a file is uploaded: write 'table: upload' for the file, or take it away",
+            parameter="data.table",
+        )
+    if upload is None and isinstance(source_of(table), Bundled):
+        bundled(table)
+    elif upload is None:
+        raise InputError(
+            f"data.table is {shown!r}: the page opens only {', '.join(names())}, or 'upload' with an uploaded file; "
+            "for others use the command line",
+            parameter="data.table",
+        )
+
+
+def _assess(work: Work) -> dict[str, Any]:
+    """The report of a release, whole and in pieces, and what the sliders need."""
+    from ..assessment.assessment import assess
+    from ..plan.file import read_release
+    from ..show.assessment.report import present
+    from ..show.assessment.split import HEADING
+    from ..show.document import Forms
+    from ..show.render import html
+
+    request = work.request
+    # The line break says that this is YAML: without one the library would take it for the name of a file.
+    plan = read_release(request["yaml"] + "\n")
+    _permit(plan.data.table, request.get("name"))
+    if request.get("table"):  # the report says which file it is about, wherever it goes
+        plan = plan.model_copy(update={"data": plan.data.model_copy(update={"table": request["name"]})})
+    made = assess(plan, table=work.table(), progress=work.tell)
+    if request.get("table"):
+        told = f"{request['name']}, keyed hash {request['digest']} (of the server that assessed it)"
+        made = replace(made, reproduce={**made.reproduce, "data": told})
+    document = present(made)
+    parts = html.sections(document)
+    packed = carried(made)
+    # The sliders stand after the section they are about.
+    headings = [section.heading for section in document.sections if Forms.PAGE in section.forms]
+    at = len(parts) - len(headings) + headings.index(HEADING) + 1 if HEADING in headings else len(parts)
+    return {
+        "data": made.to_dict(),
+        "fragment": "\n".join(parts[:at]),
+        "rest": "\n".join(parts[at:]),
+        "html": html.page(document, parts),
+        "basis": packed,
+        "panel": shown({"yaml": request["yaml"], "basis": packed}) if packed else None,
+        "file": {"name": request["name"], "digest": request["digest"]} if request.get("table") else None,
+    }
+
+
+TASKS: dict[str, Callable[[Work], dict[str, Any]]] = {
+    "understand": _understand,
+    "assess": _assess,
+    "shares": lambda work: shown(work.request),
+}

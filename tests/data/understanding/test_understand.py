@@ -1,0 +1,206 @@
+"""Whole tables understood: roles, forms, what is known and what is secret; nothing raises, and no cell is kept."""
+
+from __future__ import annotations
+
+import datetime
+import random
+from typing import Any
+
+import ibis
+import pandas as pd
+import pyarrow as pa
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from epsilens.data.tables.forms import As, Form, Order
+from epsilens.data.tables.open import open_table
+from epsilens.data.understanding.labels import ANSWERS, NOTHING
+from epsilens.data.understanding.understand import understand
+from epsilens.data.understanding.understood import Role, Understanding
+
+DICE = random.Random(11)
+ROWS = 600
+
+
+def seen(columns: Any) -> Understanding:
+    with open_table(columns) as opened:
+        return understand(opened)
+
+
+def any_of(*values: Any) -> list[Any]:
+    return [DICE.choice(values) for _ in range(ROWS)]
+
+
+def hospital() -> dict[str, Any]:
+    days = [datetime.date(1940, 1, 1) + datetime.timedelta(days=DICE.randrange(25_000)) for _ in range(ROWS)]
+    return {
+        "Unnamed: 0": list(range(ROWS)),
+        "Patient ID": [f"P{DICE.randrange(200):04d}" for _ in range(ROWS)],
+        "Date of birth": [day.strftime("%d.%m.%Y") for day in days],
+        "Sex": any_of("M", "F", "m", "f "),
+        "Postcode": [f"{DICE.randrange(1000, 99_999):05d}" for _ in range(ROWS)],
+        "Ward": any_of("Cardiology", "cardiology", "Eye", "N/A"),
+        "ICD-10": any_of(*[f"F{n}.{m}" for n in range(10, 40) for m in range(5)]),
+        "Admission": pd.to_datetime(days),
+        "Length of stay": [DICE.randrange(40) for _ in range(ROWS)],
+        "Charge": [f"{DICE.random() * 9000:,.2f}" if DICE.random() < 0.8 else "N/A" for _ in range(ROWS)],
+        "BMI": any_of(*[f"{n},{m}" for n in range(18, 40) for m in range(10)], "k.A.", "unknown"),
+        "Notes": [" ".join(DICE.choices(["pain", "fever", "seen", "again", "today"], k=9)) for _ in range(ROWS)],
+        "Smoker": any_of("yes", "no", "unknown"),
+        "Deceased": any_of(0, 1),
+        "year": any_of(2020, 2021, 2022),
+        "triage": any_of(1, 2, 3, 4, 5),
+        "country": any_of("NA", "DE", "FR"),
+        "Consultant": any_of("Dr Wu", "Dr Smith", "Dr Jones"),
+        "nothing": [None] * ROWS,
+        "constant": ["x"] * ROWS,
+    }
+
+
+def test_a_hospital() -> None:
+    table = hospital()
+    found = seen(table)
+    assert found.person is not None
+    assert found.person.name == "Patient ID"
+    assert not found.nobody
+    roles = {c.name: c.role for c in found.columns}
+    assert roles == {
+        "Unnamed: 0": Role.IDENTIFIER, "Patient ID": Role.IDENTIFIER, "Date of birth": Role.DATE, "Sex": Role.CATEGORY,
+        "Postcode": Role.CODE, "Ward": Role.CATEGORY, "ICD-10": Role.CODE, "Admission": Role.DATE,
+        "Length of stay": Role.NUMBER, "Charge": Role.NUMBER, "BMI": Role.NUMBER, "Notes": Role.FREE,
+        "Smoker": Role.CATEGORY, "Deceased": Role.CATEGORY, "year": Role.CATEGORY, "triage": Role.CATEGORY,
+        "country": Role.CATEGORY, "Consultant": Role.IDENTIFIER, "nothing": Role.EMPTY, "constant": Role.EMPTY,
+    }  # fmt: skip
+    forms = {c.name: c.form for c in found.columns if c.form is not None}
+    assert forms == {
+        "Date of birth": Form(As.DATE, order=Order.DAY_FIRST),
+        "Sex": Form(As.CATEGORY),
+        "Ward": Form(As.CATEGORY, empty=("N/A",)),
+        "Charge": Form(As.NUMBER, empty=("N/A",)),
+        "BMI": Form(As.NUMBER, decimal=",", empty=("k.A.", "unknown")),
+    }
+    assert {c.name for c in found.columns if c.known} >= {"Date of birth", "Sex", "Postcode", "country", "Ward"}
+    assert {c.name for c in found.columns if c.secret} == {"ICD-10", "Smoker", "Deceased"}
+    assert {c.name: c.bounds for c in found.columns if c.bounds} == {
+        "Length of stay": (0, 365),
+        "Charge": (0, 10_000),
+        "BMI": (0, 80),
+    }
+    assert {c.name for c in found.columns if c.choose} == {"Length of stay", "Charge"}
+    assert {c.name: c.spellings for c in found.columns if c.spellings} == {"Sex": 2, "Ward": 1}
+    assert found.column("Sex").distinct == 2
+    assert all(c.unread == 0 for c in found.columns)
+    assert found.column("Ward").empty == table["Ward"].count("N/A")
+
+
+def test_values_that_a_form_leaves_out_are_counted() -> None:
+    dates = ["13/02/2024"] * 90 + ["02/13/2024"] * 5 + ["soon"] * 5
+    found = seen({"visit date": dates, "cost": ["8,841.70"] * 95 + ["8.841,70"] * 2 + ["much"] * 3})
+    assert found.column("visit date").unread == 10
+    assert found.column("cost").unread == 5
+
+
+def test_dates_that_can_be_read_in_two_ways() -> None:
+    found = seen({"visited on": ["01/02/2024", "03/04/2024"], "dob": ["1/2/99", "13/2/99"]})
+    assert found.column("visited on").unsure
+    assert not found.column("dob").unsure
+
+
+def test_codes_are_not_numbers() -> None:
+    found = seen(
+        {
+            "zip": [f"{n:05d}" for n in range(500, 600)],
+            "PLZ": list(range(10_000, 10_100)),
+            "phone": [f"0{n}" for n in range(100)],
+            "status": [1, 2, 3, 4] * 25,
+            "birth year": list(range(1900, 2000)),
+            "icd9": [250 + n % 30 for n in range(100)],
+        }
+    )
+    assert {c.name: c.role for c in found.columns} == {
+        "zip": Role.CODE,
+        "PLZ": Role.CODE,
+        "phone": Role.IDENTIFIER,
+        "status": Role.CATEGORY,
+        "birth year": Role.CATEGORY,
+        "icd9": Role.CODE,
+    }
+    assert all(c.form is None for c in found.columns)
+    assert found.column("birth year").bounds is None
+
+
+def test_odd_tables() -> None:
+    assert seen({"a": pa.array([], "string"), "b": pa.array([], "int64")}).rows == 0
+    one = seen({"Patient ID": ["p1"], "12": [3], "日付": ["2020-01-01"], "  ": [1.5]})
+    assert one.single is not None
+    assert one.column("日付").role is Role.DATE
+    nested = seen(
+        {
+            "list": pa.array([[1], [2]]),
+            "record": pa.array([{"a": 1}, {"a": 2}]),
+            "bytes": pa.array([b"1", b"2"]),
+            "time": pa.array([datetime.time(1), datetime.time(2)]),
+            "flag": pa.array([True, False]),
+            "amount": pa.array([1, 2], pa.decimal128(9, 2)),
+        }
+    )
+    assert [c.role for c in nested.columns[:3]] == [Role.OTHER] * 3
+    assert nested.column("flag").role is Role.CATEGORY
+    assert nested.nobody
+
+
+def test_many_columns() -> None:
+    columns: dict[str, Any] = {f"q{i}": [1, 2, 3] for i in range(400)}
+    columns |= {f"word {i}": ["a", "B ", "b"] for i in range(70)}
+    found = seen(columns)
+    assert len(found.columns) == 470
+    assert found.column("word 69").spellings == 1
+
+
+def test_the_same_on_sqlite() -> None:
+    frame = pd.DataFrame(hospital()).drop(columns=["Admission", "nothing"])
+    connection = ibis.sqlite.connect()
+    frame.to_sql("t", connection.con, index=False)
+    here, there = seen(frame), seen(connection.table("t"))
+    assert (here.person, here.single, here.others, here.unit) == (there.person, there.single, there.others, there.unit)
+    for mine, other in zip(here.columns, there.columns, strict=True):
+        assert (mine.name, mine.role, mine.form, mine.known, mine.secret, mine.bounds, mine.spellings, mine.empty) == (
+            other.name, other.role, other.form, other.known, other.secret, other.bounds, other.spellings, other.empty,
+        )  # fmt: skip
+
+
+def test_what_is_being_done_is_told() -> None:
+    told: list[str] = []
+    with open_table({"a": ["x"]}) as opened:
+        understand(opened, told.append)
+    assert len(told) == 3
+
+
+CELLS = st.one_of(
+    st.none(),
+    st.text(max_size=12),
+    st.sampled_from([*NOTHING, *ANSWERS, "01234", "8,841.70", "1.234,5", "01/02/2024", "2020-01-31", "F32.1"]),
+)
+COLUMN = st.one_of(
+    st.lists(CELLS, min_size=3, max_size=3),
+    st.lists(st.one_of(st.none(), st.integers(-(2**63), 2**63 - 1)), min_size=3, max_size=3),
+    st.lists(st.one_of(st.none(), st.floats()), min_size=3, max_size=3),
+    st.lists(st.dates(datetime.date(1900, 1, 1)), min_size=3, max_size=3),
+)
+NAMES = st.sampled_from(["id", "Patient ID", "age", "Notes", "dob", "cost", "hhid", "Unnamed: 0"])
+SECRET = "qq7-Zebra"
+
+
+@settings(max_examples=15)
+@given(st.dictionaries(NAMES | st.text(min_size=1, max_size=8), COLUMN, min_size=1, max_size=3))
+def test_any_small_table_is_understood_and_no_cell_is_kept(columns: dict[str, list[Any]]) -> None:
+    folded: set[str] = set()
+    kept: dict[str, list[Any]] = {}
+    for name, cells in columns.items():
+        if name.casefold() not in folded and "\x00" not in name:
+            folded.add(name.casefold())
+            kept[name] = [c.replace("\x00", "") if isinstance(c, str) else c for c in cells]
+    kept["mark"] = [SECRET, f" {SECRET} ", SECRET.upper()]
+    found = seen(kept)
+    assert [c.name for c in found.columns] == list(kept)
+    assert SECRET.lower() not in repr(found).lower()

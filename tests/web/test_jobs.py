@@ -1,0 +1,336 @@
+"""Jobs: who may run, who waits, what is ended, and what is kept of an answer."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("duckdb", reason="assessing needs epsilens[data]")
+
+from epsilens.web.jobs import Job, Jobs, State
+from epsilens.web.planform import EXAMPLES
+from epsilens.web.refused import Refused
+from epsilens.web.security import Limits
+from epsilens.web.tasks import Work
+from epsilens.web.uploads import Upload
+from epsilens.web.worker import answer
+from epsilens.web.workers import Workers
+
+PLAN = """title: People by sex
+data: {table: upload, quasi_identifiers: [age, sex]}
+queries:
+- count: true
+  by: sex
+mechanism: {noise: laplace, epsilon: 1.0}
+limits: {success: 0.6}
+"""
+
+
+class Pretended:
+    """A worker that answers when it is let go, or is killed."""
+
+    def __init__(self) -> None:
+        self.request: dict[str, Any] = {}
+        self.told: Any = None
+        self.asked, self._go = threading.Event(), threading.Event()
+        self.killed = False
+        self.size = 10
+
+    def ask(self, request: dict[str, Any], told: Any) -> dict[str, Any]:
+        self.request, self.told = request, told
+        self.asked.set()
+        assert self._go.wait(10)
+        return {"error": "killed", "status": 413} if self.killed else {"made": request.get("yaml", "")}
+
+    def answer(self) -> None:
+        self._go.set()
+
+    def kill(self) -> None:
+        self.killed = True
+        self._go.set()
+
+    close = kill
+
+
+class Crew:
+    """Workers that do nothing by themselves."""
+
+    def __init__(self) -> None:
+        self.made: list[Pretended] = []
+
+    def take(self) -> Pretended:
+        self.made.append(Pretended())
+        return self.made[-1]
+
+    def give_back(self, worker: Pretended) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+def _jobs(**limits: Any) -> tuple[Jobs, Crew]:
+    crew = Crew()
+    made: Any = Jobs(Limits(**limits), crew)  # type: ignore[arg-type]
+    return made, crew
+
+
+def _until(condition: Any) -> None:
+    for _ in range(1000):
+        if condition():
+            return
+        time.sleep(0.005)
+    raise AssertionError("it never came about")
+
+
+def _worker(crew: Crew, text: str) -> Pretended:
+    _until(lambda: any(w.asked.is_set() and w.request.get("yaml") == text for w in crew.made))
+    return next(w for w in crew.made if w.request.get("yaml") == text)
+
+
+def _wait(job: Job) -> State:
+    _until(lambda: job.state.over)
+    return job.state
+
+
+def test_few_run_and_the_others_follow_in_turn() -> None:
+    jobs, crew = _jobs(assessments=1)
+    first, second, third = (jobs.start("assess", owner=name, yaml=name) for name in "abc")
+    _worker(crew, "a")
+    assert [j.state for j in (first, second, third)] == [State.RUNNING, State.WAITING, State.WAITING]
+    assert [j.ahead() for j in (first, second, third)] == [0, 0, 1]
+    second.end()
+    assert second.state is State.ENDED
+    _worker(crew, "a").answer()
+    assert _wait(first) is State.DONE
+    assert first.result() == {"made": "a"}
+    _worker(crew, "c").answer()
+    assert _wait(third) is State.DONE
+    assert [w.request["yaml"] for w in crew.made] == ["a", "c"]
+
+
+def test_looking_at_a_table_does_not_wait_for_assessments() -> None:
+    jobs, crew = _jobs(assessments=2, looking=1)
+    running = [jobs.start("assess", owner=name, yaml=name) for name in "ab"]
+    looking = jobs.start("understand", owner="c", yaml="look")
+    _worker(crew, "look").answer()
+    assert _wait(looking) is State.DONE
+    assert all(job.state is State.RUNNING for job in running)
+    jobs.close()
+
+
+def test_a_visitor_s_new_job_ends_the_old_one_and_frees_its_place() -> None:
+    jobs, crew = _jobs(assessments=1)
+    old = jobs.start("assess", owner="me", yaml="old")
+    worker = _worker(crew, "old")
+    new = jobs.start("assess", owner="me", yaml="new")
+    assert old.state is State.ENDED
+    assert worker.killed
+    assert new.state is State.RUNNING
+    _worker(crew, "new").answer()
+    assert _wait(new) is State.DONE
+    assert old.answer is None
+    with pytest.raises(Refused, match="ended before it was done"):
+        old.result()
+
+
+def test_the_same_again_is_the_one_that_runs() -> None:
+    """Four clicks are one assessment."""
+    jobs, crew = _jobs()
+    clicks = {jobs.start("assess", owner="me", yaml="x").id for _ in range(4)}
+    assert len(clicks) == 1
+    assert jobs.start("assess", owner="you", yaml="x").id not in clicks
+    _worker(crew, "x")
+    jobs.close()
+
+
+def test_progress_is_told() -> None:
+    jobs, crew = _jobs()
+    job = jobs.start("assess", owner="me", yaml="x")
+    worker = _worker(crew, "x")
+    worker.told(2, 5, "scanning")
+    assert (job.progress.done, job.progress.total, job.progress.what) == (2, 5, "scanning")
+    worker.answer()
+    _wait(job)
+
+
+def test_what_nobody_asks_about_is_ended() -> None:
+    jobs, crew = _jobs(abandoned_seconds=0.2)
+    left, kept = (jobs.start("assess", owner=name, yaml=name) for name in "ab")
+    _worker(crew, "a")
+    _worker(crew, "b")
+    for _ in range(6):
+        time.sleep(0.05)
+        assert jobs.get(kept.id, "b") is kept
+        jobs.expire()
+    assert left.state is State.ENDED
+    assert _worker(crew, "a").killed
+    assert not kept.state.over
+    jobs.close()
+    assert kept.state is State.ENDED
+
+
+def test_a_job_is_shown_to_its_visitor_alone() -> None:
+    jobs, _ = _jobs()
+    job, nobody_s = jobs.start("assess", owner="me", yaml="x"), jobs.start("assess", yaml="y")
+    assert jobs.get(job.id, "me") is job
+    assert jobs.get(job.id, "you") is None
+    assert jobs.get(nobody_s.id, None) is None
+    jobs.close()
+
+
+def test_a_long_line_is_refused_and_nothing_starts_after_the_end() -> None:
+    jobs, _ = _jobs(assessments=1, waiting=2)
+    for name in "abc":
+        jobs.start("assess", owner=name, yaml=name)
+    with pytest.raises(Refused, match="2 others wait already: try again") as refused:
+        jobs.start("assess", owner="d", yaml="d")
+    assert refused.value.status == 503
+    jobs.close()
+    with pytest.raises(Refused):
+        jobs.start("assess", owner="d", yaml="d")
+
+
+def test_answers_are_kept_by_number_and_by_size(tmp_path: Path) -> None:
+    upload = Upload("t", "me", "a.csv", tmp_path / "a.csv")
+    jobs, crew = _jobs(answers=3, answer_bytes=25)
+    made = []
+    for i in range(4):
+        made.append(jobs.start("assess", upload, owner="me", yaml=str(i)))
+        _worker(crew, str(i)).answer()
+        _wait(made[-1])
+    jobs.expire()
+    assert [jobs.get(job.id, "me") is not None for job in made] == [False, False, True, True]  # 10 bytes each
+    jobs.forget(upload)
+    assert all(jobs.get(job.id, "me") is None for job in made)
+
+
+def test_a_bundled_table_is_assessed_once() -> None:
+    jobs, crew = _jobs()
+    first = jobs.start("assess", owner="me", yaml="x")
+    _worker(crew, "x").answer()
+    _wait(first)
+    again = jobs.start("assess", owner="you", yaml="x")
+    assert again.state is State.DONE
+    assert again.result() == first.result()
+    assert len(crew.made) == 1
+
+
+def test_what_was_understood_stays_with_the_file(tmp_path: Path) -> None:
+    upload = Upload("t", "me", "a.csv", tmp_path / "a.csv", digest="d")
+    jobs, crew = _jobs()
+    job = jobs.start("understand", upload, owner="me", yaml="u")
+    worker = _worker(crew, "u")
+    assert worker.request["table"] == str(tmp_path / "a.csv")
+    assert (worker.request["name"], worker.request["digest"]) == ("a.csv", "d")
+    worker.answer()
+    _wait(job)
+    assert upload.understood == {"made": "u"}
+
+
+def test_waiting_with_a_limit() -> None:
+    jobs, crew = _jobs()
+
+    async def both() -> None:
+        job = jobs.start("assess", owner="me", yaml="x")
+        assert not await job.finished(0.05)
+        threading.Timer(0.05, lambda: _worker(crew, "x").answer()).start()
+        assert await job.finished(10)
+        assert job.state is State.DONE
+
+    asyncio.run(both())
+
+
+# -- real processes -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("limits", "status", "said"),
+    [
+        ({"assess_seconds": 0.05}, 503, "took longer than 0.05 seconds"),
+        ({"assess_memory": 30_000_000}, 413, "memory"),
+    ],
+)
+def test_an_assessment_that_needs_too_much_is_stopped(limits: dict[str, Any], status: int, said: str) -> None:
+    within = Limits(**limits)
+    jobs = Jobs(within, Workers(within))
+    try:
+        job = jobs.start("assess", yaml=EXAMPLES["epsilens:adult"])
+        assert _wait(job) is State.FAILED
+        assert job.answer is not None
+        assert job.answer["status"] == status
+        assert said in job.answer["error"]
+    finally:
+        jobs.close()
+
+
+def test_a_table_is_understood_assessed_and_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    (tmp_path / "tmp").mkdir()
+    path = tmp_path / "upload.csv"
+    path.write_text("age,sex,note\n" + "".join(f"{20 + i % 40},{'fm'[i % 2]},{i * 7919}x\n" for i in range(300)))
+    upload = Upload("t", "me", "my people.csv", path, digest="0123")
+    jobs = Jobs(Limits(), Workers(Limits()))
+    try:
+        looked = jobs.start("understand", upload, owner="me")
+        looked.wait()
+        found = looked.result()
+        columns = {c["name"]: c for c in found["columns"]}
+        assert columns["sex"]["values"] == ["f", "m"]
+        assert "values" not in columns["note"]
+        assert {"yaml", "sentence", "warnings"} <= set(found)
+        job = jobs.start("assess", upload, owner="me", yaml=PLAN)
+        job.wait()
+        assert job.result()["file"] == {"name": "my people.csv", "digest": "0123"}
+        assert job.progress.done == job.progress.total > 0
+        both = jobs.start("assess", upload, owner="me", yaml=PLAN.replace("table: upload", "table: 'epsilens:adult'"))
+        both.wait()
+        with pytest.raises(Refused, match=r"'epsilens:adult' and a file is uploaded: write 'table: upload'"):
+            both.result()
+    finally:
+        jobs.close()
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+@pytest.mark.parametrize("data", [b"", b"\x00\x01\x02" * 50, b"\x1f\x8b broken", b"PK\x03\x04zip"])
+@pytest.mark.parametrize("name", ["p.csv", "p.csv.gz", "p.parquet"])
+def test_files_that_are_not_tables(tmp_path: Path, name: str, data: bytes) -> None:
+    path = tmp_path / f"upload.{name.partition('.')[2]}"
+    path.write_bytes(data)
+    made = answer(Work({"task": "understand", "table": str(path), "name": name, "unpacked": 1_000_000}))
+    if "error" in made:
+        assert made["status"] == 422
+        assert str(tmp_path) not in made["error"]
+    else:  # a lone header, however strange, is a table without rows
+        assert made["columns"]
+
+
+def test_a_crash_is_logged_by_its_kind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The class of the error and a line of ours; not its message, and nothing that a library writes."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import sys\n"
+        "sys.stderr.write('cell 4711\\n')\n"
+        "import epsilens.web.tasks as tasks\n"
+        "def broken(work):\n"
+        "    from epsilens.checks import real\n"
+        "    real('x', object.__new__(type('Odd', (), {'__array__': lambda *a, **k: 1 / 0})))\n"
+        "tasks.TASKS['shares'] = broken\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    jobs = Jobs(Limits(), Workers(Limits()))
+    try:
+        job = jobs.start("shares", yaml="cell 4711")
+        _wait(job)
+        assert "4711" not in str(job.answer)
+        _until(lambda: "failed" in caplog.text)
+    finally:
+        jobs.close()
+    assert "a shares failed with ZeroDivisionError at epsilens.checks:" in caplog.text
+    assert "4711" not in caplog.text
