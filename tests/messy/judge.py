@@ -41,7 +41,7 @@ def owners(rows: Iterable[Row], expected: Expected, data: Data) -> set[tuple[Any
 
 def _whose(i: int, row: Row, expected: Expected, data: Data) -> tuple[Any, ...]:
     names = [name for name in (data.unit, data.person) if name is not None]
-    return tuple(folded(expected.reading(name)(row[name])) for name in names) if names else (i,)
+    return tuple(str(expected.reading(name)(row[name])) for name in names) if names else (i,)
 
 
 def answers(rows: Sequence[Row], expected: Expected, query: ReleaseQuery, data: Data) -> dict[tuple[str, ...], float]:

@@ -11,7 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Reading", "as_it_stands", "cells_of", "day_first", "decimal_comma", "decimal_point", "month_first"]
+__all__ = ["ODD", "Reading", "as_it_stands", "cells_of", "day_first", "decimal_comma", "decimal_point", "month_first"]
 __all__ += ["month_name", "word"]
 
 #: From a cell to what it says; None where it says nothing.
@@ -21,7 +21,9 @@ Reading = Callable[[Any], Any]
 _NOTHING = {"", "n/a", "na", "#n/a", "-", ".", "null", "missing", "k. a.", "n.d.", "?", "abs"}
 #: Words that say nothing among numbers, and are a group of their own among words.
 _NO_NUMBER = {"unknown"}
-_NOTHING |= {"saknas", "tbc", "不明"}
+#: Words that stand for nothing in one table only: nobody can know them, so they are to be counted as left out.
+ODD = {"saknas", "tbc", "不明", "n.c."}
+_NOTHING |= ODD
 _SIGNS = str.maketrans("", "", "$€£¥% \u00a0\u202f'")
 _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
