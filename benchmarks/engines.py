@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -41,7 +42,6 @@ def spark_session(master: str) -> Any:
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.local.dir": tempfile.gettempdir(),
-        "spark.executorEnv.PYTHONPATH": "",
     }
     builder = SparkSession.builder.master(master).appName("epsilens benchmark")
     for name, value in settings.items():
@@ -139,7 +139,9 @@ def measured(engine: str, name: str, where: str, memory: str | None, master: str
     made |= {"seconds": time.perf_counter() - start, "cpu": time.process_time() - work}
     made |= {"gigabytes": peak(), "java": java_peak()}
     if session is not None:
+        left = Path(os.environ["SPARK_HOME"]) / "work" / session.sparkContext.applicationId
         session.stop()
+        shutil.rmtree(left, ignore_errors=True)  # what local-cluster leaves of its executors
     return made
 
 

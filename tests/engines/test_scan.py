@@ -58,7 +58,8 @@ def test_isolation_by_its_definition(place: Place, who: str | None, inside: bool
     columns = list(rows[0])[1:5] if inside else list(rows[0])[1:]
     expected = isolation(rows, columns, who)
     if inside:
-        with patch.object(scan_module, "fetch_classes", side_effect=TooManyClasses):
+        too_many = patch.object(scan_module, "fetch_classes", side_effect=TooManyClasses)
+        with too_many, patch.object(scan_module, "coded", lambda *_: None):
             found = scan(place.put(frame(rows), "My Visits"), columns, person=who, engine=place.engine)
     else:
         found = scan(place.put(frame(rows), "My Visits"), columns, person=who, engine=place.engine, show_people=True)

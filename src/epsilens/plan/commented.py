@@ -16,7 +16,7 @@ from ..data.tables.forms import As, Form, Order
 from ..data.understanding.understood import Column, Understanding
 from .told import called
 
-__all__ = ["Chosen", "as_yaml", "written"]
+__all__ = ["Chosen", "Split", "as_yaml", "written"]
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _YAML_WORDS = {"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
@@ -25,11 +25,19 @@ _LINE = 110
 
 
 @dataclass(frozen=True)
+class Split:
+    """How answers are split, and whether everybody stays in one group."""
+
+    column: Column
+    steady: bool
+
+
+@dataclass(frozen=True)
 class Chosen:
     """What a plan is made of: what an attacker may know, how answers are split, what is averaged, how text is read."""
 
     known: tuple[Column, ...]
-    split: Column | None
+    split: Split | None
     amount: Column | None
     secret: Column | None
     read: tuple[Column, ...]
@@ -46,6 +54,7 @@ def written(table: str, title: str, found: Understanding, chosen: Chosen, warnin
         "data:",
         f"  table: {as_yaml(table)}",
         *_people(found),
+        *_groups(chosen.split),
         *_known(chosen),
         *_secret(chosen.secret),
         *_read(chosen.read),
@@ -94,6 +103,13 @@ def _people(found: Understanding) -> list[str]:
     if found.unit is not None and not (found.person is None and found.single is None):
         lines.append(_with(f"  # unit: {as_yaml(found.unit.name)}", "to protect everyone who shares it together"))
     return lines
+
+
+def _groups(split: Split | None) -> list[str]:
+    """Where people are in several groups, one each would leave out the others."""
+    if split is None or split.steady:
+        return []
+    return [_with("  max_groups: 3", "choose without looking at the data: the most groups a person is counted in")]
 
 
 def _known(chosen: Chosen) -> list[str]:
@@ -163,11 +179,11 @@ def _form(form: Form) -> str:
     return form.kind.value if len(parts) == 1 else "{" + ", ".join(parts) + "}"
 
 
-def _count(split: Column | None) -> list[str]:
+def _count(split: Split | None) -> list[str]:
     lines = [_with("  - count: true", "people, or those who meet a condition: count: age > 30")]
     if split is not None:
         lines += [
-            _with(f"    by: {as_yaml(split.name)}", "choose: how the answers are split"),
+            _with(f"    by: {as_yaml(split.column.name)}", "choose: how the answers are split"),
             _with("    threshold: auto", "publish groups with enough people; or list them: groups: [a, b]"),
         ]
     return lines

@@ -18,12 +18,13 @@ from pathlib import Path
 from typing import Any
 
 from ..data.tables.address import without_password
-from ..data.tables.open import open_table, reading
+from ..data.tables.forms import as_read
+from ..data.tables.open import OpenTable, open_table, reading
 from ..data.understanding.understand import understand
 from ..data.understanding.understood import Column, Role, Understanding
 from ..errors import InputError
 from ..shown import Shown
-from .commented import Chosen, written
+from .commented import Chosen, Split, written
 from .file import read_release
 from .plan import Release
 from .told import paragraph, warnings
@@ -34,6 +35,8 @@ _MOST_OTHERS = 24
 _MOST_READ = 60
 #: Groups that a person can look through; more are for somebody who knows what they ask.
 _FEW_GROUPS = 30
+#: The share of rows that may have no group, and the columns whose people are looked at.
+_RARELY, _LOOKED_AT = 0.2, 4
 
 
 @dataclass(frozen=True, eq=True, repr=False)
@@ -95,6 +98,7 @@ def init(
     """
     with open_table(table, engine) as opened, reading(opened):
         found = understand(opened, None if progress is None else lambda what: progress(0, 1, what))
+        split = _split(opened, found)
         title = name or (opened.name if isinstance(table, str | Path) else "a table")
     usable = [c for c in found.columns if c.role is not Role.OTHER]
     if not usable:
@@ -102,29 +106,47 @@ def init(
             f"table is {title!r}: it has no column of text, numbers, booleans or dates to plan with", parameter="table"
         )
     called = name or (without_password(str(table)) if isinstance(table, str | Path) else "table.parquet")
-    text = written(called, f"Release of {Path(title).name}"[:200], found, _chosen(found), warnings(found))
+    text = written(called, f"Release of {Path(title).name}"[:200], found, _chosen(found, split), warnings(found))
     return Start(text, found)
 
 
-def _chosen(found: Understanding) -> Chosen:
+def _chosen(found: Understanding, split: Split | None) -> Chosen:
     owners = {o.name for o in (found.person, found.single) if o is not None}
     columns = [c for c in found.columns if c.name not in owners]
     known = tuple(c for c in columns if c.known)
-    split, amount = _split(columns), _amount(columns)
+    amount = _amount(columns)
     secret = _secret(columns)
-    used = {c.name for c in (*known, split, amount, secret) if c is not None} | owners
+    used = {c.name for c in (*known, None if split is None else split.column, amount, secret) if c is not None} | owners
     read = sorted((c for c in found.columns if c.form is not None), key=lambda c: c.name not in used)
     others = tuple(c.name for c in columns if c not in known and c.role not in (Role.OTHER, Role.EMPTY))
     return Chosen(known, split, amount, secret, tuple(read[:_MOST_READ]), others[:_MOST_OTHERS])
 
 
-def _split(columns: list[Column]) -> Column | None:
-    """A column of few groups: one that people know of each other, and of these the one with most groups."""
+def _split(opened: OpenTable, found: Understanding) -> Split | None:
+    """A column of few groups, rarely empty: best one in which people stay, that others know of them, of many groups."""
+    owners = {o.name for o in (found.person, found.single, found.unit) if o is not None}
     fit = [
-        c for c in columns if c.role in (Role.CATEGORY, Role.CODE) and 2 <= c.distinct <= _FEW_GROUPS and not c.secret
-    ]
+        c for c in found.columns
+        if c.role in (Role.CATEGORY, Role.CODE) and 2 <= c.distinct <= _FEW_GROUPS and not c.secret
+        and c.name not in owners and c.empty <= _RARELY * found.rows
+    ]  # fmt: skip
     small = [c for c in fit if c.distinct <= 12] or fit
-    return max(small, key=lambda c: (c.known, c.distinct), default=None)
+    likely = sorted(small, key=lambda c: (c.known, c.distinct), reverse=True)[:_LOOKED_AT]
+    steady = _steady(opened, found, likely)
+    return max((Split(c, c.name in steady) for c in likely), key=lambda s: s.steady, default=None)
+
+
+def _steady(opened: OpenTable, found: Understanding, columns: list[Column]) -> set[str]:
+    """Those of the columns that have one value in all rows of a person."""
+    owner = found.person or found.unit
+    if owner is None or not columns:
+        return {c.name for c in columns}
+    used = {owner.name, *(c.name for c in columns)}
+    table = as_read(opened.table, {c.name: c.form for c in found.columns if c.form is not None and c.name in used})
+    each = table.group_by(table[owner.name]).agg(**{f"n{i}": table[c.name].nunique() for i, c in enumerate(columns)})
+    most = each.aggregate(**{f"n{i}": each[f"n{i}"].max() for i in range(len(columns))})
+    got = opened.engine.fetch(most).to_pylist()[0]
+    return {c.name for i, c in enumerate(columns) if (got[f"n{i}"] or 0) <= 1}
 
 
 def _secret(columns: list[Column]) -> Column | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 from pathlib import Path
 
 import pyarrow as pa
@@ -73,6 +74,12 @@ def test_a_container_has_less_than_its_machine(tmp_path: Path, monkeypatch: pyte
     assert memory().size == 500_000_000
     (tmp_path / "max").write_text("max\n")
     assert available() > 0
+
+
+def test_a_limit_of_the_process_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (3_000_000_000, resource.RLIM_INFINITY))
+    assert available() <= 3_000_000_000
+    assert memory().size <= 750_000_000
 
 
 def test_a_full_disk_says_so(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ..tables.dialect import md5
 from ..tables.engines import Engine
 from ..tables.memory import memory
 
@@ -24,11 +25,12 @@ __all__ = [
     "long_texts", "with_digests",
 ]  # fmt: skip
 
-#: Up to this many classes leave an engine that is not DuckDB inside the process: what its driver can hand over at once.
-FETCHED = 1_000_000
+#: Up to this many values of classes leave an engine that is not DuckDB inside the process, a million classes of five
+#: columns: what a driver of 1 GB can hand over at once.
+FETCHED = 5_000_000
 MIXED = -1
 #: Texts of more characters than this, on average, are long.
-LONG_TEXT = 200
+LONG_TEXT = 64
 _FEW, _SAMPLE = 1_000, 100_000
 
 Integers: TypeAlias = NDArray[np.int64]
@@ -88,7 +90,7 @@ def local_classes(kind: str, shape: Shape) -> int:
     A class takes its codes twice, as they come and joined, with its owner, people and gaps; and words to sort.
     """
     size = 12 * shape.columns + 16 * shape.queries + 64
-    return min(memory().arrays // size, 32_000_000 if kind == "duckdb" else FETCHED)
+    return min(memory().arrays // size, 32_000_000 if kind == "duckdb" else FETCHED // shape.columns)
 
 
 def class_expression(base: Any, shape: Shape) -> Any:
@@ -175,7 +177,7 @@ def long_texts(engine: Engine, base: Any, shape: Shape) -> tuple[int, ...]:
 
 def with_digests(base: Any, columns: Sequence[int]) -> Any:
     """``base`` with a digest of 128 bits in place of the texts of these columns."""
-    return base.mutate(**{f"q{j}": base[f"q{j}"].hexdigest("md5") for j in columns}) if columns else base
+    return base.mutate(**{f"q{j}": md5(base[f"q{j}"]) for j in columns}) if columns else base
 
 
 def crowded(engine: Engine, base: Any, shape: Shape) -> bool:

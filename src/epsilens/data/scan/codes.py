@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..tables.dialect import ones
 from ..tables.engines import Engine, need_ibis
 from .classes import Shape
 
@@ -127,7 +128,9 @@ def _number(column: Any, engine: str = "duckdb") -> Any:
     kind = column.type()
     if kind.is_date() and engine == "duckdb":
         return column.epoch_days()
-    if kind.is_boolean() or (kind.is_integer() and str(kind) != "uint64"):
+    if kind.is_boolean():
+        return ones(column).cast("int64")
+    if kind.is_integer() and str(kind) != "uint64":
         return column.cast("int64")
     return None
 

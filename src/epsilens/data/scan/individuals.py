@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..tables.dialect import md5
 from ..tables.engines import Engine
 from .classes import ClassTable
 from .request import ScanRequest
@@ -31,7 +32,7 @@ class Texts:
         """The text of each digest of column j; the values themselves where it has none."""
         if j not in self.columns:
             return {value: value for value in digests}
-        rows = self.base.select(text=self.base[f"q{j}"], digest=self.base[f"q{j}"].hexdigest("md5"))
+        rows = self.base.select(text=self.base[f"q{j}"], digest=md5(self.base[f"q{j}"]))
         wanted = rows.filter(rows["digest"].isin([d for d in digests if d is not None])).distinct()
         return {row["digest"]: row["text"] for row in self.engine.fetch(wanted).to_pylist()} | {None: None}
 

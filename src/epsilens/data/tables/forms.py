@@ -69,8 +69,10 @@ class Form:
 
 #: Blanks of all kinds that tables have. Spelt out: engines disagree on what a class of characters holds.
 _BLANK = " \t\n\r\x0b\x0c\u00a0\u202f\u2007\ufeff"
-_MONEY = r"€$£¥₹₽₺₩%'’"
-_WORDS = "EUR|USD|GBP|CHF|JPY|CAD|AUD|SEK|NOK|DKK|PLN|CZK|INR|kr[.]?|zł|Fr[.]|Rs[.]?"
+_MONEY = r"€$£¥₹₽₺₩₴%'’"
+_WORDS = (
+    "[A-Z]{1,2}[$]|S/[.]?|RM|Kč|Ft|лв[.]?|kr[.]?|zł|Fr[.]|Rs[.]?|EUR|USD|GBP|CHF|JPY|CAD|AUD|SEK|NOK|DKK|PLN|CZK|INR"
+)
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _YEAR, _MONTH, _DAY = "([0-9]{4}|[0-9]{2})", "(0?[1-9]|1[0-2])", "(0?[1-9]|[12][0-9]|3[01])"
 _BETWEEN, _AFTER = "[-/., ]+", "([Tt ,].*)?$"
@@ -153,7 +155,7 @@ def _number(column: Any, form: Form) -> Any:
     text = _plain(column)
     grouping = "," if form.decimal == "." else "."
     point = f"[{form.decimal}]"
-    bare = text.re_replace(f"[{_BLANK}{_MONEY}]|{_WORDS}", "").replace("−", "-")
+    bare = text.re_replace(f"{_WORDS}|[{_BLANK}{_MONEY}]", "").replace("−", "-")
     digits = f"([0-9]+|[0-9]{{1,3}}([{grouping}][0-9]{{2,3}})+)({point}[0-9]*)?|{point}[0-9]+"
     fits = bare.re_search(f"^[(]?[-+]?({digits})([eE][-+]?[0-9]{{1,3}})?[)]?-?$")
     negative = bare.re_search("^[(]?-|^[(].*[)]$|-$")

@@ -148,7 +148,17 @@ def available() -> int:
             free.append(int(Path(limit).read_text()) - int(Path(used).read_text()))
         except (OSError, ValueError):  # no such group, or "max"
             continue
-    return max(0, min(free))
+    return max(0, min(free + _limits()))
+
+
+def _limits() -> list[int]:
+    """The limits that were set on this process (``ulimit``, or the worker of the page)."""
+    try:
+        import resource
+    except ImportError:  # pragma: no cover - Windows has none
+        return []
+    soft = [resource.getrlimit(kind)[0] for kind in (resource.RLIMIT_AS, resource.RLIMIT_DATA)]
+    return [limit for limit in soft if limit != resource.RLIM_INFINITY]
 
 
 def _processors() -> int:

@@ -117,7 +117,7 @@ SPELLINGS: dict[str, str] = {
     "dob": (
         "bday gebdatum geburtstag geburtsdatum geboortedatum datenaissance ddn fechanacimiento fnac datanascita dtnasc"
     ),
-    "yob": "geburtsjahr gebjahr geboortejahr byear",
+    "yob": "jahrgang foedelsear fodelsear geburtsjahr gebjahr geboortejahr byear",
     "age": "alter ages edad eta leeftijd idade lebensalter ageyears agegroup ageband altersgruppe agegrp agecat",
     "sex": (
         "gender geschlecht sexe sexo sesso geslacht genero genre genere gendr female male femme homme weiblich "
@@ -190,7 +190,8 @@ SPELLINGS: dict[str, str] = {
     "military": "veteran army wehrdienst",
     # What people keep to themselves.
     "diagnosis": (
-        "diagnose diagnosen diagnostic diagnostico diagnosi diag dx icd icd9 icd10 icd11 diseases disease "
+        "cie cim"
+        " diagnose diagnosen diagnostic diagnostico diagnosi diag dx icd icd9 icd10 icd11 diseases disease "
         "krankheit maladie enfermedad malattia ziekte doenca illness disorder condition comorbidity comorbidities "
         "morbidity symptom symptoms complaint snomed drg injury infection chronic dsm"
     ),
@@ -236,7 +237,8 @@ SPELLINGS: dict[str, str] = {
     "health": "gesundheit sante salud salute gezondheid saude healthy",
     "grade": "grades noten gpa mark marks nota voto cijfer  passed failed",
     "income": (
-        "einkommen revenu ingresos reddito inkomen rendimento renda salary gehalt salaire salario stipendio "
+        "inkomst bruttolohn"
+        " einkommen revenu ingresos reddito inkomen rendimento renda salary gehalt salaire salario stipendio "
         "salaris wage wages lohn earnings earn pay payrate remuneration compensation bonus pension wealth assets"
     ),
     "debt": (

@@ -55,6 +55,7 @@ class _Candidate:
     bare: bool
     steady: float | None = None  # the share of values with several rows whose steady column has one value
     spellings: int = 0
+    coded: bool = False  # P01, P02: names of people, not of groups
 
 
 def owners_of(opened: OpenTable, shapes: Shapes, meanings: dict[str, Meaning | None]) -> Owners:
@@ -120,15 +121,16 @@ def _counted(
     """How many values a column has, and the most rows of one: exact, over all rows."""
     ibis = need_ibis()
     table = opened.table
-    columns: dict[str, Any] = {"v": _held(table[name], opened.engine.kind, shapes.columns.get(name))}
+    column = table[name]
+    columns: dict[str, Any] = {"v": column.cast("string") if column.type().is_uuid() else column}
     if steady is not None:
         columns["s"] = table[steady].cast("string")
     rows = table.select(**columns)
-    rows = rows.filter(rows["v"].notnull())
     wanted: dict[str, Any] = {"n": rows.count()}
     if steady is not None:
         wanted |= {"low": rows["s"].min(), "high": rows["s"].max()}
     each = rows.group_by("v").agg(**wanted)
+    each = each.filter(_says_something(each["v"], opened.engine.kind, shapes.columns.get(name)))
     totals = {"values": each.count(), "most": each["n"].max(), "filled": each["n"].sum()}
     if steady is not None:
         several = each["n"] > 1
@@ -144,19 +146,17 @@ def _counted(
     shape = shapes.columns.get(name)
     spellings = shape.spellings if shape is not None else 0
     bare = said is not None and said.bare
-    return _Candidate(owner, min(rank, _PEOPLE - 1) // 2 if half_empty else rank, bare, share, spellings)
+    coded = shape is not None and shape.share(Label.CODE) > 0.9
+    return _Candidate(owner, min(rank, _PEOPLE - 1) // 2 if half_empty else rank, bare, share, spellings, coded)
 
 
-def _held(column: Any, engine: str, shape: Shape | None) -> Any:
-    """The values that say something: no blanks, no words for nothing, no numbers that are none."""
-    ibis = need_ibis()
-    kind = column.type()
+def _says_something(value: Any, engine: str, shape: Shape | None) -> Any:
+    """No blanks, no words for nothing, no numbers that are none. Asked of each value, not of each row."""
+    kind = value.type()
     if kind.is_string():
         nothing = ["", *(word.lower() for word in (shape.words if shape is not None else ()))]
-        return ibis.ifelse(column.strip().lower().isin(nothing), ibis.null("string"), column)
-    if kind.is_floating() and engine != "sqlite":
-        return ibis.ifelse(column.isnan(), ibis.null(kind), column)
-    return column.cast("string") if kind.is_uuid() else column
+        return value.notnull() & ~value.strip().lower().isin(nothing)
+    return value.notnull() & ~value.isnan() if kind.is_floating() and engine != "sqlite" else value.notnull()
 
 
 def _plausible(candidate: _Candidate, rows: int, unit: Owner | None) -> bool:
@@ -169,7 +169,8 @@ def _plausible(candidate: _Candidate, rows: int, unit: Owner | None) -> bool:
     if candidate.bare and owner.values <= 2:
         return rows <= 2 * owner.values
     values = owner.values - candidate.spellings
-    return not candidate.bare or values > _FEW or values * _FEW >= rows
+    people = candidate.coded and candidate.rank > _PEOPLE
+    return not candidate.bare or people or values > _FEW or values * _FEW >= rows
 
 
 def _chosen(candidates: list[_Candidate], rows: int) -> _Candidate | None:

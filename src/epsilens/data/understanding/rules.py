@@ -38,7 +38,8 @@ PHRASES: dict[str, str] = {
         "line number|obs|n|nr|no|number|num|lfd nr|lfdnr|laufende nummer|rownames|rn|row names|"
         "sequence|seq|serial|order|position"
     ),
-    "phone": "cell phone|cellphone|cell number|cell no",
+    "diagnosis": "cid 10|cid10",
+    "phone": "owner phone|cell phone|cellphone|cell number|cell no",
     "postcode": "cp|cap|cep|pc|post code",
     "name": "full name|legal name|display name|complete name|nombre completo|nom complet|nome completo",
 }

@@ -219,7 +219,7 @@ def _known(columns: list[Column], meanings: dict[str, Meaning | None]) -> list[C
     }
     ranked = sorted(telling, key=lambda name: -telling[name])
     first = {columns_of[name].meaning: name for name in reversed(ranked)}  # one of each: age, not age in the year too
-    chosen = [name for name in ranked if name in first.values()][:_MOST_KNOWN]
+    chosen = [name for name in ranked if name in first.values() or columns_of[name].meaning == "location"][:_MOST_KNOWN]
     if not chosen:
         chosen = [c.name for c in usable if c.role is Role.CATEGORY and c.distinct <= 50 and not c.secret][:3]
     return [replace(c, known=c.name in chosen) for c in columns]

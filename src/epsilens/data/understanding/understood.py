@@ -66,7 +66,13 @@ class Owner:
 @dataclass(frozen=True)
 class Understanding:
     """A table as understood. ``person`` is None where no column says whose row it is, or where none has to:
-    ``single`` then names an identifier that is different in every row."""
+    ``single`` then names an identifier that is different in every row.
+
+    >>> Understanding("people.csv", rows=3, columns=(), single=Owner("id", values=3, most=1, named=True)).nobody
+    False
+    >>> Understanding("visits.csv", rows=3, columns=()).nobody
+    True
+    """
 
     table: str
     rows: int

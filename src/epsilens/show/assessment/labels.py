@@ -267,7 +267,9 @@ def facts(a: Assessment) -> list[tuple[str, str]]:
     made.append(("Noise", f"{noise}, δ = {small(r.mechanism.delta or 0.0)}" if gaussian else noise))
     names = named_delta(r, a.epsilon)
     if names:
-        made.append(("Names of groups", "from the data" if names == 1 else f"by threshold, δ = {small(names)}"))
+        made.append(
+            ("Names of groups", "from the data" if names == 1 else f"by threshold, δ = {small(float(f'{names:.2g}'))}")
+        )
     made.append(("Planned", f"ε = {planned(a.epsilon)}"))
     first = next(iter(r.limits), None)
     told = [_limit(name, limited.at_most, first=name == first) for name, limited in r.risk_limits.items()]
