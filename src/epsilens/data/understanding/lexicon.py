@@ -238,11 +238,13 @@ SPELLINGS: dict[str, str] = {
     "health": "gesundheit sante salud salute gezondheid saude healthy",
     "grade": "grades noten gpa mark marks nota voto cijfer  passed failed",
     "income": (
-        "inkomst inntekt indkomst loen lonn bruttolohn einkommen revenu ingresos reddito inkomen rendimento renda salary gehalt salaire salario stipendio "
+        "inkomst inntekt indkomst loen lonn bruttolohn "
+        "einkommen revenu ingresos reddito inkomen rendimento renda salary gehalt salaire salario stipendio "
         "salaris wage wages lohn earnings earn pay payrate remuneration compensation bonus pension wealth assets"
     ),
     "debt": (
-        "schulden dette deuda debito schuld divida mortgage default defaulted credit arrears delinquent bankruptcy foreclosure"
+        "schulden dette deuda debito schuld divida mortgage default defaulted credit arrears "
+        "delinquent bankruptcy foreclosure"
     ),
     "welfare": "sozialhilfe hartz snap foodstamps benefit benefits poverty fsm unemployment",
     "performance": "appraisal leistung attrition churn fired terminated disciplinary",
