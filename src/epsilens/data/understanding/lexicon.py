@@ -122,7 +122,7 @@ SPELLINGS: dict[str, str] = {
     "age": "alter ages edad eta leeftijd idade lebensalter ageyears agegroup ageband altersgruppe agegrp agecat",
     "sex": (
         "gender geschlecht sexe sexo sesso geslacht genero genre genere gendr female male femme homme weiblich "
-        "maennlich frau woman man women men sexcode"
+        "maennlich koen kjonn kon plec frau woman man women men sexcode"
     ),
     "postcode": (
         "zip zipcode zcta zip5 zip3 plz postleitzahl postal postalcode codepostal postcodes pcd pcds eircode "
@@ -130,11 +130,11 @@ SPELLINGS: dict[str, str] = {
     ),
     "city": (
         "town stadt ort wohnort ville ciudad citta stad cidade municipality municipio gemeinde commune comune "
-        "gemeente village suburb locality lieu localidad plaats borough place residence"
+        "gemeente kommun kommune gmina village suburb locality lieu localidad plaats borough place residence"
     ),
     "county": (
         "landkreis kreis departement provincia province provincie district distrito bezirk canton kanton concelho "
-        "parish lsoa msoa oa fips tract puma nuts"
+        "laen lan fylke amt powiat parish lsoa msoa oa fips tract puma nuts"
     ),
     "region": "regions regione regio regiao area zone territory gebiet metro urban rural continent",
     "state": "bundesland estado stato staat states",
