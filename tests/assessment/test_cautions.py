@@ -33,3 +33,11 @@ def test_groups_that_differ_in_capitals_and_blanks() -> None:
     assert not _assessed(VISITS, by_ward, **person, read={"ward": "category"}).cautions
     listed = {"count": True, "by": "ward", "groups": ["Eye", "eye "]}
     assert not _assessed(VISITS, listed, **person).cautions
+
+
+def test_rows_that_are_nobodys_are_left_out_and_told() -> None:
+    table = {"client": ["a", None, "b", "a", None], "age": [1, 2, 3, 4, 5]}
+    found = _assessed(table, {"sum": "age", "bounds": [0, 9]}, person="client", max_rows=2)
+    assert [(w.about, w.column, w.count) for w in found.cautions] == [(Caution.NOBODY, "client", 2)]
+    assert found.queries[0].answers[0].value == 1 + 3 + 4
+    assert "2 rows have no “client”" in found.to_text().replace("\n", " ")

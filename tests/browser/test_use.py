@@ -163,7 +163,7 @@ def test_computing_is_said_while_an_answer_is_out(visit: Visit) -> None:
 
 def test_a_server_that_is_gone_is_seen(visit: Visit) -> None:
     """The old number must not pass for the new one: it is dimmed, and a sentence says why."""
-    page = visit("/explain?mechanism=laplace&epsilon=1", quiet=["net::ERR_"])
+    page = visit("/explain?mechanism=laplace&epsilon=1", quiet=["net::ERR_", "htmx:"])
     page.route("**/explain?*", lambda request: request.abort())
     page.fill("#f-epsilon", "2")
     page.wait_for_selector("#silent:not([hidden])")

@@ -182,8 +182,10 @@ def covered(place: Place, made: pa.Table, conditions: list[str]) -> list[set[int
 def test_conditions(place: Place) -> None:
     made = table()
     rows = [{name: read(value) for name, value in row.items()} for row in made.to_pylist()]
-    found = covered(place, made, [text for text, _ in CONDITIONS])
-    for (text, holds), got in zip(CONDITIONS, found, strict=True):
+    # Spark takes a minute to plan 1,500 comparisons beside each other; it has the list of as many values.
+    chosen = [one for one in CONDITIONS if place.name != "pyspark" or len(one[0]) < 15_000]
+    found = covered(place, made, [text for text, _ in chosen])
+    for (text, holds), got in zip(chosen, found, strict=True):
         assert got == {r["row"] for r in rows if holds(r) is True}, text[:200]
 
 

@@ -1,8 +1,9 @@
-"""Going where the page goes: redirects, and the pages that say how far a job is."""
+"""Going where the page goes: redirects, and the pages that say how far a job is; plans and tables to go with."""
 
 from __future__ import annotations
 
 import html
+import io
 import re
 import time
 from typing import Any
@@ -48,3 +49,38 @@ def entries(page: str) -> dict[str, list[str]]:
 def problems(page: str) -> list[str]:
     """The fields that say what is wrong with them."""
     return re.findall(r'<p class="error" id="error-([a-z0-9_]*)"><span', page)
+
+
+SMALL = """title: People by sex
+data:
+  table: TABLE
+  quasi_identifiers: [age, sex]
+queries:
+- count: true
+  by: sex
+mechanism: {noise: laplace, epsilon: 1.0}
+limits: {success: 0.6}
+"""
+CSV = "age,sex,<b>bold</b>\n" + "".join(f"{20 + i % 40},{'fm'[i % 2]},{i}\n" for i in range(300))
+
+
+def attached(name: str, data: bytes, yaml: str = SMALL.replace("TABLE", "upload")) -> dict[str, Any]:
+    """YAML with a file, as a form sends them."""
+    return {"files": {"file": (name, io.BytesIO(data), "text/csv")}, "data": {"yaml": yaml}}
+
+
+def linked(client: Any, yaml: str) -> Any:
+    """What a link to a plan shows."""
+    return followed(client, client.get("/assess", params={"yaml": yaml}))
+
+
+def brought(client: Any, name: str = "people.csv", data: str = CSV) -> Any:
+    """The form of an upload."""
+    sent = client.post("/assess/file", files={"file": (name, data.encode())})
+    assert sent.status_code == 303, sent.text
+    return followed(client, sent)
+
+
+def sent_as(client: Any, form: dict[str, Any], **changed: Any) -> Any:
+    """What comes of a form."""
+    return followed(client, client.post("/assess", data={**form, **changed}))

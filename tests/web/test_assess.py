@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import io
 import re
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,7 @@ import pytest
 
 pytest.importorskip("duckdb", reason="assessing needs epsilens[data]")
 
+
 from epsilens.assessment.assessment import assess
 from epsilens.cli.demo import RELEASE
 from epsilens.plan.file import read_release
@@ -21,38 +20,7 @@ from epsilens.show.assessment.data import as_dict
 from epsilens.web.examples import EXAMPLES
 from epsilens.web.planform import entered, mapping_of, plan_of, to_yaml
 
-from .following import entries, followed, problems
-
-SMALL = """title: People by sex
-data:
-  table: TABLE
-  quasi_identifiers: [age, sex]
-queries:
-- count: true
-  by: sex
-mechanism: {noise: laplace, epsilon: 1.0}
-limits: {success: 0.6}
-"""
-CSV = "age,sex,<b>bold</b>\n" + "".join(f"{20 + i % 40},{'fm'[i % 2]},{i}\n" for i in range(300))
-
-
-def _upload(name: str, data: bytes, yaml: str = SMALL.replace("TABLE", "upload")) -> dict[str, Any]:
-    return {"files": {"file": (name, io.BytesIO(data), "text/csv")}, "data": {"yaml": yaml}}
-
-
-def _linked(client: Any, yaml: str) -> Any:
-    return followed(client, client.get("/assess", params={"yaml": yaml}))
-
-
-def _brought(client: Any, name: str = "people.csv", data: str = CSV) -> Any:
-    """The form of an upload."""
-    sent = client.post("/assess/file", files={"file": (name, data.encode())})
-    assert sent.status_code == 303, sent.text
-    return followed(client, sent)
-
-
-def _sent(client: Any, form: dict[str, Any], **changed: Any) -> Any:
-    return followed(client, client.post("/assess", data={**form, **changed}))
+from .following import CSV, SMALL, attached, entries, followed, linked, problems, sent_as
 
 
 def _rounded(value: Any) -> Any:
@@ -67,7 +35,7 @@ def _rounded(value: Any) -> Any:
 @pytest.fixture(scope="module")
 def bundled(client: Any) -> Any:
     """One assessed release, through the page; the answer is kept, so that asking again costs nothing."""
-    return _linked(client, EXAMPLES["epsilens:rand-hie"])
+    return linked(client, EXAMPLES["epsilens:rand-hie"])
 
 
 def test_the_report_is_the_library_s(client: Any, bundled: Any, text_of: Any) -> None:
@@ -126,7 +94,7 @@ def test_an_error_stands_by_its_field_and_keeps_what_was_typed(
     form = entries(client.get("/assess?table=epsilens:rand-hie").text)
     form |= {"title": ["mine"], "q3_kind": ["sum"], "q3_column": ["visits"], "q3_low": ["0"], "q3_high": ["5"]}
     form |= {k: v if isinstance(v, list) else [v] for k, v in entered_as.items()}
-    page = _sent(client, form)
+    page = sent_as(client, form)
     assert page.status_code == 422
     assert problems(page.text) == [field]
     assert " of release" not in text_of(page.text)
@@ -286,145 +254,6 @@ def test_the_form_shows_a_table_s_columns(client: Any) -> None:
     assert "mental_visits" in client.get("/assess?table=epsilens:rand-hie").text
 
 
-# -- a table of one's own -----------------------------------------------------------------------------------------
-
-_WARDS = ("Cardiology", "cardiology", "Surgery")
-VISITS = 'Patient ID,Sex,Ward,Cost,"It\'s ""odd"""\n' + "".join(
-    f'P{i // 3:04d},{"FM"[i % 2]},{_WARDS[i % 3]},"{1 + i % 9},{i % 20:03d}.50",{i % 4}\n' for i in range(600)
-)
-
-
-@pytest.fixture(scope="module")
-def visits(client: Any) -> Any:
-    """The form as it is after an upload."""
-    return _brought(client, "visits 2024.csv", VISITS)
-
-
-def test_an_upload_fills_the_form(client: Any, visits: Any, text_of: Any) -> None:
-    words, form = text_of(visits.text), entries(visits.text)
-    assert visits.status_code == 200
-    assert "visits 2024.csv" in words
-    assert "Forget this file" in words
-    assert "RAND" not in words
-    assert "rand-hie" not in visits.text.lower().partition('id="f-yaml"')[0]
-    assert form["person"] == ["Patient ID"]
-    assert "600 rows of 200 people" in words
-    assert "Proposed: its name says whose row it is" in words
-    assert form["title"] == ["Release of visits 2024.csv"]
-    read = {form[f"r{i}_column"][0]: form[f"r{i}_as"][0] for i in range(9) if form.get(f"r{i}_column", [""])[0]}
-    assert read["Cost"] == "number"
-    assert read["Ward"] in ("category", "code")
-
-
-def test_the_report_names_the_file_and_its_hash(client: Any, visits: Any, text_of: Any) -> None:
-    form = entries(visits.text)
-    page = _sent(client, form)
-    words = text_of(page.text)
-    assert page.status_code == 200, words[:600]
-    assert "visits 2024.csv" in re.search(r"<title>(.*?)</title>", page.text)[1]  # type: ignore[index]
-    hashed = re.search(r"keyed hash ([0-9a-f]{16})", words)
-    assert hashed is not None
-    assert "Mental-health" not in words
-    kept = {kind: client.get(f"{page.url.path}/assessment.{kind}") for kind in ("html", "json", "yaml")}
-    assert all(file.status_code == 200 for file in kept.values())
-    assert "visits 2024.csv" in kept["html"].text
-    plan = read_release(kept["yaml"].text)
-    assert plan.data.table == "visits 2024.csv"
-    link = re.search(r'<a href="(/assess\?yaml=[^"]*)" class="copy"', page.text)
-    assert link is not None
-    # The link shows the plan and asks for the file; nothing of the data is in it.
-    opened = client.get(link[1].replace("&amp;", "&"))
-    assert "Choose visits 2024.csv" in text_of(opened.text)
-    shown = entries(opened.text)
-    same = {k: v for k, v in form.items() if k not in ("file", "delta") and any(v)}
-    assert {k: shown.get(k) for k in same} == same
-    # Without the file nothing is assessed, and everything stays.
-    without = _sent(client, {**shown, "title": ["changed"]})
-    assert problems(without.text) == ["file"]
-    assert entries(without.text)["title"] == ["changed"]
-
-
-def test_a_plan_before_its_file_is_kept_when_the_file_comes(client: Any, text_of: Any) -> None:
-    text = SMALL.replace("TABLE", "people.csv")
-    asked = entries(client.get("/assess", params={"yaml": text}).text)
-    form = {**{k: v[0] for k, v in asked.items() if k != "quasi"}, "title": "typed meanwhile", "epsilon": "x"}
-    sent = client.post("/assess/file", files={"file": ("other.csv", CSV.encode())}, data=form)
-    page = followed(client, sent)
-    shown = entries(page.text)
-    assert (shown["title"], shown["epsilon"], shown["q0_by"]) == (["typed meanwhile"], ["x"], ["sex"])
-    assert "The plan was written for people.csv" in text_of(page.text)
-    # Without a script the file may also come with the plan itself.
-    whole = client.post("/assess", files={"file": ("people.csv", CSV.encode())}, data={**form, "epsilon": "1"})
-    assert followed(client, whole).status_code == 200
-
-
-def test_a_file_that_is_forgotten(client: Any, text_of: Any) -> None:
-    page = _brought(client)
-    form = entries(page.text)
-    token = form["file"][0]
-    assert client.post(f"/assess/file/{token}/forget").status_code == 303
-    gone = client.get(f"/assess?file={token}")
-    assert gone.status_code == 410
-    assert problems(gone.text) == ["file"]
-    sent = _sent(client, {**form, "title": ["typed"]})
-    assert sent.status_code == 410
-    assert problems(sent.text) == ["file"]
-    assert entries(sent.text)["title"] == ["typed"]
-    assert entries(sent.text)["q0_kind"] == form["q0_kind"]
-
-
-def test_an_upload_is_assessed_and_escaped(client: Any, text_of: Any) -> None:
-    yaml = SMALL.replace("TABLE", "upload").replace("[age, sex]", '[age, sex, "<b>bold</b>"]')
-    page = followed(client, client.post("/assess", **_upload("pe<i>ople.csv", CSV.encode(), yaml)))
-    assert page.status_code == 200, text_of(page.text)[:500]
-    assert "<b>bold</b>" not in page.text
-    assert "<i>ople" not in page.text
-    assert "pe&lt;i&gt;ople.csv" in page.text
-
-
-@pytest.mark.parametrize("table", ["epsilens:rand-hie", "epsilens:adult", "other.csv"])
-def test_a_yaml_on_another_table_beside_a_file_is_refused_by_the_file(client: Any, text_of: Any, table: str) -> None:
-    """Otherwise the file, or the table that is named, would be ignored in silence."""
-    page = followed(client, client.post("/assess", **_upload("p.csv", CSV.encode(), SMALL.replace("TABLE", table))))
-    assert page.status_code == 422
-    assert problems(page.text) == ["file"]
-    assert table in page.text
-    token = entries(page.text)["file"][0]
-    again = followed(client, client.post("/assess", data={"yaml": SMALL.replace("TABLE", table), "file": token}))
-    assert problems(again.text) == ["file"]
-
-
-def test_the_yaml_follows_the_form(client: Any, visits: Any) -> None:
-    form = {**entries(visits.text), "title": ["New"], "epsilon": ["0.25"]}
-    box = re.search(r'<textarea id="f-yaml"[^>]*>(.*?)</textarea>', visits.text, re.DOTALL)
-    assert box is not None
-    assert "Patient ID" in box[1]
-    assert "rand-hie" not in box[1]
-    answer = client.post("/assess/plan", data=form, headers={"accept": "application/json"}).json()
-    made = read_release(answer["yaml"])
-    assert (made.title, made.epsilon, made.data.person) == ("New", 0.25, "Patient ID")
-    assert answer["url"].startswith("/assess?yaml=")
-    file = client.post("/assess/plan", data=form)
-    assert 'filename="plan.yaml"' in file.headers["content-disposition"]
-    assert read_release(file.text) == made
-    wrong = client.post("/assess/plan", data={**form, "prior": ["2"]}, headers={"accept": "application/json"})
-    assert wrong.json()["field"] == "prior"
-
-
-def test_a_condition_is_typed_or_picked(client: Any, visits: Any) -> None:
-    form = {k: v for k, v in entries(visits.text).items() if not k.startswith("secret_")}
-    odd = 'It\'s "odd"'
-    rows = {"secret_0_column": [odd], "secret_0_is": ["is at least"], "secret_0_value": ["2"]}
-    typed = client.post("/assess/condition/secret", data={**form, **rows, "secret_how": ["type"]}).text
-    assert "&#34;It&#39;s &#34;&#34;odd&#34;&#34;&#34; &gt;= 2" in typed
-    assert " checked" in typed
-    picked = client.post("/assess/condition/secret", data={**form, "secret": ["Sex = 'F' OR Sex IS NULL"]}).text
-    assert 'value="F"' in picked
-    assert '<option value="any" selected>' in picked
-    stays = client.post("/assess/condition/q0_where", data={**form, "q0_where": ["Sex = 'F' OR NOT (Sex = 'M')"]}).text
-    assert "stays typed" in stays
-
-
 @pytest.mark.parametrize(
     "table",
     [
@@ -437,11 +266,11 @@ def test_a_condition_is_typed_or_picked(client: Any, visits: Any) -> None:
     ],
 )
 def test_no_other_table_is_opened(client: Any, text_of: Any, table: str) -> None:
-    page = _linked(client, SMALL.replace("TABLE", f"'{table}'"))
+    page = linked(client, SMALL.replace("TABLE", f"'{table}'"))
     assert page.status_code == 422
     words = text_of(page.text)
     assert "the page opens only epsilens:adult" in words or "give one of 'epsilens:adult'" in words
-    sent = client.post("/assess", **_upload("people.csv", CSV.encode(), SMALL.replace("TABLE", f"'{table}'")))
+    sent = client.post("/assess", **attached("people.csv", CSV.encode(), SMALL.replace("TABLE", f"'{table}'")))
     assert followed(client, sent).status_code == 422
 
 
@@ -472,51 +301,7 @@ def test_hostile_yaml_is_a_sentence(client: Any, text_of: Any, yaml: str, said: 
     assert "▲" in page.text
 
 
-@pytest.mark.parametrize(
-    ("name", "data", "said"),
-    [
-        ("p.exe", b"x", "give a CSV"),
-        ("p.sqlite", b"x", "export the table as CSV"),
-        ("p.xlsx", b"PK\3\4", "save the sheet as CSV"),
-        ("p.csv", b"", "is empty"),
-        ("p.csv", b"\0\1\2" * 99, ""),
-        ("p.parquet", b"a,b\n1,2\n", "not a Parquet file"),
-    ],
-)
-def test_refused_files_say_why_by_the_file(client: Any, text_of: Any, name: str, data: bytes, said: str) -> None:
-    for path in ("/assess/file", "/assess"):
-        page = followed(client, client.post(path, **_upload(name, data)))
-        assert page.status_code == 422
-        assert problems(page.text) == ["file"]
-        assert said in text_of(page.text)
-
-
-def test_too_large_by_its_stated_length(client: Any) -> None:
-    page = client.post("/assess", **_upload("p.csv", b"a\n" * 2_000_000))
-    assert page.status_code == 413
-    assert "larger than 3 MB" in page.text
-
-
-def test_too_large_while_it_streams(client: Any) -> None:
-    def pieces() -> Any:
-        yield b'--x\r\ncontent-disposition: form-data; name="file"; filename="p.csv"\r\n\r\n'
-        for _ in range(50):
-            yield b"a" * 100_000
-
-    page = client.post("/assess", content=pieces(), headers={"content-type": "multipart/form-data; boundary=x"})
-    assert page.status_code == 413
-    assert client.post("/api/assess", content=b"a" * 1_100_000).status_code == 413
-
-
-def test_a_bomb_in_gzip(client: Any, text_of: Any) -> None:
-    packed = gzip.compress(b"a,b\n" + b"1,2\n" * 12_000_000, 9)
-    assert len(packed) < 200_000
-    page = followed(client, client.post("/assess", **_upload("p.csv.gz", packed)))
-    assert page.status_code == 422
-    assert "unpacks to more than 0.02 GB" in text_of(page.text)
-
-
 def test_the_entry_is_kept(client: Any) -> None:
-    page = _linked(client, "title: mine </textarea><script>\n")
+    page = linked(client, "title: mine </textarea><script>\n")
     assert "title: mine &lt;/textarea&gt;" in page.text
     assert not re.search(r"<script>", page.text)

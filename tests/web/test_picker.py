@@ -143,6 +143,19 @@ def test_what_rows_cannot_say_stays_typed(text: str) -> None:
     assert condition_of(text) is None
 
 
+def test_a_boolean_by_itself_is_a_row() -> None:
+    families = {"ill": Family.BOOLEAN}
+    assert condition_of("ill AND age > 3", families) == Condition(
+        (Term("ill", Is.IS, "true"), Term("age", Is.MORE, "3"))
+    )
+    assert condition_of("NOT ill", families) == Condition((Term("ill", Is.IS, "false"),))
+    for written in ("ill", "NOT ill"):
+        picked = condition_of(written, families)
+        assert picked is not None
+        cells = [True, False, None]
+        assert _rows("ill", cells, "bool", text_of(picked, families)) == _rows("ill", cells, "bool", written)
+
+
 def test_a_text_column_keeps_its_zeros() -> None:
     families = {"zip": Family.TEXT}
     assert text_of(Condition((Term("zip", Is.IS, "01234"),)), families) == "zip = '01234'"

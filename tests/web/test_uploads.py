@@ -23,6 +23,8 @@ from epsilens.web.app import create_app
 from epsilens.web.refused import Refused
 from epsilens.web.security import Limits
 
+from .following import followed
+
 CSV = b"age,sex\n" + b"30,f\n40,m\n" * 100
 JSON = {"accept": "application/json"}
 
@@ -150,9 +152,13 @@ def test_the_oldest_file_makes_room(visit: Any) -> None:
         ("stays.csv", b"x" * 1_000_001, "larger than 1 MB: use the command line"),
         ("stays.csv", b"x" * 3_000_000, "larger than 1 MB: use the command line"),
     ],
-)
+    ids=[
+        "spreadsheet", "named csv", "empty", "parquet named csv", "gzip named csv", "csv named gzip",
+        "csv named parquet", "spss", "zip", "no ending", "turned around", "too large", "far too large",
+    ],
+)  # fmt: skip
 def test_what_is_refused_says_why(visit: Any, text_of: Any, name: str, data: bytes, said: str) -> None:
-    script, page = _send(visit, data, name, headers=JSON), _send(visit, data, name)
+    script, page = _send(visit, data, name, headers=JSON), followed(visit, _send(visit, data, name))
     assert script.status_code == page.status_code in (413, 422)
     assert said in script.json()["error"]
     assert script.json()["field"] == "file"

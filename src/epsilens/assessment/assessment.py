@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..data.queries import Query
+from ..data.scan.request import affordable
 from ..data.scan.result import Scan
 from ..data.scan.scan import DISCLOSURE, scan
 from ..data.tables.columns import column_of
@@ -32,7 +33,7 @@ from ..plan.words import Resemblance, Split
 from ..shown import Shown, presenter
 from .accuracy import QueryAccuracy, accuracy_of, limited
 from .adversaries import Setting
-from .cautions import Warned, before, spellings
+from .cautions import Warned, before, owned, spellings
 from .proposals import Proposal, lost_by, proposals
 from .provenance import Precedent, assumptions, precedents, record
 from .risks import Curve, Risk, blind_epsilon, curve_of, read_again, risks_of
@@ -149,6 +150,8 @@ def assess(
     for i, query in enumerate(plan.queries):
         with about(dotted(("queries", i)), where=dotted(("queries", i, "where"))):
             queries.append(query.planned())
+    with about("data.quasi_identifiers"):
+        affordable(len(plan.data.quasi_identifiers), settable=False)
     tell = _Steps(len(queries) + 3, progress)
     with about("data.table", engine="engine"):
         opened = open_table(plan.data.table if table is None else table, engine)
@@ -217,6 +220,8 @@ def _look(opened: OpenTable, plan: Release, queries: tuple[Query, ...], tell: _S
         with reading(opened):
             cautions = before(opened, plan)
         _read(opened, plan, tell)
+    with about("data.person"), reading(opened):
+        opened.table, nobody = owned(opened, plan)
     for i, query in enumerate(queries):
         with about(dotted(("queries", i)), where=dotted(("queries", i, "where"))):
             query.check(opened.table)
@@ -232,7 +237,7 @@ def _look(opened: OpenTable, plan: Release, queries: tuple[Query, ...], tell: _S
         plan = plan.shared(split.best.shares)
     return _Seen(
         plan, answers, people_of(opened, plan), split, _proposed(opened, plan, answers), alike,
-        _scanned(opened, plan, queries, tell), (*cautions, *spellings(plan, answers)),
+        _scanned(opened, plan, queries, tell), (*cautions, *nobody, *spellings(plan, answers)),
     )  # fmt: skip
 
 

@@ -6,14 +6,17 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
+from ..data.tables.columns import column_of, value_of
+from ..data.tables.dialect import ones
 from ..data.tables.forms import unread
 from ..data.tables.open import OpenTable
 from ..data.understanding.owners import owner_like
 from ..plan.answers import Answer
 from ..plan.plan import Release
 
-__all__ = ["Caution", "Warned", "before", "spellings"]
+__all__ = ["Caution", "Warned", "before", "owned", "spellings"]
 
 
 class Caution(StrEnum):
@@ -22,6 +25,7 @@ class Caution(StrEnum):
     PERSON = "person"  # a column looks like the person, and the plan names none
     SPELLINGS = "spellings"  # groups that differ only in capitals or blanks
     UNREAD = "unread"  # values that a form leaves out
+    NOBODY = "nobody"  # rows that do not say whose they are
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,22 @@ def _left_out(opened: OpenTable, plan: Release) -> list[Warned]:
         return []
     got = opened.engine.fetch(unread(opened.table, forms)).to_pylist()[0]
     return [Warned(Caution.UNREAD, name, int(n)) for name, n in got.items() if n]
+
+
+def owned(opened: OpenTable, plan: Release) -> tuple[Any, tuple[Warned, ...]]:
+    """The rows that say whose they are, of a table whose text is read already; the others may be anybody's.
+
+    Counted as people of their own, or together as one, they would add to what a person adds under their name.
+    """
+    table = opened.table
+    names = [name for name in (plan.data.person, plan.data.unit) if name is not None]
+    columns = {name: value_of(column_of(table, name, "person", "data.person"), "person") for name in names}
+    if not columns:
+        return table, ()
+    lost = table.aggregate(**{name: ones(column.isnull()).sum() for name, column in columns.items()})
+    got = opened.engine.fetch(lost).to_pylist()[0]
+    warned = tuple(Warned(Caution.NOBODY, name, int(n)) for name, n in got.items() if n)
+    return (table.filter([columns[w.column].notnull() for w in warned]) if warned else table), warned
 
 
 def spellings(plan: Release, answers: Sequence[Sequence[Answer]]) -> tuple[Warned, ...]:

@@ -54,7 +54,7 @@ def written(table: str, title: str, found: Understanding, chosen: Chosen, warnin
         "data:",
         f"  table: {as_yaml(table)}",
         *_people(found),
-        *_groups(chosen.split),
+        *(_groups(chosen.split) if found.person is not None or (found.nobody and found.unit is not None) else ()),
         *_known(chosen),
         *_secret(chosen.secret),
         *_read(chosen.read),
@@ -100,7 +100,7 @@ def _people(found: Understanding) -> list[str]:
         lines.append(
             _with(f"  # person: {as_yaml(maybe)}", "choose: the column that says whose row it is; none was found")
         )
-    if found.unit is not None and not (found.person is None and found.single is None):
+    if found.unit is not None and not found.nobody:
         lines.append(_with(f"  # unit: {as_yaml(found.unit.name)}", "to protect everyone who shares it together"))
     return lines
 
@@ -184,7 +184,7 @@ def _count(split: Split | None) -> list[str]:
     if split is not None:
         lines += [
             _with(f"    by: {as_yaml(split.column.name)}", "choose: how the answers are split"),
-            _with("    threshold: auto", "publish groups with enough people; or list them: groups: [a, b]"),
+            _with("    threshold: auto", "publish groups with enough people; or list those that are published"),
         ]
     return lines
 

@@ -104,7 +104,8 @@ def warnings(found: Understanding) -> tuple[str, ...]:
     owner = found.person or found.single
     if owner is not None and not owner.everyone:
         made.append(
-            f"“{owner.name}” is empty in some rows: nobody can tell whose they are; fill it in or leave those rows out."
+            f"“{owner.name}” is empty in some rows: nobody can tell whose they are, and they are left out of every "
+            "answer."
         )
     made += [_unread(c) for c in found.columns if c.form is not None and c.unread]
     return tuple(made)

@@ -25,7 +25,7 @@ from .planform import check_size, entered, mapping_of, plan_of, to_yaml
 from .problems import check_columns, problem_at
 from .questions import Problem
 from .refused import Refused
-from .sent import Sent, sent_form
+from .sent import Sent, sent_form, wants_json
 from .uploads import Upload
 
 __all__ = ["router", "unsent", "view_of"]
@@ -60,12 +60,9 @@ async def _brought(request: Request, token: str) -> Response:
         return show(request, View(problem=problem_at(Refused(_GONE, 410, "file"))))
     if upload.understood is None:
         job = request.app.state.jobs.start("understand", upload, owner=request.state.visitor)
-        if not await job.finished(_AT_ONCE):
-            return _progress(job, f"/assess?file={token}")
-        try:
-            upload.understood = job.result()
-        except EpsilensError as error:
-            return show(request, View(upload=upload, problem=_of_file(error)))
+        if not await job.finished(_AT_ONCE) or job.state is not State.DONE:
+            return RedirectResponse(f"/assess/job/{job.id}", 303)
+        upload.understood = job.result()
     draft = DRAFTS.get(token)
     view = View(upload=upload)
     if draft is not None and draft.plan is not None:
@@ -77,10 +74,21 @@ async def _brought(request: Request, token: str) -> Response:
     return await run_in_threadpool(show, request, view)
 
 
-def _of_file(error: EpsilensError) -> Problem:
-    """What is wrong with a file stands by the file, whatever part of it a check names."""
-    found = problem_at(error)
-    return Problem("file", found.sentence, found.status)
+def _understood(request: Request, job: Job) -> Response:
+    """On to the form; or what is wrong with the file, by the file, whatever part of it a check names."""
+    assert job.upload is not None
+    if job.state is State.DONE:
+        return RedirectResponse(f"/assess?file={job.upload.token}", 303)
+    view = View(upload=job.upload)
+    try:
+        job.result()
+    except EpsilensError as error:
+        found = problem_at(error)
+        if job.state is State.ENDED:
+            view.note = found.sentence
+        else:
+            view.problem = Problem("file", found.sentence, found.status)
+    return show(request, view)
 
 
 async def _linked(request: Request, text: str) -> Response:
@@ -90,10 +98,12 @@ async def _linked(request: Request, text: str) -> Response:
         release = await run_in_threadpool(read, text)
         wanted = release.data.table if release is not None else ""
         if release is not None and wanted not in names() and (wanted == UPLOAD or _plain_name(wanted)):
-            return show(request, View(plan_of(release), wanted=wanted, text=text))
+            return await run_in_threadpool(show, request, View(plan_of(release), wanted=wanted, text=text))
         job = request.app.state.jobs.start("assess", owner=request.state.visitor, yaml=text)
         if not await job.finished(_AT_ONCE):
-            return _progress(job, str(request.url.path) + "?" + str(request.url.query))
+            # Who comes from another site has no cookie yet, and finds the job only by asking for it again.
+            foreign = request.headers.get("sec-fetch-site", "none") in ("cross-site", "same-site")
+            return _progress(job, f"/assess?{request.url.query}" if foreign else f"/assess/job/{job.id}")
         view = _reported(job, Draft(None, text=text))
     except EpsilensError as error:
         view = View(text=text, problem=problem_at(error, by_hand=True))
@@ -150,7 +160,7 @@ async def job_view(request: Request, id: str) -> Response:
     if not await job.finished(_AT_ONCE):
         return _progress(job, f"/assess/job/{id}")
     if job.task == "understand":
-        return RedirectResponse(f"/assess?file={job.upload.token}", 303)
+        return _understood(request, job)
     url = link_of(str(job.request["yaml"]), request.app.state.limits.url_yaml)
     if job.state is State.DONE and job.upload is None and url:
         return RedirectResponse(url, 303)
@@ -182,7 +192,7 @@ def _file(made: Any, text: str, kind: str) -> Response:
 async def assess_sent(request: Request) -> Response:
     """The form, or pasted YAML: what is wrong is said at once, the rest is a job."""
     sent = await sent_form(request)
-    view = view_of(sent)
+    view = await run_in_threadpool(view_of, sent)
     try:
         if sent.problem is not None:
             raise sent.problem
@@ -231,7 +241,7 @@ def view_of(sent: Sent) -> View:
     if not view.by_hand:
         view.plan = entered(sent.given, sent.lists)
     elif view.table or view.upload is not None:  # the form beside the YAML shows what it says, if it says anything
-        release = read(view.text) if len(view.text) < 5_000 else None
+        release = read(view.text)
         view.plan = plan_of(release, families(view)) if release is not None else None
     return view
 
@@ -261,15 +271,15 @@ def _checked(view: View) -> str:
 async def plan_sent(request: Request) -> Response:
     """The plan of the form as YAML, to keep; to a script as text."""
     sent = await sent_form(request)
-    view = view_of(sent)
+    view = await run_in_threadpool(view_of, sent)
     try:
         text = view.text or await run_in_threadpool(_checked, view)
     except EpsilensError as error:
         view.problem = problem_at(error, form=True)
-        if "application/json" in request.headers.get("accept", ""):
+        if wants_json(request):
             return JSONResponse({"error": view.problem.sentence, "field": view.problem.field}, view.problem.status)
         return unsent(request, view)
-    if "application/json" in request.headers.get("accept", ""):
+    if wants_json(request):
         return JSONResponse({"yaml": text, "url": link_of(text, request.app.state.limits.url_yaml)})
     return attachment(text, "plan.yaml", "application/yaml")
 
@@ -278,7 +288,8 @@ async def plan_sent(request: Request) -> Response:
 async def condition_sent(request: Request, prefix: str) -> Response:
     """One condition of the form, shown the other way: typed what was picked, or picked what was typed."""
     sent = await sent_form(request)
-    return await run_in_threadpool(turned, view_of(sent), prefix, sent.given.get(f"{prefix}_how") == "type")
+    view = await run_in_threadpool(view_of, sent)
+    return await run_in_threadpool(turned, view, prefix, sent.given.get(f"{prefix}_how") == "type")
 
 
 @router.get("/assess.html")

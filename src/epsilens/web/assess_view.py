@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
@@ -21,7 +21,7 @@ from .drafts import Drafts
 from .examples import DEFAULT, EXAMPLES
 from .filenames import ENDINGS
 from .pages import render
-from .picker import COMPARISONS, Family, family_of
+from .picker import COMPARISONS, Family, entry_of, family_of
 from .planform import KINDS, LIMITS, READ_AS, Picked, Plan, check_size, families_of, mapping_of, plan_of, shown, to_yaml
 from .problems import problem_at
 from .proposal import reasons
@@ -68,8 +68,6 @@ class View:
     made: Mapping[str, Any] | None = None
     job: str = ""  # where the report of an upload is kept
     note: str = ""
-    status: int = 200
-    more: dict[str, Any] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -105,10 +103,13 @@ def _columns(view: View) -> list[Known]:
     understood = view.upload.understood if view.upload else None
     if understood is None:
         return [Known(name) for name in (view.plan.names if view.plan else ())]
-    return [
-        Known(c["name"], c.get("role") or "", family_of(c["kind"]), tuple(str(v) for v in c.get("values", ())))
-        for c in understood["columns"]
-    ]
+    return [_known(c) for c in understood["columns"]]
+
+
+def _known(column: Mapping[str, Any]) -> Known:
+    family = family_of(column["kind"])
+    values = tuple(entry_of(v, family) for v in column.get("values", ()))
+    return Known(column["name"], column["role"], family, values)
 
 
 def families(view: View) -> dict[str, Family]:
@@ -143,7 +144,7 @@ def show(request: Request, view: View) -> Response:
     columns = _columns(view)
     return render(
         "assess.html",
-        view.problem.status if view.problem else view.status,
+        view.problem.status if view.problem else 200,
         view="Assess",
         stylesheets=["page.css", "assessment.css"],
         state=view,
@@ -172,7 +173,6 @@ def show(request: Request, view: View) -> Response:
         example_url=f"/assess?{urlencode({'yaml': EXAMPLES[DEFAULT]})}",
         url=url,
         downloads=_downloads(view, url) if made else [],
-        **view.more,
     )
 
 

@@ -17,16 +17,11 @@ from .drafts import Draft
 from .jobs import Job, State
 from .problems import problem_at
 from .refused import Refused
-from .sent import sent_form
+from .sent import sent_form, wants_json
 
-__all__ = ["router", "state_of", "wants_json"]
+__all__ = ["router", "state_of"]
 
 router = APIRouter(include_in_schema=False)
-
-
-def wants_json(request: Request) -> bool:
-    """Whether a script asks."""
-    return "application/json" in request.headers.get("accept", "")
 
 
 @router.post("/assess/file")

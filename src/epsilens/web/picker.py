@@ -25,7 +25,18 @@ from typing import Any
 from ..data.tables.conditions import parse, syntax
 from ..errors import InputError
 
-__all__ = ["COMPARISONS", "MOST_TERMS", "Condition", "Family", "Is", "Term", "condition_of", "family_of", "text_of"]
+__all__ = [
+    "COMPARISONS",
+    "MOST_TERMS",
+    "Condition",
+    "Family",
+    "Is",
+    "Term",
+    "condition_of",
+    "entry_of",
+    "family_of",
+    "text_of",
+]
 
 MOST_TERMS = 12
 
@@ -246,6 +257,10 @@ def _leaves(tree: Any, joined: Any) -> list[Any]:
 
 def _row(leaf: Any, families: Families) -> Term:
     """The row of one comparison: the one that becomes the same tree again."""
+    exp = syntax()
+    inner = _bare(leaf.this) if type(leaf) is exp.Not else leaf
+    if type(inner) is exp.Column and families.get(inner.name) is Family.BOOLEAN and not inner.args.get("table"):
+        return Term(str(inner.name), Is.IS, "true" if inner is leaf else "false")
     term = _read(leaf, families)
     try:
         again = parse(_term(term, families), "where")
@@ -293,6 +308,17 @@ def _read(leaf: Any, families: Families) -> Term:
     if kind not in signs:
         raise _Unsaid
     return Term(column, signs[kind], _shown(leaf.expression, family))
+
+
+def entry_of(value: str, family: Family) -> str:
+    """A value of a column as it is entered, to be offered beside it.
+
+    >>> [entry_of(value, Family.TEXT) for value in ("a", "b ", "5")], entry_of("True", Family.BOOLEAN)
+    (['a', '"b "', '5'], 'true')
+    """
+    if family in (Family.NUMBER, Family.BOOLEAN):
+        return value.lower()
+    return _shown(syntax().Literal.string(value), family)
 
 
 def _shown(node: Any, family: Family, *, listed: bool = False) -> str:

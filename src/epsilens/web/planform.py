@@ -36,9 +36,9 @@ KINDS = {"count": "Count of", "sum": "Sum of", "average": "Average of", "histogr
 READ_AS = {
     As.NUMBER: "numbers",
     As.DATE: "dates",
-    As.CATEGORY: "categories, in any capitals",
-    As.CODE: "codes, in any capitals",
-    As.TEXT: "text, as it stands",
+    As.CATEGORY: "categories",
+    As.CODE: "codes",
+    As.TEXT: "text as it stands",
 }
 MOST_QUERIES = 32
 _MOST_READ = 200

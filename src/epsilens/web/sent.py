@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,7 +13,10 @@ from ..errors import EpsilensError
 from .refused import Refused
 from .uploads import Upload
 
-__all__ = ["Sent", "sent_form", "texts"]
+__all__ = ["Sent", "sent_form", "texts", "wants_json"]
+
+#: Entries that are chosen from a table's columns, whatever these are called.
+_COLUMN = re.compile(r"person|unit|related|q\d+_by|\w+_column")
 
 
 @dataclass
@@ -26,8 +30,18 @@ class Sent:
 
 
 def texts(entries: Iterable[tuple[str, Any]]) -> dict[str, str]:
-    """The entries that say something, with line breaks as we write them."""
-    return {k: v.strip().replace("\r\n", "\n") for k, v in entries if isinstance(v, str) and v.strip()}
+    """The entries that say something, with line breaks as we write them; names of columns keep their blanks.
+
+    >>> texts([("title", " x "), ("q0_column", " Age"), ("error", " ")])
+    {'title': 'x', 'q0_column': ' Age'}
+    """
+    said = ((k, v.replace("\r\n", "\n")) for k, v in entries if isinstance(v, str) and v.strip())
+    return {k: v if _COLUMN.fullmatch(k) else v.strip() for k, v in said}
+
+
+def wants_json(request: Request) -> bool:
+    """Whether a script asks."""
+    return "application/json" in request.headers.get("accept", "")
 
 
 async def sent_form(request: Request, *, need_file: bool = False) -> Sent:

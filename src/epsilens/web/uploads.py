@@ -37,6 +37,15 @@ __all__ = ["Upload", "Uploads"]
 
 #: How many bytes are gathered before they are written; the first few say what a file is.
 _BLOCK, _START = 1 << 20, 4
+
+
+async def _rest(request: Request, part: FilePart) -> None:
+    """Read on for the other fields of a form whose file is refused: what was typed is not lost with it."""
+    with contextlib.suppress(Refused, ClientDisconnect, RuntimeError):  # the body may have been read to its end
+        async for chunk in request.stream():
+            part.fed(chunk)
+
+
 _ELSEWHERE = "use the command line, which reads the file where it is"
 
 
@@ -117,6 +126,10 @@ class Uploads:
             except ClientDisconnect:
                 note("an upload was cut off; what had come of it is removed")
                 raise Refused("the upload was cut off: send the file again", 400, "file") from None
+            except Refused as error:
+                if error.status == 422:
+                    await _rest(request, part)
+                raise
             finally:
                 if upload is None:
                     await run_in_threadpool(shutil.rmtree, self.open() / token, True)

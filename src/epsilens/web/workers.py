@@ -70,7 +70,10 @@ class Worker:
         finally:
             clock.cancel()
         if self._late:
-            return {"error": f"this took longer than {seconds:g} seconds: use the command line", "status": 503}
+            return {
+                "error": f"this took longer than {seconds:g} seconds: try again, or use the command line",
+                "status": 503,
+            }
         return {
             "error": "the table needs more time or memory than the page allows: use the command line",
             "status": 413,

@@ -66,7 +66,8 @@ def sqlite(address: Address, ibis: Any, parameter: str = "table") -> Any:
 
 
 def _sqlite(path: str) -> sqlite3.Connection:
-    where = f"file:{quote(os.path.abspath(path))}?mode=ro"
+    # Two slashes at the start, which abspath keeps, would name a host.
+    where = f"file:/{quote(os.path.abspath(path).lstrip('/'))}?mode=ro"
     made = sqlite3.connect(where, uri=True)
     try:
         made.execute("SELECT count(*) FROM sqlite_master").fetchone()

@@ -234,7 +234,15 @@ def _spelt(warned: Warned) -> str:
     )
 
 
-_CAUTIONS = {Caution.PERSON: _nobody, Caution.UNREAD: _left_out, Caution.SPELLINGS: _spelt}
+def _unowned(warned: Warned) -> str:
+    rows = "1 row has" if warned.count == 1 else f"{warned.count:,} rows have"
+    return (
+        f"{rows} no “{warned.column}”: nobody can tell whose they are, and they are left out of every answer. Fill it "
+        "in to count them."
+    )
+
+
+_CAUTIONS = {Caution.PERSON: _nobody, Caution.NOBODY: _unowned, Caution.UNREAD: _left_out, Caution.SPELLINGS: _spelt}
 
 
 def asked_secret(a: Assessment) -> str:
