@@ -134,7 +134,7 @@ SPELLINGS: dict[str, str] = {
     ),
     "county": (
         "landkreis kreis departement provincia province provincie district distrito bezirk canton kanton concelho "
-        "laen lan fylke amt powiat parish lsoa msoa oa fips tract puma nuts"
+        "laen lan fylke powiat parish lsoa msoa oa fips tract puma nuts"
     ),
     "region": "regions regione regio regiao area zone territory gebiet metro urban rural continent",
     "state": "bundesland estado stato staat states",

@@ -22,6 +22,7 @@ from .labels import DATES, NOTHING, NUMBERS, Label
 from .names import CONTACT, Kind, Meaning, is_of_survey, meaning, says_unit
 from .owners import Owners, owners_of
 from .shapes import Shape, Shapes, Whole, shapes_of
+from .steady import steady_of
 from .understood import Column, Owner, Role, Understanding
 
 __all__ = ["understand"]
@@ -51,7 +52,7 @@ def understand(opened: OpenTable, tell: Callable[[str], object] | None = None) -
         tell("finding whose rows these are")
     owners = owners_of(opened, shapes, meanings)
     columns = [_column(name, schema[name], shapes, meanings[name], owners) for name in names]
-    columns = _weighing(_known(columns, meanings))
+    columns = _weighing(_known(opened, columns, meanings, owners.person))
     return Understanding(
         table=opened.name,
         rows=shapes.rows,
@@ -235,8 +236,11 @@ def _agreed(said: Meaning | None, role: Role, kind: Any) -> Meaning | None:
     return said
 
 
-def _known(columns: list[Column], meanings: dict[str, Meaning | None]) -> list[Column]:
-    """The columns that others may know of a person, the most telling first; where no name says so, a few categories."""
+def _known(
+    opened: OpenTable, columns: list[Column], meanings: dict[str, Meaning | None], person: Owner | None
+) -> list[Column]:
+    """The columns that others may know of a person, the most telling first: those whose names say so, then those that
+    stay the same in all rows of a person; where nothing can be said, a few categories."""
     roles = (Role.CATEGORY, Role.CODE, Role.DATE, Role.NUMBER)
     usable = [c for c in columns if c.role in roles and c.distinct >= 2]
     columns_of = {c.name: c for c in usable}
@@ -247,11 +251,30 @@ def _known(columns: list[Column], meanings: dict[str, Meaning | None]) -> list[C
     }
     ranked = sorted(telling, key=lambda name: -telling[name])
     first = {columns_of[name].meaning: name for name in reversed(ranked)}  # one of each: age, not age in the year too
-    chosen = [name for name in ranked if name in first.values() or columns_of[name].meaning == "location"][:_MOST_KNOWN]
-    if not chosen:
-        few = [c for c in usable if c.role is Role.CATEGORY and c.distinct <= 50 and not c.secret]
-        chosen = [c.name for c in few if c.meaning != _STATUS][:3]  # of a request, an order: nobody knows it
-    return [replace(c, known=c.name in chosen) for c in columns]
+    chosen = [name for name in ranked if name in first.values() or columns_of[name].meaning == "location"]
+    few = [c for c in usable if c.role is not Role.NUMBER and c.distinct <= _CATEGORIES and not c.secret]
+    steady: list[str] | None = None
+    if person is not None:
+        unnamed = [c.name for c in few if _says_little(meanings[c.name])]
+        forms = {c.name: c.form for c in columns if c.form is not None}
+        steady = steady_of(opened, person.name, unnamed, forms)
+        chosen += steady or []
+    if not chosen and steady is None:
+        named = (*_IDENTIFIERS, Kind.DATE)
+        chosen = [
+            c.name
+            for c in few
+            if c.role is Role.CATEGORY
+            and c.distinct <= 50
+            and c.meaning != _STATUS
+            and not ((said := meanings[c.name]) is not None and said.kind in named)
+        ][:3]
+    return [replace(c, known=c.name in chosen[:_MOST_KNOWN]) for c in columns]
+
+
+def _says_little(said: Meaning | None) -> bool:
+    """A name without meaning, or a class, a group, a level of something."""
+    return said is None or (said.kind in (Kind.CATEGORY, Kind.CODE) and not said.known)
 
 
 def _weighing(columns: list[Column]) -> list[Column]:
