@@ -157,5 +157,5 @@ def _secret(columns: list[Column]) -> Column | None:
 
 def _amount(columns: list[Column]) -> Column | None:
     """A number to average: one whose meaning has bounds first, what is no quasi-identifier before what is."""
-    numbers = [c for c in columns if c.role is Role.NUMBER and c.distinct > 2]
+    numbers = [c for c in columns if c.role is Role.NUMBER and c.distinct > 2 and not c.weighs]
     return min(numbers, key=lambda c: (c.known, c.bounds is None), default=None)

@@ -29,10 +29,13 @@ product_id|sku|session_id|store_id|company_id|sample id|policy no
 """
 MEANINGS = {
     "birth date": "Date of birth|D.O.B.|date_of_birth|DOB|dob|DateOfBirth|dateofbirth|birthdate|Geburtsdatum|Geb.-Datum"
-    "|date de naissance|Fecha de nacimiento|data di nascita|geboortedatum|data de nascimento|Patient birth date",
-    "birth year": "year of birth|birth_year|YOB|Geburtsjahr|année de naissance|BirthYear",
+    "|date de naissance|Fecha de nacimiento|data di nascita|geboortedatum|data de nascimento|Patient birth date"
+    "|BENE_BIRTH_DT",
+    "date": "SRVC_DT|date|Datum",
+    "birth year": "year of birth|birth_year|YOB|Geburtsjahr|année de naissance|BirthYear|Födelseår|Jahrgang|birthyr"
+    "|Fødselsår|ano de nascimento",
     "age": "age|Age (years)|AGE_AT_ADMISSION|Alter|edad|âge|età|leeftijd|idade|patient_age|age group",
-    "sex": "sex|Gender|Geschlecht|sexe|sexo|sesso|geslacht|patient sex|is_female",
+    "sex": "sex|Kön|Gender|Geschlecht|sexe|sexo|sesso|geslacht|patient sex|is_female",
     "postcode": "zip|ZIP Code|zipcode|postcode|Post Code|postal_code|PLZ|Postleitzahl|code postal|CAP|código postal",
     "city": "city|Town|Wohnort|ville|ciudad|città|stad|customer_city|city name",
     "country": "country|Country Code|Land|pays|país",
@@ -44,12 +47,14 @@ MEANINGS = {
     "nationality": "nationality|Staatsangehörigkeit|nacionalidad|citizenship",
     "family size": "family_size|hh_size|household size|Number of household members",
     "count of children": "children|n_children|number of children|Anzahl Kinder|nombre d'enfants|nb_enfants",
-    "diagnosis": "ICD-10|icd10|ICD10 Code|icd_9_cm|diagnosis|Diagnose|primary_dx|diagnóstico|disease",
+    "diagnosis": "ICD-10|icd10|ICD10 Code|icd_9_cm|diagnosis|Diagnose|primary_dx|diagnóstico|disease|CID-10|CIE-10"
+    "|CIM-10",
     "hiv": "HIV status|hiv",
     "medication": "drug|medication|drug_name|Medikament|ATC code",
     "pregnancy": "pregnant|Schwangerschaft",
     "sexual orientation": "sexual_orientation",
-    "income": "income|household income|Salary|Gehalt|annual_wage|salaire|ingresos|Einkommen (€)",
+    "income": "income|household income|Salary|Gehalt|annual_wage|salaire|ingresos|Einkommen (€)|Inkomst|Bruttolohn"
+    "|Nettoeinkommen|Jahresgehalt|Monatslohn",
     "debt": "debt|loan default",
     "money": "amount|total_cost|Total charge|price|Preis|montant|importe",
     "percent": "percent|% paid|pct_change|Prozent",
@@ -60,7 +65,8 @@ MEANINGS = {
     "discharge date": "discharge date|Entlassungsdatum|DischargeDate",
     "free text": "notes|Comment|Bemerkungen|remarks|free text|clinical_notes",
     "e-mail": "email|e-mail|E-Mail-Adresse|email address|customer_email",
-    "phone": "phone|tel.|Telefonnummer|mobile|phone number",
+    "phone": "phone|tel.|Telefonnummer|mobile|phone number|Handy|téléphone|móvil|telefono|Owner  phone|home phone"
+    "|Mobile No.|celular|contact number",
     "name": "name|Name|full name|FirstName|first_name|surname|Vorname|Nachname|prénom|apellidos|patient name|nombre",
     "household": "hhid|household_id|Haushalts-ID|HH No",
     "hospital": "hospital_id|hospital name|clinic",
@@ -127,6 +133,14 @@ def test_secrets(name: str) -> None:
     assert not found.known
 
 
+@pytest.mark.parametrize(
+    "name", ["PhoneService", "phone_type", "has_phone", "number of phones", "mobile_app", "cell_id"]
+)
+def test_not_every_phone_is_a_number(name: str) -> None:
+    found = meaning(name)
+    assert found is None or found.kind is not Kind.CONTACT
+
+
 def test_devices_are_somebodys_where_nothing_says_whose() -> None:
     found = meaning("deviceId")
     assert found is not None
@@ -135,14 +149,17 @@ def test_devices_are_somebodys_where_nothing_says_whose() -> None:
 
 
 def test_bounds_come_from_meaning() -> None:
-    bounds = {name: meaning(name).bounds for name in ("age", "hours_per_week", "percent", "year of birth", "weight")}  # type: ignore[union-attr]
-    assert bounds == {
+    bounds = {
         "age": (0, 110),
         "hours_per_week": (0, 100),
         "percent": (0, 100),
         "year of birth": None,
         "weight": None,
+        "cd4_count": None,
     }
+    found = {name: meaning(name) for name in bounds}
+    assert {name: said and said.bounds for name, said in found.items()} == bounds
+    assert None not in found.values()
     salary = meaning("salary")
     assert salary is not None
     assert salary.choose

@@ -65,6 +65,12 @@ CASES: dict[str, tuple[dict[str, Any], str | None, str | None]] = {
     "devices": ({"deviceId": text(PEOPLE, "d"), "cell_id": text(some(50), "c"), "bytes": some(900)}, "deviceId", None),
     "devices of customers": ({"device_id": text(some(90), "d"), "customer": text(PEOPLE, "c")}, "customer", None),
     "what is taught": ({"Subject": [DICE.choice("abcdef") for _ in UNIQUE], "Pupil": text(PEOPLE, "P")}, "Pupil", None),
+    "a sample each": ({"sample_id": text(UNIQUE, "S"), "sex": some(2), "case": some(2)}, None, "sample_id"),
+    "something each": ({"zq_id": text(UNIQUE, "Z"), "sex": some(2)}, None, "zq_id"),
+    "a visit each": ({"visit_id": text(UNIQUE, "V"), "order_id": UNIQUE, "sex": some(2)}, None, None),
+    "samples of patients": ({"sample_id": text(UNIQUE, "S"), "pat": text(PEOPLE, "P")}, "pat", None),
+    "telephones": ({"Owner  phone": [f"+44 7700 90{p}" for p in PEOPLE], "fee": some(90)}, "Owner  phone", None),
+    "a telephone or none": ({"mobile": [DICE.choice("YN") for _ in UNIQUE], "id": UNIQUE}, None, "id"),
     "codes without proof": ({"xref": text(PEOPLE, "AB-"), "v": some(3)}, "xref", None),
 }  # fmt: skip
 
@@ -113,6 +119,55 @@ def test_one_row_and_none() -> None:
     assert one == Owner("patient_id", 1, 1, named=True)
     none = of({"patient_id": pa.array([], "int64")})
     assert none.person is None
+
+
+def spelt(values: list[int], letter: str) -> list[str]:
+    """The same person in capitals, in small letters, with blanks around."""
+    ways = (str.upper, str.lower, lambda t: f" {t}", lambda t: f"{t.lower()}  ")
+    return [ways[i % 4](f"{letter}{value}") for i, value in enumerate(values)]
+
+
+@pytest.mark.parametrize("name", ["mrn", "id", "xref"])
+def test_one_person_in_several_spellings_is_one(name: str) -> None:
+    cells = spelt(PEOPLE, "mrn")
+    found = of({name: cells, "v": some(3)}).person
+    assert found is not None
+    assert (found.name, found.values, found.most) == (name, VALUES, MOST)
+    assert found.spellings == len(set(cells)) - VALUES > 0
+
+
+def test_spellings_that_hide_who_comes_back() -> None:
+    """Different in every row as written, and half as many people."""
+    found = of({"Patient ID": [f"P{i // 2}" if i % 2 else f"p{i // 2} " for i in UNIQUE]})
+    assert found.person == Owner("Patient ID", ROWS // 2, 2, named=True, spellings=ROWS // 2)
+
+
+def test_households_in_several_spellings() -> None:
+    found = of({"hhid": spelt([p // 3 for p in PEOPLE], "h"), "v": some(3)}).unit
+    assert found is not None
+    assert found.values == len({p // 3 for p in PEOPLE})
+
+
+LIKE: dict[str, tuple[dict[str, Any], str | None]] = {
+    "a household": ({"hhid": [p // 2 for p in PEOPLE], "person_no": some(6)}, "hhid"),
+    "a household of people": ({"hhid": [p // 2 for p in PEOPLE], "pid": PEOPLE}, "pid"),
+    "a family and everybody": ({"ID": UNIQUE, "Family ID": [p // 2 for p in PEOPLE]}, None),
+    "spellings": ({"id": spelt(PEOPLE, "x"), "v": some(3)}, "id"),
+    "different as written": ({"patient": [f"P{i // 2}" if i % 2 else f"p{i // 2}" for i in UNIQUE]}, "patient"),
+    "different in every row": ({"patient_id": UNIQUE, "email": text(UNIQUE, "a@b.org"), "hhid": UNIQUE}, None),
+    "addresses": ({"order_id": UNIQUE, "email": text(PEOPLE, "a@b.org")}, "email"),
+    "a flag": ({"member": [DICE.choice("YN") for _ in UNIQUE], "case": some(2)}, None),
+    "things": ({"order_id": UNIQUE, "store_id": some(30), "doctor": text(some(30), "d")}, None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", LIKE)
+def test_what_looks_like_a_person_or_a_household(case: str) -> None:
+    columns, name = LIKE[case]
+    with open_table(columns) as opened:
+        found = owner_like(opened)
+    assert (found and found.name) == name
+    assert found is None or found.repeats
 
 
 def test_owner_like() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import random
+import time
 from typing import Any
 
 import ibis
@@ -12,7 +13,7 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from epsilens.data.tables.forms import As, Form, Order
+from epsilens.data.tables.forms import As, Form, Order, as_read
 from epsilens.data.tables.open import open_table
 from epsilens.data.understanding.labels import ANSWERS, NOTHING
 from epsilens.data.understanding.understand import understand
@@ -127,6 +128,107 @@ def test_codes_are_not_numbers() -> None:
     }
     assert all(c.form is None for c in found.columns)
     assert found.column("birth year").bounds is None
+
+
+def day(i: int) -> int:
+    return int(f"{datetime.date(1950, 1, 1) + datetime.timedelta(days=37 * i):%Y%m%d}")
+
+
+def test_whole_numbers_that_are_no_amounts() -> None:
+    rows = range(ROWS)
+    columns = {
+        "PRSCRBR": [1_000_000_000 + 9_999_991 * (i % 90) for i in rows],
+        "chip": [900_000_000_000_000 + 7919 * i for i in rows],
+        "zchip": [str(900_000_000_000_000 + 7919 * (i % 300)) for i in rows],
+        "BENE_BIRTH_DT": [day(i) for i in rows],
+        "svc": [day(i % 200) if i % 7 else None for i in rows],
+        "svc2": [str(day(i)) for i in rows],
+        "event_time": [1_714_564_800_123 + 1_000_003 * i for i in rows],
+        "zs": [1_714_564_800 + 1003 * i for i in rows],
+        "zeta": [19_000_000 + 3301 * (i % 200) for i in rows],  # no days: months beyond twelve
+        "zoll": [123.5 + 7 * i for i in rows],
+        "turnover": [100_000_000 + 1_234_567 * i for i in rows],  # its name says that it is an amount
+    }
+    found = seen(columns)
+    assert {c.name: c.role for c in found.columns} == {
+        "PRSCRBR": Role.IDENTIFIER, "chip": Role.IDENTIFIER, "zchip": Role.IDENTIFIER,
+        "BENE_BIRTH_DT": Role.DATE, "svc": Role.DATE, "svc2": Role.DATE, "event_time": Role.DATE,
+        "zs": Role.DATE, "zeta": Role.NUMBER, "zoll": Role.NUMBER, "turnover": Role.NUMBER,
+    }  # fmt: skip
+    assert {c.name for c in found.columns if c.form} == {"BENE_BIRTH_DT", "svc", "svc2"}
+    assert found.column("BENE_BIRTH_DT").known
+    with open_table(columns) as opened:
+        forms = {c.name: c.form for c in found.columns if c.form is not None}
+        read = opened.engine.fetch(as_read(opened.table, forms)).to_pydict()
+    assert read["BENE_BIRTH_DT"][:2] == ["1950-01-01", "1950-02-07"]
+    assert read["svc"][:2] == [None, "1950-02-07"]
+
+
+def test_a_persons_number_in_several_spellings_is_read() -> None:
+    ways = (str.upper, str.lower, lambda t: f" {t} ")
+    cells = ["N/A" if i % 50 == 0 else ways[i % 3](f"mrn{i // 4}") for i in range(ROWS)]
+    people = {c.strip().lower() for c in cells} - {"n/a"}
+    found = seen({"MRN": cells, "v": any_of(1.5, 2.5, 3.5)})
+    assert found.person is not None
+    assert (found.person.values, found.person.everyone) == (len(people), False)
+    column = found.column("MRN")
+    assert (column.role, column.form) == (Role.IDENTIFIER, Form(As.CODE, empty=("N/A",)))
+    assert column.spellings == len(set(cells) - {"N/A"}) - len(people)
+    assert column.distinct == len(people)
+    plain = seen({"MRN": [c.strip().lower() for c in cells], "v": any_of(1, 2)}).column("MRN")
+    assert plain.form == Form(As.TEXT, empty=("N/A",))
+
+
+def test_what_stays_the_same_within_a_person_may_be_known() -> None:
+    who = [DICE.randrange(150) for _ in range(ROWS)]
+    found = seen(
+        {
+            "customer_id": who,
+            "qqx": ["abc"[w % 3] for w in who],
+            "qqy": ["DEF"[w % 3].lower() if DICE.random() < 0.5 else "DEF"[w % 3] for w in who],
+            "url": any_of("/a", "/b"),
+            "status": any_of(200, 204, 404),
+            "zzz": any_of("x", "y"),
+        }
+    )
+    assert {c.name for c in found.columns if c.known} == {"qqx", "qqy"}
+
+
+def test_weights_of_a_survey_are_no_amounts() -> None:
+    weight = [round(DICE.uniform(0.4, 3), 3) for _ in range(ROWS)]
+    found = seen({"respondent_id": range(ROWS), "q1": any_of(1, 2, 3), "weight": weight, "weight_kg": weight})
+    assert [c.name for c in found.columns if c.weighs] == ["weight"]
+    assert not seen({"record_id": range(ROWS), "weight": weight}).column("weight").weighs
+
+
+def test_names_that_may_be_categories() -> None:
+    found = seen(
+        {
+            "case": any_of(0, 1),
+            "Subject": any_of("Maths", "maths ", "MATHS", "Art", "art", "History"),
+            "Pupil": [f"P{DICE.randrange(100)}" for _ in range(ROWS)],
+            "mobile": any_of("yes", "no"),
+        }
+    )
+    assert [c.role for c in found.columns] == [Role.CATEGORY, Role.CATEGORY, Role.IDENTIFIER, Role.CATEGORY]
+    assert found.column("Subject").distinct == 3
+
+
+def test_telephones_by_their_look() -> None:
+    found = seen({"zq": [f"+49 30 9018{DICE.randrange(100, 300)}" for _ in range(ROWS)], "v": any_of(1, 2)})
+    assert found.column("zq").role is Role.IDENTIFIER
+    assert found.person is not None
+
+
+def test_a_wide_table_is_quick() -> None:
+    columns = {f"rs{k}": any_of("AA", "AG", "GG", "")[:400] for k in range(243)}
+    columns["sample_id"] = [f"S{i:05d}" for i in range(400)]
+    with open_table(columns) as opened:
+        began = time.process_time()
+        found = understand(opened)
+        assert time.process_time() - began < 5
+    assert found.single is not None
+    assert found.single.name == "sample_id"
 
 
 def test_odd_tables() -> None:

@@ -5,8 +5,8 @@ answers. Each is a function of one cell, the same on every engine:
 
 * a *number*: currency and percent signs, blanks and apostrophes fall away, digits may be grouped, ``(12)`` and ``12-``
   are negative; what is left must be a number to the last sign, or the cell counts as empty;
-* a *date* becomes text as ``2024-12-31``, which sorts and compares as dates do; what stands after it, a time say, falls
-  away; of years in two digits those up to 30 are after 2000;
+* a *date*, which may be a whole number such as 20241231, becomes text as ``2024-12-31``, which sorts and compares as
+  dates do; what stands after it, a time say, falls away; of years in two digits those up to 30 are after 2000;
 * a *category* in small letters and a *code* in capitals, blanks at the ends gone and one blank inside for many;
 * *text* as it stands: numbers that are names, say.
 
@@ -116,6 +116,8 @@ def fold(text: str, form: Form) -> str:
 
 def _read(column: Any, form: Form) -> Any:
     kind = column.type()
+    if form.kind is As.DATE and kind.is_integer():  # 20240131
+        column, kind = column.cast("string"), column.cast("string").type()
     if form.kind is As.NUMBER and kind.is_numeric() and not kind.is_boolean():
         return column
     if form.kind is As.DATE and (kind.is_date() or kind.is_timestamp()):

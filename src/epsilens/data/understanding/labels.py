@@ -1,6 +1,7 @@
-"""What one cell of text looks like: a number, a date, a code, words; one Ibis expression that every engine can run.
+"""What one cell of text looks like: a number, a date, a code, words.
 
-Patterns use no more than all engines share: classes in brackets, no backslashes.
+>>> label_of(" 8,841.70 "), label_of("N/A"), label_of("31/01/2020")
+(<Label.POINT: 6>, <Label.NOTHING: 1>, <Label.DAY_FIRST: 11>)
 
 Dates in figures can be read in two ways until some value is above twelve, and "1.234" can be one and a bit or a
 thousand and more: such cells have labels of their own, and the rest of the column decides.
@@ -10,15 +11,12 @@ from __future__ import annotations
 
 import re
 from enum import IntEnum
-from typing import Any
 
-from ..tables.engines import need_ibis
-
-__all__ = ["ANSWERS", "DATES", "NOTHING", "NUMBERS", "Label", "label_of"]
+__all__ = ["ANSWERS", "DATES", "NOTHING", "NUMBERS", "Label", "label_of", "nothing_in"]
 
 #: What people write where nothing is recorded. In any capitals, with any blanks around.
 NOTHING = (
-    "N/A", "NA", "n.a.", "n.a", "#N/A", "#NA", "#NULL!", "#VALUE!", "#REF!", "null", "NaN", "NaT", "<NA>",
+    "N/A", "NA", "n.a.", "n.a", "#N/A", "#NA", "#NULL!", "#VALUE!", "#REF!", "#DIV/0!", "null", "NaN", "NaT", "<NA>",
     "(null)", "-", "--", "---", "–", "—", "_", ".", "..", "...", "?", "??", "/", "*", "missing", "(missing)",
     "not available", "not applicable", "not recorded", "no data", "no value", "empty", "(empty)", "blank", "(blank)",
     "tbd", "k.A.", "k. A.", "kA", "keine Angabe", "s/o", "s.o.", "sans objet", "non renseigné", "NR", "ND", "n.d.",
@@ -28,17 +26,21 @@ NOTHING = (
 ANSWERS = (
     "none", "nil", "unknown", "unk", "unbekannt", "inconnu", "desconocido", "sconosciuto", "onbekend", "desconhecido",
     "keine", "not known", "xx", "xxx", "refused", "prefer not to say", "declined", "undisclosed", "pending",
-    "not done", "not tested",
+    "not done", "not tested", "saknas", "mangler", "puuttuu", "brak", "tbc", "n.c.", "ns/nc", "no contesta", "no sabe",
+    "don't know", "dk", "weiss nicht", "weiß nicht", "ne sait pas", "nsp", "不明", "未知", "нет данных",
 )  # fmt: skip
 
-_EDGE = "[ \t\r\n\u00a0]*"
+_EDGE = " \t\r\n\u00a0"
 _SIGN = "[-+−]?"
-_CURRENCY = "([$€£¥₹₽₺₩]|EUR|USD|GBP|CHF|JPY|CAD|AUD|SEK|NOK|DKK|PLN|CZK|INR|kr|zł|Fr[.]|Rs)?"
+_CURRENCY = (
+    "([$€£¥₹₽₺₩₴]|[A-Z]{1,2}[$]|S/[.]?|RM|Kč|Ft|лв[.]?|EUR|USD|GBP|CHF|JPY|CAD|AUD|SEK|NOK|DKK|PLN|CZK|INR|kr[.]?|zł"
+    "|Fr[.]|Rs[.]?)?"
+)
 _GAP = "[ \u00a0\u202f]?"
-_BEFORE = f"^[(]?{_GAP}{_SIGN}{_GAP}{_CURRENCY}{_GAP}{_SIGN}"
-_AFTER = f"{_GAP}%?{_GAP}{_CURRENCY}-?[)]?$"
+_BEFORE = f"[(]?{_GAP}{_SIGN}{_GAP}{_CURRENCY}{_GAP}{_SIGN}"
+_AFTER = f"{_GAP}%?{_GAP}{_CURRENCY}-?[)]?"
 _BLANKS = "[ '’\u00a0\u202f]"
-_CLOCK = "([ T,]+[0-9]{1,2}[:.h][0-9].*)?$"
+_CLOCK = "([ T,]+[0-9]{1,2}[:.h][0-9].*)?"
 _BETWEEN = "[-/. ]+"
 _YEAR = "([0-9]{4}|[0-9]{2})"
 _GROUP, _THREE = "[0-9]{1,3}", "[0-9]{3}"
@@ -75,69 +77,91 @@ class Label(IntEnum):
     CODE = 15  # digits among letters, one word
     OTHER = 16
     ANSWER = 17  # "unknown": nothing among numbers, an answer among words
+    CONTACT = 18  # an e-mail address; a telephone number with its country or in brackets
 
 
 NUMBERS = (Label.WHOLE, Label.POINT, Label.COMMA, Label.ONE_POINT, Label.ONE_COMMA, Label.COMPACT)
 DATES = (Label.YEAR_FIRST, Label.DAY_FIRST, Label.MONTH_FIRST, Label.EITHER_FIRST, Label.COMPACT)
 
 
-def label_of(cell: Any) -> Any:
-    """One number for what a cell looks like; the first that fits, and NULL for NULL."""
-    ibis = need_ibis()
+def _date(first: str, second: str) -> str:
+    return f"{first}{_BETWEEN}{second},?{_BETWEEN}{_YEAR}{_CLOCK}"
 
-    def like(pattern: str) -> Any:
-        # Blanks at the ends do not count. Trimming each cell first would take as long as the patterns do.
-        begin, end = pattern.startswith("^"), pattern.endswith("$")
-        inner = pattern[begin : len(pattern) - end]
-        return cell.re_search((f"^{_EDGE}" if begin else "") + inner + (f"{_EDGE}$" if end else ""))
 
-    def one_of(words: tuple[str, ...]) -> Any:
-        some = "|".join(re.sub(r"([.?*()])", r"[\1]", word) for word in words)
-        return cell.re_search(f"(?i)^{_EDGE}({some}){_EDGE}$")
+def _number(body: str) -> str:
+    return f"{_BEFORE}({body}){_AFTER}"
 
-    def number(body: str) -> Any:
-        return like(f"{_BEFORE}({body}){_AFTER}")
 
-    def date(first: str, second: str) -> Any:
-        return like(f"^{first}{_BETWEEN}{second},?{_BETWEEN}{_YEAR}{_CLOCK}")
+def _tried(*patterns: tuple[str, Label]) -> tuple[tuple[re.Pattern[str], Label], ...]:
+    return tuple((re.compile(pattern, re.DOTALL), label) for pattern, label in patterns)
 
-    several = (like("[^ ] +[^ ]+ +[^ ]+ +[^ ]"), Label.LONG.value)
-    wordless = ibis.cases((~like("[^ ] +[^ ]"), Label.CODE.value), several, else_=Label.OTHER.value)
-    without_digits = ibis.cases(
-        (like("^$"), Label.EMPTY.value),
-        (one_of(NOTHING), Label.NOTHING.value),
-        (one_of(ANSWERS), Label.ANSWER.value),
-        several,
-        else_=Label.WORDS.value,
-    )
-    digits = ibis.cases(
-        (like("^0[0-9]"), Label.ZEROS.value),
-        (like("^(19|20)[0-9]{2}(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])$"), Label.COMPACT.value),
-        else_=Label.WHOLE.value,
-    )
-    dates = ibis.cases(
-        (like(f"^[0-9]{{4}}{_BETWEEN}{_MONTH}{_BETWEEN}{_DAY}{_CLOCK}"), Label.YEAR_FIRST.value),
-        (date(_MONTH, _MONTH), Label.EITHER_FIRST.value),
-        (date(_BEYOND, _MONTH) | date(_DAY, _NAMED), Label.DAY_FIRST.value),
-        (date(_MONTH, _BEYOND), Label.MONTH_FIRST.value),
-        else_=wordless,
-    )
-    numbers = ibis.cases(
-        (number(f"[0-9]+|{_GROUP}({_BLANKS}{_THREE})+"), Label.WHOLE.value),
-        (number(f"[1-9][0-9]{{0,2}}[.]{_THREE}"), Label.ONE_POINT.value),
-        (number(f"[1-9][0-9]{{0,2}},{_THREE}"), Label.ONE_COMMA.value),
-        (number(_POINT), Label.POINT.value),
-        (number(_COMMA), Label.COMMA.value),
-        else_=wordless,
-    )
-    # Each question settles many cells, so that few patterns are tried on any one.
-    return ibis.cases(
-        (cell.isnull(), ibis.null("int8")),
-        (~like("[0-9]"), without_digits),
-        (like("^[0-9]+$"), digits),
-        (like(f"^{_NAMED}{_BETWEEN}{_DAY},? +{_YEAR}{_CLOCK}"), Label.MONTH_FIRST.value),
-        (like(f"^[0-9]{{1,4}}{_BETWEEN}([0-9]{{1,2}}|[A-Za-z]{{3,9}}[.]?),?{_BETWEEN}[0-9]{{1,4}}{_CLOCK}"), dates),
-        (number("[0-9.,eE'’ \u00a0\u202f+-]+"), numbers),
-        (cell == "#DIV/0!", Label.NOTHING.value),
-        else_=wordless,
-    )
+
+_DIGIT = re.compile("[0-9]")
+_SPACED, _SEVERAL = re.compile("[^ ] +[^ ]"), re.compile("[^ ] +[^ ]+ +[^ ]+ +[^ ]")
+_COMPACT = re.compile("(19|20)[0-9]{2}(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])")
+_ADDRESS = re.compile("[^@ ]+@[^@ ]+[.][A-Za-z]{2,}")
+_PHONE = re.compile("([+]|00[1-9])[0-9]([-0-9 ()./]{6,16})[0-9]|[(]0?[0-9]{2,5}[)] ?[0-9][-0-9 ]{4,10}[0-9]")
+_LIKE_A_DATE = re.compile(
+    f"[0-9]{{1,4}}{_BETWEEN}([0-9]{{1,2}}|[A-Za-z]{{3,9}}[.]?),?{_BETWEEN}[0-9]{{1,4}}{_CLOCK}", re.DOTALL
+)
+_LIKE_A_NUMBER = re.compile(_number("[0-9.,eE'’ \u00a0\u202f+-]+"))
+_MONTH_NAMED = re.compile(f"{_NAMED}{_BETWEEN}{_DAY},? +{_YEAR}{_CLOCK}", re.DOTALL)
+_AS_DATE = _tried(
+    (f"[0-9]{{4}}{_BETWEEN}{_MONTH}{_BETWEEN}{_DAY}{_CLOCK}", Label.YEAR_FIRST),
+    (_date(_MONTH, _MONTH), Label.EITHER_FIRST),
+    (f"{_date(_BEYOND, _MONTH)}|{_date(_DAY, _NAMED)}", Label.DAY_FIRST),
+    (_date(_MONTH, _BEYOND), Label.MONTH_FIRST),
+)
+_AS_NUMBER = _tried(
+    (_number(f"[0-9]+|{_GROUP}({_BLANKS}{_THREE})+"), Label.WHOLE),
+    (_number(f"[1-9][0-9]{{0,2}}[.]{_THREE}"), Label.ONE_POINT),
+    (_number(f"[1-9][0-9]{{0,2}},{_THREE}"), Label.ONE_COMMA),
+    (_number(_POINT), Label.POINT),
+    (_number(_COMMA), Label.COMMA),
+)
+_MEANT = {word.lower(): word for word in (*ANSWERS, *NOTHING)}
+_IS_NOTHING = frozenset(NOTHING)
+_LONGEST = 80  # characters that a number, a date, an address or a word for nothing has at most
+
+
+def nothing_in(cell: str) -> str | None:
+    """The word of ours for nothing that a cell is, in any capitals and blanks; None for any other cell."""
+    return _MEANT.get(" ".join(cell.lower().split())) if len(cell) <= _LONGEST else None
+
+
+def label_of(cell: str) -> Label:
+    """What a cell looks like: the first that fits. Blanks at its ends do not count."""
+    text = cell.strip(_EDGE)
+    if not text:
+        return Label.EMPTY
+    if len(text) > _LONGEST:
+        return _wordy(text) if _DIGIT.search(text) or _SEVERAL.search(text) else Label.WORDS
+    if (word := nothing_in(text)) is not None:
+        return Label.NOTHING if word in _IS_NOTHING else Label.ANSWER
+    if "@" in text and _ADDRESS.fullmatch(text):
+        return Label.CONTACT
+    if not _DIGIT.search(text):
+        return Label.LONG if _SEVERAL.search(text) else Label.WORDS
+    if text.isascii() and text.isdigit():
+        if text[0] == "0" and len(text) > 1:
+            return Label.ZEROS
+        return Label.COMPACT if _COMPACT.fullmatch(text) else Label.WHOLE
+    if text[0] in "+0(" and _PHONE.fullmatch(text) and len(_DIGIT.findall(text)) >= 8:
+        return Label.CONTACT
+    if _MONTH_NAMED.fullmatch(text):
+        return Label.MONTH_FIRST
+    if _LIKE_A_DATE.fullmatch(text):
+        return _first(_AS_DATE, text)
+    if _LIKE_A_NUMBER.fullmatch(text):
+        return _first(_AS_NUMBER, text)
+    return _wordy(text)
+
+
+def _first(tried: tuple[tuple[re.Pattern[str], Label], ...], text: str) -> Label:
+    return next((label for pattern, label in tried if pattern.fullmatch(text)), None) or _wordy(text)
+
+
+def _wordy(text: str) -> Label:
+    if not _SPACED.search(text):
+        return Label.CODE
+    return Label.LONG if _SEVERAL.search(text) else Label.OTHER

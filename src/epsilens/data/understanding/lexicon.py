@@ -112,16 +112,17 @@ SPELLINGS: dict[str, str] = {
     # What people know of each other.
     "birth": (
         "born geburt geburts geboren gebdat geb naissance naiss ne nacimiento nac nascita nascimento geboorte "
-        "birthday birthdate dateofbirth"
+        "birthday birthdate dateofbirth urodzenia fodsel"
     ),
     "dob": (
-        "bday gebdatum geburtstag geburtsdatum geboortedatum datenaissance ddn fechanacimiento fnac datanascita dtnasc"
+        "bday gebdatum geburtstag geburtsdatum geboortedatum datenaissance ddn fechanacimiento fnac datanascita dtnasc "
+        "fodselsdato fodselsdag foedelsedatum birthdt dtbirth"
     ),
-    "yob": "jahrgang foedelsear fodelsear geburtsjahr gebjahr geboortejahr byear",
+    "yob": "jahrgang foedelsear fodelsear fodselsar geburtsjahr gebjahr geboortejahr byear birthyr yrbirth yearbirth",
     "age": "alter ages edad eta leeftijd idade lebensalter ageyears agegroup ageband altersgruppe agegrp agecat",
     "sex": (
         "gender geschlecht sexe sexo sesso geslacht genero genre genere gendr female male femme homme weiblich "
-        "maennlich frau woman man women men sexcode"
+        "maennlich koen kjonn kon plec frau woman man women men sexcode"
     ),
     "postcode": (
         "zip zipcode zcta zip5 zip3 plz postleitzahl postal postalcode codepostal postcodes pcd pcds eircode "
@@ -129,11 +130,11 @@ SPELLINGS: dict[str, str] = {
     ),
     "city": (
         "town stadt ort wohnort ville ciudad citta stad cidade municipality municipio gemeinde commune comune "
-        "gemeente village suburb locality lieu localidad plaats borough place residence"
+        "gemeente kommun kommune gmina village suburb locality lieu localidad plaats borough place residence"
     ),
     "county": (
         "landkreis kreis departement provincia province provincie district distrito bezirk canton kanton concelho "
-        "parish lsoa msoa oa fips tract puma nuts"
+        "laen lan fylke powiat parish lsoa msoa oa fips tract puma nuts"
     ),
     "region": "regions regione regio regiao area zone territory gebiet metro urban rural continent",
     "state": "bundesland estado stato staat states",
@@ -237,12 +238,13 @@ SPELLINGS: dict[str, str] = {
     "health": "gesundheit sante salud salute gezondheid saude healthy",
     "grade": "grades noten gpa mark marks nota voto cijfer  passed failed",
     "income": (
-        "inkomst bruttolohn"
-        " einkommen revenu ingresos reddito inkomen rendimento renda salary gehalt salaire salario stipendio "
+        "inkomst inntekt indkomst loen lonn bruttolohn "
+        "einkommen revenu ingresos reddito inkomen rendimento renda salary gehalt salaire salario stipendio "
         "salaris wage wages lohn earnings earn pay payrate remuneration compensation bonus pension wealth assets"
     ),
     "debt": (
-        "schulden dette deuda debito schuld divida mortgage default credit arrears delinquent bankruptcy foreclosure"
+        "schulden dette deuda debito schuld divida mortgage default defaulted credit arrears "
+        "delinquent bankruptcy foreclosure"
     ),
     "welfare": "sozialhilfe hartz snap foodstamps benefit benefits poverty fsm unemployment",
     "performance": "appraisal leistung attrition churn fired terminated disciplinary",
@@ -289,7 +291,7 @@ SPELLINGS: dict[str, str] = {
     # Times.
     "date": "datum fecha dt datetime dato dates data",
     "time": "timestamp zeit uhrzeit heure hora ora tijd ts clock",
-    "year": "yr jahr annee ano anno jaar",
+    "year": "yr jahr annee ano anno jaar rok ar",
     "month": "monat",
     "day": "tag jour dia giorno dag weekday wochentag dow",
     "week": "woche semaine semana settimana wk",
@@ -308,7 +310,10 @@ SPELLINGS: dict[str, str] = {
     "first": "given middle",
     "last": "maiden",
     "email": "mail emailaddress courriel correo posta mailadresse",
-    "phone": "tel telephone telefon telefono telefone telefoon mobile handy fax portable msisdn imsi gsm",
+    "phone": (
+        "tel telephone telefon telefono telefone telefoon telephon mobile handy fax portable msisdn imsi gsm movil "
+        "movel mobiel mobil celular cellulare tlf tlfn fon phoneno handynr mobilnr"
+    ),
     "card": "iban creditcard pan",
     "account": "acct accts acc accountid konto compte cuenta conto rekening conta bankaccount",
     # Groupings and words about the shape of a column.
@@ -330,7 +335,7 @@ SPELLINGS: dict[str, str] = {
     # Small words.
     "of": (
         "de del della di do da du des der die das den van von the a an la le les el in im for fuer pour por per "
-        "par pro und and et e zu zur zum en with mit"
+        "par pro und and et e zu zur zum en with mit brutto netto bruto neto"
     ),
 }
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
@@ -17,7 +18,7 @@ from functools import cache
 from .lexicon import FILLERS, IDS, PEOPLE, SPELLINGS, STAFF, THINGS, UNITS
 from .rules import PHRASES, RULES
 
-__all__ = ["Kind", "Meaning", "meaning", "words"]
+__all__ = ["CONTACT", "Kind", "Meaning", "is_of_survey", "meaning", "says_unit", "words"]
 
 
 class Kind(StrEnum):
@@ -68,6 +69,9 @@ _SHORTEST_PART = 3
 _RANKS = {"patient": 50, "subject": 50, "participant": 50, "respondent": 50, "person": 50, "beneficiary": 48,
           "citizen": 47, "student": 46, "member": 45, "customer": 45, "user": 44, "employee": 40}  # fmt: skip
 _OFFICIAL, _SUBJECT, _ID, _ACCOUNT, _CONTACT, _NAME, _DEVICE, _STAFF = 49, 40, 30, 26, 25, 20, 15, 10
+
+#: A telephone number or an e-mail address, whatever its column is called. "Mobile" may also be yes or no.
+CONTACT = Meaning("phone", Kind.CONTACT, rank=_CONTACT, bare=True)
 
 
 @cache
@@ -176,7 +180,9 @@ def meaning(name: str) -> Meaning | None:
         return _of_phrase("official")
     tokens = _tokens(spelled)
     content = tokens - FILLERS
-    return _of_name(content) or _of_identifier(content) or _of_rules(content) or _of_noun(content)
+    return (
+        _of_contact(spelled) or _of_name(content) or _of_identifier(content) or _of_rules(content) or _of_noun(content)
+    )
 
 
 #: What may stand beside the name of an official number: patient_mrn, ssn_hash.
@@ -193,7 +199,7 @@ def _of_phrase(what: str) -> Meaning | None:
     if what == "name":
         return Meaning("name", Kind.NAME, rank=_NAME)
     if what == "phone":
-        return Meaning("phone", Kind.CONTACT, rank=_CONTACT)
+        return CONTACT
     return _of_rules(frozenset({what}))
 
 
@@ -215,14 +221,49 @@ def _tokens(spelled: tuple[str, ...]) -> frozenset[str]:
     return frozenset(word for word in tokens if not word.isdigit())
 
 
+#: What makes a name that ends in "phone" something else: how many, whether, what sort.
+_ABOUT = frozenset({"count", "status", "type", "group", "level", "question", "number of", "note", "money", "device"})
+
+
+def _of_contact(spelled: tuple[str, ...]) -> Meaning | None:
+    """A name that ends in phone or e-mail, or begins so and goes on with whose it is."""
+    tokens = [_vocabulary().get(word, word) for word in spelled if not word.isdigit()]
+    while tokens and tokens[-1] in IDS | {"address"}:
+        tokens.pop()
+    ways = [word for word in tokens if word in ("phone", "email")]
+    if not ways or _ABOUT & set(tokens) or not (tokens[-1] == ways[-1] or set(tokens[1:]) <= _WHOSE):
+        return None
+    return CONTACT if ways[-1] == "phone" else replace(CONTACT, word="e-mail")
+
+
+_WHOSE = PEOPLE | STAFF | FILLERS | {"housing", "occupation", "contact", "phone", "email"}
+
+
+def is_of_survey(names: Iterable[str]) -> bool:
+    """Whether some columns are what only surveys have: respondents, questions, clusters.
+
+    >>> is_of_survey(["respondent_id", "q1"]), is_of_survey(["visit", "kg"])
+    (True, False)
+    """
+    return any(_tokens(spelled) & {"respondent", "question", "cluster"} for n in names if (spelled := words(n)))
+
+
+def says_unit(name: str) -> bool:
+    """Whether a name says in what its weight is measured.
+
+    >>> says_unit("weight (kg)"), says_unit("weight")
+    (True, False)
+    """
+    return bool(set(words(name)) & {"kg", "kgs", "lb", "lbs", "pound", "pounds", "g", "gram", "grams", "body", "stone"})
+
+
 def _of_name(content: frozenset[str]) -> Meaning | None:
     """Names of people and ways to reach them. The name of anything else is what that thing is."""
     rest = content - PEOPLE - IDS
     if not rest:
         return None
-    for what in ("email", "phone", "card"):
-        if what in rest and rest <= {what, "address"}:
-            return Meaning({"email": "e-mail", "card": "bank card"}.get(what, what), Kind.CONTACT, rank=_CONTACT)
+    if rest == {"card"}:
+        return Meaning("bank card", Kind.CONTACT, rank=_CONTACT)
     if rest == {"account"}:
         return Meaning("account", Kind.PERSON, rank=_ACCOUNT)
     if rest <= {"forename", "surname", "first", "last", "name"} and rest - {"first", "last"}:

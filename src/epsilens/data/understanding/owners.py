@@ -4,13 +4,16 @@
 >>> orders = {"order_id": [1, 2, 3, 4], "customer": ["a17", "b20", "a17", "c31"], "amount": [5, 7, 5, 9]}
 >>> with open_table(orders) as opened:
 ...     owner_like(opened)
-Owner(name='customer', values=3, most=2, named=True, everyone=True)
+Owner(name='customer', values=3, most=2, named=True, everyone=True, spellings=0)
 
 The order is this. A column that names people (patient, customer, pupil, an official number) beats one that is only
 called id, which beats accounts, addresses and names. Among equals one that repeats beats one that does not. Where no
 name says anything, a column that repeats as identifiers do is taken: digits or codes with many values, about as many
 rows for each, and, where the table says somebody's sex or birth date, the same one in all rows of a value. Whole
-numbers without that last proof are only named as what else it could be: they may be amounts.
+numbers without that last proof are only named as what else it could be: they may be amounts. Where nothing repeats,
+a sample or whatever else has a number of its own in every row stands for the person.
+
+Identifiers are counted as a plan will read them: "mrn000123" and "MRN000123 " are one person.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..tables.engines import need_ibis
+from ..tables.forms import As, Form, as_read
 from ..tables.open import OpenTable, reading
 from .labels import DATES, Label
 from .names import Kind, Meaning, meaning
@@ -35,6 +39,7 @@ _SAME = 0.95  # the share of values with one sex, one birth date in all their ro
 _STEADY = ("birth date", "birth year", "sex", "race", "birth country", "nationality", "religion", "education",
            "marital status")  # fmt: skip
 _NAME, _STAFF = 20, 10  # the ranks of names, and of people whose row it is not
+_OWN = frozenset({"sample", "identifier"})  # what may have a number of its own in every row
 _NAMED = (Kind.PERSON, Kind.ID, Kind.CONTACT, Kind.NAME, Kind.DEVICE, Kind.STAFF)
 
 
@@ -47,6 +52,10 @@ class Owners:
     others: tuple[Owner, ...] = ()
     unit: Owner | None = None
 
+    def of(self, column: str) -> Owner | None:
+        """What was found of a column that says whose row it is, or who lives together."""
+        return next((o for o in (self.person, self.single, self.unit) if o is not None and o.name == column), None)
+
 
 @dataclass(frozen=True)
 class _Candidate:
@@ -54,7 +63,6 @@ class _Candidate:
     rank: int
     bare: bool
     steady: float | None = None  # the share of values with several rows whose steady column has one value
-    spellings: int = 0
     coded: bool = False  # P01, P02: names of people, not of groups
 
 
@@ -75,6 +83,8 @@ def owners_of(opened: OpenTable, shapes: Shapes, meanings: dict[str, Meaning | N
             sure = [c for c in repeating if c.steady is not None or not (chosen or schema[c.owner.name].is_integer())]
             chosen = sure[0] if sure else chosen
             candidates += repeating
+            if chosen is None and not repeating:
+                chosen = _one_each(opened, shapes, meanings, usable)
     if chosen is None:
         return Owners(others=tuple(c.owner for c in candidates), unit=unit)
     others = tuple(c.owner for c in sorted(candidates, key=lambda c: -c.rank) if c is not chosen)
@@ -88,24 +98,24 @@ def owners_of(opened: OpenTable, shapes: Shapes, meanings: dict[str, Meaning | N
 def owner_like(opened: OpenTable, person: str | None = None) -> Owner | None:
     """A column that looks like a person's although ``person``, what a plan says, is none or does not look like one.
 
-    Cheap: names alone choose the columns, and three at most are counted.
+    Where there is none, a household's. Cheap: names alone choose the columns, and few are counted.
     """
-    said = {str(name): meaning(str(name)) for name in opened.table.columns if name != person}
+    said = {n: found for n in opened.table.columns if n != person and (found := meaning(n)) is not None}
     declared = meaning(person) if person is not None else None
     if person is not None and not (declared is not None and declared.kind in (Kind.THING, Kind.STAFF)):
         return None
     schema = opened.table.schema()
-    kinds = (Kind.PERSON, Kind.ID)
-    likely = [(m.rank, n) for n, m in said.items() if m is not None and m.kind in kinds and _could_be(schema[n], None)]
+    said = {name: found for name, found in said.items() if _could_be(schema[name], None)}
+    likely = sorted((n for n, m in said.items() if m.kind in _NAMED and m.rank > _NAME), key=lambda n: -said[n].rank)
     with reading(opened):
         rows = int(opened.engine.fetch(opened.table.aggregate(n=opened.table.count())).column("n")[0].as_py())
-        for _, name in sorted(likely, key=lambda pair: -pair[0])[:3]:
-            found = said[name]
-            assert found is not None
-            candidate = _counted(opened, Shapes(rows, rows, {}), name, found)
-            if candidate.owner.repeats and _plausible(candidate, rows, None):
-                return candidate.owner
-    return None
+        shapes = Shapes(rows, rows, {})
+        unit = _unit(opened, shapes, said)
+        counted = [_counted(opened, shapes, name, said[name]) for name in likely[:3]]
+    chosen = _chosen([c for c in counted if _plausible(c, rows, unit)], rows)
+    if chosen is None:
+        return unit
+    return chosen.owner if chosen.owner.repeats else None
 
 
 def _could_be(kind: Any, shape: Shape | None) -> bool:
@@ -118,7 +128,24 @@ def _could_be(kind: Any, shape: Shape | None) -> bool:
 def _counted(
     opened: OpenTable, shapes: Shapes, name: str, said: Meaning | None, steady: str | None = None
 ) -> _Candidate:
-    """How many values a column has, and the most rows of one: exact, over all rows."""
+    """How many values a column has, and the most rows of one: exact, over all rows, and as they will be read."""
+    shape = shapes.columns.get(name)
+    got = _totals(opened, name, shape, steady, folded=False)
+    stored = int(got["values"] or 0)
+    if got.get("blanks") or (got.get("small") and got.get("large")):  # capitals and blanks may tell equal ones apart
+        got = _totals(opened, name, shape, steady, folded=True)
+    values, filled = int(got["values"] or 0), int(got["filled"] or 0)
+    named = said is not None and said.kind is not Kind.UNNAMED_ID
+    owner = Owner(name, values, int(got["most"] or 0), named, filled == shapes.rows, stored - values)
+    share = got["same"] / got["several"] if steady is not None and got["several"] else None
+    rank = said.rank if said is not None else 0
+    rank = min(rank, _PEOPLE - 1) // 2 if 2 * filled < shapes.rows else rank  # half of the rows say nothing
+    coded = shape is not None and shape.share(Label.CODE) > 0.9
+    return _Candidate(owner, rank, said is not None and said.bare, share, coded)
+
+
+def _totals(opened: OpenTable, name: str, shape: Shape | None, steady: str | None, folded: bool) -> dict[str, Any]:
+    """Values, rows and the most rows of one value; how many values have small or capital letters or blanks to spare."""
     ibis = need_ibis()
     table = opened.table
     column = table[name]
@@ -130,24 +157,24 @@ def _counted(
     if steady is not None:
         wanted |= {"low": rows["s"].min(), "high": rows["s"].max()}
     each = rows.group_by("v").agg(**wanted)
-    each = each.filter(_says_something(each["v"], opened.engine.kind, shapes.columns.get(name)))
+    each = each.filter(_says_something(each["v"], opened.engine.kind, shape))
+    if folded:  # each value, not each row
+        read = as_read(each, {"v": Form(As.CODE)})
+        again: dict[str, Any] = {"n": read["n"].sum()}
+        if steady is not None:
+            again |= {"low": read["low"].min(), "high": read["high"].max()}
+        each = read.group_by("v").agg(**again)
     totals = {"values": each.count(), "most": each["n"].max(), "filled": each["n"].sum()}
     if steady is not None:
         several = each["n"] > 1
         totals["several"] = ibis.ifelse(several & each["low"].notnull(), 1, 0).sum()
         totals["same"] = ibis.ifelse(several & (each["low"] == each["high"]), 1, 0).sum()
-    got = opened.engine.fetch(each.aggregate(**totals)).to_pylist()[0]
-    named = said is not None and said.kind is not Kind.UNNAMED_ID
-    everyone = int(got["filled"] or 0) == shapes.rows
-    owner = Owner(name, int(got["values"] or 0), int(got["most"] or 0), named, everyone)
-    share = got["same"] / got["several"] if steady is not None and got["several"] else None
-    half_empty = 2 * int(got["filled"] or 0) < shapes.rows
-    rank = said.rank if said is not None else 0
-    shape = shapes.columns.get(name)
-    spellings = shape.spellings if shape is not None else 0
-    bare = said is not None and said.bare
-    coded = shape is not None and shape.share(Label.CODE) > 0.9
-    return _Candidate(owner, min(rank, _PEOPLE - 1) // 2 if half_empty else rank, bare, share, spellings, coded)
+    value = each["v"]
+    if value.type().is_string() and not folded:
+        totals["small"] = ibis.ifelse(value != value.upper(), 1, 0).max()
+        totals["large"] = ibis.ifelse(value != value.lower(), 1, 0).max()
+        totals["blanks"] = ibis.ifelse(value.re_search("^[ \t\n\r\u00a0]|[ \t\n\r\u00a0]$|[ \u00a0]{2}"), 1, 0).max()
+    return dict(opened.engine.fetch(each.aggregate(**totals)).to_pylist()[0])
 
 
 def _says_something(value: Any, engine: str, shape: Shape | None) -> Any:
@@ -168,9 +195,8 @@ def _plausible(candidate: _Candidate, rows: int, unit: Owner | None) -> bool:
         return rows <= 1 or not candidate.bare
     if candidate.bare and owner.values <= 2:
         return rows <= 2 * owner.values
-    values = owner.values - candidate.spellings
     people = candidate.coded and candidate.rank > _PEOPLE
-    return not candidate.bare or people or values > _FEW or values * _FEW >= rows
+    return not candidate.bare or people or owner.values > _FEW or owner.values * _FEW >= rows
 
 
 def _chosen(candidates: list[_Candidate], rows: int) -> _Candidate | None:
@@ -215,6 +241,17 @@ def _unnamed(
         if candidate.owner.repeats and candidate.owner.values > 1 and even and same:
             found.append(replace(candidate, rank=_PEOPLE // 2))
     return found
+
+
+def _one_each(
+    opened: OpenTable, shapes: Shapes, meanings: dict[str, Meaning | None], usable: list[str]
+) -> _Candidate | None:
+    """A sample, or something we have no word for, that has a number of its own in every row."""
+    kinds = (Kind.THING, Kind.UNNAMED_ID)
+    said = {n: m for n in usable if (m := meanings[n]) is not None and m.kind in kinds and m.word in _OWN}
+    likely = [n for n in said if shapes.columns[n].distinct >= 0.8 * shapes.rows]  # values are counted about
+    counted = (_counted(opened, shapes, name, said[name]) for name in likely[:3])
+    return next((c for c in counted if c.owner.everyone and c.owner.values == shapes.rows), None)
 
 
 def _varies(shape: Shape | None) -> bool:

@@ -38,8 +38,8 @@ PHRASES: dict[str, str] = {
         "line number|obs|n|nr|no|number|num|lfd nr|lfdnr|laufende nummer|rownames|rn|row names|"
         "sequence|seq|serial|order|position"
     ),
-    "diagnosis": "cid 10|cid10",
-    "phone": "owner phone|cell phone|cellphone|cell number|cell no",
+    "diagnosis": "cid 10|cid10|cid code",
+    "phone": "contact number|contact no|cell phone|cellphone|cell number|cell no",
     "postcode": "cp|cap|cep|pc|post code",
     "name": "full name|legal name|display name|complete name|nombre completo|nom complet|nome completo",
 }
@@ -61,7 +61,7 @@ cost: drug money | treatment money | health money | visit money | diabetes money
 count of children: children | count student | number children  known5 number 0..10
 family size: household size | family size | household count | family count | household number size | count person | count member | size  known5 number 0..15
 count of visits: count visit | visits | count admission | count encounter | count claim | count event | count transaction  number 0..50 choose
-count: count | quantity                                number 0..100 choose
+count: count | quantity                                number
 percent: percent                                       number 0..100
 proportion: proportion                                 number 0..1
 rate: rate                                             number

@@ -1,7 +1,8 @@
 """How the cells of each column look, counted and never kept: how many are numbers, dates, codes, words for nothing.
 
 All rows are counted once. What text looks like is read from at most a million rows, and from fewer where nearly every
-row has another text: :attr:`Shapes.looked_at` says how many.
+row has another text: :attr:`Shapes.looked_at` says how many. Each value is looked at once, however many rows have it,
+and forgotten.
 
 Dates in figures can be read in two ways until some value is above twelve. Where none is, the day is taken to come
 first, which most of the world writes, and :attr:`Shape.unsure` says so. "1.234" alone is one and a bit, not a thousand:
@@ -10,33 +11,43 @@ an engine reads it so too. "1,234" alone is a thousand and more.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from enum import Enum, auto
 from typing import Any
 
 from ..tables.engines import need_ibis
-from ..tables.forms import As, Form, Order, as_read
+from ..tables.forms import As, Form, Order, fold
 from ..tables.open import OpenTable, reading
-from .labels import ANSWERS, NOTHING, Label, label_of
+from .labels import Label, label_of, nothing_in
 
-__all__ = ["Shape", "Shapes", "shapes_of"]
+__all__ = ["Shape", "Shapes", "Whole", "shapes_of"]
 
 _MOST_ROWS = 1_000_000
-_MANY_ROWS = 200_000  # of a column of many values
-_MOST_CELLS = 4_000_000  # cells of such columns that are looked at
-_MOST_CELLS_SLOW = {"sqlite": 300_000, "postgres": 300_000}  # where matching patterns is slow
+_MANY_ROWS = 100_000  # of a column of many values
+_MOST_CELLS = 1_000_000  # cells of such columns that are looked at
+_FEW = 20_000  # values so few that all rows may be looked at
+_AT_ONCE = 300_000  # cells that are read as they are; of more the engine counts equal ones first
 _FAST = frozenset(
     {"duckdb", "pyspark", "clickhouse", "snowflake", "bigquery", "databricks", "trino", "athena", "datafusion"}
 )
 _COUNTED = 120  # columns in one query
-_MATCHED = 20
-_FEW = 20_000  # values so few that all rows may be looked at
-_CATEGORIES = 1_000  # values whose spelling is compared
-#: All words for nothing, each in a place of its own, so that its place in this text says which it is.
-_WORDS = (*NOTHING, *ANSWERS)
-_WIDTH = max(map(len, _WORDS)) + 2
-_PLACES = "".join(f"|{word.lower()}".ljust(_WIDTH, "|") for word in _WORDS)
-_FIRST_WORD = 100
+_DIGITS = 9  # whole numbers of so many digits, all of one length, are names
+#: Days as 20240131, and instants in thousands and millions of a second: what lies between the years 2000 and 2035.
+_FIRST_DAY, _LAST_DAY = 19_000_101, 21_001_231
+_FIRST_SECOND, _LAST_SECOND, _TEN_YEARS = 946_684_800, 2_051_222_400, 315_360_000
+
+
+_CATEGORY = Form(As.CATEGORY)
+
+
+class Whole(Enum):
+    """Whole numbers that are no amounts."""
+
+    DAYS = auto()  # 20240131
+    INSTANTS = auto()  # seconds or parts of them since 1970
+    NAMES = auto()  # all equally long: an account, a chip
 
 
 @dataclass(frozen=True)
@@ -52,6 +63,7 @@ class Shape:
     words: tuple[str, ...] = ()  # the words for nothing that were met
     spellings: int = 0
     serial: bool = False  # whole numbers that look given out
+    whole: Whole | None = None  # whole numbers, or digits, that are no amounts
 
     def share(self, *labels: Label) -> float:
         """The share of the cells that hold something which look like one of these."""
@@ -106,13 +118,15 @@ def shapes_of(opened: OpenTable, names: list[str], tell: Callable[[str], object]
         if tell is not None:
             tell("counting the values of each column")
         cheap = opened.engine.kind in _FAST
-        cells = _MOST_CELLS_SLOW.get(opened.engine.kind, _MOST_CELLS)
-        most = min(_MANY_ROWS, cells // max(len(text), 1) + 1)
+        most = min(_MANY_ROWS, _MOST_CELLS // max(len(text), 1) + 1)
         rows, columns = _counted(opened, plain, cheap)
+        columns |= _no_amounts(opened, columns)
         if tell is not None and text:
             tell("looking at the text")
-        columns |= _labelled(opened, {name: columns[name] for name in text}, most)
-    many = any(columns[name].distinct > _FEW for name in text)
+        few = min(_FEW, most)
+        for name, cells in _values(opened, {name: columns[name] for name in text}, rows, few, most):
+            columns[name] = _told(columns[name], cells)
+    many = any(columns[name].distinct > few for name in text)
     return Shapes(rows, min(rows, most if many else _MOST_ROWS) if text else rows, columns)
 
 
@@ -145,22 +159,24 @@ def _counted(opened: OpenTable, names: list[str], cheap: bool) -> tuple[int, dic
         for i in range(len(batch)):
             column = table[f"c{i}"]
             wanted |= {f"d{i}": column.approx_nunique(), f"f{i}": column.count()}
-            if not (column.type().is_boolean() or column.type().is_string()):  # text is counted again
+            kind = column.type()
+            if kind.is_numeric() and not kind.is_boolean():
+                wanted |= {f"a{i}": column.min(), f"b{i}": column.max()}
+            elif not (kind.is_boolean() or kind.is_string()):  # text is counted again
                 wanted[f"s{i}"] = column.min() != column.max()
-            if column.type().is_integer():
-                tenth = need_ibis().ifelse(column % 10 == 0, 1, 0)
-                wanted |= {f"a{i}": column.min(), f"b{i}": column.max(), f"t{i}": tenth.sum()}
+            if kind.is_integer():
+                wanted[f"t{i}"] = need_ibis().ifelse(column % 10 == 0, 1, 0).sum()
         got = _one(opened, table.aggregate(**wanted))
         rows = int(got["n"]) if rows is None else rows
         scale = 1.0 if most is None else rows / most
         for i, name in enumerate(batch):
             filled = min(round((got[f"f{i}"] or 0) * scale), rows)
             # The count of values is approximate; whether there are two is not.
-            distinct = min(max(int(got[f"d{i}"] or 0), 2 if got.get(f"s{i}") else 0), filled)
-            serial = _is_serial(
-                distinct, got.get(f"a{i}"), got.get(f"b{i}"), int(got.get(f"t{i}") or 0) / max(got[f"f{i}"] or 0, 1)
-            )
-            made[name] = Shape(rows, filled, distinct, serial=serial)
+            low, high = got.get(f"a{i}"), got.get(f"b{i}")
+            distinct = min(max(int(got[f"d{i}"] or 0), 2 if got.get(f"s{i}") or low != high else 0), filled)
+            tens = got.get(f"t{i}")
+            serial = tens is not None and _is_serial(distinct, low, high, int(tens) / max(got[f"f{i}"] or 0, 1))
+            made[name] = Shape(rows, filled, distinct, serial=serial, whole=_maybe(low, high, distinct, filled))
     return rows or 0, made
 
 
@@ -180,61 +196,89 @@ def _value(column: Any, engine: str) -> Any:
     return column.cast("string") if kind.is_time() or kind.is_uuid() else column
 
 
-def _labelled(opened: OpenTable, shapes: dict[str, Shape], most: int) -> dict[str, Shape]:
-    """What the cells of each column of text look like, which words for nothing they are, and how values are spelt.
+def _maybe(low: Any, high: Any, distinct: int, filled: int) -> Whole | None:
+    """What numbers between these may be, if they are whole."""
+    if low is None or high is None or not 0 < low <= high < 2**63:
+        return None
+    if low >= _FIRST_DAY and high <= _LAST_DAY:
+        return Whole.DAYS
+    for unit in (1, 10**3, 10**6, 10**9):
+        first, last = low / unit, high / unit
+        spread = distinct > 0.2 * filled or unit > 1  # ten digits are more often a name
+        if first >= _FIRST_SECOND and last <= _LAST_SECOND and last - first <= _TEN_YEARS and spread:
+            return Whole.INSTANTS
+    digits = len(str(int(low)))
+    return Whole.NAMES if digits >= _DIGITS and digits == len(str(int(high))) else None
 
-    Each value is looked at once, however many rows have it.
-    """
-    made = {}
-    for batch in _batches(list(shapes), _MATCHED):
-        found = opened.engine.fetch(_looked(opened.table, {name: shapes[name] for name in batch}, most)).to_pylist()
-        for i, name in enumerate(batch):
-            made[name] = _told(shapes[name], [row for row in found if row["i"] == i])
-    return made
 
-
-def _looked(table: Any, shapes: dict[str, Shape], most: int) -> Any:
-    """A row for each label, and for each word for nothing, that a column has."""
+def _no_amounts(opened: OpenTable, shapes: dict[str, Shape]) -> dict[str, Shape]:
+    """Those columns that may be days, instants or names, with what they are: all values must be whole, and days be."""
     ibis = need_ibis()
-    parts = []
-    for i, (name, shape) in enumerate(shapes.items()):
+    maybe = {name: shape for name, shape in shapes.items() if shape.whole is not None}
+    if not maybe:
+        return {}
+    chosen = {f"c{i}": _value(opened.table[name], opened.engine.kind) for i, name in enumerate(maybe)}
+    table = opened.table.select(**chosen).limit(_MOST_ROWS)
+    wanted: dict[str, Any] = {}
+    for i, shape in enumerate(maybe.values()):
+        column = table[f"c{i}"]
+        whole = column.cast("int64")
+        fits = column == whole
+        if shape.whole is Whole.DAYS:
+            fits &= (whole // 100 % 100).between(1, 12) & (whole % 100).between(1, 31)
+        wanted |= {f"n{i}": column.count(), f"f{i}": ibis.ifelse(fits, 1, 0).sum()}
+    got = _one(opened, table.aggregate(**wanted))
+    return {
+        name: shape if got[f"n{i}"] == (got[f"f{i}"] or 0) else replace(shape, whole=None)
+        for i, (name, shape) in enumerate(maybe.items())
+    }
+
+
+def _values(
+    opened: OpenTable, shapes: dict[str, Shape], rows: int, few: int, most: int
+) -> Iterator[tuple[str, list[tuple[str, int]]]]:
+    """Each column of text with its values and the rows that have them: of all rows, or some where values are many."""
+    names = list(shapes)
+    if rows <= most and rows * len(names) <= _AT_ONCE:
+        for batch in _batches(names, _COUNTED):
+            table = opened.engine.fetch(opened.table.select(**{f"c{i}": name for i, name in enumerate(batch)}))
+            for i, name in enumerate(batch):
+                yield name, list(Counter(v for v in table[f"c{i}"].to_pylist() if v is not None).items())
+        return
+    for name in names:
         # Many values show what they are in fewer rows.
-        cells = table.select(s=table[name]).limit(_MOST_ROWS if shape.distinct <= _FEW else most)
+        cells = opened.table.select(s=name).limit(_MOST_ROWS if shapes[name].distinct <= few else most)
         cells = cells.filter(cells["s"].notnull())
-        parts.append(cells.select("s", i=ibis.literal(i, "int64"), few=ibis.literal(shape.distinct <= _CATEGORIES)))
-    cells = parts[0].union(*parts[1:]) if len(parts) > 1 else parts[0]
-    values = cells.group_by("i", "few", "s").agg(n=cells.count())
-    folded = as_read(values.mutate(r=values["s"]), {"r": Form(As.CATEGORY)})
-    both = folded.mutate(r=ibis.ifelse(folded["few"], folded["r"], folded["s"].strip().lower()))
-    both = both.mutate(k=label_of(both["s"]), length=both["s"].length() * both["n"])
-    at = ibis.literal(_PLACES).find(ibis.literal("|") + both["r"] + "|")
-    word = both["k"].isin([Label.NOTHING.value, Label.ANSWER.value]) & (at >= 0)
-    both = both.mutate(k=ibis.ifelse(word, (at // _WIDTH).cast("int64") + _FIRST_WORD, both["k"].cast("int64")))
-    return both.group_by("i", "few", "k").agg(
-        n=both["n"].sum(), length=both["length"].sum(), stored=both["r"].count(), folded=both["r"].nunique()
-    )
+        counted = opened.engine.fetch(cells.group_by("s").agg(n=cells.count()))
+        yield name, list(zip(counted["s"].to_pylist(), counted["n"].to_pylist(), strict=True))
 
 
-def _told(shape: Shape, found: list[dict[str, Any]]) -> Shape:
-    words = tuple(_WORDS[k - _FIRST_WORD] for k in sorted(row["k"] for row in found) if k >= _FIRST_WORD)
-    distinct = shape.distinct
-    if shape.filled <= _MOST_ROWS and found and found[0]["few"]:  # all were looked at: an exact count
-        held = [row for row in found if row["k"] not in (Label.EMPTY, Label.NOTHING)]
-        distinct = sum(row["stored"] if row["k"] < _FIRST_WORD else row["folded"] for row in held)
+def _told(shape: Shape, cells: Iterable[tuple[str, int]]) -> Shape:
+    """What the values look like, which words for nothing there are, and how values are spelt."""
     counts = dict.fromkeys(Label, 0)
-    for row in found:
-        k = row["k"]
-        label = Label(k) if k < _FIRST_WORD else Label.NOTHING if _WORDS[k - _FIRST_WORD] in NOTHING else Label.ANSWER
-        counts[label] += int(row["n"])
+    words: dict[str, None] = {}
+    stored, length = 0, 0
+    folded, digits = set(), set()
+    for cell, n in cells:
+        label = label_of(cell)
+        counts[label] += n
+        length += n * len(cell)
+        if label is Label.NOTHING or label is Label.ANSWER:
+            words[nothing_in(cell.strip()) or ""] = None
+        elif label is not Label.EMPTY:
+            stored += 1
+            folded.add(hash(fold(cell, _CATEGORY)))
+            digits.add(len(cell.strip()) if label in (Label.WHOLE, Label.COMPACT) and cell.strip().isdigit() else 0)
     nothing = counts.pop(Label.EMPTY) + counts.pop(Label.NOTHING)
     filled = sum(counts.values())
+    every = nothing + filled >= shape.filled  # all were looked at: an exact count
     return replace(
         shape,
-        distinct=distinct,
+        distinct=stored + len(words) if every else shape.distinct,
         labels={label: n / filled for label, n in counts.items() if n},
         nothing=nothing / (nothing + filled) if nothing else 0.0,
-        length=sum(int(row["length"]) for row in found) / max(nothing + filled, 1),
-        words=words,
-        # A cell of blanks is nothing in the reading, and no spelling of another value.
-        spellings=sum(row["stored"] - row["folded"] for row in found if row["few"] and row["k"] < _FIRST_WORD),
+        length=length / max(nothing + filled, 1),
+        words=tuple(sorted(words)),
+        spellings=stored - len(folded),
+        whole=Whole.NAMES if len(digits) == 1 and min(digits) >= _DIGITS else None,
     )

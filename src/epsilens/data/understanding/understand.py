@@ -19,10 +19,11 @@ from typing import Any
 from ..tables.forms import As, Form, Order
 from ..tables.open import OpenTable
 from .labels import DATES, NOTHING, NUMBERS, Label
-from .names import Kind, Meaning, meaning
+from .names import CONTACT, Kind, Meaning, is_of_survey, meaning, says_unit
 from .owners import Owners, owners_of
-from .shapes import Shape, Shapes, shapes_of
-from .understood import Column, Role, Understanding
+from .shapes import Shape, Shapes, Whole, shapes_of
+from .steady import steady_of
+from .understood import Column, Owner, Role, Understanding
 
 __all__ = ["understand"]
 
@@ -34,7 +35,9 @@ _CODES = 10  # whole numbers of so few values are codes, unless their name says 
 _SMALL = 50  # rows below which counts say little
 _IDENTIFIERS = (Kind.PERSON, Kind.ID, Kind.CONTACT, Kind.NAME, Kind.PART_OF_NAME, Kind.UNIT, Kind.STAFF, Kind.DEVICE,
                 Kind.THING, Kind.UNNAMED_ID)  # fmt: skip
+_GROUPED = (Kind.THING, Kind.UNIT, Kind.PERSON, Kind.DEVICE, Kind.UNNAMED_ID)  # may also be groups: four stores
 #: "NA" is Namibia among countries and North America among regions.
+_STATUS = "status"
 _PLACES = frozenset({"country", "birth country", "nationality", "region", "state"})
 
 
@@ -44,11 +47,12 @@ def understand(opened: OpenTable, tell: Callable[[str], object] | None = None) -
     names = list(schema.names)[:_MOST_COLUMNS]
     meanings = {name: meaning(name) for name in names}
     shapes = shapes_of(opened, names, tell)
+    meanings |= {name: CONTACT for name, shape in shapes.columns.items() if _is_contact(shape, meanings[name])}
     if tell is not None:
         tell("finding whose rows these are")
     owners = owners_of(opened, shapes, meanings)
     columns = [_column(name, schema[name], shapes, meanings[name], owners) for name in names]
-    columns = _known(columns, meanings)
+    columns = _weighing(_known(opened, columns, meanings, owners.person))
     return Understanding(
         table=opened.name,
         rows=shapes.rows,
@@ -70,15 +74,19 @@ def _column(name: str, kind: Any, shapes: Shapes, said: Meaning | None, owners: 
     shape = shapes.columns[name]
     if shape.distinct == 0 or shape.rows == shape.empty:
         return Column(name, stored, Role.EMPTY, distinct=0, empty=shapes.rows)
-    form = _form(kind, shape, said)
+    owner = owners.of(name)
+    form = _form(kind, shape, said) if owner is None else _form_of_owner(owner, shape)
     role = _role(name, kind, shape, said, form, owners)
     said = _agreed(said, role, kind)
-    if role not in (Role.CATEGORY, Role.CODE) and form is not None and form.kind in (As.CATEGORY, As.CODE):
+    if role not in (Role.CATEGORY, Role.CODE) and form is not None and form.kind is As.CATEGORY:
         form = None
     if role is Role.CODE and form is not None and form.kind is As.CATEGORY:
         form = replace(form, kind=As.CODE)
     number = role is Role.NUMBER
     distinct = max(shape.distinct - shape.spellings - len(form.empty if form is not None else ()), 1)
+    spellings = shape.spellings if role in (Role.CATEGORY, Role.CODE, Role.IDENTIFIER) else 0
+    if owner is not None:
+        distinct, spellings = max(owner.values, 1), owner.spellings
     if distinct == 1 and shape.empty == 0 and shapes.rows > 1:
         role = Role.EMPTY
     return Column(
@@ -91,15 +99,29 @@ def _column(name: str, kind: Any, shapes: Shapes, said: Meaning | None, owners: 
         secret=said is not None and said.secret and role in (Role.CATEGORY, Role.CODE, Role.NUMBER),
         form=form,
         unread=_unread(form, shape),
-        spellings=shape.spellings if role in (Role.CATEGORY, Role.CODE, Role.IDENTIFIER) else 0,
+        spellings=spellings,
         bounds=said.bounds if number and said is not None else None,
         choose=bool(number and said is not None and said.choose),
         unsure=form is not None and form.kind is As.DATE and shape.unsure,
     )
 
 
+def _is_contact(shape: Shape, said: Meaning | None) -> bool:
+    """Telephone numbers and e-mail addresses, under a name that says nothing else."""
+    return (said is None or said.kind is Kind.UNNAMED_ID) and shape.share(Label.CONTACT) >= _MOSTLY
+
+
+def _form_of_owner(owner: Owner, shape: Shape) -> Form | None:
+    """How an identifier is read, so that each person counts once and no word for nothing is a person."""
+    if owner.spellings:
+        return Form(As.CODE, empty=shape.words)
+    return Form(As.TEXT, empty=shape.words) if shape.words or shape.nothing else None
+
+
 def _form(kind: Any, shape: Shape, said: Meaning | None) -> Form | None:
     """How the text of a column should be read, where that is not as it stands."""
+    if kind.is_integer() and shape.whole is Whole.DAYS:
+        return Form(As.DATE)
     if not kind.is_string() or not shape.labels:
         return None
     everything = tuple(word for word in shape.words)
@@ -118,7 +140,8 @@ def _form(kind: Any, shape: Shape, said: Meaning | None) -> Form | None:
 def _is_date(shape: Shape, said: Meaning | None) -> bool:
     named = said is not None and said.kind is Kind.DATE
     sure = shape.among(*DATES) - shape.among(Label.COMPACT)
-    return sure >= _MOSTLY or (named and shape.among(*DATES) >= _MOSTLY)
+    unnamed = said is None or said.kind not in _IDENTIFIERS
+    return sure >= _MOSTLY or ((named or unnamed) and shape.among(*DATES) >= _MOSTLY)
 
 
 def _is_number(shape: Shape, said: Meaning | None) -> bool:
@@ -127,6 +150,8 @@ def _is_number(shape: Shape, said: Meaning | None) -> bool:
         plain = shape.among(Label.WHOLE, Label.COMPACT)
         if said.kind is not Kind.CATEGORY or plain > 0.5:
             return False
+    if shape.whole is not None and (said is None or said.kind is not Kind.NUMBER):
+        return False
     if shape.share(Label.ZEROS) and not shape.share(Label.POINT, Label.COMMA, Label.ONE_POINT, Label.ONE_COMMA):
         return False
     return shape.among(*NUMBERS, Label.ZEROS) >= _MOSTLY
@@ -134,7 +159,7 @@ def _is_number(shape: Shape, said: Meaning | None) -> bool:
 
 def _role(name: str, kind: Any, shape: Shape, said: Meaning | None, form: Form | None, owners: Owners) -> Role:
     what = said.kind if said is not None else None
-    if name in [owner.name for owner in (owners.person, owners.single, owners.unit) if owner is not None]:
+    if owners.of(name) is not None:
         return Role.IDENTIFIER
     if kind.is_date() or kind.is_timestamp() or (form is not None and form.kind is As.DATE):
         return Role.DATE
@@ -144,12 +169,16 @@ def _role(name: str, kind: Any, shape: Shape, said: Meaning | None, form: Form |
         return Role.IDENTIFIER
     held = max(shape.rows - shape.empty, 1)
     few = shape.distinct <= 2 or (shape.distinct <= _CODES and held >= _SMALL)
+    if shape.whole in (Whole.DAYS, Whole.INSTANTS) and kind.is_numeric() and what not in _IDENTIFIERS:
+        return Role.DATE
     if what in _IDENTIFIERS:
-        grouped = what in (Kind.THING, Kind.UNIT, Kind.PERSON, Kind.DEVICE, Kind.UNNAMED_ID)
+        grouped = what in _GROUPED or (said is not None and said.bare)
         if not (grouped and (few or shape.distinct * 20 <= held) and shape.distinct <= _CATEGORIES):
             return Role.IDENTIFIER
         coded = kind.is_numeric() or shape.share(Label.CODE) > 0.5
         return Role.CODE if coded and shape.distinct > 2 else Role.CATEGORY
+    if shape.whole is Whole.NAMES and what in (None, Kind.DATE):
+        return Role.CODE if few else Role.IDENTIFIER
     if kind.is_numeric() or (form is not None and form.kind is As.NUMBER):
         return _role_of_number(kind, shape, what, few, held)
     if kind.is_string():
@@ -207,8 +236,11 @@ def _agreed(said: Meaning | None, role: Role, kind: Any) -> Meaning | None:
     return said
 
 
-def _known(columns: list[Column], meanings: dict[str, Meaning | None]) -> list[Column]:
-    """The columns that others may know of a person, the most telling first; where no name says so, a few categories."""
+def _known(
+    opened: OpenTable, columns: list[Column], meanings: dict[str, Meaning | None], person: Owner | None
+) -> list[Column]:
+    """The columns that others may know of a person, the most telling first: those whose names say so, then those that
+    stay the same in all rows of a person; where nothing can be said, a few categories."""
     roles = (Role.CATEGORY, Role.CODE, Role.DATE, Role.NUMBER)
     usable = [c for c in columns if c.role in roles and c.distinct >= 2]
     columns_of = {c.name: c for c in usable}
@@ -219,10 +251,38 @@ def _known(columns: list[Column], meanings: dict[str, Meaning | None]) -> list[C
     }
     ranked = sorted(telling, key=lambda name: -telling[name])
     first = {columns_of[name].meaning: name for name in reversed(ranked)}  # one of each: age, not age in the year too
-    chosen = [name for name in ranked if name in first.values() or columns_of[name].meaning == "location"][:_MOST_KNOWN]
-    if not chosen:
-        chosen = [c.name for c in usable if c.role is Role.CATEGORY and c.distinct <= 50 and not c.secret][:3]
-    return [replace(c, known=c.name in chosen) for c in columns]
+    chosen = [name for name in ranked if name in first.values() or columns_of[name].meaning == "location"]
+    few = [c for c in usable if c.role is not Role.NUMBER and c.distinct <= _CATEGORIES and not c.secret]
+    steady: list[str] | None = None
+    if person is not None:
+        unnamed = [c.name for c in few if _says_little(meanings[c.name])]
+        forms = {c.name: c.form for c in columns if c.form is not None}
+        steady = steady_of(opened, person.name, unnamed, forms)
+        chosen += steady or []
+    if not chosen and steady is None:
+        named = (*_IDENTIFIERS, Kind.DATE)
+        chosen = [
+            c.name
+            for c in few
+            if c.role is Role.CATEGORY
+            and c.distinct <= 50
+            and c.meaning != _STATUS
+            and not ((said := meanings[c.name]) is not None and said.kind in named)
+        ][:3]
+    return [replace(c, known=c.name in chosen[:_MOST_KNOWN]) for c in columns]
+
+
+def _says_little(said: Meaning | None) -> bool:
+    """A name without meaning, or a class, a group, a level of something."""
+    return said is None or (said.kind in (Kind.CATEGORY, Kind.CODE) and not said.known)
+
+
+def _weighing(columns: list[Column]) -> list[Column]:
+    """Weights in a survey say how many people a row stands for, and not what anybody weighs."""
+    survey = is_of_survey(c.name for c in columns)
+    body = any(c.meaning in ("height", "body mass index") for c in columns)
+    weights = ("sampling weight", "weight") if survey and not body else ("sampling weight",)
+    return [replace(c, weighs=c.meaning in weights and not says_unit(c.name)) for c in columns]
 
 
 def _unread(form: Form | None, shape: Shape) -> int:

@@ -44,6 +44,7 @@ class Column:
     spellings: int = 0  # values that differ from another only in capitals or blanks
     bounds: tuple[float, float] | None = None  # from its meaning alone, never from its values
     choose: bool = False  # these bounds are only a round proposal: money, scores
+    weighs: bool = False  # how many people a row stands for in a survey: never an amount
     unsure: bool = False  # its dates can be read in two ways and no value decides: 01/02/2024
 
 
@@ -56,6 +57,7 @@ class Owner:
     most: int  # the most rows one of them has
     named: bool  # its name says so; otherwise only its repeating does
     everyone: bool = True  # no row leaves it empty
+    spellings: int = 0  # values that differ from another only in capitals or blanks, and are counted as one
 
     @property
     def repeats(self) -> bool:
