@@ -160,7 +160,8 @@ def _typical(a: Assessment) -> Said:
     found = a.typical
     if found is None:
         return ()
-    middle, most = times(found.median, found.largest, per="of")
+    # Each out of 100 by itself: nobody wants 6,157 of 10,000 beside 6,162.
+    (middle,), (most,) = times(found.median, per="of"), times(found.largest, per="of")
     kind = f"groups of people with one {a.release.data.unit}" if a.release.data.unit else "people"
     who = f"the typical one of {found.people:,} {kind} of this table" if found.people > 1 else "the only one here"
     most = "" if found.people == 1 or middle == most else f", {most} for the most exposed of them"
