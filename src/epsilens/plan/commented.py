@@ -157,7 +157,7 @@ def _read(columns: Sequence[Column]) -> list[str]:
         assert column.form is not None
         why = {
             As.NUMBER: "numbers written as text",
-            As.DATE: "dates written as text",
+            As.DATE: "dates written as numbers" if "int" in column.kind else "dates written as text",
             As.CATEGORY: "capitals and blanks do not count",
             As.CODE: "capitals and blanks do not count",
             As.TEXT: "numbers that are names" if "int" in column.kind else "text",

@@ -143,6 +143,7 @@ def _steady(opened: OpenTable, found: Understanding, columns: list[Column]) -> s
         return {c.name for c in columns}
     used = {owner.name, *(c.name for c in columns)}
     table = as_read(opened.table, {c.name: c.form for c in found.columns if c.form is not None and c.name in used})
+    table = table.filter(table[owner.name].notnull())
     each = table.group_by(table[owner.name]).agg(**{f"n{i}": table[c.name].nunique() for i, c in enumerate(columns)})
     most = each.aggregate(**{f"n{i}": each[f"n{i}"].max() for i in range(len(columns))})
     got = opened.engine.fetch(most).to_pylist()[0]

@@ -90,6 +90,13 @@ def test_values_left_out_are_counted() -> None:
     assert got == [{"x": 2, "y": 0}]
 
 
+def test_whole_numbers_as_dates() -> None:
+    with open_table({"day": [20240131, 19991301, None, 7]}) as opened:
+        form = {"day": Form(As.DATE)}
+        assert opened.engine.fetch(as_read(opened.table, form)).to_pydict() == {"day": ["2024-01-31", None, None, None]}
+        assert opened.engine.fetch(unread(opened.table, form)).to_pylist() == [{"day": 2}]
+
+
 def test_columns_of_other_types() -> None:
     import datetime as dt
 
@@ -98,7 +105,7 @@ def test_columns_of_other_types() -> None:
         forms = {"n": Form(As.CODE), "x": Form(As.NUMBER), "t": Form(As.DATE)}
         got = opened.engine.fetch(as_read(opened.table, forms)).to_pydict()
         assert got == {"n": ["1", None], "x": [1.5, 2.0], "t": [dt.date(2024, 1, 31), None], "b": [True, False]}
-        for wrong in ({"x": Form(As.TEXT)}, {"b": Form(As.NUMBER)}, {"n": Form(As.DATE)}, {"z": Form(As.TEXT)}):
+        for wrong in ({"x": Form(As.TEXT)}, {"b": Form(As.NUMBER)}, {"x": Form(As.DATE)}, {"z": Form(As.TEXT)}):
             with pytest.raises(InputError) as error:
                 as_read(opened.table, wrong)
             assert error.value.parameter == "read"

@@ -180,5 +180,10 @@ def test_owner_like() -> None:
         beside = owner_like(opened, "visit_id")
         assert beside is not None
         assert beside.name == "Patient ID"
+    with open_table({"mrn": ["N/A" if i % 9 == 0 else f"P{p}" for i, p in enumerate(PEOPLE)]}) as opened:
+        some_empty = owner_like(opened)
+        assert some_empty is not None
+        assert some_empty.values == len({p for i, p in enumerate(PEOPLE) if i % 9})
+        assert not some_empty.everyone
     with open_table({"id": UNIQUE, "age": some(90)}) as opened:
         assert owner_like(opened) is None

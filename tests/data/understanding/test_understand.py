@@ -157,6 +157,7 @@ def test_whole_numbers_that_are_no_amounts() -> None:
     }  # fmt: skip
     assert {c.name for c in found.columns if c.form} == {"BENE_BIRTH_DT", "svc", "svc2"}
     assert found.column("BENE_BIRTH_DT").known
+    assert not any(c.unread for c in found.columns)
     with open_table(columns) as opened:
         forms = {c.name: c.form for c in found.columns if c.form is not None}
         read = opened.engine.fetch(as_read(opened.table, forms)).to_pydict()

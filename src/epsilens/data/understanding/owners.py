@@ -24,7 +24,7 @@ from typing import Any
 from ..tables.engines import need_ibis
 from ..tables.forms import As, Form, as_read
 from ..tables.open import OpenTable, reading
-from .labels import DATES, Label
+from .labels import ANSWERS, DATES, NOTHING, Label
 from .names import Kind, Meaning, meaning
 from .shapes import Shape, Shapes
 from .understood import Owner
@@ -181,7 +181,7 @@ def _says_something(value: Any, engine: str, shape: Shape | None) -> Any:
     """No blanks, no words for nothing, no numbers that are none. Asked of each value, not of each row."""
     kind = value.type()
     if kind.is_string():
-        nothing = ["", *(word.lower() for word in (shape.words if shape is not None else ()))]
+        nothing = ["", *(word.lower() for word in (shape.words if shape is not None else (*NOTHING, *ANSWERS)))]
         return value.notnull() & ~value.strip().lower().isin(nothing)
     return value.notnull() & ~value.isnan() if kind.is_floating() and engine != "sqlite" else value.notnull()
 

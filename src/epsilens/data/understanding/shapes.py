@@ -274,7 +274,7 @@ def _told(shape: Shape, cells: Iterable[tuple[str, int]]) -> Shape:
     every = nothing + filled >= shape.filled  # all were looked at: an exact count
     return replace(
         shape,
-        distinct=stored + len(words) if every else shape.distinct,
+        distinct=stored + len(words) if every else max(stored + len(words), shape.distinct),
         labels={label: n / filled for label, n in counts.items() if n},
         nothing=nothing / (nothing + filled) if nothing else 0.0,
         length=length / max(nothing + filled, 1),

@@ -287,7 +287,7 @@ def _weighing(columns: list[Column]) -> list[Column]:
 
 def _unread(form: Form | None, shape: Shape) -> int:
     """How many values the form leaves out, from the rows looked at."""
-    if form is None or form.kind not in (As.NUMBER, As.DATE):
+    if form is None or form.kind not in (As.NUMBER, As.DATE) or not shape.labels:  # whole numbers were all found to fit
         return 0
     fits: tuple[Label, ...]
     if form.kind is As.NUMBER:
