@@ -26,8 +26,8 @@ NOTHING = (
 ANSWERS = (
     "none", "nil", "unknown", "unk", "unbekannt", "inconnu", "desconocido", "sconosciuto", "onbekend", "desconhecido",
     "keine", "not known", "xx", "xxx", "refused", "prefer not to say", "declined", "undisclosed", "pending",
-    "not done", "not tested", "saknas", "mangler", "puuttuu", "brak", "tbc", "n.c.", "ns/nc", "no contesta", "no sabe",
-    "don't know", "dk", "weiss nicht", "weiß nicht", "ne sait pas", "nsp", "不明", "未知", "нет данных",
+    "not done", "not tested", "ns/nc", "no contesta", "no sabe", "don't know", "weiss nicht", "weiß nicht",
+    "ne sait pas", "nsp",
 )  # fmt: skip
 
 _EDGE = " \t\r\n\u00a0"
