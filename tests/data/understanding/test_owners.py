@@ -71,6 +71,8 @@ CASES: dict[str, tuple[dict[str, Any], str | None, str | None]] = {
     "samples of patients": ({"sample_id": text(UNIQUE, "S"), "pat": text(PEOPLE, "P")}, "pat", None),
     "telephones": ({"Owner  phone": [f"+44 7700 90{p}" for p in PEOPLE], "fee": some(90)}, "Owner  phone", None),
     "a telephone or none": ({"mobile": [DICE.choice("YN") for _ in UNIQUE], "id": UNIQUE}, None, "id"),
+    "nobody's": ({"patient_id": pa.array([None] * ROWS, "string"), "age": some(90)}, None, None),
+    "hardly anybody's": ({"patient_id": [i if i % 4 == 0 else None for i in UNIQUE], "age": some(90)}, None, None),
     "codes without proof": ({"xref": text(PEOPLE, "AB-"), "v": some(3)}, "xref", None),
 }  # fmt: skip
 

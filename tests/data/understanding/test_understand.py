@@ -145,6 +145,7 @@ def test_whole_numbers_that_are_no_amounts() -> None:
         "svc2": [str(day(i)) for i in rows],
         "event_time": [1_714_564_800_123 + 1_000_003 * i for i in rows],
         "zs": [1_714_564_800 + 1003 * i for i in rows],
+        "zmonth": [202_301 + i % 12 + 100 * (i % 2) for i in rows],
         "zeta": [19_000_000 + 3301 * (i % 200) for i in rows],  # no days: months beyond twelve
         "zoll": [123.5 + 7 * i for i in rows],
         "turnover": [100_000_000 + 1_234_567 * i for i in rows],  # its name says that it is an amount
@@ -153,7 +154,7 @@ def test_whole_numbers_that_are_no_amounts() -> None:
     assert {c.name: c.role for c in found.columns} == {
         "PRSCRBR": Role.IDENTIFIER, "chip": Role.IDENTIFIER, "zchip": Role.IDENTIFIER,
         "BENE_BIRTH_DT": Role.DATE, "svc": Role.DATE, "svc2": Role.DATE, "event_time": Role.DATE,
-        "zs": Role.DATE, "zeta": Role.NUMBER, "zoll": Role.NUMBER, "turnover": Role.NUMBER,
+        "zs": Role.DATE, "zmonth": Role.CATEGORY, "zeta": Role.NUMBER, "zoll": Role.NUMBER, "turnover": Role.NUMBER,
     }  # fmt: skip
     assert {c.name for c in found.columns if c.form} == {"BENE_BIRTH_DT", "svc", "svc2"}
     assert found.column("BENE_BIRTH_DT").known

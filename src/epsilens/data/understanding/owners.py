@@ -191,7 +191,9 @@ def _plausible(candidate: _Candidate, rows: int, unit: Owner | None) -> bool:
     owner = candidate.owner
     if unit is not None and owner.repeats and owner.values < unit.values:
         return False
-    if owner.values <= 1:
+    if owner.values == 0 or (not owner.repeats and 2 * owner.values < rows):
+        return False  # most rows do not say whose they are
+    if owner.values == 1:
         return rows <= 1 or not candidate.bare
     if candidate.bare and owner.values <= 2:
         return rows <= 2 * owner.values

@@ -36,6 +36,7 @@ _COUNTED = 120  # columns in one query
 _DIGITS = 9  # whole numbers of so many digits, all of one length, are names
 #: Days as 20240131, and instants in thousands and millions of a second: what lies between the years 2000 and 2035.
 _FIRST_DAY, _LAST_DAY = 19_000_101, 21_001_231
+_FIRST_MONTH, _LAST_MONTH = 190_001, 210_012
 _FIRST_SECOND, _LAST_SECOND, _TEN_YEARS = 946_684_800, 2_051_222_400, 315_360_000
 
 
@@ -46,6 +47,7 @@ class Whole(Enum):
     """Whole numbers that are no amounts."""
 
     DAYS = auto()  # 20240131
+    MONTHS = auto()  # 202401
     INSTANTS = auto()  # seconds or parts of them since 1970
     NAMES = auto()  # all equally long: an account, a chip
 
@@ -202,6 +204,8 @@ def _maybe(low: Any, high: Any, distinct: int, filled: int) -> Whole | None:
         return None
     if low >= _FIRST_DAY and high <= _LAST_DAY:
         return Whole.DAYS
+    if low >= _FIRST_MONTH and high <= _LAST_MONTH and distinct > 2:
+        return Whole.MONTHS
     for unit in (1, 10**3, 10**6, 10**9):
         first, last = low / unit, high / unit
         spread = distinct > 0.2 * filled or unit > 1  # ten digits are more often a name
@@ -226,6 +230,8 @@ def _no_amounts(opened: OpenTable, shapes: dict[str, Shape]) -> dict[str, Shape]
         fits = column == whole
         if shape.whole is Whole.DAYS:
             fits &= (whole // 100 % 100).between(1, 12) & (whole % 100).between(1, 31)
+        if shape.whole is Whole.MONTHS:
+            fits &= (whole % 100).between(1, 12)
         wanted |= {f"n{i}": column.count(), f"f{i}": ibis.ifelse(fits, 1, 0).sum()}
     got = _one(opened, table.aggregate(**wanted))
     return {

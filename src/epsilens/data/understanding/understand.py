@@ -177,6 +177,8 @@ def _role(name: str, kind: Any, shape: Shape, said: Meaning | None, form: Form |
             return Role.IDENTIFIER
         coded = kind.is_numeric() or shape.share(Label.CODE) > 0.5
         return Role.CODE if coded and shape.distinct > 2 else Role.CATEGORY
+    if shape.whole is Whole.MONTHS and what is not Kind.NUMBER:
+        return Role.CATEGORY
     if shape.whole is Whole.NAMES and what in (None, Kind.DATE):
         return Role.CODE if few else Role.IDENTIFIER
     if kind.is_numeric() or (form is not None and form.kind is As.NUMBER):
