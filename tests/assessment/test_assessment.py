@@ -442,7 +442,7 @@ def test_missing_columns_are_named(people: pd.DataFrame, changes: dict[str, Any]
         ({"data": {"table": "t", "secret": "ages > 3"}}, "data.secret"),
         ({"data": {"table": "t", "related": "house"}, "adversary": {"correlation": "from data"}}, "data.related"),
         ({"adversary": {"correlation": "from data"}}, "data.related"),
-        ({"queries": [{"count": True}, {"count": "ages > 3"}]}, "queries.2"),
+        ({"queries": [{"count": True}, {"count": "ages > 3"}]}, "queries.2.where"),
         ({"queries": [{"sum": "sex", "bounds": [0, 1]}]}, "queries.1"),
         ({"queries": [{"sum": "visits", "bounds": [5, 1]}]}, "queries.1"),
         ({"limits": "{roc: 0.05}"}, "limits.roc"),

@@ -176,7 +176,7 @@ def assess(
         verdict=judge(plan, risks, accuracy, allowed, None if divided else blind_epsilon(setting, risks)),
         queries=accuracy,
         curve=curve_of(setting, risks, accuracy, allowed.recommended), scan=found,
-        people=found.people if found else None, precedents=precedents(),
+        people=found.people if found and (plan.data.person or not plan.data.unit) else None, precedents=precedents(),
         assumptions=assumptions(plan, setting),
         notes=(*notes, *(found.notes if found else ()), *(() if found else (DISCLOSURE,))),
         reproduce=record(plan, kind, table), relations=seen.related,

@@ -77,16 +77,14 @@ def own_session(master: str | None = None, settings: Mapping[str, str] | None = 
         from pyspark.sql import SparkSession
     except ImportError as error:
         raise MissingExtra("pyspark", extra="spark", purpose="the engine 'spark'") from error
-    with hushed():
+    with hushed(), tempfile.TemporaryFile() as log:  # Java holds it too, as long as it lives
         running = SparkSession.getActiveSession()
         if running is not None:
             return running
         wanted = {**_SETTINGS, **({"spark.master": master} if master else {}), **(settings or {})}
-        log: IO[bytes] | None = None
         try:
             if SparkContext._gateway is None and "PYSPARK_GATEWAY_PORT" not in os.environ:
                 _need_java()
-                log = tempfile.TemporaryFile()  # noqa: SIM115 - Java writes to it as long as it lives
                 _start_java(wanted, log)
             builder = SparkSession.builder
             for name, value in wanted.items():
