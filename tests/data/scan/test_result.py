@@ -106,3 +106,10 @@ def test_plain_values_survive_json() -> None:
     plain = scan(SECRET, ["name", "town"], queries="count", epsilon=1.0).to_dict()
     assert json.loads(json.dumps(plain)) == plain
     assert plain["schema"] == 1
+
+
+def test_a_column_that_names_the_person_is_pointed_at() -> None:
+    table = {"Patient ID": [1, 1, 2], "age": [30, 31, 32]}
+    assert "“Patient ID”" in scan(table, ["age"]).notes[0]
+    assert not any("Patient ID" in note for note in scan(table, ["age"], person="Patient ID").notes)
+    assert not any("person of their own" in note for note in scan({"age": [30, 31]}, ["age"]).notes)

@@ -21,7 +21,7 @@ Minimum query size
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -33,6 +33,7 @@ from ..tables.dialect import ones
 from ..tables.engines import Engine
 from ..tables.memory import memory
 from ..tables.open import OpenTable, open_table, reading
+from ..understanding.names import Kind, meaning
 from .alone import roll_up_rows
 from .classes import (
     Shape,
@@ -178,8 +179,22 @@ def scan(
         with reading(opened):
             read = _read(work, opened)
         made = _judged(request, read, subsets, most, (opened.name, opened.engine.kind))
+        # An assessment, which opens the table itself, looks closer and warns where one reads it first.
+        unnamed = () if isinstance(table, OpenTable) else _unnamed(opened.table.columns, request)
     tell("done", tell.total)
-    return made
+    return replace(made, notes=(*unnamed, *made.notes)) if unnamed else made
+
+
+def _unnamed(columns: Sequence[str], request: ScanRequest) -> tuple[str, ...]:
+    """A word about columns whose names say whose row it is, where none was given as the person."""
+    named = [name for name in columns if (said := meaning(name)) is not None and said.kind is Kind.PERSON]
+    likely = next((name for name in named if name not in request.quasi_identifiers), None)
+    if request.by_person or likely is None:
+        return ()
+    return (
+        f"Every row counts as a person of their own. If “{likely}” says whose row it is, give it as person: else "
+        "someone with several rows is several people here.",
+    )
 
 
 def _read(work: _Work, opened: OpenTable) -> _Read:
