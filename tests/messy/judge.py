@@ -36,7 +36,13 @@ def folded(value: Any) -> str:
 
 def owners(rows: Iterable[Row], expected: Expected, data: Data) -> set[tuple[Any, ...]]:
     """Everybody a plan protects one by one: who a row belongs to, or the row itself."""
-    return {_whose(i, row, expected, data) for i, row in enumerate(rows)}
+    return {_whose(i, row, expected, data) for i, row in enumerate(rows) if not _nobodys(row, expected, data)}
+
+
+def _nobodys(row: Row, expected: Expected, data: Data) -> bool:
+    """Whether a row does not say whose it is: such rows are left out, and told."""
+    names = [name for name in (data.unit, data.person) if name is not None]
+    return expected.holes and any(str(row[name] or "").strip().casefold() in ("", "n/a") for name in names)
 
 
 def _whose(i: int, row: Row, expected: Expected, data: Data) -> tuple[Any, ...]:
@@ -52,7 +58,7 @@ def answers(rows: Sequence[Row], expected: Expected, query: ReleaseQuery, data: 
     people: dict[tuple[str, ...], set] = defaultdict(set)
     values: dict[tuple[str, ...], list[Fraction]] = defaultdict(list)
     for i, row in enumerate(rows):
-        if not wanted(row):
+        if not wanted(row) or _nobodys(row, expected, data):
             continue
         label = tuple(folded(expected.reading(name)(row[name])) for name in by)
         as_rows = query.rows or (data.unit is not None and data.person is None)
