@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -243,7 +244,7 @@ def test_waiting_with_a_limit() -> None:
         assert await job.finished(10)
         assert job.state is State.DONE
 
-    asyncio.run(both())
+    _in_own_thread(both)
 
 
 # -- real processes -----------------------------------------------------------------------------------------------
@@ -334,3 +335,9 @@ def test_a_crash_is_logged_by_its_kind(
         jobs.close()
     assert "a shares failed with ZeroDivisionError at epsilens.checks:" in caplog.text
     assert "4711" not in caplog.text
+
+
+def _in_own_thread(both: Any) -> Any:
+    """Run a coroutine where no loop runs: a browser test of the same process leaves one running in this thread."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(lambda: asyncio.run(both())).result()
