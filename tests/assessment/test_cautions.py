@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from epsilens.assessment.assessment import assess
 from epsilens.assessment.cautions import Caution
+from epsilens.errors import InputError
 
 
 def _assessed(table: Any, query: dict[str, Any], **data: Any) -> Any:
@@ -41,3 +44,8 @@ def test_rows_that_are_nobodys_are_left_out_and_told() -> None:
     assert [(w.about, w.column, w.count) for w in found.cautions] == [(Caution.NOBODY, "client", 2)]
     assert found.queries[0].answers[0].value == 1 + 3 + 4
     assert "2 rows have no “client”" in found.to_text().replace("\n", " ")
+
+
+def test_a_form_for_no_column_is_told_as_such() -> None:
+    with pytest.raises(InputError, match="read has 'Ward', which is not a column of the table .did you mean 'ward'"):
+        _assessed(VISITS, {"count": True}, person="Patient ID", max_rows=3, read={"Ward": "category"})

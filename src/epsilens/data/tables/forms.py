@@ -96,7 +96,7 @@ def unread(table: Any, forms: Mapping[str, Form]) -> Any:
     """One row that counts, for each column, the values that its form leaves out though something is recorded."""
     counts = {}
     for name, form in forms.items():
-        column = table[name]
+        column = column_of(table, name, "read", "data.read")
         left = _read(column, form).isnull() & _recorded(column, form)
         counts[name] = need_ibis().ifelse(left, 1, 0).sum()
     return table.aggregate(**counts)
