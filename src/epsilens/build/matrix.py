@@ -47,7 +47,14 @@ def sqrt_prefix(n: int, bands: int | None = None) -> Array:
 
 
 def matrix(
-    C: Any, sigma: float, participations: int = 1, separation: int = 1, *, neighbours: str = "add-remove"
+    C: Any,
+    sigma: float,
+    participations: int = 1,
+    separation: int = 1,
+    *,
+    rate: float | None = None,
+    neighbours: str = "add-remove",
+    width: float | None = None,
 ) -> Experiment:
     """Cx + z with noise ``sigma`` times the clipping norm; a person's rows of x have at most that norm.
 
@@ -55,13 +62,28 @@ def matrix(
     Toeplitz matrix. A person takes part in at most ``participations`` steps, any two at least ``separation`` apart.
     Removing a person sets their rows to 0; replacing one moves them twice as far.
 
+    With a ``rate`` each batch is drawn from one of b groups in turn, b the bands of C, which is then square and lower
+    triangular: :func:`banded` at σ over the largest column norm. ``width`` is that of brackets there.
+
     >>> round(matrix(sqrt_prefix(100), 1.0).psi(), 6)
     1.591022
     >>> round(matrix(sqrt_prefix(1000), 2.0, participations=5, separation=200).psi(), 6)
     2.594016
+    >>> round(matrix(sqrt_prefix(2000, 10), 2.0, rate=0.01).epsilon(1e-6), 2)
+    5.74
     """
     column, unit = _scaled(C)
     k, b = _pattern(participations, separation)
+    if rate is not None:
+        if (k, b) != (1, 1):
+            raise InputError(
+                "rate is given: the groups take turns, so leave out participations and separation", parameter="rate"
+            )
+        s = float(checks.positive("sigma", checks.scalar("sigma", sigma)))
+        norm = float(np.sqrt(np.max(_squares(column)))) * unit
+        told = {"sigma": s, "rate": float(checks.probability("rate", checks.scalar("rate", rate)))}
+        told |= {"bands": _bands(column), "steps": int(column.shape[-1]), "sensitivity": norm}
+        return _amplified("matrix", told, s / norm, neighbours, width)
     told = {"steps": int(column.shape[-1]), "participations": k, "separation": b}
     moved = _moved(column, k, b)
     return _normal("matrix", Moved(moved.size * unit, moved.exact), sigma, told, neighbours)
@@ -110,12 +132,11 @@ def _in_blocks(n: int, k: int, b: int) -> float:
 
 
 def banded(
-    C: Any = None,
     *,
     sigma: float,
     rate: float,
-    bands: int | None = None,
-    steps: int | None = None,
+    bands: int,
+    steps: int,
     neighbours: str = "add-remove",
     width: float | None = None,
 ) -> Experiment:
@@ -123,37 +144,31 @@ def banded(
 
     The people are split into b groups; step i draws each of group i mod b with probability b·``rate``, so that a batch
     holds the share ``rate`` of all people. Steps of one group are at least b apart, where columns do not overlap: the
-    training is :func:`epsilens.dpsgd` with rate b·``rate`` and ⌈steps/b⌉ steps at σ over the largest column norm
-    (Choquette-Choo et al. 2023, arXiv 2306.08153, Theorem 2). Give ``C`` (as for :func:`matrix`, lower triangular), or
-    ``bands`` and ``steps`` of one whose columns have norm 1.
+    training is :func:`epsilens.dpsgd` with rate b·``rate`` and ⌈steps/b⌉ steps, at columns of norm 1 (Choquette-Choo et
+    al. 2023, arXiv 2306.08153). For a matrix of your own, :func:`matrix` with ``rate``.
 
     >>> round(banded(sigma=2.0, rate=0.01, bands=10, steps=2000).epsilon(1e-6), 2)
     3.81
     """
-    norm = 1.0
-    if C is not None:
-        if bands is not None or steps is not None:
-            raise InputError("C says how many bands and steps there are: leave out bands and steps", parameter="C")
-        column, norm = _scaled(C)
-        bands, steps = _bands(column), int(column.shape[-1])
-        norm *= float(np.sqrt(np.max(_squares(column))))
-    elif bands is None or steps is None:
-        raise InputError("bands and steps are both needed: give them, or the matrix C", parameter="bands")
+    s = float(checks.positive("sigma", checks.scalar("sigma", sigma)))
+    told = {"sigma": s, "rate": float(checks.probability("rate", checks.scalar("rate", rate)))}
     n = checks.whole("steps", steps, low=1, high=10**9)
-    b = checks.whole("bands", bands, low=1, high=n)
-    q = float(checks.probability("rate", checks.scalar("rate", rate)))
+    told |= {"bands": checks.whole("bands", bands, low=1, high=n), "steps": n}
+    return _amplified("banded", told, s, neighbours, width)
+
+
+def _amplified(name: str, told: dict[str, Any], sigma: float, neighbours: str, width: float | None) -> Experiment:
+    """Sampled steps, at the σ of columns of norm 1."""
+    q, b, n = told["rate"], told["bands"], told["steps"]
     if b * q > 1:
         raise InputError(
             f"rate is {q:g} with {b} bands: a batch is drawn from one of {b} groups, so give a rate of at most "
             f"{1 / b:.6g}",
             parameter="rate",
         )
-    s = float(checks.positive("sigma", checks.scalar("sigma", sigma)))
-    per_noise("sigma", np.asarray(norm), np.asarray(s))
-    drawn = dpsgd(sigma=s / norm, rate=b * q, steps=-(-n // b), neighbours=neighbours, width=width)
-    told = {"sigma": s, "rate": q, "bands": b, "steps": n} | ({"norm": norm} if C is not None else {})
-    told |= {key: drawn.parameters[key] for key in ("neighbours", "width") if key in drawn.parameters}
-    return Experiment(drawn.law, "banded", told, drawn.worlds, drawn.notes)
+    drawn = dpsgd(sigma=sigma, rate=b * q, steps=-(-n // b), neighbours=neighbours, width=width)
+    said = {key: drawn.parameters[key] for key in ("neighbours", "width") if key in drawn.parameters}
+    return Experiment(drawn.law, name, told | said, drawn.worlds, drawn.notes)
 
 
 # -- what a matrix is given as ----------------------------------------------------------------------------------------

@@ -32,13 +32,14 @@ from ..laws.product import Factor, product, width_of
 from ..numerics.roots import root
 from ..readings.law import Law
 from ..worlds import between
-from .claims import ORDERS, from_rdp, to_rdp
+from .claims import from_rdp, to_rdp
 from .discrete import pure
 from .mechanisms import one_of
 
 __all__ = ["exponential", "noisy_max", "permute_and_flip", "repeat_and_select", "sparse_vector", "top_k"]
 
 _MOST = 700.0
+_ORDERS = 1 + np.geomspace(0.01, 1e5, 281)
 _ANY_SCORES = "the worst case over all scores that one person can move so far: exact scores may tell less"
 
 
@@ -55,6 +56,8 @@ _LAWS: dict[Drawn, Callable[[float], Law]] = {
     Drawn.LAPLACE: lambda epsilon: NoisyMax(np.asarray(epsilon)),
     Drawn.EXPONENTIAL: lambda epsilon: NoisyMax(np.asarray(epsilon)),
 }
+
+_BY = {"exponential": Drawn.GUMBEL, "noisy-max": Drawn.LAPLACE, "permute-and-flip": Drawn.EXPONENTIAL}
 
 
 def _epsilon(epsilon: Any, name: str = "epsilon") -> float:
@@ -89,7 +92,7 @@ def exponential(
     >>> round(exponential(epsilon=1.0).advantage(), 6)  # tanh(ε/4)
     0.244919
     >>> round(exponential(epsilon=1.0, scores0=[1, 2, 3], scores1=[1, 2, 4]).advantage(), 6)
-    0.118839
+    0.122051
     """
     eps, most, rises = _epsilon(epsilon), _sensitivity(sensitivity), _flag("monotonic", monotonic)
     told = {"epsilon": eps, "sensitivity": most, "monotonic": rises, "neighbours": neighbours}
@@ -182,7 +185,7 @@ def top_k(
     *,
     epsilon: float,
     k: int,
-    noise: str = "gumbel",
+    by: str = "exponential",
     sensitivity: float = 1.0,
     monotonic: bool = False,
     neighbours: str = "add-remove",
@@ -190,22 +193,24 @@ def top_k(
 ) -> Experiment:
     """The k outcomes with the highest scores, by peeling: k selections of ``epsilon`` each, without what was taken.
 
-    With ``gumbel`` noise one draw for all scores and its k largest, in order, are the same release (Durfee & Rogers
-    2019); with other noise each selection draws afresh, and one draw for all is not covered. Later selections depend on
-    earlier ones, which both bounds allow for: the product of the worst cases, and zCDP for Gumbel noise.
+    ``by`` is ``"exponential"``, ``"noisy-max"`` (Laplace or exponential noise) or ``"permute-and-flip"``. One draw of
+    Gumbel noise for all scores and its k largest, in order, are the same release as k exponential mechanisms (Durfee &
+    Rogers 2019); with other noise each selection draws afresh, and one draw for all is not covered. Later selections
+    depend on earlier ones, which both bounds allow for: the product of the worst cases, and zCDP for the exponential
+    mechanism.
 
     >>> e = top_k(epsilon=0.5, k=50)
     >>> round(e.epsilon(1e-6), 2), round(e.epsilon(), 6)
     (10.09, 25.0)
     """
-    drawn = Drawn(checks.choice("noise", noise, tuple(d.value for d in Drawn)))
+    checks.choice("by", by, tuple(_BY))
     eps, most = _epsilon(epsilon), _sensitivity(sensitivity)
     times = checks.whole("k", k, low=1, high=10**6)
     if eps * times > 1e4:
         raise InputError(f"k is {times} at an epsilon of {eps:g}: together give at most 1e4", parameter="k")
-    told: dict[str, Any] = {"epsilon": eps, "selections": times, "noise": str(drawn), "sensitivity": most}
+    told: dict[str, Any] = {"epsilon": eps, "k": times, "by": by, "sensitivity": most}
     told |= {"monotonic": _flag("monotonic", monotonic), "neighbours": neighbours}
-    one = _LAWS[drawn](eps)
+    one = _LAWS[_BY[by]](eps)
     if times == 1:
         return _selected(one, "top_k", told)
     asked = None if width is None else width_of(width)
@@ -298,7 +303,7 @@ def repeat_and_select(experiment: Experiment, *, mean: float, eta: float = 1.0) 
     shape = float(checks.within("eta", checks.scalar("eta", eta), -1.0, 1e3))
     if shape == -1:
         raise InputError("eta is -1: give a number above -1, such as 1 for a geometric number of runs", parameter="eta")
-    orders = np.append(ORDERS, np.inf)
+    orders = np.append(_ORDERS, np.inf)
     once = np.asarray(to_rdp(experiment, orders))
     if not np.isfinite(once).any():
         raise InputError(
