@@ -28,11 +28,20 @@ _HOME = {
     "geometric": "build.discrete",
     "discrete_gaussian": "build.discrete",
     "randomized_response": "build.discrete",
-    "exponential": "build.discrete",
     "staircase": "build.discrete",
     "pure": "build.discrete",
     "approximate": "build.discrete",
     "finite": "build.discrete",
+    "banded": "build.matrix",
+    "matrix": "build.matrix",
+    "sqrt_prefix": "build.matrix",
+    "tree": "build.matrix",
+    "exponential": "build.selection",
+    "noisy_max": "build.selection",
+    "permute_and_flip": "build.selection",
+    "repeat_and_select": "build.selection",
+    "sparse_vector": "build.selection",
+    "top_k": "build.selection",
     "differencing": "build.differencing",
     "differencing_average": "build.differencing",
     "differencing_median": "build.differencing",
@@ -89,7 +98,6 @@ if TYPE_CHECKING:
     from .build.discrete import (
         approximate,
         discrete_gaussian,
-        exponential,
         finite,
         geometric,
         pure,
@@ -98,8 +106,17 @@ if TYPE_CHECKING:
     )
     from .build.knowledge.composite import above, worst_pair
     from .build.knowledge.knowledge import Knowledge
+    from .build.matrix import banded, matrix, sqrt_prefix, tree
     from .build.mechanisms import gaussian, laplace
     from .build.sampling import clt, dpsgd, subsample
+    from .build.selection import (
+        exponential,
+        noisy_max,
+        permute_and_flip,
+        repeat_and_select,
+        sparse_vector,
+        top_k,
+    )
     from .build.tampering.detection import detect, detect_series, watch
     from .build.tampering.hiding import detected_bias, epsilon_to_detect, hidden_bias
     from .build.tampering.tampering import chernoff_bound, kl_bound, privacy_distortion, tampering
@@ -129,6 +146,7 @@ __all__ = [
     "above",
     "approximate",
     "assess",
+    "banded",
     "bridges",
     "chernoff_bound",
     "choose",
@@ -159,16 +177,24 @@ __all__ = [
     "init",
     "kl_bound",
     "laplace",
+    "matrix",
     "mistaken",
+    "noisy_max",
     "notions",
     "observed",
+    "permute_and_flip",
     "privacy_distortion",
     "pure",
     "randomized_response",
+    "repeat_and_select",
     "scan",
+    "sparse_vector",
+    "sqrt_prefix",
     "staircase",
     "subsample",
     "tampering",
+    "top_k",
+    "tree",
     "use_memory",
     "vector",
     "watch",

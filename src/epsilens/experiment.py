@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import checks
+from .catalogue.mechanisms import MECHANISMS
 from .catalogue.readings import find
 from .checks import Array, Number, plain
 from .errors import InputError
@@ -28,7 +29,10 @@ __all__ = ["Experiment", "factor_of", "together"]
 _MOST_TIMES = 10**9
 
 #: What a repr leaves out: what nobody changed, and what follows from the rest.
-_USUAL = {"sensitivity": 1.0, "neighbours": "add-remove", "calibration": "analytic", "stretch": 1.0, "k": 2}
+_USUAL = {
+    "sensitivity": 1.0, "neighbours": "add-remove", "calibration": "analytic", "stretch": 1.0, "k": 2,
+    "monotonic": False, "noise": "laplace", "by": "exponential", "answers": 1, "participations": 1, "separation": 1,
+}  # fmt: skip
 _FOLLOWS = {"scale": ("epsilon",), "sigma": ("epsilon", "delta"), "psi": ("epsilon", "delta"), "truth": ("epsilon",)}
 _MOST = 160  # letters, then a repr names no further part of a composition
 
@@ -272,7 +276,7 @@ class Experiment(Valued, Shown):
     def __repr__(self) -> str:
         if self.parts:
             return _composed(self.parts)
-        return f"{self.name}({_told(self.parameters)}){'.reverse()' if self.worlds.reversed else ''}"
+        return f"{self.name}({_told(self.parameters, self.origin)}){'.reverse()' if self.worlds.reversed else ''}"
 
 
 def factor_of(experiment: Experiment, count: int = 1) -> Factor:
@@ -294,12 +298,13 @@ def together(counted: Sequence[tuple[Experiment, int]], width: float | None = No
     return Experiment(made.law, "composition", {"parts": made.total}, counted[0][0].worlds, (made.note,), parts)
 
 
-def _told(parameters: Mapping[str, Any]) -> str:
+def _told(parameters: Mapping[str, Any], origin: str) -> str:
     """Where an experiment comes from, as an argument list."""
+    needed = MECHANISMS[origin].needs if origin in MECHANISMS else ()
     left_out = {
         name
         for name, usual in _USUAL.items()
-        if name in parameters and fingerprint(parameters[name]) == fingerprint(usual)
+        if name in parameters and name not in needed and fingerprint(parameters[name]) == fingerprint(usual)
     }
     left_out |= {name for name, given in _FOLLOWS.items() if all(g in parameters for g in given)}
     left_out |= {"psi"} if "sigma" in parameters else set()

@@ -14,8 +14,12 @@ from ...numerics.special import moment_less_one
 from ...readings.law import Known
 from .law import Finite
 from .polygon import polygon
+from .rdp import concentrated_profile
 
-__all__ = ["Concentrated", "Envelope", "MomentClaim", "RenyiCurve", "envelope"]
+__all__ = ["Concentrated", "Envelope", "MomentClaim", "RenyiCurve", "concentrated", "envelope"]
+
+_LEAST = 1e-200  # a smaller ρ is rounded up to this one
+_ROUNDING = 1e-12  # of sums over thousands of atoms
 
 
 class MomentClaim(Protocol):
@@ -123,3 +127,9 @@ def envelope(
     """The worst pair that the claims of :func:`.polygon.polygon` allow."""
     masses = polygon(epsilon, delta, reverse)
     return Envelope(*masses, mirrored=reverse is None, moment=moment, rounding=rounding)
+
+
+def concentrated(rho: float, xi: float = 0.0) -> Envelope:
+    """The worst pair that (ξ, ρ)-zCDP allows, ρ > 0."""
+    known = concentrated_profile(max(rho, _LEAST), xi)
+    return envelope(*known, moment=Concentrated(rho, xi), rounding=_ROUNDING)
