@@ -53,6 +53,11 @@ class Law(Valued, ABC):
         return self
 
     @property
+    def attained(self) -> Law | None:
+        """Of a bound: a pair that what it stands for is at least as risky as; None where nothing is known from below."""
+        return None
+
+    @property
     def width(self) -> float:
         """The relative width asked of a bracket, at which each reading is a computation of its own; 0 for none."""
         return 0.0
