@@ -28,6 +28,11 @@ _HOME = {
     "geometric": "build.discrete",
     "discrete_gaussian": "build.discrete",
     "randomized_response": "build.discrete",
+    "unary": "build.local",
+    "hadamard_response": "build.local",
+    "count_mean_sketch": "build.local",
+    "rappor": "build.local",
+    "shuffled": "build.shuffle",
     "exponential": "build.discrete",
     "staircase": "build.discrete",
     "pure": "build.discrete",
@@ -98,8 +103,10 @@ if TYPE_CHECKING:
     )
     from .build.knowledge.composite import above, worst_pair
     from .build.knowledge.knowledge import Knowledge
+    from .build.local import count_mean_sketch, hadamard_response, rappor, unary
     from .build.mechanisms import gaussian, laplace
     from .build.sampling import clt, dpsgd, subsample
+    from .build.shuffle import shuffled
     from .build.tampering.detection import detect, detect_series, watch
     from .build.tampering.hiding import detected_bias, epsilon_to_detect, hidden_bias
     from .build.tampering.tampering import chernoff_bound, kl_bound, privacy_distortion, tampering
@@ -136,6 +143,7 @@ __all__ = [
     "compose",
     "correlate",
     "correlated",
+    "count_mean_sketch",
     "detect",
     "detect_series",
     "detected_bias",
@@ -154,6 +162,7 @@ __all__ = [
     "gaussian",
     "geometric",
     "group",
+    "hadamard_response",
     "hidden_bias",
     "identify",
     "init",
@@ -165,10 +174,13 @@ __all__ = [
     "privacy_distortion",
     "pure",
     "randomized_response",
+    "rappor",
     "scan",
+    "shuffled",
     "staircase",
     "subsample",
     "tampering",
+    "unary",
     "use_memory",
     "vector",
     "watch",

@@ -94,8 +94,9 @@ class Experiment(Valued, Shown):
         """(low, high) between which a reading surely lies; the reading itself is the riskier end.
 
         Both ends agree where the reading is exact. Where only a bound from above is known the low end is what the
-        reading is without any release, unless a pair is known that is attained. The ends are of this pair of laws: of training (:func:`dpsgd`) that is the pair
-        which dominates every training with these parameters, so the low end is no floor on a real one.
+        reading is without any release, unless a pair is known that is attained. The ends are of this pair of laws: of
+        training (:func:`dpsgd`) that is the pair which dominates every training with these parameters, so the low end
+        is no floor on a real one.
 
         >>> import epsilens as el
         >>> low, high = el.dpsgd(sigma=1.0, rate=0.01, steps=100).bracket("epsilon", delta=1e-5)

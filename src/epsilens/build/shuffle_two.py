@@ -60,32 +60,31 @@ def two_answers(epsilon: float, n: int) -> tuple[Envelope, Finite]:
 def _pair(z: float, zeros: int, ones: int) -> tuple[Finite, float]:
     """The pair if so many of the others hold 0 and 1, given that their sums lie in a window; and the mass outside."""
     log_w, beyond = _sums(z / (1 + z), zeros, ones)
+    live = log_w > -690  # the rest is left out too
+    log_w, beyond = log_w[live], beyond + (0.0 if live.all() else 1e-290)
     here, before = np.append(log_w, -np.inf), np.append(-np.inf, log_w)
-    log_p0 = np.logaddexp(here, before - math.log(1 / z))
+    log_p0 = np.logaddexp(here, before + math.log(z))
     more = before > here  # from the smaller of w(s)/w(s−1) and its inverse
     x = np.exp(np.where(more, here - before, before - here))
     loss = np.where(more, np.log1p(z * x) - np.log(z + x), np.log(z + x) - np.log1p(z * x))
-    live = log_p0 > -745
-    return Finite((log_p0 - np.logaddexp.reduce(log_p0[live]))[live], loss[live]), beyond
+    return Finite(log_p0 - np.logaddexp.reduce(log_p0), loss), beyond
 
 
 def _sums(alpha: float, zeros: int, ones: int) -> tuple[Array, float]:
     """log P(s) of S = Bin(zeros, α) + Bin(ones, 1−α) over a window of s, and the mass outside."""
-    parts = []
-    beyond = 0.0
-    for count, p in ((zeros, alpha), (ones, 1 - alpha)):
-        low, high, cut = binomial_window(count, p, SIGMAS)
-        parts.append((count, p, np.arange(low, high + 1.0)))
+    masses, beyond = [], 0.0
+    for count in (zeros, ones):
+        low, high, cut = binomial_window(count, alpha, SIGMAS)
+        masses.append(np.exp(log_binomial(count, np.arange(low, high + 1.0), alpha)))
         beyond += cut
-    if parts[0][2].size * parts[1][2].size > _MOST_DIRECT:
+    if masses[0].size * masses[1].size > _MOST_DIRECT:
         return _by_tilts(alpha, zeros, ones), beyond + 1e-36
-    first, second = (np.exp(log_binomial(count, k, p)) for count, p, k in parts)
-    with np.errstate(divide="ignore"):
-        return np.log(np.convolve(first, second)), beyond
+    with np.errstate(divide="ignore"):  # those who hold 1 report it unless they are among Bin(ones, α)
+        return np.log(np.convolve(masses[0], masses[1][::-1])), beyond
 
 
 def _by_tilts(alpha: float, zeros: int, ones: int) -> Array:
-    """The same by Fourier transforms of tilted laws, e^{θs}·P(s): each keeps the digits of what lies around its mean."""
+    """The same by Fourier transforms of tilted laws, e^{θs}·P(s): each keeps digits around its mean."""
     sigma = math.sqrt((zeros + ones) * alpha * (1 - alpha))
     thetas = np.arange(-SIGMAS, SIGMAS + 0.1, 3.0) / sigma
     means = [_tilted(alpha, zeros, ones, theta)[1] for theta in thetas]

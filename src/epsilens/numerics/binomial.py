@@ -30,8 +30,10 @@ def _stirling_error(n: Array) -> Array:
 
 def _deviance(x: Array, mean: Array) -> Array:
     """x·log(x/mean) + mean − x for x > 0."""
-    y = (x - mean) / mean
-    return np.asarray(mean * ((1 + y) * log1pmx(y) + y * y))
+    near = np.abs(x - mean) < mean
+    y = np.where(near, (x - mean) / np.where(near, mean, 1.0), 0.0)
+    far = x * (np.log(x) - np.log(mean)) + mean - x
+    return np.asarray(np.where(near, mean * ((1 + y) * log1pmx(y) + y * y), far))
 
 
 def log_binomial(n: ArrayLike, k: ArrayLike, p: float) -> Array:

@@ -54,7 +54,7 @@ class Law(Valued, ABC):
 
     @property
     def attained(self) -> Law | None:
-        """Of a bound: a pair that what it stands for is at least as risky as; None where nothing is known from below."""
+        """Of a bound: a pair no riskier than what it stands for; None where nothing is known from below."""
         return None
 
     @property
