@@ -28,6 +28,11 @@ _HOME = {
     "geometric": "build.discrete",
     "discrete_gaussian": "build.discrete",
     "randomized_response": "build.discrete",
+    "unary": "build.local",
+    "hadamard_response": "build.local",
+    "count_mean_sketch": "build.local",
+    "rappor": "build.local",
+    "shuffled": "build.shuffle",
     "staircase": "build.discrete",
     "pure": "build.discrete",
     "approximate": "build.discrete",
@@ -106,6 +111,7 @@ if TYPE_CHECKING:
     )
     from .build.knowledge.composite import above, worst_pair
     from .build.knowledge.knowledge import Knowledge
+    from .build.local import count_mean_sketch, hadamard_response, rappor, unary
     from .build.matrix import banded, matrix, sqrt_prefix, tree
     from .build.mechanisms import gaussian, laplace
     from .build.sampling import clt, dpsgd, subsample
@@ -117,6 +123,7 @@ if TYPE_CHECKING:
         sparse_vector,
         top_k,
     )
+    from .build.shuffle import shuffled
     from .build.tampering.detection import detect, detect_series, watch
     from .build.tampering.hiding import detected_bias, epsilon_to_detect, hidden_bias
     from .build.tampering.tampering import chernoff_bound, kl_bound, privacy_distortion, tampering
@@ -154,6 +161,7 @@ __all__ = [
     "compose",
     "correlate",
     "correlated",
+    "count_mean_sketch",
     "detect",
     "detect_series",
     "detected_bias",
@@ -172,6 +180,7 @@ __all__ = [
     "gaussian",
     "geometric",
     "group",
+    "hadamard_response",
     "hidden_bias",
     "identify",
     "init",
@@ -186,8 +195,10 @@ __all__ = [
     "privacy_distortion",
     "pure",
     "randomized_response",
+    "rappor",
     "repeat_and_select",
     "scan",
+    "shuffled",
     "sparse_vector",
     "sqrt_prefix",
     "staircase",
@@ -195,6 +206,7 @@ __all__ = [
     "tampering",
     "top_k",
     "tree",
+    "unary",
     "use_memory",
     "vector",
     "watch",

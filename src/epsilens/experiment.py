@@ -98,8 +98,9 @@ class Experiment(Valued, Shown):
         """(low, high) between which a reading surely lies; the reading itself is the riskier end.
 
         Both ends agree where the reading is exact. Where only a bound from above is known the low end is what the
-        reading is without any release. The ends are of this pair of laws: of training (:func:`dpsgd`) that is the pair
-        which dominates every training with these parameters, so the low end is no floor on a real one.
+        reading is without any release, unless a pair is known that is attained. The ends are of this pair of laws: of
+        training (:func:`dpsgd`) that is the pair which dominates every training with these parameters, so the low end
+        is no floor on a real one.
 
         >>> import epsilens as el
         >>> low, high = el.dpsgd(sigma=1.0, rate=0.01, steps=100).bracket("epsilon", delta=1e-5)
@@ -115,12 +116,12 @@ class Experiment(Valued, Shown):
             raise InputError("a bracket of tradeoff takes alpha alone: give false-positive rates, such as alpha=0.05")
         value = getattr(self, reading)(**arguments)
         other: Any = value
-        match self.law.known:
-            case Known.BOUND:  # each entry of an array has a floor of its own
-                floor: Any = asked.floor if asked is not None else lambda alpha: 1 - alpha
-                other = np.vectorize(floor, otypes=[float])(**arguments) if arguments else floor()
-            case Known.BRACKET:
-                other = getattr(replace(self, law=self.law.other_side()), reading)(**arguments)
+        far = self.law.other_side() if self.law.known is Known.BRACKET else self.law.attained
+        if far is not None:
+            other = getattr(replace(self, law=far), reading)(**arguments)
+        elif self.law.known is Known.BOUND:  # each entry of an array has a floor of its own
+            floor: Any = asked.floor if asked is not None else lambda alpha: 1 - alpha
+            other = np.vectorize(floor, otypes=[float])(**arguments) if arguments else floor()
         low, high = np.minimum(value, other), np.maximum(value, other)
         return plain(low), plain(high)
 

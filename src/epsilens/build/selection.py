@@ -227,15 +227,15 @@ def sparse_vector(
     epsilon: float | None = None,
     threshold_scale: float | None = None,
     query_scale: float | None = None,
-    answers: int = 1,
+    above: int = 1,
     sensitivity: float = 1.0,
     monotonic: bool = False,
     neighbours: str = "add-remove",
 ) -> Experiment:
-    """The sparse vector technique: which queries exceed a threshold, until ``answers`` of them did; an ε-DP claim.
+    """The sparse vector technique: which queries exceed a threshold, until ``above`` of them did; an ε-DP claim.
 
     Laplace noise of scale Δ/ε₁ on the threshold, drawn once, and of scale 2cΔ/ε₂ on each query (cΔ/ε₂ where all queries
-    move the same way), c the number of ``answers``: ε = ε₁ + ε₂ (Lyu, Su & Li 2017, Algorithm 1 and Theorems 2 and 3).
+    move the same way), c the number ``above`` it: ε = ε₁ + ε₂ (Lyu, Su & Li 2017, Algorithm 1 and Theorems 2 and 3).
     Give ``epsilon``, or both scales.
 
     Several published variants are **not** private at any ε, and no parameters here stand for them: no noise on the
@@ -246,7 +246,7 @@ def sparse_vector(
     >>> sparse_vector(threshold_scale=2.0, query_scale=4.0).epsilon()
     1.0
     """
-    count = checks.whole("answers", answers, low=1, high=10**9)
+    count = checks.whole("above", above, low=1, high=10**9)
     most, same = _sensitivity(sensitivity), _flag("monotonic", monotonic)
     scales = {"threshold_scale": threshold_scale, "query_scale": query_scale}
     told: dict[str, Any] = {}
@@ -271,7 +271,7 @@ def sparse_vector(
                 parameter="query_scale",
             )
     claim = pure(epsilon=eps, neighbours=neighbours)
-    told = {"epsilon": eps, **told, "answers": count, "sensitivity": most, "monotonic": same, "neighbours": neighbours}
+    told = {"epsilon": eps, **told, "above": count, "sensitivity": most, "monotonic": same, "neighbours": neighbours}
     return replace(claim, law=claim.law.as_bound(), origin="sparse_vector", parameters=told)
 
 

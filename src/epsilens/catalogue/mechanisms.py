@@ -144,6 +144,34 @@ MECHANISMS: dict[str, Mechanism] = {
             ways=(("epsilon",), ("truth",)), said_by=_EPSILON,
         ),
         Mechanism(
+            "unary", "Unary encoding", "epsilens.build.local:unary", ("epsilon", "kind"), needs=("epsilon",),
+            note="One bit for each value, flipped at random.", family=Family.LOCAL, said_by=_EPSILON,
+        ),
+        Mechanism(
+            "hadamard_response", "Hadamard response", "epsilens.build.local:hadamard_response", ("epsilon",),
+            needs=("epsilon",),
+            note="A column of a Hadamard matrix, likelier one of the value's own.", family=Family.LOCAL,
+            said_by=_EPSILON,
+        ),
+        Mechanism(
+            "count_mean_sketch", "Count-mean sketch", "epsilens.build.local:count_mean_sketch",
+            ("epsilon", "collision", "hadamard"), needs=("epsilon",),
+            note="A hashed value in unary, or one coordinate of its `hadamard` transform.", family=Family.LOCAL,
+            said_by=_EPSILON,
+        ),
+        Mechanism(
+            "rappor", "RAPPOR", "epsilens.build.local:rappor", ("f", "p", "q", "h", "reports"), needs=("f",),
+            note="A Bloom filter randomised for good by `f` and at each report by `p` and `q`.", family=Family.LOCAL,
+            ways=(("f",),), said_by=(("f",),), chosen="f",
+        ),
+        Mechanism(
+            "shuffled", "Shuffled answers", "epsilens.build.shuffle:shuffled", ("epsilon", "n", "answers"),
+            needs=("epsilon", "n"),
+            note="The answers of `n` people, each randomised with ε and then shuffled: an upper bound for any "
+            "randomiser, within a bracket for randomised response with so many `answers`.", family=Family.LOCAL,
+            ways=(("epsilon", "n"),), said_by=(("epsilon", "n"),),
+        ),
+        Mechanism(
             "exponential", "Exponential mechanism", "epsilens.build.selection:exponential",
             ("epsilon", "scores0", "scores1", "sensitivity", "monotonic", "neighbours"), needs=("epsilon",),
             note="Picks an outcome by its score; the worst case over all scores unless they are given. `monotonic` "
@@ -216,11 +244,11 @@ MECHANISMS: dict[str, Mechanism] = {
         ),
         Mechanism(
             "sparse_vector", "Sparse vector", "epsilens.build.selection:sparse_vector",
-            ("epsilon", "threshold_scale", "query_scale", "answers", "sensitivity", "monotonic", "neighbours"),
-            note="Which queries exceed a noisy threshold, until `answers` did: ε-DP, and no more is known.",
+            ("epsilon", "threshold_scale", "query_scale", "above", "sensitivity", "monotonic", "neighbours"),
+            note="Which queries exceed a noisy threshold, until so many (`above`) did: ε-DP, and no more is known.",
             family=Family.SELECTION, ways=(("epsilon",), ("threshold_scale", "query_scale")), said_by=_EPSILON,
             how="The release says of each query whether it exceeds a threshold, with noise on both, and ends after "
-            "{answers} that did.",
+            "{above} that did.",
         ),
     )
 }

@@ -185,7 +185,7 @@ _NOISE = (
         control=Control("Noise on each query", "Its scale.", "4", place=Place.NOISE),
     ),
     Parameter(
-        "answers", "Sparse vector: how many queries above the threshold end it", Kind.WHOLE,
+        "above", "Sparse vector: how many queries above the threshold end it", Kind.WHOLE,
         shown="1", usual=1, allowed=Allowed(1),
         control=Control("Answers above the threshold", "After so many it ends.", "1"),
     ),
@@ -208,6 +208,56 @@ _NOISE = (
     Parameter(
         "separation", "Tree: how far apart these are at least", Kind.WHOLE, shown="1", usual=1, allowed=Allowed(1),
         control=Control("Steps between them", "How far apart one person's steps are at least.", "1"),
+    ),
+    Parameter(
+        "n", "How many people there are", Kind.WHOLE, title="People", symbol="n", allowed=Allowed(1),
+        control=Control("People", "How many people there are.", "1000", place=Place.NOISE),
+    ),
+    Parameter(
+        "answers", "Shuffled: possible answers of randomised response; any randomiser if not given", Kind.WHOLE,
+        title="Possible answers", allowed=Allowed(2),
+        control=Control("Possible answers", "If each person uses randomised response; any way of it if empty."),
+    ),
+    Parameter(
+        "kind", "Unary encoding: optimised or symmetric", Kind.WORD, usual="optimised",
+        choices={"optimised": "optimised, the more accurate", "symmetric": "symmetric"},
+        control=Control("Unary encoding", start="optimised"),
+    ),
+    Parameter(
+        "collision", "Sketch: share of the hash functions that map both values to one place", Kind.PROBABILITY,
+        title="Collisions", shown="0", usual=0.0, allowed=SHARE,
+        control=Control(
+            "Collisions", "Share of hash functions that map both values to one place.", "0", place=Place.RARE
+        ),
+    ),
+    Parameter(
+        "hadamard", "Sketch: report one coordinate of the Hadamard transform", Kind.FLAG,
+        control=Control("One coordinate of the Hadamard transform"),
+    ),
+    Parameter(
+        "f", "RAPPOR: how often a permanent bit is a coin", Kind.PROBABILITY, symbol="f", allowed=SHARE,
+        risk=Risk.FALLS, search=Search(1 - 1e-9, 1e-12),
+        control=Control(
+            "Permanent coins, f", "How often a permanent bit is a coin: larger is more private.", "0.5",
+            Slider(0, 1, ("0", "0.5", "1")), Place.NOISE
+        ),
+    ),
+    Parameter(
+        "p", "RAPPOR: chance that a permanent 0 is reported as 1", Kind.PROBABILITY, shown="0.5", usual=0.5,
+        allowed=SHARE, control=Control("0 reported as 1, p", "How often, at each report.", "0.5"),
+    ),
+    Parameter(
+        "q", "RAPPOR: chance that a permanent 1 is reported as 1", Kind.PROBABILITY, shown="0.75", usual=0.75,
+        allowed=SHARE, control=Control("1 reported as 1, q", "How often, at each report.", "0.75"),
+    ),
+    Parameter(
+        "h", "RAPPOR: bits that a value sets", Kind.WHOLE, title="Bits of a value", shown="2", usual=2,
+        allowed=Allowed(1), control=Control("Bits of a value, h", "How many hash functions there are.", "2"),
+    ),
+    Parameter(
+        "reports", "RAPPOR: reports from one permanent answer; inf for any number", Kind.NUMBER, shown="1", usual=1,
+        allowed=Allowed(1),
+        control=Control("Reports", "How many are made from one permanent answer.", "1"),
     ),
     Parameter(
         "bias", "What the false records add together; negative takes away",
