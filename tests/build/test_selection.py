@@ -235,7 +235,7 @@ def test_scores_given_stay_below_any_scores() -> None:
 
 
 def test_sparse_vector_is_a_claim() -> None:
-    e = el.sparse_vector(threshold_scale=4.0, query_scale=12.0, answers=3, sensitivity=2.0)
+    e = el.sparse_vector(threshold_scale=4.0, query_scale=12.0, above=3, sensitivity=2.0)
     assert e.epsilon() == pytest.approx(2 / 4 + 2 * 3 * 2 / 12, rel=1e-15)
     assert e.law.known is Known.BOUND
     assert el.sparse_vector(threshold_scale=2.0, query_scale=4.0, monotonic=True).epsilon() == 0.75
@@ -363,10 +363,10 @@ def test_the_second_is_named() -> None:
     [
         (lambda: el.exponential(epsilon=0.0), "epsilon"),
         (lambda: el.exponential(epsilon=701.0), "epsilon"),
-        (lambda: el.exponential(epsilon=[1.0, 2.0]), "epsilon"),
+        (lambda: el.exponential(epsilon=[1.0, 2.0]), "epsilon"),  # type: ignore[arg-type]
         (lambda: el.exponential(epsilon=1.0, scores0=[1.0]), "scores1"),
         (lambda: el.exponential(epsilon=1.0, scores1=[1.0]), "scores0"),
-        (lambda: el.exponential(epsilon=1.0, monotonic="yes"), "monotonic"),
+        (lambda: el.exponential(epsilon=1.0, monotonic="yes"), "monotonic"),  # type: ignore[arg-type]
         (lambda: el.noisy_max(epsilon=1.0, noise="gaussian"), "noise"),
         (lambda: el.noisy_max(scale=0.0), "scale"),
         (lambda: el.noisy_max(scale=1e-9), "scale"),
@@ -381,7 +381,7 @@ def test_the_second_is_named() -> None:
         (lambda: el.sparse_vector(threshold_scale=1.0, query_scale=0.0), "query_scale"),
         (lambda: el.sparse_vector(threshold_scale=1.0, query_scale=1e-9), "query_scale"),
         (lambda: el.sparse_vector(epsilon=1.0, query_scale=1.0), "epsilon"),
-        (lambda: el.sparse_vector(epsilon=1.0, answers=0), "answers"),
+        (lambda: el.sparse_vector(epsilon=1.0, above=0), "above"),
         (lambda: el.repeat_and_select(el.gaussian(sigma=1.0), mean=0.5), "mean"),
         (lambda: el.repeat_and_select(el.gaussian(sigma=1.0), mean=2, eta=-1), "eta"),
         (lambda: el.repeat_and_select(el.gaussian(sigma=[1.0, 2.0]), mean=2), "experiment"),

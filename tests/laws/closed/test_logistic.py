@@ -22,7 +22,7 @@ def _digits() -> None:
 
 
 def near(found: object, wanted: mp.mpf, tolerance: float = 1e-12) -> bool:
-    return abs(mp.mpf(float(found)) - wanted) <= tolerance * abs(wanted)  # type: ignore[arg-type]
+    return bool(abs(mp.mpf(float(found)) - wanted) <= tolerance * abs(wanted))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
