@@ -25,8 +25,8 @@ from .sampling import dpsgd
 
 __all__ = ["banded", "matrix", "sqrt_prefix", "tree"]
 
-_MOST_DENSE = 4096  # columns whose inner products are all written out: 128 MiB
-_MOST_STEPS = 10**7
+_MOST_DENSE = 3000  # columns whose inner products are all written out: 72 MB, and seconds
+_MOST_STEPS, _MOST_COLUMNS = 10**7, 10**5  # of a list, and of a matrix
 _BOUND = "an upper bound: no one is known who moves the answers so far, and nothing is known from below"
 
 
@@ -106,7 +106,7 @@ def tree(
     told = {"leaves": n, "participations": k, "separation": b}
     near = 1 << (b.bit_length() - 1)
     if near == b or n > _MOST_DENSE:  # steps less far apart only reach further
-        moved = Moved(_in_blocks(n, min(k, -(-n // near)), near), near == b)
+        moved = Moved(_in_blocks(n, min(k, -(-n // b)), near), near == b)
     else:
         gram = np.zeros((n, n))
         for level in range(n.bit_length()):
@@ -186,8 +186,9 @@ def _scaled(given: ArrayLike) -> tuple[Any, float]:
             "matrix",
             parameter="C",
         )
-    if held.shape[-1] > _MOST_STEPS:
-        raise InputError(f"C has {held.shape[-1]} columns: give at most {_MOST_STEPS}", parameter="C")
+    most = _MOST_STEPS if held.ndim == 1 else _MOST_COLUMNS
+    if held.shape[-1] > most:
+        raise InputError(f"C has {held.shape[-1]} columns: give at most {most}", parameter="C")
     unit = float(abs(held).max())
     if unit == 0:
         raise InputError("C is 0 everywhere, so nothing is released: give a matrix with other entries", parameter="C")

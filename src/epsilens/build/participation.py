@@ -26,7 +26,7 @@ __all__ = ["Moved", "of_gram", "of_norms", "of_toeplitz"]
 _ROUNDING = 1e-13  # of an entry of G, beside the norms of its columns
 _TIE = 1e-12  # relative: a set that comes so near the bound reaches it
 _MOST_PREFIXES = 20_000  # sets that are enumerated without their last step
-_MOST_WORK = 10**9  # entries that a dynamic programme with a count goes through
+_MOST_WORK = 3 * 10**8  # entries that dynamic programmes with a count go through
 _BLOCK = 256  # columns at a time
 
 
@@ -57,7 +57,11 @@ def of_toeplitz(column: Array, k: int, b: int) -> Moved | None:
 
 def of_norms(squares: Array, k: int, b: int) -> Moved:
     """Of columns with these squared norms, those at least b apart orthogonal."""
-    return Moved(math.sqrt(float(_chain(squares[:, None], _most_steps(squares.size, k, b), b)[0])), True)
+    n = squares.size
+    k = _most_steps(n, k, b)
+    counted = n * k <= _MOST_WORK
+    best = float(_chain(squares[:, None], k, b, counted)[0])
+    return Moved(math.sqrt(best), counted or k == -(-n // b))
 
 
 def of_gram(gram: Array, k: int, b: int) -> Moved:
@@ -70,8 +74,9 @@ def of_gram(gram: Array, k: int, b: int) -> Moved:
     apart, agree = _apart(gram, squares, b)
     if not apart.any():
         return of_norms(squares, k, b)
-    rows = np.concatenate([_chain(apart[:, i : i + _BLOCK], k - 1, b) for i in range(0, n, _BLOCK)])
-    above = float(_chain((squares + rows)[:, None], k, b)[0])
+    counted = n * n * k <= _MOST_WORK
+    rows = np.concatenate([_chain(apart[:, i : i + _BLOCK], k - 1, b, counted) for i in range(0, n, _BLOCK)])
+    above = float(_chain((squares + rows)[:, None], k, b, counted)[0])
     if _reached(apart, squares, k, b) >= above * (1 - _TIE):
         return Moved(math.sqrt(above), agree)
     if math.comb(n - (k - 2) * (b - 1), k - 1) <= _MOST_PREFIXES:
@@ -95,10 +100,13 @@ def _apart(gram: Array, squares: Array, b: int) -> tuple[Array, bool]:
     return out, agree
 
 
-def _chain(weights: Array, k: int, b: int) -> Array:
-    """The largest sum of at most k weights, none negative, at least b apart along the first axis; for each column."""
+def _chain(weights: Array, k: int, b: int, counted: bool) -> Array:
+    """The largest sum of at most k weights, none negative, at least b apart along the first axis; for each column.
+
+    Where more than k would fit and are not to be ``counted``, a bound on it.
+    """
     n, many = weights.shape
-    if k < -(-n // b) and n * k * many <= _MOST_WORK:
+    if counted and k < -(-n // b):
         last = np.zeros((b, k + 1, many))  # the best so far, by how many were taken, b steps ago and since
         for i, weight in enumerate(weights):
             best = last[(i - 1) % b].copy()

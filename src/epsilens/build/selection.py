@@ -4,7 +4,8 @@ One person moves each score by at most the **sensitivity** Δ; a **monotonic** s
 same way. ε is what one selection guarantees: noise of scale 2Δ/ε, or Δ/ε where scores are monotonic. Given by the
 ``scale`` of its noise, a selection with monotonic scores has half the ε.
 
-Without scores the law is the worst case over all scores there could be, exact for one selection. Of several selections
+Without scores the law is the worst case over all scores there could be, exact for one selection unless its noise is
+Laplace, where it is a bound. Of several selections
 their product is an upper bound, and for Gumbel noise another one holds beside it: each is ε²/8-zCDP (Cesar & Rogers
 2021). A composition reads the smaller of the two, whichever that is at each place.
 """
@@ -30,7 +31,7 @@ from ..laws.closed.noisy_max import NoisyMax
 from ..laws.finite.law import Finite
 from ..laws.product import Factor, product, width_of
 from ..numerics.roots import root
-from ..readings.law import Law
+from ..readings.law import Known, Law
 from ..worlds import between
 from .claims import from_rdp, to_rdp
 from .discrete import pure
@@ -53,7 +54,7 @@ class Drawn(StrEnum):
 
 _LAWS: dict[Drawn, Callable[[float], Law]] = {
     Drawn.GUMBEL: Logistic,
-    Drawn.LAPLACE: lambda epsilon: NoisyMax(np.asarray(epsilon)),
+    Drawn.LAPLACE: lambda epsilon: NoisyMax(np.asarray(epsilon), known=Known.BOUND),  # no scores are known to reach it
     Drawn.EXPONENTIAL: lambda epsilon: NoisyMax(np.asarray(epsilon)),
 }
 
@@ -140,9 +141,10 @@ def noisy_max(
 ) -> Experiment:
     """Report noisy max: the outcome whose score is highest after independent noise, and nothing else.
 
-    With ``laplace`` or ``exponential`` noise the worst case is Lap(0) against Lap(ε), as of a Laplace answer
-    (:mod:`epsilens.laws.closed.noisy_max`); ``gumbel`` noise is the exponential mechanism. Give ``epsilon``, or the
-    ``scale`` of the noise. The noisy score itself is not part of the release.
+    With ``exponential`` noise the worst case is Lap(0) against Lap(ε), as of a Laplace answer, and two outcomes reach
+    it (:mod:`epsilens.laws.closed.noisy_max`). With ``laplace`` noise that is an upper bound: no scores are known that
+    tell so much. ``gumbel`` noise is the exponential mechanism. Give ``epsilon``, or the ``scale`` of the noise. The
+    noisy score itself is not part of the release.
 
     >>> round(noisy_max(epsilon=1.0).advantage(), 6), round(noisy_max(epsilon=1.0, noise="gumbel").advantage(), 6)
     (0.393469, 0.244919)
@@ -303,7 +305,8 @@ def repeat_and_select(experiment: Experiment, *, mean: float, eta: float = 1.0) 
     shape = float(checks.within("eta", checks.scalar("eta", eta), -1.0, 1e3))
     if shape == -1:
         raise InputError("eta is -1: give a number above -1, such as 1 for a geometric number of runs", parameter="eta")
-    orders = np.append(_ORDERS, np.inf)
+    law = experiment.law
+    orders = np.append(_ORDERS[:: 3 if law.width else 1], np.inf)  # fewer where each takes a quadrature
     once = np.asarray(to_rdp(experiment, orders))
     if not np.isfinite(once).any():
         raise InputError(

@@ -116,7 +116,8 @@ class Logistic(Composable):
 
     def profile_inverse(self, delta: Array) -> Array:
         """ε + 2·log(1 − √(δ(1−q))), at least 0."""
-        return np.asarray(np.maximum(self.epsilon + 2 * np.log1p(-np.sqrt(delta * self._rest)), 0.0))
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.maximum(self.epsilon + 2 * np.log1p(-np.sqrt(delta * self._rest)), 0.0))
 
     def max_llr(self) -> Array:
         """ε."""

@@ -2,7 +2,9 @@
 
 The set S wins if M = max_S − max_{S^c} > 0, and scores that move by at most Δ move M by at most 2Δ. Laplace and
 exponential noise of scale b has hazard at most 1/b, and so have maxima over it: the density of M is at most
-min(P(M > x), P(M ≤ x))/b. A curve no steeper than that stays below Lap(0) against Lap(2Δ/b).
+min(P(M > x), P(M ≤ x))/b. A curve no steeper than that stays below Lap(0) against Lap(2Δ/b). The difference of two
+exponential variables is Laplace, so that two outcomes with exponential noise reach the curve everywhere. With Laplace
+noise none are known that do.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ __all__ = ["NoisyMax", "NoisyMaxStep"]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class NoisyMax(Laplace):
-    """One of them is the exact worst case over all scores; several only bound what several selections tell."""
+    """With exponential noise one is the exact worst case over all scores; several only bound what several tell."""
 
     family: ClassVar[Family] = Family.NONE
 

@@ -1,0 +1,131 @@
+"""The smaller of several bounds: never above either, never below the truth, and readings that agree with each other."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+import epsilens as el
+from epsilens.laws.closed.normal import Normal
+from epsilens.laws.least import Least
+from epsilens.laws.loss.law import Loss
+from epsilens.readings.law import Known, Law
+
+
+@pytest.fixture(scope="module")
+def both() -> Least:
+    law = el.exponential(epsilon=0.5).repeat(50).law
+    assert isinstance(law, Least)
+    return law
+
+
+def two_points(epsilon: float, count: int, delta: float) -> float:
+    """The largest ε(δ) over equal two-point steps whose loss has range ε: a binomial sum (Dong, Durfee & Rogers)."""
+    k = np.arange(count + 1)
+    best = 0.0
+    for first in np.linspace(-6.0, 2.0, 400):
+        p0, p1 = 1 / (1 + np.exp(-first)), 1 / (1 + np.exp(-first - epsilon))
+        up, down = np.log(p1 / p0), np.log((1 - p1) / (1 - p0))
+        loss = k * up + (count - k) * down
+        mass = binom.pmf(k, count, p1)
+        low, high = 0.0, count * epsilon
+        for _ in range(60):
+            middle = (low + high) / 2
+            over = np.sum(mass * -np.expm1(np.minimum(middle - loss, 0))) > delta
+            low, high = (middle, high) if over else (low, middle)
+        best = max(best, high)
+    return best
+
+
+@pytest.mark.parametrize(
+    ("count", "epsilon", "delta", "attained", "zcdp", "product"),
+    [(50, 0.5, 1e-6, 9.3394, 10.0891, 10.8539), (10, 1.0, 1e-5, 7.1042, 8.0784, 7.6256)],
+)
+def test_selections_composed(
+    count: int, epsilon: float, delta: float, attained: float, zcdp: float, product: float
+) -> None:
+    e = el.exponential(epsilon=epsilon).repeat(count)
+    assert isinstance(e.law, Least)
+    found = [float(law.worse_epsilon(np.asarray(delta))) for law in e.law.laws]
+    assert found == pytest.approx([product, zcdp], abs=2e-4)
+    assert e.epsilon(delta) == min(found)
+    assert e.law.known is Known.BOUND
+    assert attained - 1e-4 <= two_points(epsilon, count, delta) < min(attained + 3e-3, e.epsilon(delta))
+    assert e.bracket("epsilon", delta=delta) == (0, e.epsilon(delta))
+
+
+def test_never_above_either(both: Least) -> None:
+    x, u = np.array([1e-9, 0.01, 0.3, 0.9]), np.array([0.0, 2.0, 9.0, 11.0])
+    for law in both.laws:
+        assert np.all(both.roc(x) <= law.roc(x))
+        assert np.all(both.tradeoff(x) >= law.tradeoff(x))
+        assert np.all(both.inverse_roc(x) >= law.inverse_roc(x))
+        assert np.all(both.profile(u) <= law.profile(u))
+        assert np.all(both.profile_inverse(x) <= law.profile_inverse(x))
+        for name in ("auc", "psi", "kl", "max_llr"):
+            assert getattr(both, name)() <= getattr(law, name)()
+        assert np.all(both.log_moment(np.array([2.0, -3.0])) <= law.log_moment(np.array([2.0, -3.0])))
+        assert float(both.log_moment(np.asarray(0.5))) >= float(law.log_moment(np.asarray(0.5)))
+        assert float(both.fbeta(np.asarray(1.0), np.asarray(9.0))) <= float(law.fbeta(np.asarray(1.0), np.asarray(9.0)))
+    # the product is smaller at ε = 2, zCDP at ε = 9
+    first, second = (law.profile(np.array([2.0, 9.0])) for law in both.laws)
+    assert first[0] < second[0]
+    assert second[1] < first[1]
+
+
+def test_readings_agree(both: Least) -> None:
+    """TPR ≤ δ + e^ε·α for all of them, misses are 1 − TPR, and an ε read at a δ has at most that δ."""
+    alpha = np.array([1e-8, 1e-3, 0.1, 0.5, 0.95])
+    hit = both.roc(alpha)
+    assert both.tradeoff(alpha) == pytest.approx(1 - hit, rel=1e-3)
+    for u in (0.0, 1.0, 4.0, 8.0, 10.0, 15.0):
+        assert np.all(hit <= (float(both.profile(np.asarray(u))) + np.exp(u) * alpha) * (1 + 1e-12))
+    assert np.all(both.inverse_roc(hit) <= alpha * (1 + 1e-3))
+    delta = np.array([1e-12, 1e-6, 1e-2])
+    assert np.all(both.worse_delta(both.worse_epsilon(delta)) <= delta * (1 + 1e-3))
+    a, recall = both.at(np.array([1.0, 9.0]))
+    assert np.all(recall - np.exp([1.0, 9.0]) * a <= both.profile(np.array([1.0, 9.0])) * (1 + 1e-9))
+
+
+def test_two_orders() -> None:
+    """Beside a step that is not symmetric each order is read on its own."""
+    e = el.compose(el.exponential(epsilon=0.5).repeat(20), el.dpsgd(sigma=1.0, rate=0.1, steps=10))
+    assert isinstance(e.law, Least)
+    assert not e.law.symmetric
+    back = e.reverse()
+    assert back.law == Least(tuple(law.reverse() for law in e.law.laws))
+    one, other = (float(law.profile(np.asarray(3.0))) for law in (e.law, back.law))
+    assert one != other
+    assert e.delta(3.0) == pytest.approx(max(one, other), rel=1e-3)
+    assert e.delta(3.0) == pytest.approx(back.delta(3.0), rel=1e-12)
+
+
+def test_beside_other_steps() -> None:
+    """Of two selections and a Laplace answer both bounds are above the truth, found by enumeration on a grid."""
+    e = el.compose(el.exponential(epsilon=0.5).repeat(20), el.laplace(epsilon=1.0))
+    assert isinstance(e.law, Least)
+    one, two = (float(law.worse_epsilon(np.asarray(1e-6))) for law in e.law.laws)
+    assert e.epsilon(1e-6) == min(one, two) == two
+    pair = el.exponential(epsilon=0.5, scores0=[0.0, 0.0], scores1=[1.0, -1.0])
+    attained = el.compose(pair.repeat(20), el.laplace(epsilon=1.0))
+    for u in (0.0, 1.0, 3.0, 5.0):
+        assert attained.delta(u) <= e.delta(u) * (1 + 1e-9)
+    alone = el.compose(el.exponential(epsilon=0.5), el.laplace(epsilon=1.0))  # one selection: zCDP says no more
+    assert isinstance(alone.law, Loss)
+    assert alone.law.known is Known.BOUND
+    assert "upper bound" in alone.notes[0]
+
+
+def test_it_is_a_law_like_others(both: Least) -> None:
+    assert pickle.loads(pickle.dumps(both)) == both
+    assert both.other_side() is both
+    assert both.steps() == both.laws[0].steps()  # type: ignore[attr-defined]
+    assert both.with_width(0.01).width == 0.01
+    assert both.only1 == 0
+    normal: tuple[Law, ...] = (Normal(np.asarray(1.0)), Normal(np.asarray(0.5)))
+    least = Least(normal)
+    assert float(least.psi()) == 0.5
+    assert least.steps() == normal[0].steps()  # type: ignore[attr-defined]
