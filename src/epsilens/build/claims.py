@@ -19,10 +19,10 @@ from ..checks import Array, Number, plain
 from ..errors import InputError
 from ..experiment import Experiment
 from ..laws.closed.normal import Normal
+from ..laws.finite import rdp
 from ..laws.finite.envelope import Concentrated, Envelope, RenyiCurve, envelope
 from ..readings.law import Known, Law
 from ..worlds import between
-from . import rdp
 from .discrete import approximate
 
 __all__ = ["from_dp", "from_gdp", "from_rdp", "from_zcdp", "to_gdp", "to_rdp", "to_zcdp"]
@@ -69,7 +69,7 @@ def from_gdp(mu: float, *, neighbours: str = "add-remove") -> Experiment:
 def from_zcdp(rho: float, xi: float = 0.0, *, neighbours: str = "add-remove") -> Experiment:
     """(ξ, ρ)-zCDP: D_a ≤ ξ + ρ·a for every order a > 1, in both orders of the pair (Bun & Steinke 2016).
 
-    Every order bounds δ(ε) (see :mod:`epsilens.build.rdp`); the best of them, on a grid of ε, are taken together.
+    Every order bounds δ(ε) (see :mod:`epsilens.laws.finite.rdp`); the best of them, on a grid of ε, are taken together.
 
     >>> e = from_zcdp(0.5)                       # what is known of a Gaussian mechanism with ψ = 1
     >>> round(e.epsilon(1e-5), 3), round(e.renyi(8.0), 6), round(e.success(), 3)

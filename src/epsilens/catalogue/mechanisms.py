@@ -8,12 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 
 from .parameter import Parameter
 from .parameters import PARAMETERS
 
-__all__ = ["CLAIMS", "MECHANISMS", "Claim", "Entry", "Mechanism", "every_option", "register", "unregister"]
+__all__ = ["CLAIMS", "MECHANISMS", "Claim", "Entry", "Family", "Mechanism", "every_option", "register", "unregister"]
+
+
+class Family(StrEnum):
+    """What mechanisms are for, in the order in which lists show them."""
+
+    NOISE = "Noise on an answer"
+    TRAINING = "Training"
+    SELECTION = "Picking an outcome"
+    LOCAL = "Answers randomised by each person"
+    CLAIM = "Only the claim is known"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +58,8 @@ class Mechanism(Entry):
     does). ``chosen`` is what ``choose`` looks for unless told, and ``instead`` what it looks for when a parameter is
     given. ``how`` is one line on how it works, with the experiment's parameters in braces.
     """
+
+    family: Family = Family.NOISE
 
     ways: tuple[tuple[str, ...], ...] = (("epsilon",),)
     said_by: tuple[tuple[str, ...], ...] = ()
@@ -127,7 +140,7 @@ MECHANISMS: dict[str, Mechanism] = {
         Mechanism(
             "randomized_response", "Randomised response", "epsilens.build.discrete:randomized_response",
             ("epsilon", "truth", "k"),
-            note="One person's own answer among `k`.",
+            note="One person's own answer among `k`.", family=Family.LOCAL,
             ways=(("epsilon",), ("truth",)), said_by=_EPSILON,
         ),
         Mechanism(
@@ -135,6 +148,7 @@ MECHANISMS: dict[str, Mechanism] = {
             ("epsilon", "scores0", "scores1", "sensitivity", "monotonic", "neighbours"),
             needs=("epsilon", "scores0", "scores1"),
             note="Picks an outcome by its score; `monotonic` when a person can only raise scores.",
+            family=Family.SELECTION,
             how="The release picks one of {outcomes} outcomes, more often those with a higher score.",
         ),
         Mechanism(
@@ -145,17 +159,19 @@ MECHANISMS: dict[str, Mechanism] = {
         Mechanism(
             "pure", "Any ε-DP release", "epsilens.build.discrete:pure", ("epsilon", "neighbours"), needs=("epsilon",),
             note="For when only the claim is known: the riskiest release that is still ε-DP.", said_by=_EPSILON,
+            family=Family.CLAIM,
         ),
         Mechanism(
             "approximate", "Any (ε, δ)-DP release", "epsilens.build.discrete:approximate",
             ("epsilon", "delta", "neighbours"), needs=("epsilon", "delta"),
-            note="The same for (ε, δ)-DP.",
+            note="The same for (ε, δ)-DP.", family=Family.CLAIM,
             ways=(("epsilon", "delta"),), said_by=(("epsilon", "delta"),), instead={"epsilon": "delta"},
         ),
         Mechanism(
             "dpsgd", "DP-SGD", "epsilens.build.sampling:dpsgd", ("sigma", "rate", "steps", "neighbours", "width"),
             needs=("sigma", "rate", "steps"),
             note="Training in noisy steps, each on a sample; σ is in clipping norms. [More](composition.md).",
+            family=Family.TRAINING,
             ways=_SIGMA, said_by=(("sigma", "rate", "steps"),), chosen="sigma",
         ),
     )
