@@ -27,6 +27,7 @@ _HOME = {
     "gaussian": "build.mechanisms",
     "geometric": "build.discrete",
     "discrete_gaussian": "build.discrete",
+    "skellam": "build.discrete",
     "randomized_response": "build.discrete",
     "exponential": "build.discrete",
     "staircase": "build.discrete",
@@ -94,6 +95,7 @@ if TYPE_CHECKING:
         geometric,
         pure,
         randomized_response,
+        skellam,
         staircase,
     )
     from .build.knowledge.composite import above, worst_pair
@@ -166,6 +168,7 @@ __all__ = [
     "pure",
     "randomized_response",
     "scan",
+    "skellam",
     "staircase",
     "subsample",
     "tampering",

@@ -20,7 +20,8 @@ from ..errors import InputError
 from ..readings.law import Known, Law
 from .closed.laplace import Laplace
 from .closed.normal import Normal
-from .finite.law import MOST_LOSS, Finite, FiniteStep, finite_product
+from .finite.law import MOST_LOSS, Finite, FiniteStep
+from .finite.product import finite_product
 from .line.laplace import laplace_product, resolved
 from .loss.law import WIDTH, Loss
 from .loss.order import Product

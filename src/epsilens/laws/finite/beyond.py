@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import log_ndtr, logsumexp, ndtri_exp
+from scipy.special import logsumexp, ndtri_exp
 
 from ...checks import Array
 from ...numerics.special import mills, moment_less_one
@@ -49,6 +49,12 @@ class Beyond:
     def moves(self) -> bool:
         """Whether it is the noise moved, and nothing else."""
         return self.drawn == 1 and self.told == 1
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The infimum and the supremum of the loss: a sample's is bounded below."""
+        low = math.log1p(-self.drawn) if self.drawn < 1 else -math.inf
+        return (-math.inf, -low) if self.swapped else (low, math.inf)
 
     def reverse(self) -> Beyond:
         """The laws exchanged."""
@@ -101,7 +107,7 @@ class Beyond:
         rising, falling = np.append(True, np.diff(values) >= 0), np.append(np.diff(values) <= 0, True)
         top = max(top, float(values.max()))
         found, upto = [np.zeros(0)], start - 1
-        for i in np.flatnonzero(rising & falling & (values > top - 10 * _NOTHING)):
+        for i in np.flatnonzero(rising & falling & (values > top - 10 * _NOTHING)).tolist():
             ends = float(span[max(i - 1, 0)]), float(span[min(i + 1, span.size - 1)])
             crest = _highest(lambda k: float(term(np.asarray(side * k))), *ends)
             peak = float(term(np.asarray(side * crest)))
@@ -120,6 +126,11 @@ class Beyond:
         """What ψ tends to as α → 0, whether drawn or not."""
         return self.noise.slope * self.distance
 
+    @property
+    def concentration(self) -> float:
+        """ρ with D_a ≤ ρ·a in both orders; sampling does not raise it."""
+        return min(self.noise.concentration * self.distance**2, self.psi() ** 2 / 2)
+
     def psi(self) -> float:
         """The largest gap where everybody is drawn: sampling does not raise it."""
         noise, d = self.noise, self.distance
@@ -134,29 +145,26 @@ class Beyond:
         gaps = -ndtri_exp(np.minimum(above[k], -1e-300)) - before
         near = np.flatnonzero(gaps > float(gaps.max()) * (1 - _NEAR))
         near = near[np.argsort(-gaps[near])[:_MOST_NEAR]]
-        best = max(self._gap(float(k[i]), float(above[k[i]] - log_g[k[i]]), float(before[i])) for i in near)
+        tails = above[k] - log_g[k]
+        best = max(self._gap(*(float(v[i]) for v in (k, tails, before, gaps))) for i in near)
         if noise.slope and k[-1] < 8 * noise.scale**2:
             best = max(best, self._far_gap(float(k[-1])))
         return max(best, self.least_psi)
 
-    def _gap(self, k: float, log_tail: float, before: float) -> float:
-        """z(P(K ≥ k)) − z(P(K ≥ k−d)) from the second, and log P(K ≥ k)/P(k).
+    def _gap(self, k: float, log_tail: float, before: float, rough: float) -> float:
+        """z(P(K ≥ k)) − z(P(K ≥ k−d)) from the second, log P(K ≥ k)/P(k), and their difference as it is.
 
         −log Φ(−z) grows by the hazard 1/M(z), and P(K ≥ k−d)/P(K ≥ k) is known to all digits.
         """
+        if rough > 1:  # nothing is lost in the difference
+            return rough
         steps = np.arange(1.0, self.distance + 1)
         grown = self.noise.log_mass(k - steps) - self.noise.log_mass(np.asarray(k))
         rise = float(np.logaddexp(0.0, logsumexp(grown) - log_tail))
-        gap = rise * float(mills(np.asarray(before)))
-        for _ in range(60):
-            nodes = before + gap * (1 + _NODES) / 2
-            wide = gap > 1  # then the difference has all digits itself
-            hazard = float(1 / mills(np.asarray(before + gap)))
-            grown_to = _log_tail(before + gap) - _log_tail(before) if wide else gap / 2 * float(_WEIGHTS @ (1 / mills(nodes)))
-            step = (rise - grown_to) / hazard
-            gap = max(gap + step, gap / 2)
-            if abs(step) <= 4e-16 * gap:
-                break
+        gap = rough
+        for _ in range(4):
+            hazard = float(_WEIGHTS @ (1 / mills(before + gap * (1 + _NODES) / 2))) / 2
+            gap += (rise - gap * hazard) * float(mills(np.asarray(before + gap)))
         return gap
 
     def _far_gap(self, last: float) -> float:
@@ -179,8 +187,9 @@ class Beyond:
     def _gap_at(self, log_k: float) -> float:
         k = float(round(math.exp(log_k)))
         before = k - self.distance
-        log_before = float(self.noise.log_mass(np.asarray(before))) + self._log_tail(before)
-        return self._gap(k, self._log_tail(k), -float(ndtri_exp(log_before)))
+        tails = self._log_tail(before), self._log_tail(k)
+        at = -ndtri_exp(self.noise.log_mass(np.asarray([before, k])) + tails)
+        return self._gap(k, tails[1], float(at[0]), float(at[1] - at[0]))
 
     def _log_tail(self, k: float) -> float:
         """log P(K ≥ k)/P(k)."""
@@ -189,17 +198,12 @@ class Beyond:
         return float(logsumexp(self.noise.log_mass(k + more) - self.noise.log_mass(np.asarray(k))))
 
 
-def _log_tail(z: float) -> float:
-    """−log Φ(−z)."""
-    return -float(log_ndtr(-z))
-
-
 def _highest(term: Callable[[float], float], low: float, high: float) -> float:
     """The whole number at which a concave function is largest."""
     while high - low > 2:
         a = math.floor((low + high) / 2)
         low, high = (float(a), high) if term(a + 1.0) > term(float(a)) else (low, float(a + 1))
-    return max(np.arange(low, high + 1).tolist(), key=term)
+    return float(max(np.arange(low, high + 1).tolist(), key=term))
 
 
 def _fallen(term: Callable[[Array], Array], side: float, crest: float, peak: float, way: float) -> float:

@@ -51,6 +51,11 @@ class WholeNoise(ABC):
     def slope(self) -> float:
         """The limit of ψ/d as α → 0."""
 
+    @property
+    @abstractmethod
+    def concentration(self) -> float:
+        """ρ with D_a ≤ ρ·a·d² at every order a and distance d; infinite where there is none."""
+
     @abstractmethod
     def farthest(self, power: float, distance: int) -> float:
         """No P(k−d)^a·P(k)^{1−a}, nor any mixture of the two, is largest at a |k| beyond."""
@@ -58,13 +63,16 @@ class WholeNoise(ABC):
     @cached_property
     def reach(self) -> int:
         """Beyond, masses are no double."""
-        edge = max(math.ceil(self.scale), 1)
-        while float(self.log_mass(np.asarray(float(edge)))) > _NO_DOUBLE:
-            edge *= 2
-        low = edge // 2
+
+        def held(k: int) -> bool:
+            return float(self.log_mass(np.asarray(float(k)))) > _NO_DOUBLE
+
+        low, edge = 0, 2
+        while held(edge):
+            low, edge = edge, 2 * edge
         while edge - low > 1:
             middle = (low + edge) // 2
-            low, edge = (middle, edge) if float(self.log_mass(np.asarray(float(middle)))) > _NO_DOUBLE else (low, middle)
+            low, edge = (middle, edge) if held(middle) else (low, middle)
         return edge
 
 
@@ -118,6 +126,11 @@ class DiscreteNormal(WholeNoise):
     def slope(self) -> float:
         """1/σ."""
         return 1 / self.sigma
+
+    @property
+    def concentration(self) -> float:
+        """1/2σ²."""
+        return 1 / (2 * self.sigma**2)
 
     def farthest(self, power: float, distance: int) -> float:
         """|a|·d, or |1−a|·d on the other side."""
@@ -176,6 +189,11 @@ class Skellam(WholeNoise):
     def slope(self) -> float:
         """0: its tails are heavier than normal ones."""
         return 0.0
+
+    @property
+    def concentration(self) -> float:
+        """Unknown."""
+        return math.inf
 
     def farthest(self, power: float, distance: int) -> float:
         """log P falls by about asinh(k/v), and by d/√(v²+(k−d)²) more from one place to the next."""
