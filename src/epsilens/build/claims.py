@@ -20,7 +20,7 @@ from ..errors import InputError
 from ..experiment import Experiment
 from ..laws.closed.normal import Normal
 from ..laws.finite import rdp
-from ..laws.finite.envelope import Concentrated, Envelope, RenyiCurve, envelope
+from ..laws.finite.envelope import Concentrated, Envelope, RenyiCurve, concentrated, envelope
 from ..laws.finite.law import Finite
 from ..readings.law import Known, Law
 from ..worlds import between
@@ -81,9 +81,7 @@ def from_zcdp(rho: float, xi: float = 0.0, *, neighbours: str = "add-remove") ->
     parameters = {"rho": value} | ({"xi": more} if more else {})
     if value == 0:  # D_a ≤ ξ at every order: pure
         return _claim(envelope(np.asarray([more]), np.zeros(1)), "zcdp", parameters, "a zCDP claim", neighbours)
-    known = rdp.concentrated_profile(max(value, _LEAST), more)
-    law = envelope(*known, moment=Concentrated(value, more), rounding=ROUNDING)
-    return _claim(law, "zcdp", parameters, "a zCDP claim", neighbours)
+    return _claim(concentrated(value, more), "zcdp", parameters, "a zCDP claim", neighbours)
 
 
 def from_rdp(
@@ -217,7 +215,7 @@ def to_zcdp(experiment: Experiment) -> float:
     if isinstance(law, Envelope) and isinstance(law.moment, Concentrated) and law.moment.xi == 0:
         return law.moment.rho
     if isinstance(law, Finite) and law.far is not None:
-        return law.far.concentration
+        return law.far.most_rho
     worst = max(float(law.max_llr()), float(law.reverse().max_llr()))
     if not math.isfinite(worst):
         return math.inf

@@ -127,7 +127,7 @@ class Beyond:
         return self.noise.slope * self.distance
 
     @property
-    def concentration(self) -> float:
+    def most_rho(self) -> float:
         """ρ with D_a ≤ ρ·a in both orders; sampling does not raise it."""
         return min(self.noise.concentration * self.distance**2, self.psi() ** 2 / 2)
 

@@ -397,9 +397,9 @@ class FiniteStep(Step):
         return 0.0 if self.far is None else self.far.least_psi
 
     @property
-    def concentration(self) -> float:
+    def most_rho(self) -> float:
         """Of noise without end from what is known of it."""
-        return self.psi() ** 2 / 2 if self.far is None else self.far.concentration
+        return self.psi() ** 2 / 2 if self.far is None else self.far.most_rho
 
     def drawn(self, rate: float) -> FiniteStep:
         """H1 mixed with H0: Poisson sampling."""

@@ -408,9 +408,9 @@ class Loss(Composable):
     def _psi_bracket(self) -> tuple[float, float]:
         """sup Φ⁻¹(TPR) − Φ⁻¹(α) over α ≤ ½ in both orders, refined where it could be largest."""
         low = high = 0.0
-        known = [(0.0, math.fsum(k * step.concentration for step, k in self._counted))]
+        known = [(0.0, math.fsum(k * step.most_rho for step, k in self._counted))]
         bounded = [(max(-step.ends[0], step.ends[1]), step, k) for step, k in self._counted]
-        rest = math.fsum(k * step.concentration for most, step, k in bounded if not math.isfinite(most))
+        rest = math.fsum(k * step.most_rho for most, step, k in bounded if not math.isfinite(most))
         known.append((math.fsum(k * most for most, _, k in bounded if math.isfinite(most)), rest))
         views = [self] if self.symmetric else [self, self.reverse()]
         for view in views:

@@ -150,8 +150,8 @@ class _Around(Integrated):
         return self.base.least_psi
 
     @property
-    def concentration(self) -> float:
-        return self.base.concentration
+    def most_rho(self) -> float:
+        return self.base.most_rho
 
     @property
     def shift(self) -> float:

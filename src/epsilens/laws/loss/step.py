@@ -220,7 +220,7 @@ class Step(ABC):
         return self.psi() if self.shift > 0 else 0.0
 
     @property
-    def concentration(self) -> float:
+    def most_rho(self) -> float:
         """ρ with D_a ≤ ρ·a at every order a > 1, in both orders: that of the normal noise which dominates, ψ²/2."""
         return self.psi() ** 2 / 2
 
@@ -253,6 +253,11 @@ class Step(ABC):
     def known(self) -> Known:
         """``EXACT``, or ``BOUND`` where the adversary is told what they would not see."""
         return Known.EXACT
+
+    @property
+    def concentration(self) -> float:
+        """ρ where what it stands for is ρ-zCDP and its own law is not: the two bound a product together."""
+        return math.inf
 
     @property
     def sampled(self) -> bool:
