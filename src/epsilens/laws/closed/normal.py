@@ -246,6 +246,10 @@ class NormalStep(_Shifted):
         """The log density falls with slope |x|, or |x − μ|."""
         return np.asarray(np.abs(x) + self.mu)
 
+    def wave(self, x: Array) -> Array:
+        """The loss, of slope μ."""
+        return np.full(np.shape(x), self.mu)
+
     def error(self, x: Array) -> Array:
         """Of μ(x − μ/2)."""
         return np.asarray(8 * _U * self.mu * (np.abs(x) + self.mu))
@@ -356,6 +360,10 @@ class NormalReplaced(_Shifted):
     def bend(self, x: Array) -> Array:
         """As a normal of either mean."""
         return np.asarray(np.abs(x) + 2 * self.mu)
+
+    def wave(self, x: Array) -> Array:
+        """Both arms, one falling where the other grows."""
+        return np.full(np.shape(x), 2 * self.mu)
 
     def error(self, x: Array) -> Array:
         """Both arms, and the inverse."""

@@ -215,21 +215,28 @@ class Loss(Composable):
 
     def profile_inverse(self, delta: Array) -> Array:
         """The least ε ≥ 0 with h(e^ε) ≤ δ."""
-        return self._mapped(np.asarray(delta, dtype=float), self._epsilon)
+        return self._mapped(np.asarray(delta, dtype=float), lambda flat: self._pick(self._epsilons(flat)))
 
-    def _epsilon(self, delta: Array) -> Array:
+    def _epsilons(self, delta: Array) -> tuple[Array, Array]:
+        """(low, high) of it."""
         most, at_top = self._ends[1], self._at_top
-        out = np.where(delta >= 1, 0.0, np.where(delta < at_top, np.inf, most))
-        nothing = delta >= self._pinsker
-        out = np.where(nothing, 0.0, out)
-        inside = (delta > max(at_top, 0.0)) & (delta < 1) & (most > 0) & ~nothing
+        inside = (delta > at_top) & (delta < min(1.0, self._pinsker)) & (most > 0)
+        if inside.all():
+            return self._epsilons_inside(delta, most)
+        nothing = (delta >= 1) | (delta >= self._pinsker)
+        low = np.where(nothing, 0.0, np.where(delta < at_top, np.inf, max(most, 0.0)))
+        high = low.copy()
         if inside.any():
-            found = self._pick(self._forward.ask("epsilon", np.log(delta[inside])))
-            if np.isposinf(found).any():  # no window held it: Chernoff, δ(ε) ≤ e^{K(λ)−λε}
-                bounds = (self.log_moment(1 + _TILTS) - np.log(delta[inside])[:, None]) / _TILTS
-                found = np.where(np.isposinf(found), bounds.min(axis=1) * (1 + 1e-12), found)
-            out[inside] = np.clip(found, 0.0, max(most, 0.0))
-        return np.maximum(out, 0.0)
+            low[inside], high[inside] = self._epsilons_inside(delta[inside], most)
+        return low, high
+
+    def _epsilons_inside(self, delta: Array, most: float) -> tuple[Array, Array]:
+        low, high = self._forward.ask("epsilon", np.log(delta))
+        if np.isposinf(high).any():  # no window held it: Chernoff, δ(ε) ≤ e^{K(λ)−λε}
+            upper = self if self._upper else self.other_side()
+            bounds = (upper.log_moment(1 + _TILTS) - np.log(delta)[:, None]) / _TILTS
+            high = np.where(np.isposinf(high), bounds.min(axis=1) * (1 + 1e-12), high)
+        return np.minimum(np.maximum(low, 0.0), most), np.minimum(np.maximum(high, 0.0), most)
 
     @cached_property
     def _pinsker(self) -> float:
@@ -245,33 +252,42 @@ class Loss(Composable):
         return self._worse(np.asarray(delta, dtype=float), inverse=True)
 
     def _worse(self, values: Array, *, inverse: bool) -> Array:
-        """The larger of both orders; one that rough brackets already put below the other is left at that."""
-
-        def read(law: Loss, at: Array) -> Array:
-            return law.profile_inverse(at) if inverse else law.profile(at)
-
+        """The larger of both orders."""
         if self.symmetric:
-            return read(self, values)
+            return self.profile_inverse(values) if inverse else self.profile(values)
+        kept, key = self._forward.worse, (inverse, values.tobytes())
+        if key not in kept:
+            kept.clear()
+            kept[key] = self._both(values.ravel(), inverse)
+        return self._pick(kept[key]).reshape(values.shape)
+
+    def _both(self, flat: Array, inverse: bool) -> tuple[Array, Array]:
+        """(low, high) of it; an order that rough brackets already put below the other is left at that."""
+
+        def read(law: Loss, at: Array) -> tuple[Array, Array]:
+            if inverse:
+                return law._epsilons(at)
+            upper = law if law._upper else law.other_side()
+            return upper.other_side()._profile(at), upper._profile(at)
+
         back = self.reverse()
-        if self.width >= ROUGH / 10:
-            return np.maximum(read(self, values), read(back, values))
+        if not flat.size or self.width >= ROUGH / 10:
+            return _larger(read(self, flat), read(back, flat))
         if inverse:  # one order may be bounded by less than the other surely reaches
             for law, other in ((self, back), (back, self)):
-                below = law if not law._upper else law.other_side()
-                if math.isfinite(other._ends[1]) and (read(below, values) >= other._ends[1]).all():
-                    return read(law, values)
+                if math.isfinite(other._ends[1]) and (read(law, flat)[0] >= other._ends[1]).all():
+                    return read(law, flat)
         ahead, behind = self._forward.rough(), self._backward.rough()
-        rough = (self._like(ahead, behind, self._upper), self._like(behind, ahead, self._upper))
-        flat = values.ravel()
-        (high, low), (back_high, back_low) = (
-            (read(v, flat), read(v.other_side(), flat)) if v._upper else (read(v.other_side(), flat), read(v, flat))
-            for v in rough
+        (low, high), (back_low, back_high) = (
+            read(self._like(*orders, self._upper), flat) for orders in ((ahead, behind), (behind, ahead))
         )
-        out = np.zeros(flat.size)
+        out = np.zeros(flat.size), np.zeros(flat.size)
         for law, needed in ((self, ~(high < back_low)), (back, ~(back_high < low))):
             if needed.any():
-                out[needed] = np.maximum(out[needed], read(law, flat[needed]))
-        return out.reshape(values.shape)
+                found = read(law, flat[needed])
+                for side, value in zip(out, found, strict=True):
+                    side[needed] = np.maximum(side[needed], value)
+        return out
 
     # -- the curve ----------------------------------------------------------------------------------------------
 
@@ -449,6 +465,11 @@ class Loss(Composable):
             middle = 0.5 * (low + high)
             low, high = (middle, high) if over(middle) else (low, middle)
         return high if self._upper else low
+
+
+def _larger(one: tuple[Array, Array], other: tuple[Array, Array]) -> tuple[Array, Array]:
+    """Of two brackets."""
+    return np.maximum(one[0], other[0]), np.maximum(one[1], other[1])
 
 
 def _slack(probability: Array) -> Array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -52,23 +53,23 @@ class Product:
             else:
                 self._gaps += gaps.tolist()
 
-    @property
+    @cached_property
     def at_top(self) -> float:
         """H1-mass of losses at +∞."""
         return _any((step.atoms.only1, k) for step, k in self.steps)
 
-    @property
+    @cached_property
     def at_bottom(self) -> float:
         """H0-mass of losses at −∞."""
         return _any((step.atoms.only0, k) for step, k in self.steps)
 
-    @property
+    @cached_property
     def ends(self) -> tuple[float, float]:
         """The infimum and the supremum of the loss."""
         low = math.fsum(k * step.ends[0] for step, k in self.steps)
         return low, math.fsum(k * step.ends[1] for step, k in self.steps)
 
-    @property
+    @cached_property
     def finite_ends(self) -> tuple[float, float]:
         """The same, of what does not lie at ±∞."""
         pairs = [(*_finite_ends(step), k) for step, k in self.steps]
@@ -154,14 +155,19 @@ class Order:
         self._series_width = width
         self._made: dict[tuple[Ask, float, bool], _Made] = {}  # the last ones
         self._answers: dict[tuple[str, bytes, bytes], tuple[Array, Array, bool]] = {}  # the last ones
+        self.worse: dict[tuple[bool, bytes], tuple[Array, Array]] = {}  # of both orders, the last one
         self._rough: Order | None = None
-        self._largest = Largest(product.steps, flipped)
+        self._fine: Order | None = None
+
+    @cached_property
+    def _largest(self) -> Largest:
+        return Largest(self.product.steps, self.flipped)
 
     def rough(self) -> Order:
         """The same order to be read with wide brackets, kept; series are as narrow as ever."""
         if self._rough is None:
             self._rough = Order(self.product, self.flipped, ROUGH)
-            self._rough._series_width, self._rough._made = self.width, self._made
+            self._rough._series_width, self._rough._made, self._rough._fine = self.width, self._made, self
         return self._rough
 
     # -- making slices ------------------------------------------------------------------------------------------
@@ -272,21 +278,25 @@ class Order:
         if work is not None:
             low, high, wide = self._asked(kind, flat, allowed, work)
         else:
+            fine = self._fine._answers if self._fine is not None else {}
             if key not in self._answers:
                 if len(self._answers) >= _MOST_ANSWERS:
                     self._answers.clear()
-                self._answers[key] = self._asked(kind, flat, allowed, Work())
+                self._answers[key] = fine.get(key) or self._asked(kind, flat, allowed, Work())
             low, high, wide = self._answers[key]
+            if self._fine is not None and key not in fine and not self._fine._wide(kind, low, high, allowed).any():
+                fine[key] = low, high, False  # the same series would answer it
         self.missed = self.missed or wide
         return low.reshape(np.shape(values)), high.reshape(np.shape(values))
 
     def _asked(self, kind: str, flat: Array, allowed: Array, work: Work) -> tuple[Array, Array, bool]:
         low, high = self._read(work.slices, kind, flat)
-        if self._largest.alone:
+        if self.product.count == 1:
             low, high = self._by_largest(kind, flat, low, high, allowed)
         while work.spent < MOST_WORK:
-            hopeless = np.array([(kind, float(v)) in work.given_up for v in flat], dtype=bool)
-            todo = np.flatnonzero(self._wide(kind, low, high, allowed) & ~hopeless)
+            todo = np.flatnonzero(self._wide(kind, low, high, allowed))
+            if work.given_up:
+                todo = todo[[(kind, float(v)) not in work.given_up for v in flat[todo]]]
             if not todo.size:
                 break
             target = int(todo[np.argsort(flat[todo])[todo.size // 2]])

@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -61,20 +62,25 @@ class Series:
         """W."""
         return 2 * math.pi / self.h
 
+    @cached_property
+    def _turning(self) -> tuple[Any, Any]:
+        """−iy of each term, and the terms of the sum and of its derivative."""
+        turn = -1j * self.h * np.arange(self.terms.size)
+        return turn, np.stack((self.terms, turn * self.terms), axis=1)
+
     def at(self, loss: Array) -> tuple[Array, Array]:
         """The sum at some losses, and its derivative."""
-        y = self.h * np.arange(self.terms.size)
-        turned = np.exp(-1j * np.multiply.outer(np.asarray(loss) - self.centre, y))
-        both = turned @ np.stack((self.terms, -1j * y * self.terms), axis=1)
-        return both[..., 0].real, both[..., 1].real
+        turn, both = self._turning
+        found = (np.exp(np.multiply.outer(loss - self.centre, turn)) @ both).real
+        return found[..., 0], found[..., 1]
 
-    def logs(self, loss: Array, value: Array) -> tuple[Array, Array]:
-        """(low, high) of log δ from the sum."""
-        low, high = self.bounds(loss, value)
+    def logs(self, loss: Array) -> tuple[Array, Array]:
+        """(low, high) of log δ."""
+        low, high = self.bounds(loss, self.at(loss)[0])
         base = self.log_scale - self.tilt * loss
         slack = self.relative + 8 * _U * (abs(self.log_scale) + self.tilt * np.abs(loss) + 8)
+        less, more = self.rest.bounds(loss)
         with np.errstate(divide="ignore"):
-            less, more = self.rest.bounds(loss)
             a, b = np.logaddexp(base + np.log(low), np.log(less)), np.logaddexp(base + np.log(high), np.log(more))
         return a - slack, np.minimum(b + slack, 0.0)
 
@@ -87,12 +93,9 @@ class Series:
 
     def spill(self, loss: Array) -> Array:
         """A bound on what the other periods add to the sum."""
-        total = np.zeros(np.shape(loss))
-        for (s, log_a), sign in zip(self.aliases, (1.0, -1.0), strict=True):
-            if s.size:
-                least = np.min(log_a - np.multiply.outer(sign * np.asarray(loss), s), axis=-1)
-                total += np.exp(np.minimum(least, 700.0))
-        return total
+        (up, above), (down, below) = self.aliases
+        above, below = above - np.multiply.outer(loss, up), below + np.multiply.outer(loss, down)
+        return np.exp(np.minimum(above.min(axis=-1), 700.0)) + np.exp(np.minimum(below.min(axis=-1), 700.0))
 
     def bounds(self, loss: Array, value: Array) -> tuple[Array, Array]:
         """(low, high) of δ·e^{λl−K} without the rest, from the sum; the relative error of all is not in them."""
@@ -181,12 +184,13 @@ def _frame(
         if laws is None:
             return None
     up, down, span = _UP / spread, _DOWN * tilt, _SPAN * spread
-    k_up = sum(k * law.log_moment(up) for law, k in laws) + _log_peak(tilt + up)
-    k_down = sum(k * law.log_moment(-down) for law, k in laws) + _log_peak(tilt - down)
+    s = np.concatenate((up, -down))
+    moments = sum(k * law.log_moment(s) for law, k in laws) + _log_peak(tilt + s)
+    k_up, k_down = moments[: up.size], moments[up.size :]
     nearest = float(np.min((k_up - log_wanted) / up)), float(np.max((log_wanted - k_down) / down))
     period = max(nearest[0] - aim.loss + span, aim.loss + span - nearest[1], 2 * span)
     count = math.ceil(most_y * period / (2 * math.pi)) + 1
-    return _Frame(tilt, spread, laws, tail, period, count, (up, np.asarray(k_up)), (down, np.asarray(k_down)))
+    return _Frame(tilt, spread, laws, tail, period, count, (up, k_up), (down, k_down))
 
 
 def _tilts(aim: Aim) -> list[tuple[float, float]]:
@@ -251,7 +255,7 @@ def _terms(live: Sequence[tuple[Tilting, int]], y: Array, tilt: float, far: floa
         with np.errstate(divide="ignore"):
             here = np.where(near > -0.9, 0.5 * np.log1p(np.maximum(near, -0.9)), np.log(np.abs(phi)))
             log_size += k * here
-            wrong = law.rho + law.kappa * y + 16 * _U
+            wrong = law.rho + law.kappa * y + 96 * _U
             excess += k * np.log1p(wrong * np.exp(-np.maximum(here, -600.0)))
         theta = np.arctan2(im, re)
         angle += k * theta
@@ -289,24 +293,23 @@ class Rest:
 
     def bounds(self, loss: Array) -> tuple[Array, Array]:
         """(low, high) of the part of h(e^l) in these outcomes."""
-        loss = np.asarray(loss, dtype=float)
         if self.p == 0 and self.q == 0:
             return np.full(loss.shape, self.top), np.full(loss.shape, self.top + self.below)
         apart = self.b + loss if self.flipped else self.b - loss
-        unlikely = np.exp(np.minimum(np.min(self.k - np.multiply.outer(apart, self.s), axis=-1), 0.0))
+        unlikely = np.exp(np.minimum((self.k - np.multiply.outer(apart, self.s)).min(axis=-1), 0.0))
         if self.flipped:
             return np.full(loss.shape, self.top), self.top + self.below + self.p * unlikely
-        with np.errstate(over="ignore"):
-            against = np.minimum(np.exp(np.minimum(loss, 700.0)) * self.q, 1e300)
+        against = np.exp(np.minimum(loss, 690.0)) * self.q
         low = np.maximum(self.p * (1 - _SLACK) - against * (1 + _SLACK), 0.0)
         high = np.maximum(self.p * (1 + _SLACK) - against * (1 - _SLACK) * (1 - unlikely), 0.0)
         return self.top + low, self.top + self.below + np.minimum(high, self.p * (1 + _SLACK))
 
-    def slope(self, loss: Array) -> Array:
-        """About −dh/dl of the same."""
+    def about(self, loss: Array) -> tuple[Array | float, Array | float]:
+        """About the part of h(e^l) in these outcomes, and −dh/dl of it."""
         if self.flipped or self.q == 0:
-            return np.zeros(np.shape(loss))
-        return np.asarray(np.exp(np.minimum(loss, 700.0)) * self.q)
+            return self.top, 0.0
+        against = np.exp(np.minimum(loss, 690.0)) * self.q
+        return self.top + np.maximum(self.p - against, 0.0), against
 
 
 def rest_of(

@@ -176,6 +176,10 @@ class Step(ABC):
     def bend(self, x: Array) -> Array:
         """A bound on how fast log densities, the loss and the logarithm of its slope change with x."""
 
+    def wave(self, x: Array) -> Array:
+        """The same without what is entire in x, such as a normal density: branch points are π over this away."""
+        return self.bend(x)
+
     @abstractmethod
     def error(self, x: Array) -> Array:
         """A bound on the rounding error of the loss at x, and of a loss whose place is x."""
