@@ -141,7 +141,7 @@ class Inverted:
                 step = np.log(share + rest) / -slope
                 step = np.where(np.isfinite(step), np.minimum(np.maximum(step, -reach), reach), 0.0)
                 at = at + step
-                if float(np.abs(step).max()) * s.tilt < 1e-9:
+                if float(np.abs(step).max()) * s.tilt < 1e-6:  # they converge quadratically
                     break
         return at, slope
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -98,7 +97,7 @@ class Loss(Composable):
     @property
     def symmetric(self) -> bool:
         """If every step is."""
-        return all(step.mirrored for step, _ in self._counted)
+        return self._forward.product.mirrored
 
     @property
     def direction(self) -> str:
@@ -220,10 +219,10 @@ class Loss(Composable):
     def _epsilons(self, delta: Array) -> tuple[Array, Array]:
         """(low, high) of it."""
         most, at_top = self._ends[1], self._at_top
-        inside = (delta > at_top) & (delta < min(1.0, self._pinsker)) & (most > 0)
+        inside = (delta > at_top) & (delta < min(1.0, self._forward.product.pinsker)) & (most > 0)
         if inside.all():
             return self._epsilons_inside(delta, most)
-        nothing = (delta >= 1) | (delta >= self._pinsker)
+        nothing = (delta >= 1) | (delta >= self._forward.product.pinsker)
         low = np.where(nothing, 0.0, np.where(delta < at_top, np.inf, max(most, 0.0)))
         high = low.copy()
         if inside.any():
@@ -237,11 +236,6 @@ class Loss(Composable):
             bounds = (upper.log_moment(1 + _TILTS) - np.log(delta)[:, None]) / _TILTS
             high = np.where(np.isposinf(high), bounds.min(axis=1) * (1 + 1e-12), high)
         return np.minimum(np.maximum(low, 0.0), most), np.minimum(np.maximum(high, 0.0), most)
-
-    @cached_property
-    def _pinsker(self) -> float:
-        """√(KL/2), a δ at which ε = 0 surely holds."""
-        return math.sqrt(math.fsum(k * step.kl_bound() for step, k in self._counted) / 2) * (1 + 1e-9)
 
     def worse_delta(self, epsilon: Array) -> Array:
         """h(e^ε) in the worse order."""
@@ -277,6 +271,10 @@ class Loss(Composable):
             for law, other in ((self, back), (back, self)):
                 if math.isfinite(other._ends[1]) and (read(law, flat)[0] >= other._ends[1]).all():
                     return read(law, flat)
+            if flat.size == 1 and not self._forward.product.at_top and not self._forward.product.at_bottom:
+                found = read(self, flat)
+                if 0 < flat[0] < 1 and self._backward.surely_below(math.log(flat[0]), float(found[0][0])):
+                    return found
         ahead, behind = self._forward.rough(), self._backward.rough()
         (low, high), (back_low, back_high) = (
             read(self._like(*orders, self._upper), flat) for orders in ((ahead, behind), (behind, ahead))

@@ -33,6 +33,8 @@ _NODES, _WEIGHTS = LEGENDRE[10]
 _AT = np.concatenate(([0.0], (1 + _NODES) / 2, [1.0]))
 _LOG_WEIGHTS = np.log(_WEIGHTS / 2)
 _ULP = 2.0**-52
+_FIRST = np.linspace(0.0, 1.0, 49)
+_MOST_PLANNED = 2000  # panels, where only a choice depends on them
 _FINE = 20
 _FINE_AT, _FINE_LOG = (lambda x, w: ((1 + x) / 2, np.log(w / 2)))(*np.polynomial.legendre.leggauss(_FINE))
 
@@ -72,16 +74,26 @@ def nodes(step: Step, low: float, high: float) -> Nodes:
     atoms = step.atoms
     loss, log_p, only0, only1 = atoms.loss, atoms.log_p, atoms.only0, atoms.only1
     if step.span is not None and high > low:
-        left, width, _ = panels(step, np.linspace(low, high, 9))
-        x, w = LEGENDRE[10]
-        at = (left[:, None] + width[:, None] * (1 + x) / 2).ravel()
-        log_w = np.log((width[:, None] / 2 * w).ravel())
+        cuts = _even(np.linspace(low, high, 33), step.bend, 8)
+        if step.knots:
+            cuts = np.unique(np.concatenate((cuts, [k for k in step.knots if low < k < high])))
+        width = cuts[1:] - cuts[:-1]
+        at = (cuts[:-1, None] + width[:, None] * _AT[1:-1]).ravel()
         here = step.loss(at)
-        loss = np.concatenate((loss, here))
-        log_p = np.concatenate((log_p, step.log_p0(at) + here + log_w))
+        here_p = step.log_p0(at) + here + (np.log(width)[:, None] + _LOG_WEIGHTS).ravel()
+        loss = np.concatenate((loss, here)) if loss.size else here
+        log_p = np.concatenate((log_p, here_p)) if log_p.size else here_p
         only1 += math.exp(step.above(high)[0])
         only0 += math.exp(step.below(low)[1])
     return Nodes(loss, log_p, only0, only1)
+
+
+def _even(cuts: Array, bend: Callable[[Array], Array], least: int) -> Array:
+    """Cuts over which the log density changes by about 4, whatever the first ones."""
+    bent = bend(cuts)
+    total = np.concatenate(([0.0], np.cumsum((cuts[1:] - cuts[:-1]) * np.maximum(bent[1:], bent[:-1]))))
+    count = min(max(math.ceil(float(total[-1]) / _WIDE), least), _MOST_PLANNED)
+    return np.interp(np.linspace(0.0, float(total[-1]), count + 1), total, cuts)
 
 
 def resolved(step: Step, low: float, high: float, steepness: float, most: int) -> tuple[Array, Array] | None:
@@ -92,7 +104,7 @@ def resolved(step: Step, low: float, high: float, steepness: float, most: int) -
     over the panel, so that ρ = 3.2 stays clear of its branch point; and all exponents together, real and imaginary, by
     at most 10, so that M is at most e^11 times the value in the middle: some 1e-15 is left.
     """
-    cuts = np.linspace(low, high, 49)
+    cuts = low + (high - low) * _FIRST
     inside = [k for k in step.knots if low < k < high]
     if inside:
         cuts = np.sort(np.concatenate((cuts, inside)))
@@ -103,7 +115,9 @@ def resolved(step: Step, low: float, high: float, steepness: float, most: int) -
     # so many panels that each has the same change, and then once more where that was not quite so
     panel = np.linspace(0.0, float(total[-1]), math.ceil(1.05 * float(total[-1])) + 1)[1:-1]
     cuts = np.interp(panel, np.concatenate(([0.0], total)), cuts)
-    cuts = np.concatenate(([low], cuts, [high])) if not inside else np.sort(np.concatenate(([low], cuts, inside, [high])))
+    cuts = (
+        np.concatenate(([low], cuts, [high])) if not inside else np.sort(np.concatenate(([low], cuts, inside, [high])))
+    )
     for _ in range(12):
         change = _changes(step, cuts, steepness)
         if float(change.max()) <= 1.02:

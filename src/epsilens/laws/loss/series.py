@@ -37,6 +37,7 @@ _MOST_LIKELY = 16.0  # a frequency that is mostly enough, in inverse standard de
 _MOST_LOST = 14.0  # how far below what the tilt resolves an answer may lie, as a logarithm
 _FOR_SLOPES = 3.0
 _UP, _DOWN = np.geomspace(0.2, 30.0, 14), np.append(np.geomspace(0.02, 0.95, 14), 1.0)  # for Chernoff's bounds
+_LESS = 0.7 ** np.arange(8)  # of the saddle: the tilts that are tried
 _SPAN = 2.0  # how far to either side of the answer the other periods stay away, in standard deviations
 _AWAY = np.geomspace(0.3, 60.0, 16)  # for the same where a loss was cut off
 _SLACK = 1e-9
@@ -207,14 +208,17 @@ def _tilts(aim: Aim) -> list[tuple[float, float]]:
     if aim.ask.kind in ("roc", "recall"):  # read from differences of h
         most_lost -= _FOR_SLOPES
     found: list[tuple[float, float, float]] = []
-    for one in (tilt * 0.7 ** np.arange(8)).tolist():
-        spread = k_of.spread(one)[1]
-        s = _UP / spread
-        k = k_of(np.append(one, one + s))
-        lost = float(k[0]) - one * aim.loss - aim.log_value
+    tilts = tilt * _LESS
+    spreads = k_of.spreads(tilts)[1]
+    s = np.multiply.outer(1 / spreads, _UP)
+    here, k = k_of(tilts), k_of((tilts[:, None] + s).ravel()).reshape(s.shape)
+    losts = here - tilts * aim.loss - aim.log_value
+    periods = ((k + (20 + np.maximum(losts, 0.0) - here)[:, None]) / s).min(axis=1) - aim.loss
+    for one, spread, lost, period in zip(
+        tilts.tolist(), spreads.tolist(), losts.tolist(), periods.tolist(), strict=True
+    ):
         if found and (lost > most_lost or one * spread < 0.5):
             break
-        period = float(np.min((k[1:] - k[0] + 20 + max(lost, 0.0)) / s)) - aim.loss
         found.append((max(period, spread), one, spread))
     shortest = min(period for period, _, _ in found)
     first = next(i for i, (period, _, _) in enumerate(found) if period <= 2.5 * shortest)

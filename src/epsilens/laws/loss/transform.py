@@ -233,7 +233,9 @@ class Slabs:
         """1 − Σω(1 − sup_{θ' ≥ θ}|sin θ'/θ'|)."""
         square = np.multiply.outer(y * y, self.length**2 / 4)  # θ²
         first = np.minimum(square, 9.0)
-        lobe = np.maximum(1 - first * (1 / 6 - first / 120), np.minimum(_SECOND, np.maximum(square, 9.0) ** -0.5))  # sin θ/θ ≤ 1−θ²/6+θ⁴/120
+        lobe = np.maximum(
+            1 - first * (1 / 6 - first / 120), np.minimum(_SECOND, np.maximum(square, 9.0) ** -0.5)
+        )  # sin θ/θ ≤ 1−θ²/6+θ⁴/120
         return np.asarray(1 - (1 - 1e-9) * ((1 - lobe) @ self.mass))
 
 
