@@ -187,6 +187,10 @@ class Normal(Composable):
         """μ itself."""
         return np.asarray(self.mu)
 
+    def normal_size(self) -> float:
+        """μ itself."""
+        return float(self.mu)
+
     def fbeta(self, beta: Array, odds: Array) -> Array:
         """No closed form: thresholds."""
         return fbeta_by_thresholds(self, beta, odds)

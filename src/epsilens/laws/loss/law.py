@@ -18,7 +18,7 @@ from ...checks import Array
 from ...numerics.written import brief
 from ...readings.guesses import fbeta_floor
 from ...readings.law import Known
-from .moments import ERROR
+from .moments import ERROR, divergences
 from .order import ROUGH, Order, Product, Work, probit_gap
 from .sampled import Swapped
 from .step import Composable, Counted
@@ -264,17 +264,17 @@ class Loss(Composable):
             upper = law if law._upper else law.other_side()
             return upper.other_side()._profile(at), upper._profile(at)
 
-        back = self.reverse()
+        back, product = self.reverse(), self._forward.product
+        if inverse and flat.size == 1 and 0 < flat[0] < 1 and not product.at_top and not product.at_bottom:
+            found = read(self, flat)
+            if self._backward.surely_below(math.log(flat[0]), float(found[0][0])):
+                return found
         if not flat.size or self.width >= ROUGH / 10:
             return _larger(read(self, flat), read(back, flat))
         if inverse:  # one order may be bounded by less than the other surely reaches
             for law, other in ((self, back), (back, self)):
                 if math.isfinite(other._ends[1]) and (read(law, flat)[0] >= other._ends[1]).all():
                     return read(law, flat)
-            if flat.size == 1 and not self._forward.product.at_top and not self._forward.product.at_bottom:
-                found = read(self, flat)
-                if 0 < flat[0] < 1 and self._backward.surely_below(math.log(flat[0]), float(found[0][0])):
-                    return found
         ahead, behind = self._forward.rough(), self._backward.rough()
         (low, high), (back_low, back_high) = (
             read(self._like(*orders, self._upper), flat) for orders in ((ahead, behind), (behind, ahead))
@@ -404,6 +404,10 @@ class Loss(Composable):
         else:  # D(H1‖H0) = E_{H1} L: the slope of the log moment at 1, by the same positive sum with the laws exchanged
             total = math.fsum(k * step.kl_back() for step, k in self._counted)
         return np.asarray(total * self._rounded)
+
+    def normal_size(self) -> float:
+        """Divergences add up; a plan's nodes will do."""
+        return math.sqrt(max(math.fsum(k * divergences(step) for step, k in self._counted), 0.0))
 
     def psi(self) -> Array:
         """At most √Σψ²; less where the loss is bounded, from the curve itself.

@@ -18,9 +18,9 @@ from ...checks import Array
 from ...numerics.special import expm1mx
 from .step import Step
 
-__all__ = ["ERROR", "LEGENDRE", "Integrated", "Nodes", "nodes", "panels", "resolved"]
+__all__ = ["ERROR", "LEGENDRE", "Integrated", "Nodes", "divergences", "nodes", "panels", "resolved"]
 
-LEGENDRE = {n: np.polynomial.legendre.leggauss(n) for n in (2, 3, 5, 10)}
+LEGENDRE = {n: np.polynomial.legendre.leggauss(n) for n in (2, 3, 5, 10, 20)}
 _WIDE = 4.0  # the change of a log density over a panel of ten nodes
 _BEND, _STEEP = 3.0, 10.0  # of twenty: of what is not entire, and of exponents that may be complex
 
@@ -33,10 +33,11 @@ _NODES, _WEIGHTS = LEGENDRE[10]
 _AT = np.concatenate(([0.0], (1 + _NODES) / 2, [1.0]))
 _LOG_WEIGHTS = np.log(_WEIGHTS / 2)
 _ULP = 2.0**-52
+_LEFT_OUT = -40.0  # log mass
 _FIRST = np.linspace(0.0, 1.0, 49)
 _MOST_PLANNED = 2000  # panels, where only a choice depends on them
 _FINE = 20
-_FINE_AT, _FINE_LOG = (lambda x, w: ((1 + x) / 2, np.log(w / 2)))(*np.polynomial.legendre.leggauss(_FINE))
+_FINE_AT, _FINE_LOG = (1 + LEGENDRE[_FINE][0]) / 2, np.log(LEGENDRE[_FINE][1] / 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +87,16 @@ def nodes(step: Step, low: float, high: float) -> Nodes:
         only1 += math.exp(step.above(high)[0])
         only0 += math.exp(step.below(low)[1])
     return Nodes(loss, log_p, only0, only1)
+
+
+def divergences(step: Step) -> float:
+    """About D(H0‖H1) + D(H1‖H0) = ∫(dH1 − dH0)·L, from the nodes of a plan."""
+    atoms = step.atoms
+    if atoms.only0 or atoms.only1:
+        return math.inf
+    low, high = step.reach(_LEFT_OUT, _LEFT_OUT)
+    found = nodes(step, low, high)
+    return float(np.sum((np.exp(found.log_p) - np.exp(found.log_p - found.loss)) * found.loss))
 
 
 def _even(cuts: Array, bend: Callable[[Array], Array], least: int) -> Array:

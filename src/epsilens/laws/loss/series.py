@@ -37,7 +37,7 @@ _MOST_LIKELY = 16.0  # a frequency that is mostly enough, in inverse standard de
 _MOST_LOST = 14.0  # how far below what the tilt resolves an answer may lie, as a logarithm
 _FOR_SLOPES = 3.0
 _UP, _DOWN = np.geomspace(0.2, 30.0, 14), np.append(np.geomspace(0.02, 0.95, 14), 1.0)  # for Chernoff's bounds
-_LESS = 0.7 ** np.arange(8)  # of the saddle: the tilts that are tried
+_LESS: Array = np.asarray(0.7 ** np.arange(8), dtype=float)  # of the saddle: the tilts that are tried
 _SPAN = 2.0  # how far to either side of the answer the other periods stay away, in standard deviations
 _AWAY = np.geomspace(0.3, 60.0, 16)  # for the same where a loss was cut off
 _SLACK = 1e-9
@@ -96,7 +96,8 @@ class Series:
         """A bound on what the other periods add to the sum."""
         (up, above), (down, below) = self.aliases
         above, below = above - np.multiply.outer(loss, up), below + np.multiply.outer(loss, down)
-        return np.exp(np.minimum(above.min(axis=-1), 700.0)) + np.exp(np.minimum(below.min(axis=-1), 700.0))
+        most = np.minimum(above.min(axis=-1), 700.0), np.minimum(below.min(axis=-1), 700.0)
+        return np.asarray(np.exp(most[0]) + np.exp(most[1]))
 
     def bounds(self, loss: Array, value: Array) -> tuple[Array, Array]:
         """(low, high) of δ·e^{λl−K} without the rest, from the sum; the relative error of all is not in them."""
