@@ -94,7 +94,6 @@ def calibrate(
         gap = scale(value) - scale(read(_from_below(experiment)))
         return _Side(x, max(y, 1e-12) if exceeds else min(y, 0.0), experiment, gap)
 
-
     def normal(log_mu: float) -> float:
         value = read(Experiment(Normal(np.asarray(math.exp(log_mu)))))
         return scale(value) - target if math.isfinite(value) else math.inf
@@ -215,7 +214,11 @@ def _crossing(f: Callable[[float], float], x: float, slope: float, least: float,
         reach = min(1.6 * reach, 12.0)
         low, high = sorted((below, above))
         if not low < new < high:
-            new = 0.5 * (low + high) if math.isfinite(y) and abs(y) < 1 or high - low < reach else min(max(new, low), high)
+            new = (
+                0.5 * (low + high)
+                if math.isfinite(y) and abs(y) < 1 or high - low < reach
+                else min(max(new, low), high)
+            )
         if abs(new - x) < 1e-9:
             break
         there = f(new)

@@ -32,6 +32,7 @@ __all__ = ["Inverted", "Largest", "invert"]
 _U = 2.0**-53
 _TINY = 1e-290
 _FINEST, _HEAVY = 1e-6, 1e-5  # the relative error of the profile that is asked for, at least
+_OF_SLOPES = 1e-4
 _CUTS = 6
 _MOST_TABLE = 2**18
 _MOST_AT_ONCE = 2**20
@@ -56,7 +57,8 @@ def invert(steps: Sequence[Counted], flipped: bool, aim: Aim, width: float) -> I
             break
         most = shorter
         aim = aim_at(steps, flipped, aim.ask, width, most)
-    enough = 0.05 * min(aim.tolerance, 1.0)
+    # a curve is read from differences of h
+    enough = (_OF_SLOPES if aim.ask.kind in ("roc", "recall") else 0.05) * min(aim.tolerance, 1.0)
     # more digits cost little, unless rare large losses must be followed further out
     for tolerance in (min(enough, _HEAVY), enough) if aim.heavy else (min(enough, _FINEST),):
         # of the mass of H1 above a threshold, h is about one part in 1 + λ
@@ -202,10 +204,10 @@ class Inverted:
         reach = min(size // 2, math.floor(500 / (s.tilt + 1) / dt))
         first, base = self.loss - reach * dt, s.log_scale - s.tilt * self.loss
         u = (np.arange(2 * reach) - reach) * dt
-        low, high = (v * np.exp(-s.tilt * u) for v in s.bounds(self.loss + u, s.table(first, size)[: u.size]))
+        low, high = (v * np.exp(-s.tilt * u) for v in s.bounds(self.loss + u, s.table(first, size)[: u.size], True))
         more = 1 + s.relative + 8 * _U * (abs(s.log_scale) + s.tilt * (abs(self.loss) + s.period) + 64)
         unit = math.exp(-base) if base > -700 else math.inf
-        less, rest = s.rest.bounds(self.loss + u)
+        less, rest = s.rest.bounds(self.loss + u, True)
         less = np.minimum(less * min(unit, 1e300), 1e300) / more
         rest = np.where(rest > 0, rest * unit * more, 0.0)
         rise = np.exp(u)

@@ -320,8 +320,11 @@ class Loss(Composable):
         return self._mapped(np.asarray(alpha, dtype=float), self._tradeoff)
 
     def _tradeoff(self, alpha: Array) -> Array:
-        out = 1 - self._roc(alpha)
+        recall = self._roc(alpha)
+        out = 1 - recall
         fine = (alpha > 0) & (alpha < 1) & (out < 0.1)
+        if fine.any():  # where few are missed, 1 − recall may not have the digits
+            fine &= np.abs(recall - self.other_side()._roc(alpha)) > self.width * out
         if fine.any():
             other = self._missed(alpha[fine])
             out[fine] = np.maximum(out[fine], other) if self._upper else np.minimum(out[fine], other)

@@ -327,9 +327,9 @@ class Order:
                 todo = todo[[(kind, float(v)) not in work.given_up for v in flat[todo]]]
             if not todo.size:
                 break
-            target = int(todo[np.argsort(flat[todo])[todo.size // 2]])
-            a, b = self._narrowed(kind, flat, target, allowed, work)
-            low, high = np.maximum(low, a), np.minimum(high, b)
+            target = int(np.argpartition(flat[todo], todo.size // 2)[todo.size // 2])
+            a, b = self._narrowed(kind, flat[todo], target, allowed[todo], work)
+            low[todo], high[todo] = np.maximum(low[todo], a), np.minimum(high[todo], b)
         low, high = self._by_largest(kind, flat, low, high, allowed)
         return low, high, bool(self._wide(kind, low, high, allowed).any())
 

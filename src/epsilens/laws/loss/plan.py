@@ -23,7 +23,7 @@ __all__ = [
 ]  # fmt: skip
 
 _U = 2.0**-53
-_SHARES, _FINER = np.linspace(0.0, 1.0, 40), np.linspace(0.0, 1.0, 13)  # of the tilts that are tried
+_SHARES, _FINER = np.linspace(0.0, 1.0, 46), np.linspace(0.0, 1.0, 17)  # of the tilts that are tried
 
 
 class Ask(NamedTuple):

@@ -38,6 +38,7 @@ _MOST_LOST = 14.0  # how far below what the tilt resolves an answer may lie, as 
 _FOR_SLOPES = 3.0
 _UP, _DOWN = np.geomspace(0.2, 30.0, 14), np.append(np.geomspace(0.02, 0.95, 14), 1.0)  # for Chernoff's bounds
 _LESS: Array = np.asarray(0.7 ** np.arange(8), dtype=float)  # of the saddle: the tilts that are tried
+_FEW, _TOGETHER = 64, 16  # of a long table
 _SPAN = 2.0  # how far to either side of the answer the other periods stay away, in standard deviations
 _AWAY = np.geomspace(0.3, 60.0, 16)  # for the same where a loss was cut off
 _SLACK = 1e-9
@@ -92,16 +93,22 @@ class Series:
         turned[1:] *= 0.5
         return np.asarray(irfft(turned, size) * size)
 
-    def spill(self, loss: Array) -> Array:
-        """A bound on what the other periods add to the sum."""
+    def spill(self, loss: Array, grows: bool = False) -> Array:
+        """A bound on what the other periods add to the sum; ``grows`` says that the losses do."""
         (up, above), (down, below) = self.aliases
-        above, below = above - np.multiply.outer(loss, up), below + np.multiply.outer(loss, down)
-        most = np.minimum(above.min(axis=-1), 700.0), np.minimum(below.min(axis=-1), 700.0)
-        return np.asarray(np.exp(most[0]) + np.exp(most[1]))
+        falls = _away(above, up, loss, grows)
+        return falls + (_away(below, down, -loss[::-1], True)[::-1] if grows else _away(below, down, -loss))
 
-    def bounds(self, loss: Array, value: Array) -> tuple[Array, Array]:
+    def bounds(self, loss: Array, value: Array, grows: bool = False) -> tuple[Array, Array]:
         """(low, high) of δ·e^{λl−K} without the rest, from the sum; the relative error of all is not in them."""
-        return np.maximum(value - self.error - self.spill(loss), 0.0), np.maximum(value, 0.0) + self.error
+        return np.maximum(value - self.error - self.spill(loss, grows), 0.0), np.maximum(value, 0.0) + self.error
+
+
+def _away(log_a: Array, s: Array, x: Array, grows: bool = False) -> Array:
+    """min e^{a − sx}, which falls with x; of growing x, one bound serves the few that follow."""
+    if grows and x.size > _FEW * _TOGETHER:
+        return np.repeat(_away(log_a, s, x[::_TOGETHER]), _TOGETHER)[: x.size]
+    return np.asarray(np.exp(np.minimum((log_a - np.multiply.outer(x, s)).min(axis=-1), 700.0)))
 
 
 def series(
@@ -122,6 +129,7 @@ def series(
         return None
     centre = math.fsum(k * law.mean for law, k in best.laws)
     rho = math.fsum(k * law.rho for law, k in best.laws) + 1e-14
+    beside = math.fsum(k * law.rho_beside for law, k in best.laws) + 1e-14
     h = 2 * math.pi / best.period
     y = np.asarray(h * np.arange(best.count))
     terms, error = _terms(best.laws, y, best.tilt, abs(centre) + abs(aim.loss) + best.period)
@@ -133,7 +141,7 @@ def series(
         terms,
         error + best.tail + 200 * _U * float(np.abs(terms).sum()),
         math.expm1(rho),
-        (_alias(*best.above, best.period, rho), _alias(*best.below, best.period, rho)),
+        (_alias(*best.above, best.period, beside), _alias(*best.below, best.period, beside)),
         rest_of(steps, flipped, reaches, best.laws, best.tilt, best.spread),
         best.work,
     )
@@ -205,9 +213,11 @@ def _tilts(aim: Aim) -> list[tuple[float, float]]:
     tilt = max(aim.saddle, 1 / aim.spread)
     if not aim.heavy:
         return [(tilt, aim.spread)]
-    most_lost = min(math.log(0.5 * min(aim.tolerance, 1.0) / (aim.count * 1e-14)), _MOST_LOST)
-    if aim.ask.kind in ("roc", "recall"):  # read from differences of h
-        most_lost -= _FOR_SLOPES
+    tolerance = min(aim.tolerance, 1.0)
+    if aim.ask.kind in ("roc", "recall"):  # read from differences of h, the finer the narrower
+        most_lost = min(math.log(0.5 * tolerance**1.5 / (aim.count * 2e-14)), _MOST_LOST - _FOR_SLOPES)
+    else:
+        most_lost = min(math.log(0.5 * tolerance / (aim.count * 1e-14)), _MOST_LOST)
     found: list[tuple[float, float, float]] = []
     tilts = tilt * _LESS
     spreads = k_of.spreads(tilts)[1]
@@ -296,12 +306,16 @@ class Rest:
     k: Array
     flipped: bool
 
-    def bounds(self, loss: Array) -> tuple[Array, Array]:
-        """(low, high) of the part of h(e^l) in these outcomes."""
+    def bounds(self, loss: Array, grows: bool = False) -> tuple[Array, Array]:
+        """(low, high) of the part of h(e^l) in these outcomes; ``grows`` says that the losses do."""
         if self.p == 0 and self.q == 0:
             return np.full(loss.shape, self.top), np.full(loss.shape, self.top + self.below)
         apart = self.b + loss if self.flipped else self.b - loss
-        unlikely = np.exp(np.minimum((self.k - np.multiply.outer(apart, self.s)).min(axis=-1), 0.0))
+        if grows and not self.flipped:
+            unlikely = _away(self.k, self.s, apart[::-1], True)[::-1]
+        else:
+            unlikely = _away(self.k, self.s, apart, grows)
+        unlikely = np.minimum(unlikely, 1.0)
         if self.flipped:
             return np.full(loss.shape, self.top), self.top + self.below + self.p * unlikely
         against = np.exp(np.minimum(loss, 690.0)) * self.q
@@ -347,7 +361,7 @@ def rest_of(
         q_cut += _none(k, q_top + q_under)
         q_kept += _none(k, q_top + q_under + q_over)
         kept = _none(1, p_top + p_under + p_over if flipped else q_top + q_under + q_over)
-        k_of += k * np.maximum(law.log_moment(shift) + law.log_scale - kept + 2 * law.rho, 0.0)
+        k_of += k * np.maximum(law.log_moment(shift) + law.log_scale - kept + 2 * law.rho_beside, 0.0)
     above = -math.exp(p_cut) * math.expm1(p_kept - p_cut) if p_kept < p_cut else 0.0
     above_q = -math.exp(q_cut) * math.expm1(q_kept - q_cut) if q_kept < q_cut else 0.0
     below = -math.exp(p_sure) * math.expm1(p_cut - p_sure) * (1 + _SLACK) if p_cut < p_sure else 0.0

@@ -98,11 +98,15 @@ class Tilting(Protocol):
 
     @property
     def kappa(self) -> float:
-        """The error of a loss."""
+        """The error of a loss, on average."""
 
     @property
     def rho(self) -> float:
-        """The relative error of a mass."""
+        """The relative error of a mass, on average."""
+
+    @property
+    def rho_beside(self) -> float:
+        """The same under other tilts."""
 
     def log_moment(self, s: Array) -> Array:
         """K(λ+s) − K(λ)."""

@@ -46,7 +46,7 @@ _MOST_NODES = 2**16
 _LEVELS = 0.75 ** np.arange(32)
 _PEAKS = 3
 _SECOND = 0.21724  # the height of the second lobe of |sin θ/θ|, rounded up
-_GRID = np.concatenate((1.1 ** np.arange(8, 60), 300 * 1.5 ** np.arange(38)))
+_GRID = np.concatenate((1.1 ** np.arange(8, 60), 300 * 1.25 ** np.arange(66)))
 _ANCHORS = 8  # powers of a unit number by multiplication, before the next is made anew
 
 
@@ -289,7 +289,7 @@ def frequency(
 
 @dataclass(frozen=True, eq=False)
 class Tilted:
-    """Probabilities at losses about their mean; how wrong losses (``kappa``) and masses (``rho``) may be."""
+    """Probabilities at losses about their mean; how wrong losses (``kappa``) and masses (``rho``) may be on average."""
 
     log_weight: Array
     weight: Array
@@ -298,6 +298,7 @@ class Tilted:
     log_scale: float
     kappa: float
     rho: float
+    rho_beside: float
     uniform: Callable[[], Slabs]
 
     @cached_property
@@ -378,13 +379,16 @@ def tilted(step: Step, flipped: bool, tilt: float, reach: tuple[float, float], s
     top = float(log_weight.max())
     weight = np.exp(log_weight - top)
     seen = weight > _UNSEEN
-    size = float(np.max((np.abs(log_p) + (1 + tilt) * np.abs(loss))[seen]))
-    kappa = float(error[seen].max())
     total = float(weight.sum())
     weight /= total
     log_scale = top + math.log(total)
     mean = float(weight @ loss)
+    # errors enter a sum with its weights; under another tilt, at most with the largest of them
+    error, sizes = error[seen], np.abs(log_p[seen]) + (1 + tilt) * np.abs(loss[seen])
+    kappa, size = float(weight[seen] @ error), float(weight[seen] @ sizes)
+    most_kappa, most_size = float(error.max()), float(sizes.max())
     rho = _RHO + step.rho + 8 * _U * (size + 8) + (2 + tilt) * kappa
+    beside = _RHO + step.rho + 8 * _U * (most_size + 8) + (2 + tilt) * most_kappa
     moving = loss[atoms.loss.size :]
 
     def uniform() -> Slabs:
@@ -394,7 +398,7 @@ def tilted(step: Step, flipped: bool, tilt: float, reach: tuple[float, float], s
         return _slabs(step, x, moving, of_x, tilt)
 
     return Tilted(
-        log_weight - log_scale, weight, loss - mean, mean, log_scale, kappa + 2 * _U * abs(mean), rho, uniform
+        log_weight - log_scale, weight, loss - mean, mean, log_scale, kappa + 2 * _U * abs(mean), rho, beside, uniform
     )
 
 
@@ -450,6 +454,11 @@ class TiltedNormal:
     def rho(self) -> float:
         """The relative error of a mass."""
         return 16 * _U * (1 + self.log_scale)
+
+    @property
+    def rho_beside(self) -> float:
+        """The same under other tilts."""
+        return self.rho
 
     def log_moment(self, s: Array) -> Array:
         """K(λ+s) − K(λ)."""
