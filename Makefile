@@ -16,6 +16,8 @@ BRIDGES := $(VENV)/.bridges
 BENCH   := .venv-bench
 # What quick does not even load: a browser, and the fuzzer with the plugin it brings.
 QUICK   := -m "not slow and not spark" --ignore=tests/browser --ignore=tests/web/test_fuzz.py -p no:schemathesis
+# One test process a core, at least two: half of them wait for Spark, a browser or a server; eight hold enough memory.
+WORKERS := $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$(( n < 2 ? 2 : n > 8 ? 8 : n )))
 EXTRAS  := data,spark,postgres,charts,web,accounting,opendp,fast
 
 .PHONY: help demo quick test slow check format bench clean bridges
@@ -51,10 +53,10 @@ demo: $(LIGHT) ## assess a planned release of a bundled real table and write a r
 	@$(BIN)/python -m epsilens.cli.demo demo
 
 quick: $(READY) ## run the fast tests, for a change in hand
-	@$(BIN)/python -m pytest -q -n 2 --dist loadfile $(QUICK) tests
+	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile $(QUICK) tests
 
 test: $(READY) ## run the tests
-	@$(BIN)/python -m pytest -q -n 2 --dist loadfile
+	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile
 
 slow: $(BRIDGES) ## measure every test anew and write down which ones quick leaves out
 	@$(BIN)/python -m scripts.slow

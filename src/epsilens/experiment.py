@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import checks
+from .catalogue.mechanisms import MECHANISMS
 from .catalogue.readings import find
 from .checks import Array, Number, plain
 from .errors import InputError
@@ -28,7 +29,10 @@ __all__ = ["Experiment", "factor_of", "together"]
 _MOST_TIMES = 10**9
 
 #: What a repr leaves out: what nobody changed, and what follows from the rest.
-_USUAL = {"sensitivity": 1.0, "neighbours": "add-remove", "calibration": "analytic", "stretch": 1.0, "k": 2}
+_USUAL = {
+    "sensitivity": 1.0, "neighbours": "add-remove", "calibration": "analytic", "stretch": 1.0, "k": 2,
+    "monotonic": False, "noise": "laplace", "by": "exponential", "answers": 1, "participations": 1, "separation": 1,
+}  # fmt: skip
 _FOLLOWS = {"scale": ("epsilon",), "sigma": ("epsilon", "delta"), "psi": ("epsilon", "delta"), "truth": ("epsilon",)}
 _MOST = 160  # letters, then a repr names no further part of a composition
 
@@ -94,8 +98,9 @@ class Experiment(Valued, Shown):
         """(low, high) between which a reading surely lies; the reading itself is the riskier end.
 
         Both ends agree where the reading is exact. Where only a bound from above is known the low end is what the
-        reading is without any release. The ends are of this pair of laws: of training (:func:`dpsgd`) that is the pair
-        which dominates every training with these parameters, so the low end is no floor on a real one.
+        reading is without any release, unless a pair is known that is attained. The ends are of this pair of laws: of
+        training (:func:`dpsgd`) that is the pair which dominates every training with these parameters, so the low end
+        is no floor on a real one.
 
         >>> import epsilens as el
         >>> low, high = el.dpsgd(sigma=1.0, rate=0.01, steps=100).bracket("epsilon", delta=1e-5)
@@ -111,12 +116,12 @@ class Experiment(Valued, Shown):
             raise InputError("a bracket of tradeoff takes alpha alone: give false-positive rates, such as alpha=0.05")
         value = getattr(self, reading)(**arguments)
         other: Any = value
-        match self.law.known:
-            case Known.BOUND:  # each entry of an array has a floor of its own
-                floor: Any = asked.floor if asked is not None else lambda alpha: 1 - alpha
-                other = np.vectorize(floor, otypes=[float])(**arguments) if arguments else floor()
-            case Known.BRACKET:
-                other = getattr(replace(self, law=self.law.other_side()), reading)(**arguments)
+        far = self.law.other_side() if self.law.known is Known.BRACKET else self.law.attained
+        if far is not None:
+            other = getattr(replace(self, law=far), reading)(**arguments)
+        elif self.law.known is Known.BOUND:  # each entry of an array has a floor of its own
+            floor: Any = asked.floor if asked is not None else lambda alpha: 1 - alpha
+            other = np.vectorize(floor, otypes=[float])(**arguments) if arguments else floor()
         low, high = np.minimum(value, other), np.maximum(value, other)
         return plain(low), plain(high)
 
@@ -272,7 +277,7 @@ class Experiment(Valued, Shown):
     def __repr__(self) -> str:
         if self.parts:
             return _composed(self.parts)
-        return f"{self.name}({_told(self.parameters)}){'.reverse()' if self.worlds.reversed else ''}"
+        return f"{self.name}({_told(self.parameters, self.origin)}){'.reverse()' if self.worlds.reversed else ''}"
 
 
 def factor_of(experiment: Experiment, count: int = 1) -> Factor:
@@ -294,12 +299,13 @@ def together(counted: Sequence[tuple[Experiment, int]], width: float | None = No
     return Experiment(made.law, "composition", {"parts": made.total}, counted[0][0].worlds, (made.note,), parts)
 
 
-def _told(parameters: Mapping[str, Any]) -> str:
+def _told(parameters: Mapping[str, Any], origin: str) -> str:
     """Where an experiment comes from, as an argument list."""
+    needed = MECHANISMS[origin].needs if origin in MECHANISMS else ()
     left_out = {
         name
         for name, usual in _USUAL.items()
-        if name in parameters and fingerprint(parameters[name]) == fingerprint(usual)
+        if name in parameters and name not in needed and fingerprint(parameters[name]) == fingerprint(usual)
     }
     left_out |= {name for name, given in _FOLLOWS.items() if all(g in parameters for g in given)}
     left_out |= {"psi"} if "sigma" in parameters else set()

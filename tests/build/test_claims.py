@@ -15,8 +15,8 @@ from tests.strategies import experiments, positive
 
 import epsilens as el
 from epsilens.bridges import to_gdp, to_rdp, to_zcdp
-from epsilens.build import rdp
 from epsilens.experiment import Experiment
+from epsilens.laws.finite import rdp
 from epsilens.laws.finite.envelope import Envelope, envelope
 
 ALPHA = np.concatenate(

@@ -88,6 +88,7 @@ def test_risk_goes_the_way_the_catalogue_says() -> None:
         "delta": lambda v: el.approximate(epsilon=1.0, delta=v / 10),
         "shift": lambda v: el.laplace(epsilon=1.0, shift=v),
         "truth": lambda v: el.randomized_response(truth=(1 + v) / 2),
+        "f": lambda v: el.rappor(f=v),
         "rate": lambda v: el.dpsgd(sigma=1.0, rate=v, steps=1),
         "steps": lambda v: el.dpsgd(sigma=1.0, rate=1.0, steps=round(10 * v)),
     }

@@ -29,6 +29,21 @@ MINIMAL: dict[str, tuple[dict[str, str], Callable[[], el.Experiment]]] = {
         {"sigma": "1", "rate": "0.01", "steps": "1000"},
         lambda: el.dpsgd(sigma=1.0, rate=0.01, steps=1000),
     ),
+    "banded": (
+        {"sigma": "2", "rate": "0.01", "bands": "10", "steps": "2000"},
+        lambda: el.banded(sigma=2.0, rate=0.01, bands=10, steps=2000),
+    ),
+    "tree": (
+        {"leaves": "16", "sigma": "2", "participations": "2", "separation": "8"},
+        lambda: el.tree(16, 2.0, 2, 8),
+    ),
+    "noisy_max": ({"epsilon": "1", "noise": "gumbel"}, lambda: el.noisy_max(epsilon=1.0, noise="gumbel")),
+    "permute_and_flip": ({"epsilon": "1"}, lambda: el.permute_and_flip(epsilon=1.0)),
+    "top_k": ({"epsilon": "0.5", "k": "5"}, lambda: el.top_k(epsilon=0.5, k=5)),
+    "sparse_vector": (
+        {"threshold_scale": "2", "query_scale": "4", "answers": "2"},
+        lambda: el.sparse_vector(threshold_scale=2.0, query_scale=4.0, answers=2),
+    ),
 }
 
 

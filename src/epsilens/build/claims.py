@@ -19,10 +19,10 @@ from ..checks import Array, Number, plain
 from ..errors import InputError
 from ..experiment import Experiment
 from ..laws.closed.normal import Normal
-from ..laws.finite.envelope import Concentrated, Envelope, RenyiCurve, envelope
+from ..laws.finite import rdp
+from ..laws.finite.envelope import Concentrated, Envelope, RenyiCurve, concentrated, envelope
 from ..readings.law import Known, Law
 from ..worlds import between
-from . import rdp
 from .discrete import approximate
 
 __all__ = ["from_dp", "from_gdp", "from_rdp", "from_zcdp", "to_gdp", "to_rdp", "to_zcdp"]
@@ -69,7 +69,7 @@ def from_gdp(mu: float, *, neighbours: str = "add-remove") -> Experiment:
 def from_zcdp(rho: float, xi: float = 0.0, *, neighbours: str = "add-remove") -> Experiment:
     """(ξ, ρ)-zCDP: D_a ≤ ξ + ρ·a for every order a > 1, in both orders of the pair (Bun & Steinke 2016).
 
-    Every order bounds δ(ε) (see :mod:`epsilens.build.rdp`); the best of them, on a grid of ε, are taken together.
+    Every order bounds δ(ε) (see :mod:`epsilens.laws.finite.rdp`); the best of them, on a grid of ε, are taken together.
 
     >>> e = from_zcdp(0.5)                       # what is known of a Gaussian mechanism with ψ = 1
     >>> round(e.epsilon(1e-5), 3), round(e.renyi(8.0), 6), round(e.success(), 3)
@@ -80,9 +80,7 @@ def from_zcdp(rho: float, xi: float = 0.0, *, neighbours: str = "add-remove") ->
     parameters = {"rho": value} | ({"xi": more} if more else {})
     if value == 0:  # D_a ≤ ξ at every order: pure
         return _claim(envelope(np.asarray([more]), np.zeros(1)), "zcdp", parameters, "a zCDP claim", neighbours)
-    known = rdp.concentrated_profile(max(value, _LEAST), more)
-    law = envelope(*known, moment=Concentrated(value, more), rounding=ROUNDING)
-    return _claim(law, "zcdp", parameters, "a zCDP claim", neighbours)
+    return _claim(concentrated(value, more), "zcdp", parameters, "a zCDP claim", neighbours)
 
 
 def from_rdp(

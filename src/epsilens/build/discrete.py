@@ -19,8 +19,7 @@ from ..worlds import RECORD, Kind, Worlds, between
 from .mechanisms import one_of, per_noise
 
 __all__ = [
-    "approximate", "discrete_gaussian", "exponential", "finite", "geometric", "pure", "randomized_response",
-    "staircase",
+    "approximate", "discrete_gaussian", "finite", "geometric", "pure", "randomized_response", "staircase",
 ]  # fmt: skip
 
 _MOST_ATOMS = 2_000_000
@@ -126,49 +125,6 @@ def randomized_response(*, epsilon: float | None = None, truth: float | None = N
     law = Finite(np.asarray(log_p0), np.asarray(llr), mirrored=True)
     parameters = {"epsilon": eps, "truth": float(np.exp(honest)), "k": answers}
     return Experiment(law, "randomized_response", parameters, worlds=RECORD)
-
-
-def exponential(
-    *,
-    scores0: ArrayLike,
-    scores1: ArrayLike,
-    epsilon: float,
-    sensitivity: float = 1.0,
-    monotonic: bool = False,
-    neighbours: str = "add-remove",
-) -> Experiment:
-    """The exponential mechanism over a finite range: P(r) ∝ exp(ε·score(r)/(2·sensitivity)).
-
-    ``scores0`` and ``scores1`` are the scores of the same outcomes in the two worlds. ``monotonic`` drops the factor 2,
-    allowed when a person can only raise scores.
-    """
-    eps, most = (
-        _epsilon(epsilon, most=700.0),
-        float(checks.positive("sensitivity", checks.scalar("sensitivity", sensitivity))),
-    )
-    s0, s1 = checks.real("scores0", scores0), checks.real("scores1", scores1)
-    if s0.ndim != 1 or s0.shape != s1.shape or s0.size == 0:
-        raise InputError(f"scores0 and scores1 have shapes {s0.shape} and {s1.shape}: give two lists of equal length")
-    moved = np.abs(s1 - s0).max()
-    if moved > most * (1 + 1e-12):
-        raise InputError(
-            f"a score moves by {moved:g}, more than the sensitivity {most:g}: raise the sensitivity",
-            parameter="sensitivity",
-        )
-    rate = eps / (most if monotonic else 2 * most)
-    log_p0 = rate * (s0 - s0.max())
-    log_p0 = log_p0 - logsumexp(log_p0)
-    # llr_r = −log Σ p0_k·exp(rate·(Δ_k − Δ_r)), from the likeliest outcome, where the sum may be 1 up to 1e-20
-    rise = rate * (s1 - s0)
-    top = int(np.argmax(log_p0))
-    more = log_p0 + np.maximum(rise - rise[top], 0.0)
-    if more.max() < 0.5:
-        first = -np.log1p(np.sum(np.exp(log_p0) * np.expm1(rise - rise[top])))
-    else:
-        first = -logsumexp(log_p0 + rise - rise[top])
-    law = Finite(log_p0, first + (rise - rise[top]))
-    parameters = {"epsilon": eps, "sensitivity": most, "outcomes": int(s0.size), "monotonic": bool(monotonic)}
-    return Experiment(law, "exponential", {**parameters, "neighbours": neighbours}, worlds=between(neighbours))
 
 
 def staircase(

@@ -8,12 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 
 from .parameter import Parameter
 from .parameters import PARAMETERS
 
-__all__ = ["CLAIMS", "MECHANISMS", "Claim", "Entry", "Mechanism", "every_option", "register", "unregister"]
+__all__ = ["CLAIMS", "MECHANISMS", "Claim", "Entry", "Family", "Mechanism", "every_option", "register", "unregister"]
+
+
+class Family(StrEnum):
+    """What mechanisms are for, in the order in which lists show them."""
+
+    NOISE = "Noise on an answer"
+    TRAINING = "Training"
+    SELECTION = "Picking an outcome"
+    LOCAL = "Answers randomised by each person"
+    CLAIM = "Only the claim is known"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +58,8 @@ class Mechanism(Entry):
     does). ``chosen`` is what ``choose`` looks for unless told, and ``instead`` what it looks for when a parameter is
     given. ``how`` is one line on how it works, with the experiment's parameters in braces.
     """
+
+    family: Family = Family.NOISE
 
     ways: tuple[tuple[str, ...], ...] = (("epsilon",),)
     said_by: tuple[tuple[str, ...], ...] = ()
@@ -127,15 +140,43 @@ MECHANISMS: dict[str, Mechanism] = {
         Mechanism(
             "randomized_response", "Randomised response", "epsilens.build.discrete:randomized_response",
             ("epsilon", "truth", "k"),
-            note="One person's own answer among `k`.",
+            note="One person's own answer among `k`.", family=Family.LOCAL,
             ways=(("epsilon",), ("truth",)), said_by=_EPSILON,
         ),
         Mechanism(
-            "exponential", "Exponential mechanism", "epsilens.build.discrete:exponential",
-            ("epsilon", "scores0", "scores1", "sensitivity", "monotonic", "neighbours"),
-            needs=("epsilon", "scores0", "scores1"),
-            note="Picks an outcome by its score; `monotonic` when a person can only raise scores.",
-            how="The release picks one of {outcomes} outcomes, more often those with a higher score.",
+            "unary", "Unary encoding", "epsilens.build.local:unary", ("epsilon", "kind"), needs=("epsilon",),
+            note="One bit for each value, flipped at random.", family=Family.LOCAL, said_by=_EPSILON,
+        ),
+        Mechanism(
+            "hadamard_response", "Hadamard response", "epsilens.build.local:hadamard_response", ("epsilon",),
+            needs=("epsilon",),
+            note="A column of a Hadamard matrix, likelier one of the value's own.", family=Family.LOCAL,
+            said_by=_EPSILON,
+        ),
+        Mechanism(
+            "count_mean_sketch", "Count-mean sketch", "epsilens.build.local:count_mean_sketch",
+            ("epsilon", "collision", "hadamard"), needs=("epsilon",),
+            note="A hashed value in unary, or one coordinate of its `hadamard` transform.", family=Family.LOCAL,
+            said_by=_EPSILON,
+        ),
+        Mechanism(
+            "rappor", "RAPPOR", "epsilens.build.local:rappor", ("f", "p", "q", "h", "reports"), needs=("f",),
+            note="A Bloom filter randomised for good by `f` and at each report by `p` and `q`.", family=Family.LOCAL,
+            ways=(("f",),), said_by=(("f",),), chosen="f",
+        ),
+        Mechanism(
+            "shuffled", "Shuffled answers", "epsilens.build.shuffle:shuffled", ("epsilon", "n", "answers"),
+            needs=("epsilon", "n"),
+            note="The answers of `n` people, each randomised with ε and then shuffled: an upper bound for any "
+            "randomiser, within a bracket for randomised response with so many `answers`.", family=Family.LOCAL,
+            ways=(("epsilon", "n"),), said_by=(("epsilon", "n"),),
+        ),
+        Mechanism(
+            "exponential", "Exponential mechanism", "epsilens.build.selection:exponential",
+            ("epsilon", "scores0", "scores1", "sensitivity", "monotonic", "neighbours"), needs=("epsilon",),
+            note="Picks an outcome by its score; the worst case over all scores unless they are given. `monotonic` "
+            "when a person can only raise scores.",
+            family=Family.SELECTION, how="The release picks one outcome, more often one with a higher score.",
         ),
         Mechanism(
             "staircase", "Staircase noise", "epsilens.build.discrete:staircase", ("epsilon", "gamma", *_MOVES),
@@ -145,18 +186,69 @@ MECHANISMS: dict[str, Mechanism] = {
         Mechanism(
             "pure", "Any ε-DP release", "epsilens.build.discrete:pure", ("epsilon", "neighbours"), needs=("epsilon",),
             note="For when only the claim is known: the riskiest release that is still ε-DP.", said_by=_EPSILON,
+            family=Family.CLAIM,
         ),
         Mechanism(
             "approximate", "Any (ε, δ)-DP release", "epsilens.build.discrete:approximate",
             ("epsilon", "delta", "neighbours"), needs=("epsilon", "delta"),
-            note="The same for (ε, δ)-DP.",
+            note="The same for (ε, δ)-DP.", family=Family.CLAIM,
             ways=(("epsilon", "delta"),), said_by=(("epsilon", "delta"),), instead={"epsilon": "delta"},
         ),
         Mechanism(
             "dpsgd", "DP-SGD", "epsilens.build.sampling:dpsgd", ("sigma", "rate", "steps", "neighbours", "width"),
             needs=("sigma", "rate", "steps"),
             note="Training in noisy steps, each on a sample; σ is in clipping norms. [More](composition.md).",
+            family=Family.TRAINING,
             ways=_SIGMA, said_by=(("sigma", "rate", "steps"),), chosen="sigma",
+        ),
+        Mechanism(
+            "banded", "Banded DP-FTRL", "epsilens.build.matrix:banded",
+            ("sigma", "rate", "bands", "steps", "neighbours", "width"), needs=("sigma", "rate", "bands", "steps"),
+            note="Training under noise that is correlated over `bands` steps, on batches drawn from as many groups in "
+            "turn; σ is in clipping norms and for columns of norm 1.",
+            family=Family.TRAINING, ways=_SIGMA, said_by=(("sigma", "rate", "bands", "steps"),), chosen="sigma",
+            how="Each of {steps} steps draws a batch from one of {bands} groups of people in turn, and adds noise that "
+            "is correlated over {bands} steps.",
+        ),
+        Mechanism(
+            "tree", "Binary tree", "epsilens.build.matrix:tree",
+            ("leaves", "sigma", "participations", "separation", "neighbours"), needs=("leaves", "sigma"),
+            note="Noisy sums over all complete dyadic blocks of steps; a person takes part `participations` times, at "
+            "least `separation` steps apart.",
+            family=Family.TRAINING, ways=_SIGMA, said_by=(("sigma", "leaves"),), chosen="sigma",
+            how="The release is the noisy sum of every complete block of 1, 2, 4, … of {leaves} steps.",
+        ),
+        Mechanism(
+            "noisy_max", "Noisy max", "epsilens.build.selection:noisy_max",
+            ("epsilon", "scale", "noise", "sensitivity", "monotonic", "neighbours"),
+            note="The outcome whose noisy score is highest. `noise` is laplace, exponential or gumbel; ε is what the "
+            "selection guarantees, at a scale of 2Δ/ε, or Δ/ε with `monotonic`.",
+            family=Family.SELECTION, ways=(("epsilon",), ("scale",)), said_by=_EPSILON,
+            how="The release picks the outcome whose score is highest after {noise} noise.",
+        ),
+        Mechanism(
+            "permute_and_flip", "Permute-and-flip", "epsilens.build.selection:permute_and_flip",
+            ("epsilon", "sensitivity", "monotonic", "neighbours"), needs=("epsilon",),
+            note="The same risk as noisy max with exponential noise.",
+            family=Family.SELECTION, said_by=_EPSILON,
+            how="The release goes through the outcomes in random order and keeps the first that passes a coin, which "
+            "favours higher scores.",
+        ),
+        Mechanism(
+            "top_k", "Top-k selection", "epsilens.build.selection:top_k",
+            ("epsilon", "k", "by", "sensitivity", "monotonic", "neighbours", "width"), needs=("epsilon", "k"),
+            note="`k` selections of ε each, `by` exponential (also one draw of Gumbel noise), noisy-max or "
+            "permute-and-flip.",
+            family=Family.SELECTION, said_by=(("epsilon", "k"),),
+            how="The release picks {k} outcomes, one after the other, more often those with a higher score.",
+        ),
+        Mechanism(
+            "sparse_vector", "Sparse vector", "epsilens.build.selection:sparse_vector",
+            ("epsilon", "threshold_scale", "query_scale", "above", "sensitivity", "monotonic", "neighbours"),
+            note="Which queries exceed a noisy threshold, until so many (`above`) did: ε-DP, and no more is known.",
+            family=Family.SELECTION, ways=(("epsilon",), ("threshold_scale", "query_scale")), said_by=_EPSILON,
+            how="The release says of each query whether it exceeds a threshold, with noise on both, and ends after "
+            "{above} that did.",
         ),
     )
 }

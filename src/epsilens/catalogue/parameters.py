@@ -95,9 +95,11 @@ _NOISE = (
         control=Control("Calibration", start="analytic", place=Place.RARE),
     ),
     Parameter(
-        "k", "Possible answers of randomised response", Kind.WHOLE,
-        title="Possible answers", shown="2", usual=2, allowed=Allowed(2),
-        control=Control("Possible answers", "Between how many answers a person can choose.", "2", place=Place.NOISE),
+        "k", "Possible answers of randomised response; outcomes that top-k picks", Kind.WHOLE,
+        title="Answers or outcomes", shown="2", usual=2, allowed=Allowed(1),
+        control=Control(
+            "Answers or outcomes", "How many answers there are, or outcomes are picked.", "2", place=Place.NOISE
+        ),
     ),
     Parameter(
         "truth", "Probability of a true answer, instead of {epsilon}", Kind.PROBABILITY,
@@ -147,19 +149,115 @@ _NOISE = (
     Parameter("orders", "Claim rdp: its order or orders: 2,8", Kind.NUMBERS, aliases=("order",), control=None),
     Parameter("mu", "Claim gdp: the μ claimed", title="μ", symbol="μ", control=None),
     Parameter(
-        "scores0", "Scores of the outcomes without the person: 1,2,3", Kind.NUMBERS,
+        "scores0", "Scores of the outcomes without the person: 1,2,3", Kind.NUMBERS, shown="any scores",
         control=Control(
-            "Scores without the person", "One number for each outcome, separated by commas.", "1,2,3",
-            place=Place.NOISE
+            "Scores without the person", "One number for each outcome, separated by commas; any scores if empty.",
         ),
     ),
     Parameter(
         "scores1", "Scores of the same outcomes with the person", Kind.NUMBERS,
-        control=Control("Scores with the person", "The same outcomes, in the same order.", "1,2,4", place=Place.NOISE),
+        control=Control("Scores with the person", "The same outcomes, in the same order."),
     ),
     Parameter(
         "monotonic", "A person can only raise scores", Kind.FLAG,
         control=Control("A person can only raise scores"),
+    ),
+    Parameter(
+        "noise", "Noise on the scores: laplace, exponential or gumbel", Kind.WORD, usual="laplace", shown="laplace",
+        choices={"laplace": "Laplace", "exponential": "exponential", "gumbel": "Gumbel"},
+        control=Control("Noise on the scores", start="laplace"),
+    ),
+    Parameter(
+        "by", "Top-k: by exponential, noisy-max or permute-and-flip", Kind.WORD, usual="exponential",
+        shown="exponential",
+        choices={
+            "exponential": "the exponential mechanism", "noisy-max": "noisy max", "permute-and-flip": "permute-and-flip"
+        },
+        control=Control("Each is picked by", start="exponential"),
+    ),
+    Parameter(
+        "threshold_scale", "Sparse vector: scale of the noise on the threshold, instead of {epsilon}",
+        symbol="threshold_scale", allowed=POSITIVE,
+        control=Control("Noise on the threshold", "Its scale.", "2", place=Place.NOISE),
+    ),
+    Parameter(
+        "query_scale", "Sparse vector: scale of the noise on each query", symbol="query_scale", allowed=POSITIVE,
+        control=Control("Noise on each query", "Its scale.", "4", place=Place.NOISE),
+    ),
+    Parameter(
+        "above", "Sparse vector: how many queries above the threshold end it", Kind.WHOLE,
+        shown="1", usual=1, allowed=Allowed(1),
+        control=Control("Answers above the threshold", "After so many it ends.", "1"),
+    ),
+    Parameter(
+        "bands", "Banded DP-FTRL: over how many steps the noise is correlated", Kind.WHOLE, allowed=Allowed(1),
+        control=Control(
+            "Bands", "Over how many steps the noise is correlated, and how many groups take turns.", "10",
+            place=Place.NOISE
+        ),
+    ),
+    Parameter(
+        "leaves", "Tree: how many steps there are", Kind.WHOLE, allowed=Allowed(1),
+        control=Control("Steps", "The leaves of the tree.", "16", place=Place.NOISE),
+    ),
+    Parameter(
+        "participations", "Tree: how many steps one person takes part in", Kind.WHOLE,
+        shown="1", usual=1, allowed=Allowed(1),
+        control=Control("Steps of one person", "How many steps one person takes part in at most.", "1"),
+    ),
+    Parameter(
+        "separation", "Tree: how far apart these are at least", Kind.WHOLE, shown="1", usual=1, allowed=Allowed(1),
+        control=Control("Steps between them", "How far apart one person's steps are at least.", "1"),
+    ),
+    Parameter(
+        "n", "How many people there are", Kind.WHOLE, title="People", symbol="n", allowed=Allowed(1),
+        control=Control("People", "How many people there are.", "1000", place=Place.NOISE),
+    ),
+    Parameter(
+        "answers", "Shuffled: possible answers of randomised response; any randomiser if not given", Kind.WHOLE,
+        title="Possible answers", allowed=Allowed(2),
+        control=Control("Possible answers", "If each person uses randomised response; any way of it if empty."),
+    ),
+    Parameter(
+        "kind", "Unary encoding: optimised or symmetric", Kind.WORD, usual="optimised",
+        choices={"optimised": "optimised, the more accurate", "symmetric": "symmetric"},
+        control=Control("Unary encoding", start="optimised"),
+    ),
+    Parameter(
+        "collision", "Sketch: share of the hash functions that map both values to one place", Kind.PROBABILITY,
+        title="Collisions", shown="0", usual=0.0, allowed=SHARE,
+        control=Control(
+            "Collisions", "Share of hash functions that map both values to one place.", "0", place=Place.RARE
+        ),
+    ),
+    Parameter(
+        "hadamard", "Sketch: report one coordinate of the Hadamard transform", Kind.FLAG,
+        control=Control("One coordinate of the Hadamard transform"),
+    ),
+    Parameter(
+        "f", "RAPPOR: how often a permanent bit is a coin", Kind.PROBABILITY, symbol="f", allowed=SHARE,
+        risk=Risk.FALLS, search=Search(1 - 1e-9, 1e-12),
+        control=Control(
+            "Permanent coins, f", "How often a permanent bit is a coin: larger is more private.", "0.5",
+            Slider(0, 1, ("0", "0.5", "1")), Place.NOISE
+        ),
+    ),
+    Parameter(
+        "p", "RAPPOR: chance that a permanent 0 is reported as 1", Kind.PROBABILITY, shown="0.5", usual=0.5,
+        allowed=SHARE, control=Control("0 reported as 1, p", "How often, at each report.", "0.5"),
+    ),
+    Parameter(
+        "q", "RAPPOR: chance that a permanent 1 is reported as 1", Kind.PROBABILITY, shown="0.75", usual=0.75,
+        allowed=SHARE, control=Control("1 reported as 1, q", "How often, at each report.", "0.75"),
+    ),
+    Parameter(
+        "h", "RAPPOR: bits that a value sets", Kind.WHOLE, title="Bits of a value", shown="2", usual=2,
+        allowed=Allowed(1), control=Control("Bits of a value, h", "How many hash functions there are.", "2"),
+    ),
+    Parameter(
+        "reports", "RAPPOR: reports from one permanent answer; inf for any number", Kind.NUMBER, shown="1", usual=1,
+        allowed=Allowed(1),
+        control=Control("Reports", "How many are made from one permanent answer.", "1"),
     ),
     Parameter(
         "bias", "What the false records add together; negative takes away",

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from .commands import COMMANDS, Exit, Option, options_of
-from .mechanisms import CLAIMS, MECHANISMS, Mechanism
+from .mechanisms import CLAIMS, MECHANISMS, Family, Mechanism
 from .parameter import Kind, Panel, flag
 from .readings import READINGS, Reading
 
@@ -40,7 +40,7 @@ def _said_by(mechanism: Mechanism) -> str:
 
 def _mechanisms() -> str:
     rows = []
-    for m in MECHANISMS.values():
+    for m in sorted(MECHANISMS.values(), key=lambda m: list(Family).index(m.family)):
         others = [n for n in m.takes if n not in m.needs and not any(n in way for way in m.ways)]
         rows.append([f"`{m.key}`", _said_by(m), _code(others), m.note])
     return _table(["Mechanism", "Say it by", "Takes besides", "Notes"], rows)

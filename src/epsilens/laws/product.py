@@ -20,7 +20,9 @@ from ..errors import InputError
 from ..readings.law import Known, Law
 from .closed.laplace import Laplace
 from .closed.normal import Normal
+from .finite.envelope import concentrated
 from .finite.law import MOST_LOSS, Finite, FiniteStep, finite_product
+from .least import Least
 from .line.laplace import laplace_product, resolved
 from .loss.law import WIDTH, Loss
 from .loss.order import Product
@@ -75,11 +77,12 @@ class Composed:
     def note(self) -> str:
         """How it was computed, in words."""
         only = named([*self.worst, *self.loose])
-        above = f"an upper bound, as {only} is only known by one, and nothing is known from below"
+        said = f", as {only} is only known by one," if only else ""
+        above = f"an upper bound{said} and nothing is known from below"
         if self.how is not How.NUMERIC:
             exact = self.how is How.NOTHING or not self.loose
             return f"{_CLOSED_WORDS[self.how].format(total=self.total)}: {'exact' if exact else above}"
-        if not (self.loose or self.worst):
+        if self.law.known is not Known.BOUND:
             told = f"the safe end of a proven bracket, {self.law.width:.3g} wide where that is reached"
             return f"composed numerically: each value is {told}"
         more = f"; {named(self.worst)} enters as the worst case of its ε" if self.worst else ""
@@ -98,7 +101,7 @@ def width_of(width: float) -> float:
 
 def product(factors: Sequence[Factor], width: float | None = None) -> Composed:
     """All factors observed together; with a ``width`` always by a bracket so wide."""
-    loose = tuple(f.name for f in factors if f.law.known is Known.BOUND)
+    loose = tuple(f.name for f in factors if f.law.known is Known.BOUND or _bounds(f.law))
     total = sum(f.times for f in factors)
     if width is None and (found := _closed(factors)) is not None:
         law, how = found
@@ -106,6 +109,11 @@ def product(factors: Sequence[Factor], width: float | None = None) -> Composed:
     steps = [one for f in factors for one in steps_of(f)]
     worst = tuple(f.name for f in factors if not isinstance(f.law, Composable))
     return certified(steps, width or WIDTH, loose=loose, worst=worst, total=total)
+
+
+def _bounds(law: Law) -> bool:
+    """Whether a law, however well it is known alone, only bounds what it stands for beside others."""
+    return isinstance(law, Composable) and any(step.known is Known.BOUND for step, _ in law.steps())
 
 
 def steps_of(factor: Factor) -> list[Counted]:
@@ -138,7 +146,24 @@ def certified(
     live = _written_out(_gathered(steps))
     if not live:
         return Composed(Finite(np.zeros(1), np.zeros(1), mirrored=True), How.NOTHING, total, loose, worst)
-    return Composed(Loss(live, width, bound=bool(loose or worst)), How.NUMERIC, total, loose, worst)
+    law: Law = Loss(live, width, bound=bool(loose or worst))
+    if (other := _concentrated(live, width)) is not None:
+        law = Least((law, other))
+    return Composed(law, How.NUMERIC, total, loose, worst)
+
+
+def _concentrated(steps: Sequence[Counted], width: float) -> Law | None:
+    """Another bound on the product: several steps that are ρ-zCDP as the worst that is allowed by the sum of their ρ.
+
+    Of one such step its own law says more.
+    """
+    claimed = [(step.concentration, k) for step, k in steps if math.isfinite(step.concentration)]
+    rho = math.fsum(k * one for one, k in claimed)
+    if sum(k for _, k in claimed) < 2 or rho > MOST_LOSS:
+        return None
+    law = concentrated(rho * (1 + 1e-15))
+    rest = [(step, k) for step, k in steps if not math.isfinite(step.concentration)]
+    return Loss([*rest, *law.steps()], width, bound=True) if rest else law
 
 
 def _gathered(steps: Sequence[Counted]) -> list[Counted]:

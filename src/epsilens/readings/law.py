@@ -54,6 +54,11 @@ class Law(Valued, ABC):
         return self
 
     @property
+    def attained(self) -> Law | None:
+        """Of a bound: a pair no riskier than what it stands for; None where nothing is known from below."""
+        return None
+
+    @property
     def width(self) -> float:
         """The relative width asked of a bracket, at which each reading is a computation of its own; 0 for none."""
         return 0.0

@@ -107,7 +107,7 @@ def _worst_placed(e: Experiment) -> bool:
     if e.parts:
         return all(_worst_placed(part) for part, _ in e.parts)
     p, known = e.parameters, e.origin in MECHANISMS or e.origin in CLAIMS
-    return known and e.origin != "exponential" and p.get("shift", p.get("sensitivity")) == p.get("sensitivity")
+    return known and "outcomes" not in p and p.get("shift", p.get("sensitivity")) == p.get("sensitivity")
 
 
 def _bounded(e: Experiment) -> bool:

@@ -21,7 +21,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from markupsafe import Markup
 
 from .. import __version__
-from ..catalogue.mechanisms import MECHANISMS
+from ..catalogue.mechanisms import MECHANISMS, Family
 from ..catalogue.parameters import PARAMETERS, symbol
 from ..catalogue.readings import READINGS
 from ..catalogue.said import EXPLAINED
@@ -143,7 +143,9 @@ def templates() -> jinja2.Environment:
     made.globals |= {
         "version": __version__,
         "mechanisms": MECHANISMS,
-        "mechanism_choices": lambda: [(m.spoken, m.title) for m in MECHANISMS.values()],
+        "mechanism_groups": lambda: [
+            (family, [(m.spoken, m.title) for m in MECHANISMS.values() if m.family is family]) for family in Family
+        ],
         "stylesheets": ["page.css"],
         "of_100": to_of_100,
         "spaced": _spaced,

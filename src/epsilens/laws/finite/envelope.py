@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
@@ -14,8 +14,12 @@ from ...numerics.special import moment_less_one
 from ...readings.law import Known
 from .law import Finite
 from .polygon import polygon
+from .rdp import concentrated_profile
 
-__all__ = ["Concentrated", "Envelope", "MomentClaim", "RenyiCurve", "envelope"]
+__all__ = ["Concentrated", "Envelope", "MomentClaim", "RenyiCurve", "concentrated", "envelope"]
+
+_LEAST = 1e-200  # a smaller ρ is rounded up to this one
+_ROUNDING = 1e-12  # of sums over thousands of atoms
 
 
 class MomentClaim(Protocol):
@@ -67,12 +71,19 @@ class Envelope(Finite):
 
     ``moment(m)``, where a claim says so, bounds m·D_{1+m} in both orders of the pair: the polygon ends at the smallest
     δ that doubles hold, with an atom that would make every moment infinite. ``rounding`` is the relative error of sums
-    over thousands of masses; it too goes against the defender.
+    over thousands of masses; it too goes against the defender. ``attained`` is a pair that what it stands for is at
+    least as risky as, where one is known: the low end of a bracket.
     """
 
     moment: MomentClaim | None = field(default=None, kw_only=True)
     rounding: float = field(default=0.0, kw_only=True)
+    attained: Finite | None = field(default=None, kw_only=True)
     known: Known = field(default=Known.BOUND, kw_only=True)
+
+    def reverse(self) -> Envelope:
+        """Both pairs in the other order."""
+        turned = Finite.reverse(self)
+        return turned if self.attained is None else replace(turned, attained=self.attained.reverse())
 
     def tradeoff(self, alpha: Array) -> Array:
         """The polygon, rounded down; near α = 1 from the far corner, where thousands of masses keep their digits."""
@@ -123,3 +134,9 @@ def envelope(
     """The worst pair that the claims of :func:`.polygon.polygon` allow."""
     masses = polygon(epsilon, delta, reverse)
     return Envelope(*masses, mirrored=reverse is None, moment=moment, rounding=rounding)
+
+
+def concentrated(rho: float, xi: float = 0.0) -> Envelope:
+    """The worst pair that (ξ, ρ)-zCDP allows, ρ > 0."""
+    known = concentrated_profile(max(rho, _LEAST), xi)
+    return envelope(*known, moment=Concentrated(rho, xi), rounding=_ROUNDING)

@@ -253,6 +253,11 @@ class Step(ABC):
         return Known.EXACT
 
     @property
+    def concentration(self) -> float:
+        """ρ where what it stands for is ρ-zCDP and its own law is not: the two bound a product together."""
+        return math.inf
+
+    @property
     def sampled(self) -> bool:
         """Whether it is a draw of another step."""
         return False

@@ -25,9 +25,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import Array
-from ..numerics.roots import root
-from ..numerics.special import expm1mx, sinhcm1
+from ...checks import Array
+from ...numerics.roots import root
+from ...numerics.special import expm1mx, sinhcm1
 
 __all__ = ["concentrated_profile", "delta_bound", "profile"]
 
