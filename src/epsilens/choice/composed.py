@@ -203,22 +203,18 @@ def _crossing(f: Callable[[float], float], x: float, slope: float, least: float,
     """(x, slope) about where a monotone f crosses 0: by secants, inside what is known of it."""
     risk = math.copysign(1.0, slope)
     y, reach = f(x), 0.7
-    below, above = (least, most) if risk > 0 else (most, least)
+    below = above = math.nan
     for _ in range(60):
         if abs(y) < _NEAR_ENOUGH:
             break
         below, above = (below, x) if y > 0 else (x, above)
         step = -y / slope
-        far = not math.isfinite(step) or abs(step) > reach
-        new = x + (math.copysign(reach, -y * risk) if far else step)
+        if not abs(step) < reach:
+            step = math.copysign(reach, -y * risk)
         reach = min(1.6 * reach, 12.0)
-        low, high = sorted((below, above))
-        if not low < new < high:
-            new = (
-                0.5 * (low + high)
-                if math.isfinite(y) and abs(y) < 1 or high - low < reach
-                else min(max(new, low), high)
-            )
+        new = min(max(x + step, least), most)
+        if not (min(below, above) < new < max(below, above)) and math.isfinite(below + above):
+            new = 0.5 * (below + above)
         if abs(new - x) < 1e-9:
             break
         there = f(new)

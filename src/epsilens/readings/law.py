@@ -137,7 +137,7 @@ class Law(Valued, ABC):
         """The largest Fβ over all tests, with odds = P(H0)/P(H1)."""
 
     def normal_size(self) -> float:
-        """About the μ of the normal shift with the same divergences, μ² = D(H0‖H1) + D(H1‖H0): where a search begins."""
+        """About the μ of the normal shift with the same divergences, μ² = D(H0‖H1) + D(H1‖H0): for first guesses."""
         both = float(self.kl()) + float(self.reverse().kl())
         return math.sqrt(both) if math.isfinite(both) else math.inf
 

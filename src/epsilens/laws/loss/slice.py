@@ -72,9 +72,12 @@ class Upper(_Profile):
     @cached_property
     def _lines(self) -> tuple[Array, Array, Array]:
         """t_i in units of e^{base − slope_base}, and the α and the recall at which each line crosses the next."""
-        t = np.exp(self.first + np.arange(self.h.size) * self.dt + (self.slope_base - self.base))
-        alpha = falling((self.h[:-1] - self.h[1:]) / (t[:-1] * math.expm1(self.dt)))
-        return t, alpha, falling(self.h[:-1] + t[:-1] * alpha)
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):  # h may be infinite: unknown
+            t = np.exp(self.first + np.arange(self.h.size) * self.dt + (self.slope_base - self.base))
+            alpha = (self.h[:-1] - self.h[1:]) / (t[:-1] * math.expm1(self.dt))
+            alpha = falling(np.where(np.isnan(alpha), np.inf, alpha))
+            recall = self.h[:-1] + t[:-1] * alpha
+        return t, alpha, falling(np.where(np.isnan(recall), np.inf, recall))
 
     def roc(self, log_alpha: Array) -> Array:
         """log min_i h_i + t_i·α, found by where the lines cross; any i gives a valid upper bound on the ROC curve."""
