@@ -164,18 +164,18 @@ class Inverted:
 
     def roc(self, log_alpha: Array) -> tuple[Array, Array]:
         """log of the true-positive rate at a false-positive rate."""
-        upper, lower = self.tables
+        upper, lower = self.sides
         return np.maximum(lower.roc(log_alpha), log_alpha), np.minimum(upper.roc(log_alpha), 0.0)
 
     def inverse_roc(self, log_recall: Array) -> tuple[Array, Array]:
         """log of the least false-positive rate at which a recall is reached."""
-        upper, lower = self.tables
+        upper, lower = self.sides
         return upper.inverse_roc(log_recall), lower.inverse_roc(log_recall)
 
     def test(self, loss: float) -> tuple[float, float, float]:
         """(false-positive rate, recall) that a test near this threshold surely has, and how well h is known there."""
         low, high = self.delta(np.asarray([loss]))
-        alpha, recall = self.tables[1].test(loss)
+        alpha, recall = self.sides[1].test(loss)
         return alpha, recall, float(high[0] - low[0])
 
     @cached_property
@@ -191,7 +191,7 @@ class Inverted:
         return loss, np.maximum.accumulate(value[::-1])[::-1]
 
     @cached_property
-    def tables(self) -> tuple[Upper, Lower]:
+    def sides(self) -> tuple[Upper, Lower]:
         """h from above and from below, with the tests that surely exist."""
         s = self.series
         # the drop of h from point to point must stand out from its error

@@ -21,6 +21,7 @@ from ...readings.law import Known
 from .moments import ERROR, divergences
 from .order import ROUGH, Order, Product, Work, probit_gap
 from .sampled import Swapped
+from .shift import largest_gap
 from .step import Composable, Counted
 
 __all__ = ["WIDTH", "Loss"]
@@ -432,7 +433,10 @@ class Loss(Composable):
         low = high = 0.0
         views = [self] if self.symmetric else [self, self.reverse()]
         for view in views:
-            a, b = probit_gap(view._forward, view._back(), view._ends[1])
+            a, b = largest_gap(view._forward, view._ends[1])
+            if not b <= a * (1 + 2 * self.width):  # as it is where nearly everyone is told apart
+                c, d = probit_gap(view._forward, view._back(), view._ends[1])
+                a, b = max(a, c), min(b, d)
             low, high = max(low, a), max(high, b)
         return low, high
 

@@ -70,7 +70,7 @@ class Upper(_Profile):
     slope_base: float
 
     @cached_property
-    def _lines(self) -> tuple[Array, Array, Array]:
+    def lines(self) -> tuple[Array, Array, Array]:
         """t_i in units of e^{base − slope_base}, and the α and the recall at which each line crosses the next."""
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):  # h may be infinite: unknown
             t = np.exp(self.first + np.arange(self.h.size) * self.dt + (self.slope_base - self.base))
@@ -81,7 +81,7 @@ class Upper(_Profile):
 
     def roc(self, log_alpha: Array) -> Array:
         """log min_i h_i + t_i·α, found by where the lines cross; any i gives a valid upper bound on the ROC curve."""
-        t, crossing, _ = self._lines
+        t, crossing, _ = self.lines
         shifted = log_alpha - self.slope_base
         alpha = np.exp(np.minimum(shifted, 700.0))
         i = np.searchsorted(-crossing, -alpha, side="left")
@@ -95,7 +95,7 @@ class Upper(_Profile):
     def inverse_roc(self, log_recall: Array) -> Array:
         """log max_i (R − h_i)/t_i, found by where the lines cross; any i gives a valid lower bound on α."""
         wanted = np.exp(np.minimum(log_recall - self.base, 700.0))
-        i = np.searchsorted(-self._lines[2], -wanted, side="left")
+        i = np.searchsorted(-self.lines[2], -wanted, side="left")
         with np.errstate(divide="ignore"):
             left = self.base + np.log(np.maximum(wanted * (1 - 1e-13) - self.h[i], 0.0))
         return np.asarray(left - (self.first + i * self.dt))
@@ -153,6 +153,11 @@ class Slice:
     tilt: float
     upper: Upper
     lower: Lower
+
+    @property
+    def sides(self) -> tuple[Upper, Lower]:
+        """h from above and from below."""
+        return self.upper, self.lower
 
     def delta(self, epsilon: Array) -> tuple[Array, Array]:
         """log h(e^ε); −∞ and 0 where unknown."""
