@@ -18,6 +18,14 @@ MINIMAL: dict[str, tuple[dict[str, str], Callable[[], el.Experiment]]] = {
     "geometric": ({"epsilon": "0.5"}, lambda: el.geometric(epsilon=0.5)),
     "discrete_gaussian": ({"sigma": "3"}, lambda: el.discrete_gaussian(sigma=3.0)),
     "randomized_response": ({"epsilon": "1", "k": "4"}, lambda: el.randomized_response(epsilon=1.0, k=4)),
+    "unary": ({"epsilon": "1", "kind": "symmetric"}, lambda: el.unary(epsilon=1.0, kind="symmetric")),
+    "hadamard_response": ({"epsilon": "1"}, lambda: el.hadamard_response(epsilon=1.0)),
+    "count_mean_sketch": (
+        {"epsilon": "2", "collision": "0.1"},
+        lambda: el.count_mean_sketch(epsilon=2.0, collision=0.1),
+    ),
+    "rappor": ({"f": "0.5", "reports": "3"}, lambda: el.rappor(f=0.5, reports=3)),
+    "shuffled": ({"epsilon": "1", "n": "100", "answers": "3"}, lambda: el.shuffled(1.0, n=100, answers=3)),
     "exponential": (
         {"epsilon": "1", "scores0": "1,2,3", "scores1": "1,2,4"},
         lambda: el.exponential(epsilon=1.0, scores0=[1, 2, 3], scores1=[1, 2, 4]),

@@ -114,18 +114,18 @@ def safer(cells: Cells) -> Finite:
     few = sum(mass.size for mass, _ in blocks) <= _MOST_ATOMS
     if few:
         mass, loss = (np.concatenate(column) for column in zip(*blocks, strict=True))
-        h1, h0 = mass * 2 / (1 + np.exp(-loss)), mass * 2 / (1 + np.exp(loss))
+        of_h1, of_h0 = mass * 2 / (1 + np.exp(-loss)), mass * 2 / (1 + np.exp(loss))
     else:
-        h1, h0 = np.zeros(grid.size), np.zeros(grid.size)
+        of_h1, of_h0 = np.zeros(grid.size), np.zeros(grid.size)
         for mass, loss in blocks:
             i = np.searchsorted(grid, loss, side="right") - 1
-            h1 += np.bincount(i, mass * 2 / (1 + np.exp(-loss)), grid.size)
-            h0 += np.bincount(i, mass * 2 / (1 + np.exp(loss)), grid.size)
-        live = h0 > 0
-        h1, h0 = h1[live], h0[live]
-        loss = np.maximum(np.log(h1) - np.log(h0), 0.0)
-    total = float(np.sum(h1 + h0) + beyond)
-    p0 = np.concatenate((h0, h0 * np.exp(loss), [beyond])) / total
+            of_h1 += np.bincount(i, mass * 2 / (1 + np.exp(-loss)), grid.size)
+            of_h0 += np.bincount(i, mass * 2 / (1 + np.exp(loss)), grid.size)
+        live = of_h0 > 0
+        of_h1, of_h0 = of_h1[live], of_h0[live]
+        loss = np.maximum(np.log(of_h1) - np.log(of_h0), 0.0)
+    total = float(np.sum(of_h1 + of_h0) + beyond)
+    p0 = np.concatenate((of_h0, of_h0 * np.exp(loss), [beyond])) / total
     llr = np.concatenate((loss, -loss, [0.0]))
     live = p0 > 0
     return Finite(np.log(p0[live]), llr[live], mirrored=True)
