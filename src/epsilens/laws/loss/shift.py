@@ -1,9 +1,9 @@
 """The least μ with f ≥ G_μ of a product, from both sides: sup Φ⁻¹(TPR) − Φ⁻¹(α) over its ROC curve.
 
-The curve lies below every line h(t) + tα. On a segment of α it is below one of them, and G_μ, which is concave, is above
-that line there if it is at both ends: so the largest gap at the ends of the segments bounds μ from above, and the gap of
-any test that surely exists bounds it from below. Only points with α + TPR ≤ 1 are looked at; the other order mirrors the
-rest. Beyond the last segment no loss exceeds its largest, and TPR ≤ e^L·α has a gap that falls as α does.
+The curve lies below every line h(t) + tα. On a segment of α it is below one of them, and G_μ, which is concave, is
+above that line there if it is at both ends: so the largest gap at the ends of the segments bounds μ from above, and the
+gap of any test that surely exists bounds it from below. Only points with α + TPR ≤ 1 are looked at; the other order
+mirrors the rest. Beyond the last segment no loss exceeds its largest, and TPR ≤ e^L·α has a gap that falls as α does.
 """
 
 from __future__ import annotations
