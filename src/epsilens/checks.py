@@ -6,6 +6,7 @@ Each function returns the value as a float64 array (0-d for a scalar) or raises
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 from typing import Any, TypeAlias
 
@@ -48,8 +49,10 @@ def real(name: str, value: ArrayLike, *, infinite: bool = False, of: str = "") -
     Traceback (most recent call last):
     epsilens.errors.InputError: epsilon is '1', a str: give a number or an array of numbers
     """
-    if isinstance(value, float):  # the common case, kept short
+    if type(value) is float:  # the common case, kept short
         array: Array = np.asarray(value)
+        if math.isfinite(value):
+            return array
     else:
         try:
             raw = np.asarray(value)
@@ -88,6 +91,8 @@ def probability(name: str, value: ArrayLike, *, closed: bool = True) -> Array:
     epsilens.errors.InputError: alpha is 1.2: give a probability between 0 and 1
     """
     array = real(name, value, infinite=True)
+    if closed and array.size and array.min() >= 0 and array.max() <= 1:
+        return array
     bad = (array < 0) | (array > 1) if closed else (array <= 0) | (array >= 1)
     if bad.any():
         inside = "between 0 and 1" if closed else "strictly between 0 and 1"
@@ -97,6 +102,8 @@ def probability(name: str, value: ArrayLike, *, closed: bool = True) -> Array:
 
 def positive(name: str, value: ArrayLike) -> Array:
     """Finite numbers above zero."""
+    if type(value) is float and 0 < value < math.inf:
+        return np.asarray(value)
     array = real(name, value)
     bad = array <= 0
     if bad.any():
@@ -117,6 +124,8 @@ def at_least(name: str, value: ArrayLike, low: float, *, infinite: bool = False)
 
 def within(name: str, value: ArrayLike, low: float, high: float) -> Array:
     """Numbers in [low, high]."""
+    if type(value) is float and low <= value <= high:
+        return np.asarray(value)
     array = real(name, value, infinite=True)
     bad = (array < low) | (array > high)
     if bad.any():
@@ -133,6 +142,8 @@ def loss(name: str, value: ArrayLike) -> Array:
 
 def scalar(name: str, value: ArrayLike, *, of: str = "") -> float:
     """One finite number; ``of`` as for :func:`real`."""
+    if type(value) is float and math.isfinite(value):
+        return value
     array = real(name, value, of=of)
     if array.ndim:
         raise InputError(f"{name} has shape {array.shape}: give a single number", parameter=of or name, value=value)

@@ -194,7 +194,8 @@ def choose(
         elif reach.unbounded and _at_ceiling(wanted, args):
             raise unmet(build, read, parameter, wanted, limit, reach.start)
         elif reach.composed:
-            value, experiment, method = *composed(read, reach, wanted, parameter, limit, floor), "composition"
+            shift = normal_shift(wanted.name, limit, args)
+            value, experiment, method = *composed(read, reach, wanted, parameter, limit, floor, shift), "composition"
         else:
             value, method = search(read, reach, wanted, parameter, limit), "search"
             value, experiment = safe_from(build, read, value, limit, weak)

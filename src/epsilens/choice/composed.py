@@ -26,6 +26,7 @@ Read = Callable[[Experiment], float]
 _COARSE = 0.02
 _CLOSE = 1e-5  # of the limit, as a logarithm: no nearer to it, even if the bracket is narrower
 _MOST = 40  # readings
+_LARGEST, _APART, _NEAR_ENOUGH = 1e3, 0.02, 0.01  # of normal shifts: μ, and steps of log μ
 _EXACT = math.log(3000.0)  # below, a whole number is the largest there is; above, within the width of the bracket
 
 
@@ -47,22 +48,21 @@ def _from_below(e: Experiment) -> Experiment:
     return replace(e, law=e.law.other_side()) if e.law.known is Known.BRACKET else e
 
 
-def _normal_size(e: Experiment) -> float:
-    """μ of the normal shift with the same divergences; its own for normal noise."""
-    law = e.law
-    if isinstance(law, Normal):
-        return float(law.mu)
-    both = float(law.kl()) + float(law.reverse().kl())
-    return math.sqrt(both) if math.isfinite(both) else math.inf
-
-
 def calibrate(
-    build: Build, read: Read, limit: float, floor: float, start: float, weak: float, strong: float, whole: bool
+    build: Build,
+    read: Read,
+    limit: float,
+    floor: float,
+    start: float,
+    weak: float,
+    strong: float,
+    whole: bool,
+    shift: float | None = None,
 ) -> tuple[float, Experiment] | None:
     """(value, experiment): the riskiest value found that reads at most ``limit``; None if not even ``weak`` does.
 
-    ``start`` is a value that can be built. Where every value up to ``strong`` satisfies the limit, ``strong`` is
-    returned.
+    ``start`` is a value that can be built, ``shift`` the μ at which a normal shift meets the limit, where it is known.
+    Where every value up to ``strong`` satisfies the limit, ``strong`` is returned.
     """
     width = build(start).law.width or 1e-3
     least, most = sorted((math.log(weak), math.log(strong)))
@@ -94,7 +94,11 @@ def calibrate(
         gap = scale(value) - scale(read(_from_below(experiment)))
         return _Side(x, max(y, 1e-12) if exceeds else min(y, 0.0), experiment, gap)
 
-    x, slope = _first_guess(made, read, target, scale, math.log(start), least, most, risk)
+    def normal(log_mu: float) -> float:
+        value = read(Experiment(Normal(np.asarray(math.exp(log_mu)))))
+        return scale(value) - target if math.isfinite(value) else math.inf
+
+    x, slope = _first_guess(made, normal, shift, math.log(start), least, most, risk)
     safe: _Side | None = None
     unsafe: _Side | None = None
     asked = max(_COARSE, width)
@@ -168,46 +172,53 @@ def _next(
 
 def _first_guess(
     made: Build,
-    read: Read,
-    target: float,
-    scale: Callable[[float], float],
+    normal: Callable[[float], float],
+    shift: float | None,
     start: float,
     least: float,
     most: float,
     risk: float,
 ) -> tuple[float, float]:
     """(x, slope) where a normal shift of the same divergences meets the limit."""
+    if shift is not None and 1e-300 < shift < _LARGEST:
+        wanted = math.log(shift)
+    else:
+        wanted, _ = _crossing(normal, 0.0, 1.0, math.log(1e-300), math.log(_LARGEST))
+    # the reading of a normal shift grows so fast with log μ
+    rise = (normal(wanted + _APART) - normal(wanted - _APART)) / (2 * _APART)
 
-    def model(x: float) -> float:
+    def off(x: float) -> float:
         try:
-            mu = _normal_size(made(x))
+            mu = made(x).law.normal_size()
         except InputError:
             return math.inf
-        if not 0 < mu < 1e3:
-            return math.inf if mu > 0 else -math.inf
-        value = read(Experiment(Normal(np.asarray(mu))))
-        return scale(value) - target if math.isfinite(value) else math.inf
+        return math.log(mu) - wanted if mu > 0 else -math.inf
 
-    x, y, step = start, model(start), 0.7
-    low = high = None
+    x, grows = _crossing(off, start, risk, least, most)
+    slope = grows * rise
+    return (x, slope) if math.isfinite(slope) and slope * risk > 1e-3 else (x, risk)
+
+
+def _crossing(f: Callable[[float], float], x: float, slope: float, least: float, most: float) -> tuple[float, float]:
+    """(x, slope) about where a monotone f crosses 0: by secants, inside what is known of it."""
+    risk = math.copysign(1.0, slope)
+    y, reach = f(x), 0.7
+    below = above = math.nan
     for _ in range(60):
-        if y > 0:
-            high = x
-        else:
-            low = x
-        if low is not None and high is not None:
-            if abs(high - low) < 0.05:
-                break
-            x = 0.5 * (low + high)
-        else:
-            x = min(max(x - math.copysign(step, y) * risk, least), most)
-            step = min(step * 1.6, 12.0)
-            if x in (least, most) and x in (low, high):
-                break
-        y = model(x)
-    a, b = model(x - 0.02), model(x + 0.02)
-    slope = (b - a) / 0.04
-    if not (math.isfinite(slope) and slope * risk > 1e-3):
-        return x, risk
-    y = model(x)
-    return (min(max(x - y / slope, least), most) if abs(y / slope) < 0.2 else x), slope
+        if abs(y) < _NEAR_ENOUGH:
+            break
+        below, above = (below, x) if y > 0 else (x, above)
+        step = -y / slope
+        if not abs(step) < reach:
+            step = math.copysign(reach, -y * risk)
+        reach = min(1.6 * reach, 12.0)
+        new = min(max(x + step, least), most)
+        if not (min(below, above) < new < max(below, above)) and math.isfinite(below + above):
+            new = 0.5 * (below + above)
+        if abs(new - x) < 1e-9:
+            break
+        there = f(new)
+        rise = (there - y) / (new - x)
+        slope = rise if math.isfinite(rise) and rise * risk > 1e-6 else slope
+        x, y = new, there
+    return x, slope

@@ -216,11 +216,14 @@ def search(read: Read, reach: Reach, reading: Reading, parameter: str, limit: fl
 
 
 def composed(
-    read: Read, reach: Reach, reading: Reading, parameter: str, limit: float, floor: float
+    read: Read, reach: Reach, reading: Reading, parameter: str, limit: float, floor: float, shift: float | None
 ) -> tuple[float, Experiment]:
-    """By few readings; between closer ends where the usual ones cannot be built or the first guess has no size."""
+    """By few readings; between closer ends where the usual ones cannot be built or the first guess has no size.
+
+    ``shift`` is the μ at which a normal shift meets the limit, where it is known.
+    """
     build, start, weak, strong = reach.build, reach.start, reach.weak, reach.strong
-    if refused(build, weak) or not math.isfinite(float(build(start).kl())):
+    if refused(build, weak) or not math.isfinite(build(start).law.normal_size()):
         safe, unsafe = _bracketed(_excess(read, reach, limit), reach)
         if safe is None:
             assert unsafe is not None
@@ -229,7 +232,7 @@ def composed(
             return safe, build(safe)
         weak, strong = safe, unsafe
         start = safe
-    found = calibrate(build, read, limit, floor, start, weak, strong, reach.whole)
+    found = calibrate(build, read, limit, floor, start, weak, strong, reach.whole, shift)
     if found is None:
         raise unmet(build, read, parameter, reading, limit, weak)
     return _last_whole(build, read, limit, *found, strong) if reach.whole else found

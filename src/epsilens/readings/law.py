@@ -7,6 +7,7 @@ test of H0, 1 − f(α) its recall. Arguments are float64 arrays, already checke
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import replace
 from enum import StrEnum
@@ -134,6 +135,11 @@ class Law(Valued, ABC):
     @abstractmethod
     def fbeta(self, beta: Array, odds: Array) -> Array:
         """The largest Fβ over all tests, with odds = P(H0)/P(H1)."""
+
+    def normal_size(self) -> float:
+        """About the μ of the normal shift with the same divergences, μ² = D(H0‖H1) + D(H1‖H0): for first guesses."""
+        both = float(self.kl()) + float(self.reverse().kl())
+        return math.sqrt(both) if math.isfinite(both) else math.inf
 
     # -- both orders, which differential privacy quantifies over --------------------------------------------------
 

@@ -187,6 +187,10 @@ class Normal(Composable):
         """μ itself."""
         return np.asarray(self.mu)
 
+    def normal_size(self) -> float:
+        """μ itself."""
+        return float(self.mu)
+
     def fbeta(self, beta: Array, odds: Array) -> Array:
         """No closed form: thresholds."""
         return fbeta_by_thresholds(self, beta, odds)
@@ -245,6 +249,10 @@ class NormalStep(_Shifted):
     def bend(self, x: Array) -> Array:
         """The log density falls with slope |x|, or |x − μ|."""
         return np.asarray(np.abs(x) + self.mu)
+
+    def wave(self, x: Array) -> Array:
+        """The loss, of slope μ."""
+        return np.full(np.shape(x), self.mu)
 
     def error(self, x: Array) -> Array:
         """Of μ(x − μ/2)."""
@@ -356,6 +364,10 @@ class NormalReplaced(_Shifted):
     def bend(self, x: Array) -> Array:
         """As a normal of either mean."""
         return np.asarray(np.abs(x) + 2 * self.mu)
+
+    def wave(self, x: Array) -> Array:
+        """Both arms, one falling where the other grows."""
+        return np.full(np.shape(x), 2 * self.mu)
 
     def error(self, x: Array) -> Array:
         """Both arms, and the inverse."""

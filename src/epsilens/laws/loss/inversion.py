@@ -32,6 +32,7 @@ __all__ = ["Inverted", "Largest", "invert"]
 _U = 2.0**-53
 _TINY = 1e-290
 _FINEST, _HEAVY = 1e-6, 1e-5  # the relative error of the profile that is asked for, at least
+_OF_SLOPES = 1e-4
 _CUTS = 6
 _MOST_TABLE = 2**18
 _MOST_AT_ONCE = 2**20
@@ -56,7 +57,8 @@ def invert(steps: Sequence[Counted], flipped: bool, aim: Aim, width: float) -> I
             break
         most = shorter
         aim = aim_at(steps, flipped, aim.ask, width, most)
-    enough = 0.05 * min(aim.tolerance, 1.0)
+    # a curve is read from differences of h
+    enough = (_OF_SLOPES if aim.ask.kind in ("roc", "recall") else 0.05) * min(aim.tolerance, 1.0)
     # more digits cost little, unless rare large losses must be followed further out
     for tolerance in (min(enough, _HEAVY), enough) if aim.heavy else (min(enough, _FINEST),):
         # of the mass of H1 above a threshold, h is about one part in 1 + λ
@@ -82,21 +84,26 @@ class Inverted:
     def delta(self, epsilon: Array) -> tuple[Array, Array]:
         """log δ(ε) at finite ε; more than a period away, only that it falls."""
         flat = np.asarray(epsilon, dtype=float).ravel()
-        near = np.clip(flat, self.loss - self.series.period, self.loss + self.series.period)
-        low, high = self._chunked(self._delta, near)
-        with np.errstate(divide="ignore"):
-            low = np.where(flat > near, np.log(self.series.rest.bounds(flat)[0]), low)
-        high = np.where(flat < near, 0.0, high)
+        low, high = self._chunked(self._delta, flat)
         return low.reshape(np.shape(epsilon)), high.reshape(np.shape(epsilon))
 
     def _chunked(self, read: Callable[[Array], tuple[Array, Array]], flat: Array) -> tuple[Array, Array]:
         """As many at once as memory takes."""
         step = max(_MOST_AT_ONCE // self.series.terms.size, 1)
+        if flat.size <= step:
+            return read(flat)
         parts = [read(flat[i : i + step]) for i in range(0, flat.size, step)]
         return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
 
     def _delta(self, loss: Array) -> tuple[Array, Array]:
-        return self.series.logs(loss, self.series.at(loss)[0])
+        first, last = self.loss - self.series.period, self.loss + self.series.period
+        if loss.size and first <= loss.min() and loss.max() <= last:
+            return self.series.logs(loss)
+        near = np.minimum(np.maximum(loss, first), last)
+        low, high = self.series.logs(near)
+        with np.errstate(divide="ignore"):
+            low = np.where(loss > near, np.log(self.series.rest.bounds(loss)[0]), low)
+        return low, np.where(loss < near, 0.0, high)
 
     def epsilon(self, log_delta: Array) -> tuple[Array, Array]:
         """The ε (of any sign) with h(e^ε) = δ: Newton's steps on the sum, then both sides verified."""
@@ -104,30 +111,41 @@ class Inverted:
         return low.reshape(np.shape(log_delta)), high.reshape(np.shape(log_delta))
 
     def _epsilon(self, flat: Array) -> tuple[Array, Array]:
-        s = self.series
-        low, high = np.full(flat.size, -np.inf), np.full(flat.size, np.inf)
-        at = np.interp(-flat, -self._outline[1], self._outline[0])
-        slope = np.full(flat.size, -s.tilt)
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            for _ in range(4):
-                value, rise = s.at(at)
-                share = np.exp(s.log_scale - s.tilt * at + np.log(value) - flat)  # of δ, and that of the rest
-                other, fall = (np.exp(np.log(v) - flat) for v in (s.rest.bounds(at)[0], s.rest.slope(at)))
-                slope = (share * (-s.tilt + rise / value) - fall) / (share + other)
-                slope = np.where(np.isfinite(slope), np.minimum(slope, -1e-3 * s.tilt), -s.tilt)
-                step = np.log(share + other) / -slope
-                at = np.where(np.isfinite(step), at + np.clip(step, -0.1 * s.period, 0.1 * s.period), at)
-        a, b = self.delta(at)
-        margin = 2 * np.where(np.isfinite(b - a), b - a, 0.0) / -slope + 1e-15 * (np.abs(at) + s.period)
-        for grow in (1.0, 30.0):
-            below, above = at - grow * margin, at + grow * margin
-            low = np.where(np.isneginf(low) & (self.delta(below)[0] >= flat), below, low)
-            high = np.where(np.isposinf(high) & (self.delta(above)[1] <= flat), above, high)
-        lost = np.flatnonzero(np.isneginf(low) | np.isposinf(high))
+        at, slope = self._newton(flat)
+        a, b = self._delta(at)
+        margin = 2 * np.where(np.isfinite(b - a), b - a, 0.0) / -slope + 1e-15 * (np.abs(at) + self.series.period)
+        sides = np.concatenate((at - margin, at + margin, at - 30 * margin, at + 30 * margin))
+        low, high = (v.reshape(4, -1) for v in self._delta(sides))
+        near, right, far, beyond = sides.reshape(4, -1)
+        low = np.where(low[0] >= flat, near, np.where(low[2] >= flat, far, -np.inf))
+        high = np.where(high[1] <= flat, right, np.where(high[3] <= flat, beyond, np.inf))
+        lost = np.flatnonzero(~np.isfinite(high - low))
         if lost.size:
             found = self._bisected(flat[lost])
             low[lost], high[lost] = np.maximum(low[lost], found[0]), np.minimum(high[lost], found[1])
         return low, high
+
+    def _newton(self, flat: Array) -> tuple[Array, Array]:
+        """Where log δ is about that, and its slope there; one value is sought from where the question aims."""
+        s = self.series
+        at = np.full(1, self.loss) if flat.size == 1 else np.interp(-flat, -self._outline[1], self._outline[0])
+        reach = 0.1 * s.period
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            for again in range(12):
+                if again == 8:  # astray
+                    at = np.interp(-flat, -self._outline[1], self._outline[0])
+                value, rise = s.at(at)
+                size = np.exp(s.log_scale - s.tilt * at - flat)  # of the sum, as a share of δ
+                other, fall = s.rest.about(at)
+                share, rest = size * value, np.exp(-flat) * other
+                slope = (size * (rise - s.tilt * value) - np.exp(-flat) * fall) / (share + rest)
+                slope = np.where(np.isfinite(slope), np.minimum(slope, -1e-3 * s.tilt), -s.tilt)
+                step = np.log(share + rest) / -slope
+                step = np.where(np.isfinite(step), np.minimum(np.maximum(step, -reach), reach), 0.0)
+                at = at + step
+                if float(np.abs(step).max()) * s.tilt < 1e-6:  # they converge quadratically
+                    break
+        return at, slope
 
     def _bisected(self, log_delta: Array) -> tuple[Array, Array]:
         """The same where Newton's steps go astray: δ may be flat for a while."""
@@ -146,18 +164,18 @@ class Inverted:
 
     def roc(self, log_alpha: Array) -> tuple[Array, Array]:
         """log of the true-positive rate at a false-positive rate."""
-        upper, lower = self.tables
+        upper, lower = self.sides
         return np.maximum(lower.roc(log_alpha), log_alpha), np.minimum(upper.roc(log_alpha), 0.0)
 
     def inverse_roc(self, log_recall: Array) -> tuple[Array, Array]:
         """log of the least false-positive rate at which a recall is reached."""
-        upper, lower = self.tables
+        upper, lower = self.sides
         return upper.inverse_roc(log_recall), lower.inverse_roc(log_recall)
 
     def test(self, loss: float) -> tuple[float, float, float]:
         """(false-positive rate, recall) that a test near this threshold surely has, and how well h is known there."""
         low, high = self.delta(np.asarray([loss]))
-        alpha, recall = self.tables[1].test(loss)
+        alpha, recall = self.sides[1].test(loss)
         return alpha, recall, float(high[0] - low[0])
 
     @cached_property
@@ -173,7 +191,7 @@ class Inverted:
         return loss, np.maximum.accumulate(value[::-1])[::-1]
 
     @cached_property
-    def tables(self) -> tuple[Upper, Lower]:
+    def sides(self) -> tuple[Upper, Lower]:
         """h from above and from below, with the tests that surely exist."""
         s = self.series
         # the drop of h from point to point must stand out from its error
@@ -186,10 +204,10 @@ class Inverted:
         reach = min(size // 2, math.floor(500 / (s.tilt + 1) / dt))
         first, base = self.loss - reach * dt, s.log_scale - s.tilt * self.loss
         u = (np.arange(2 * reach) - reach) * dt
-        low, high = (v * np.exp(-s.tilt * u) for v in s.bounds(self.loss + u, s.table(first, size)[: u.size]))
+        low, high = (v * np.exp(-s.tilt * u) for v in s.bounds(self.loss + u, s.table(first, size)[: u.size], True))
         more = 1 + s.relative + 8 * _U * (abs(s.log_scale) + s.tilt * (abs(self.loss) + s.period) + 64)
         unit = math.exp(-base) if base > -700 else math.inf
-        less, rest = s.rest.bounds(self.loss + u)
+        less, rest = s.rest.bounds(self.loss + u, True)
         less = np.minimum(less * min(unit, 1e300), 1e300) / more
         rest = np.where(rest > 0, rest * unit * more, 0.0)
         rise = np.exp(u)

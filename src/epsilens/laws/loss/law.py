@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,9 +18,10 @@ from ...checks import Array
 from ...numerics.written import brief
 from ...readings.guesses import fbeta_floor
 from ...readings.law import Known
-from .moments import ERROR
+from .moments import ERROR, divergences
 from .order import ROUGH, Order, Product, Work, probit_gap
 from .sampled import Swapped
+from .shift import largest_gap
 from .step import Composable, Counted
 
 __all__ = ["WIDTH", "Loss"]
@@ -98,7 +98,7 @@ class Loss(Composable):
     @property
     def symmetric(self) -> bool:
         """If every step is."""
-        return all(step.mirrored for step, _ in self._counted)
+        return self._forward.product.mirrored
 
     @property
     def direction(self) -> str:
@@ -215,26 +215,28 @@ class Loss(Composable):
 
     def profile_inverse(self, delta: Array) -> Array:
         """The least ε ≥ 0 with h(e^ε) ≤ δ."""
-        return self._mapped(np.asarray(delta, dtype=float), self._epsilon)
+        return self._mapped(np.asarray(delta, dtype=float), lambda flat: self._pick(self._epsilons(flat)))
 
-    def _epsilon(self, delta: Array) -> Array:
+    def _epsilons(self, delta: Array) -> tuple[Array, Array]:
+        """(low, high) of it."""
         most, at_top = self._ends[1], self._at_top
-        out = np.where(delta >= 1, 0.0, np.where(delta < at_top, np.inf, most))
-        nothing = delta >= self._pinsker
-        out = np.where(nothing, 0.0, out)
-        inside = (delta > max(at_top, 0.0)) & (delta < 1) & (most > 0) & ~nothing
+        inside = (delta > at_top) & (delta < min(1.0, self._forward.product.pinsker)) & (most > 0)
+        if inside.all():
+            return self._epsilons_inside(delta, most)
+        nothing = (delta >= 1) | (delta >= self._forward.product.pinsker)
+        low = np.where(nothing, 0.0, np.where(delta < at_top, np.inf, max(most, 0.0)))
+        high = low.copy()
         if inside.any():
-            found = self._pick(self._forward.ask("epsilon", np.log(delta[inside])))
-            if np.isposinf(found).any():  # no window held it: Chernoff, δ(ε) ≤ e^{K(λ)−λε}
-                bounds = (self.log_moment(1 + _TILTS) - np.log(delta[inside])[:, None]) / _TILTS
-                found = np.where(np.isposinf(found), bounds.min(axis=1) * (1 + 1e-12), found)
-            out[inside] = np.clip(found, 0.0, max(most, 0.0))
-        return np.maximum(out, 0.0)
+            low[inside], high[inside] = self._epsilons_inside(delta[inside], most)
+        return low, high
 
-    @cached_property
-    def _pinsker(self) -> float:
-        """√(KL/2), a δ at which ε = 0 surely holds."""
-        return math.sqrt(math.fsum(k * step.kl_bound() for step, k in self._counted) / 2) * (1 + 1e-9)
+    def _epsilons_inside(self, delta: Array, most: float) -> tuple[Array, Array]:
+        low, high = self._forward.ask("epsilon", np.log(delta))
+        if np.isposinf(high).any():  # no window held it: Chernoff, δ(ε) ≤ e^{K(λ)−λε}
+            upper = self if self._upper else self.other_side()
+            bounds = (upper.log_moment(1 + _TILTS) - np.log(delta)[:, None]) / _TILTS
+            high = np.where(np.isposinf(high), bounds.min(axis=1) * (1 + 1e-12), high)
+        return np.minimum(np.maximum(low, 0.0), most), np.minimum(np.maximum(high, 0.0), most)
 
     def worse_delta(self, epsilon: Array) -> Array:
         """h(e^ε) in the worse order."""
@@ -245,33 +247,46 @@ class Loss(Composable):
         return self._worse(np.asarray(delta, dtype=float), inverse=True)
 
     def _worse(self, values: Array, *, inverse: bool) -> Array:
-        """The larger of both orders; one that rough brackets already put below the other is left at that."""
-
-        def read(law: Loss, at: Array) -> Array:
-            return law.profile_inverse(at) if inverse else law.profile(at)
-
+        """The larger of both orders."""
         if self.symmetric:
-            return read(self, values)
-        back = self.reverse()
-        if self.width >= ROUGH / 10:
-            return np.maximum(read(self, values), read(back, values))
+            return self.profile_inverse(values) if inverse else self.profile(values)
+        kept, key = self._forward.worse, (inverse, values.tobytes())
+        if key not in kept:
+            kept.clear()
+            kept[key] = self._both(values.ravel(), inverse)
+        return self._pick(kept[key]).reshape(values.shape)
+
+    def _both(self, flat: Array, inverse: bool) -> tuple[Array, Array]:
+        """(low, high) of it; an order that rough brackets already put below the other is left at that."""
+
+        def read(law: Loss, at: Array) -> tuple[Array, Array]:
+            if inverse:
+                return law._epsilons(at)
+            upper = law if law._upper else law.other_side()
+            return upper.other_side()._profile(at), upper._profile(at)
+
+        back, product = self.reverse(), self._forward.product
+        if inverse and flat.size == 1 and 0 < flat[0] < 1 and not product.at_top and not product.at_bottom:
+            found = read(self, flat)
+            if self._backward.surely_below(math.log(flat[0]), float(found[0][0])):
+                return found
+        if not flat.size or self.width >= ROUGH / 10:
+            return _larger(read(self, flat), read(back, flat))
         if inverse:  # one order may be bounded by less than the other surely reaches
             for law, other in ((self, back), (back, self)):
-                below = law if not law._upper else law.other_side()
-                if math.isfinite(other._ends[1]) and (read(below, values) >= other._ends[1]).all():
-                    return read(law, values)
+                if math.isfinite(other._ends[1]) and (read(law, flat)[0] >= other._ends[1]).all():
+                    return read(law, flat)
         ahead, behind = self._forward.rough(), self._backward.rough()
-        rough = (self._like(ahead, behind, self._upper), self._like(behind, ahead, self._upper))
-        flat = values.ravel()
-        (high, low), (back_high, back_low) = (
-            (read(v, flat), read(v.other_side(), flat)) if v._upper else (read(v.other_side(), flat), read(v, flat))
-            for v in rough
+        (low, high), (back_low, back_high) = (
+            read(self._like(*orders, self._upper), flat) for orders in ((ahead, behind), (behind, ahead))
         )
-        out = np.zeros(flat.size)
+        out = np.zeros(flat.size), np.zeros(flat.size)
         for law, needed in ((self, ~(high < back_low)), (back, ~(back_high < low))):
             if needed.any():
-                out[needed] = np.maximum(out[needed], read(law, flat[needed]))
-        return out.reshape(values.shape)
+                found = read(law, flat[needed])
+                for side, value in zip(out, found, strict=True):
+                    side[needed] = np.maximum(side[needed], value)
+        return out
 
     # -- the curve ----------------------------------------------------------------------------------------------
 
@@ -306,8 +321,11 @@ class Loss(Composable):
         return self._mapped(np.asarray(alpha, dtype=float), self._tradeoff)
 
     def _tradeoff(self, alpha: Array) -> Array:
-        out = 1 - self._roc(alpha)
+        recall = self._roc(alpha)
+        out = 1 - recall
         fine = (alpha > 0) & (alpha < 1) & (out < 0.1)
+        if fine.any():  # where few are missed, 1 − recall may not have the digits
+            fine &= np.abs(recall - self.other_side()._roc(alpha)) > self.width * out
         if fine.any():
             other = self._missed(alpha[fine])
             out[fine] = np.maximum(out[fine], other) if self._upper else np.minimum(out[fine], other)
@@ -391,6 +409,10 @@ class Loss(Composable):
             total = math.fsum(k * step.kl_back() for step, k in self._counted)
         return np.asarray(total * self._rounded)
 
+    def normal_size(self) -> float:
+        """Divergences add up; a plan's nodes will do."""
+        return math.sqrt(max(math.fsum(k * divergences(step) for step, k in self._counted), 0.0))
+
     def psi(self) -> Array:
         """At most √Σψ²; less where the loss is bounded, from the curve itself.
 
@@ -414,7 +436,10 @@ class Loss(Composable):
         known.append((math.fsum(k * most for most, _, k in bounded if math.isfinite(most)), rest))
         views = [self] if self.symmetric else [self, self.reverse()]
         for view in views:
-            a, b = probit_gap(view._forward, view._back(), view._ends[1], known)
+            a, b = largest_gap(view._forward, view._ends[1])
+            if not b <= a * (1 + 2 * self.width):  # as it is where nearly everyone is told apart
+                c, d = probit_gap(view._forward, view._back(), view._ends[1], known)
+                a, b = max(a, c), min(b, d)
             low, high = max(low, a), max(high, b)
         return low, high
 
@@ -452,6 +477,11 @@ class Loss(Composable):
             middle = 0.5 * (low + high)
             low, high = (middle, high) if over(middle) else (low, middle)
         return high if self._upper else low
+
+
+def _larger(one: tuple[Array, Array], other: tuple[Array, Array]) -> tuple[Array, Array]:
+    """Of two brackets."""
+    return np.maximum(one[0], other[0]), np.maximum(one[1], other[1])
 
 
 def _slack(probability: Array) -> Array:

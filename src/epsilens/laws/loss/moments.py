@@ -18,11 +18,11 @@ from ...checks import Array
 from ...numerics.special import expm1mx
 from .step import Step
 
-__all__ = ["ERROR", "LEGENDRE", "Integrated", "Nodes", "nodes", "panels", "resolved"]
+__all__ = ["ERROR", "LEGENDRE", "Integrated", "Nodes", "divergences", "nodes", "panels", "resolved"]
 
-LEGENDRE = {n: np.polynomial.legendre.leggauss(n) for n in (2, 3, 5, 10)}
+LEGENDRE = {n: np.polynomial.legendre.leggauss(n) for n in (2, 3, 5, 10, 20)}
 _WIDE = 4.0  # the change of a log density over a panel of ten nodes
-_BEND = 2.0  # the same where the exponent may be complex
+_BEND, _STEEP = 3.0, 10.0  # of twenty: of what is not entire, and of exponents that may be complex
 
 ERROR = 1e-11  # relative, of what quadrature gives; tested against mpmath
 _FAR = 39.0  # normal mass beyond is below 1e-330
@@ -33,6 +33,11 @@ _NODES, _WEIGHTS = LEGENDRE[10]
 _AT = np.concatenate(([0.0], (1 + _NODES) / 2, [1.0]))
 _LOG_WEIGHTS = np.log(_WEIGHTS / 2)
 _ULP = 2.0**-52
+_LEFT_OUT = -40.0  # log mass
+_FIRST = np.linspace(0.0, 1.0, 49)
+_MOST_PLANNED = 2000  # panels, where only a choice depends on them
+_FINE = 20
+_FINE_AT, _FINE_LOG = (1 + LEGENDRE[_FINE][0]) / 2, np.log(LEGENDRE[_FINE][1] / 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,44 +75,83 @@ def nodes(step: Step, low: float, high: float) -> Nodes:
     atoms = step.atoms
     loss, log_p, only0, only1 = atoms.loss, atoms.log_p, atoms.only0, atoms.only1
     if step.span is not None and high > low:
-        left, width, _ = panels(step, np.linspace(low, high, 9))
-        x, w = LEGENDRE[10]
-        at = (left[:, None] + width[:, None] * (1 + x) / 2).ravel()
-        log_w = np.log((width[:, None] / 2 * w).ravel())
+        cuts = _even(np.linspace(low, high, 33), step.bend, 8)
+        if step.knots:
+            cuts = np.unique(np.concatenate((cuts, [k for k in step.knots if low < k < high])))
+        width = cuts[1:] - cuts[:-1]
+        at = (cuts[:-1, None] + width[:, None] * _AT[1:-1]).ravel()
         here = step.loss(at)
-        loss = np.concatenate((loss, here))
-        log_p = np.concatenate((log_p, step.log_p0(at) + here + log_w))
+        here_p = step.log_p0(at) + here + (np.log(width)[:, None] + _LOG_WEIGHTS).ravel()
+        loss = np.concatenate((loss, here)) if loss.size else here
+        log_p = np.concatenate((log_p, here_p)) if log_p.size else here_p
         only1 += math.exp(step.above(high)[0])
         only0 += math.exp(step.below(low)[1])
     return Nodes(loss, log_p, only0, only1)
 
 
+def divergences(step: Step) -> float:
+    """About D(H0‖H1) + D(H1‖H0) = ∫(dH1 − dH0)·L, from the nodes of a plan."""
+    atoms = step.atoms
+    if atoms.only0 or atoms.only1:
+        return math.inf
+    low, high = step.reach(_LEFT_OUT, _LEFT_OUT)
+    found = nodes(step, low, high)
+    return float(np.sum((np.exp(found.log_p) - np.exp(found.log_p - found.loss)) * found.loss))
+
+
+def _even(cuts: Array, bend: Callable[[Array], Array], least: int) -> Array:
+    """Cuts over which the log density changes by about 4, whatever the first ones."""
+    bent = bend(cuts)
+    total = np.concatenate(([0.0], np.cumsum((cuts[1:] - cuts[:-1]) * np.maximum(bent[1:], bent[:-1]))))
+    count = min(max(math.ceil(float(total[-1]) / _WIDE), least), _MOST_PLANNED)
+    return np.interp(np.linspace(0.0, float(total[-1]), count + 1), total, cuts)
+
+
 def resolved(step: Step, low: float, high: float, steepness: float, most: int) -> tuple[Array, Array] | None:
     """Places and log weights for ∫ density·e^{zL} with |z| up to ``steepness``; None if more than ``most`` are needed.
 
-    On each panel the log densities change by at most 2, so that the logarithm in the loss of a sampled step is analytic
-    far enough beyond it, and all exponents together, real and imaginary, by at most 4, where ten nodes leave 1e-15.
+    On a panel of half length r, twenty nodes leave about M·ρ^−40, where M bounds the integrand on the ellipse of axes
+    r(ρ ± 1/ρ)/2 about it. What is not entire there, the logarithm in the loss of a sampled step, changes by at most 3
+    over the panel, so that ρ = 3.2 stays clear of its branch point; and all exponents together, real and imaginary, by
+    at most 10, so that M is at most e^11 times the value in the middle: some 1e-15 is left.
     """
-    cuts = np.concatenate((np.linspace(low, high, 17), [k for k in step.knots if low < k < high]))
-    cuts.sort()
+    cuts = low + (high - low) * _FIRST
+    inside = [k for k in step.knots if low < k < high]
+    if inside:
+        cuts = np.sort(np.concatenate((cuts, inside)))
+    change = _changes(step, cuts, steepness)
+    total = np.cumsum(change)
+    if not float(total[-1]) < most / _FINE:
+        return None
+    # so many panels that each has the same change, and then once more where that was not quite so
+    panel = np.linspace(0.0, float(total[-1]), math.ceil(1.05 * float(total[-1])) + 1)[1:-1]
+    cuts = np.interp(panel, np.concatenate(([0.0], total)), cuts)
+    cuts = (
+        np.concatenate(([low], cuts, [high])) if not inside else np.sort(np.concatenate(([low], cuts, inside, [high])))
+    )
     for _ in range(12):
-        bend, loss = step.bend(cuts), step.loss(cuts)
-        plain = np.diff(cuts) * np.maximum(bend[1:], bend[:-1])
-        change = np.maximum(plain / _BEND, (plain + steepness * np.diff(loss)) / _WIDE)
-        if not float(change.sum()) < most / 10:
-            return None
-        pieces = np.maximum(np.ceil(change), 1).astype(int)
-        if int(pieces.max()) == 1:
+        change = _changes(step, cuts, steepness)
+        if float(change.max()) <= 1.02:
             break
+        if not float(change.sum()) < most / _FINE:
+            return None
+        pieces = np.maximum(np.ceil(change / 1.02), 1).astype(int)
         rank = np.arange(pieces.sum()) - np.repeat(np.cumsum(pieces) - pieces, pieces)
         cuts = np.append(np.repeat(cuts[:-1], pieces) + rank * np.repeat(np.diff(cuts) / pieces, pieces), high)
     else:
         return None
-    width = np.diff(cuts)
-    x, w = LEGENDRE[10]
-    at = (cuts[:-1, None] + width[:, None] * ((1 + x) / 2)).ravel()
+    width = cuts[1:] - cuts[:-1]
+    at = (cuts[:-1, None] + width[:, None] * _FINE_AT).ravel()
     with np.errstate(divide="ignore"):
-        return at, np.log((width[:, None] / 2 * w).ravel())
+        return at, (np.log(width)[:, None] + _FINE_LOG).ravel()
+
+
+def _changes(step: Step, cuts: Array, steepness: float) -> Array:
+    """By how much the integrand changes from cut to cut, in units of what twenty nodes allow."""
+    width = cuts[1:] - cuts[:-1]
+    bend, wave, loss = step.bend(cuts), step.wave(cuts), step.loss(cuts)
+    change = (width * np.maximum(bend[1:], bend[:-1]) + steepness * (loss[1:] - loss[:-1])) / _STEEP
+    return np.maximum(width * np.maximum(wave[1:], wave[:-1]) / _BEND, change)
 
 
 #: (loss, log H0-density q, log q·e^{aL}) → the logarithm of what is integrated, positive.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from scipy.special import ndtr, ndtri_exp
 from ...checks import Array
 from .inversion import Inverted, Largest, invert
 from .lattice import Lattice, discretise
-from .plan import HALF, Ask, Plan, aim, common_unit, largest_loss, levels, plan, reach_of
+from .plan import HALF, Aim, Ask, Plan, aim, common_unit, largest_loss, levels, plan, reach_of
 from .slice import Slice, slice_of
 from .step import Counted, Step
 from .transform import MOST_POINTS, Part, log_moment, power, window
@@ -27,6 +28,7 @@ _MOST_ALONE = 64  # values read one by one
 _EACH = 2**16  # what a slice costs beside its points, in points
 _STEEPEST = 40.0
 _HAIR = 1e-12
+_SURE = 1e-3  # by how much a bound must be below, relative
 View = Slice | Inverted | Largest
 ROUGH = 0.05  # relative width at which the two orders are compared
 _MOST_BINS = 2**20  # of all steps together: a second or two
@@ -41,34 +43,48 @@ class Product:
         self.steps = tuple(steps)
         self.count = sum(k for _, k in self.steps)
         self._lattices: dict[tuple[int, bool], list[tuple[tuple[float, float, float], Lattice]]] = {}
-        self._gaps: list[float] | None = []
+
+    @cached_property
+    def _gaps(self) -> list[float]:
+        """Between the losses of a step's atoms; none where they are too many."""
+        found: list[float] = []
         for step, _ in self.steps:
             losses = np.unique(step.atoms.loss)
             gaps = np.diff(losses)
             if gaps.size > 1 and np.ptp(gaps) < 1e-9 * gaps[0]:
                 gaps = np.array([(losses[-1] - losses[0]) / gaps.size])
-            if gaps.size > 256 or self._gaps is None:
-                self._gaps = None
-            else:
-                self._gaps += gaps.tolist()
+            if gaps.size > 256:
+                return []
+            found += gaps.tolist()
+        return found
 
-    @property
+    @cached_property
+    def mirrored(self) -> bool:
+        """Whether both orders have the same trade-off."""
+        return all(step.mirrored for step, _ in self.steps)
+
+    @cached_property
+    def pinsker(self) -> float:
+        """√(KL/2), a δ at which ε = 0 surely holds."""
+        return math.sqrt(math.fsum(k * step.kl_bound() for step, k in self.steps) / 2) * (1 + 1e-9)
+
+    @cached_property
     def at_top(self) -> float:
         """H1-mass of losses at +∞."""
         return _any((step.atoms.only1, k) for step, k in self.steps)
 
-    @property
+    @cached_property
     def at_bottom(self) -> float:
         """H0-mass of losses at −∞."""
         return _any((step.atoms.only0, k) for step, k in self.steps)
 
-    @property
+    @cached_property
     def ends(self) -> tuple[float, float]:
         """The infimum and the supremum of the loss."""
         low = math.fsum(k * step.ends[0] for step, k in self.steps)
         return low, math.fsum(k * step.ends[1] for step, k in self.steps)
 
-    @property
+    @cached_property
     def finite_ends(self) -> tuple[float, float]:
         """The same, of what does not lie at ±∞."""
         pairs = [(*_finite_ends(step), k) for step, k in self.steps]
@@ -154,14 +170,20 @@ class Order:
         self._series_width = width
         self._made: dict[tuple[Ask, float, bool], _Made] = {}  # the last ones
         self._answers: dict[tuple[str, bytes, bytes], tuple[Array, Array, bool]] = {}  # the last ones
+        self.worse: dict[tuple[bool, bytes], tuple[Array, Array]] = {}  # of both orders, the last one
+        self._aims: dict[Ask, Aim] = {}  # the last one
         self._rough: Order | None = None
-        self._largest = Largest(product.steps, flipped)
+        self._fine: Order | None = None
+
+    @cached_property
+    def _largest(self) -> Largest:
+        return Largest(self.product.steps, self.flipped)
 
     def rough(self) -> Order:
         """The same order to be read with wide brackets, kept; series are as narrow as ever."""
         if self._rough is None:
             self._rough = Order(self.product, self.flipped, ROUGH)
-            self._rough._series_width, self._rough._made = self.width, self._made
+            self._rough._series_width, self._rough._made, self._rough._fine = self.width, self._made, self
         return self._rough
 
     # -- making slices ------------------------------------------------------------------------------------------
@@ -186,10 +208,22 @@ class Order:
         steps = self.product.steps
         # what is too much for narrow brackets may come out narrow all the same
         for width in (self._series_width, ROUGH):
-            view = invert(steps, self.flipped, aim(steps, self.flipped, ask, width), width)
+            at = self._aim(ask) if width == self._series_width else aim(steps, self.flipped, ask, width)
+            view = invert(steps, self.flipped, at, width)
             if view is not None:
                 return _Made(view, view.work, True, True)
         return None
+
+    def _aim(self, ask: Ask) -> Aim:
+        if ask not in self._aims:
+            self._aims = {ask: aim(self.product.steps, self.flipped, ask, self._series_width)}
+        return self._aims[ask]
+
+    def surely_below(self, log_delta: float, epsilon: float) -> bool:
+        """Whether Chernoff's bound alone puts ε(δ) below; where it does not, what it took is kept for the series."""
+        bound = self._aim(Ask("epsilon", log_delta))
+        left_out = 1e-5 + 2 * bound.cumulants.at_top * math.exp(-log_delta)  # as a share of δ, and of the quadrature
+        return bound.loss * (1 + _SURE) + left_out / bound.saddle < epsilon
 
     def _by_lattice(self, ask: Ask, width: float) -> _Made:
         product = self.product
@@ -272,26 +306,30 @@ class Order:
         if work is not None:
             low, high, wide = self._asked(kind, flat, allowed, work)
         else:
+            fine = self._fine._answers if self._fine is not None else {}
             if key not in self._answers:
                 if len(self._answers) >= _MOST_ANSWERS:
                     self._answers.clear()
-                self._answers[key] = self._asked(kind, flat, allowed, Work())
+                self._answers[key] = fine.get(key) or self._asked(kind, flat, allowed, Work())
             low, high, wide = self._answers[key]
+            if self._fine is not None and key not in fine and not self._fine._wide(kind, low, high, allowed).any():
+                fine[key] = low, high, False  # the same series would answer it
         self.missed = self.missed or wide
         return low.reshape(np.shape(values)), high.reshape(np.shape(values))
 
     def _asked(self, kind: str, flat: Array, allowed: Array, work: Work) -> tuple[Array, Array, bool]:
         low, high = self._read(work.slices, kind, flat)
-        if self._largest.alone:
+        if self.product.count == 1:
             low, high = self._by_largest(kind, flat, low, high, allowed)
         while work.spent < MOST_WORK:
-            hopeless = np.array([(kind, float(v)) in work.given_up for v in flat], dtype=bool)
-            todo = np.flatnonzero(self._wide(kind, low, high, allowed) & ~hopeless)
+            todo = np.flatnonzero(self._wide(kind, low, high, allowed))
+            if work.given_up:
+                todo = todo[[(kind, float(v)) not in work.given_up for v in flat[todo]]]
             if not todo.size:
                 break
-            target = int(todo[np.argsort(flat[todo])[todo.size // 2]])
-            a, b = self._narrowed(kind, flat, target, allowed, work)
-            low, high = np.maximum(low, a), np.minimum(high, b)
+            target = int(np.argpartition(flat[todo], todo.size // 2)[todo.size // 2])
+            a, b = self._narrowed(kind, flat[todo], target, allowed[todo], work)
+            low[todo], high[todo] = np.maximum(low[todo], a), np.minimum(high[todo], b)
         low, high = self._by_largest(kind, flat, low, high, allowed)
         return low, high, bool(self._wide(kind, low, high, allowed).any())
 

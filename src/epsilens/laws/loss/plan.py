@@ -13,17 +13,17 @@ from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import logsumexp
 
 from ...checks import Array
 from .moments import Nodes, nodes
-from .step import Atoms, Counted, Step
+from .step import Counted, Step
 
 __all__ = [
     "HALF", "Aim", "Ask", "Plan", "aim", "common_unit", "decided", "largest_loss", "levels", "plan", "reach_of",
 ]  # fmt: skip
 
 _U = 2.0**-53
+_SHARES, _FINER = np.linspace(0.0, 1.0, 46), np.linspace(0.0, 1.0, 17)  # of the tilts that are tried
 
 
 class Ask(NamedTuple):
@@ -86,22 +86,32 @@ class Cumulants:
         """K at each tilt."""
         total = np.zeros(tilts.shape)
         for loss, log_p, k in self.laws:
-            a = log_p + tilts[:, None] * loss
+            a = np.multiply.outer(tilts, loss)
+            a += log_p
             top = a.max(axis=1)
-            total += k * (top + np.log(np.exp(a - top[:, None]).sum(axis=1)))
+            a -= top[:, None]
+            total += k * (top + np.log(np.exp(a, out=a).sum(axis=1)))
         return total
 
     def spread(self, tilt: float) -> tuple[float, float]:
         """Mean and standard deviation of the tilted loss."""
-        mean = variance = 0.0
+        mean, sd = self.spreads(np.asarray([tilt]))
+        return float(mean[0]), float(sd[0])
+
+    def spreads(self, tilts: Array) -> tuple[Array, Array]:
+        """The same at each tilt."""
+        mean, variance = np.zeros(tilts.size), np.zeros(tilts.size)
         for loss, log_p, k in self.laws:
-            a = log_p + tilt * loss
-            w = np.exp(a - a.max())
-            w /= w.sum()
-            m = float(w @ loss)
+            a = np.multiply.outer(tilts, loss)
+            a += log_p
+            a -= a.max(axis=1)[:, None]
+            w = np.exp(a, out=a)
+            mass = w.sum(axis=1)
+            m = w @ loss / mass
             mean += k * m
-            variance += k * float(w @ (loss - m) ** 2)
-        return mean, math.sqrt(max(variance, 1e-300))
+            off = loss - m[:, None]
+            variance += k * (w * off * off).sum(axis=1) / mass
+        return mean, np.sqrt(np.maximum(variance, 1e-300))
 
 
 def levels(log_value: float, width: float, count: int, flipped: bool) -> tuple[float, float]:
@@ -195,7 +205,7 @@ def decided(steps: Sequence[Counted], flipped: bool, at: Aim) -> float:
 def aim(steps: Sequence[Counted], flipped: bool, ask: Ask, width: float, most: float | None = None) -> Aim:
     """Where one question aims, with losses above ``most`` left out."""
     count = sum(k for _, k in steps)
-    moving = sum(k * max(1 - _total_mass(step.atoms), 1e-6) for step, k in steps if step.span is not None)
+    moving = math.fsum(k * max(1 - float(np.exp(step.atoms.log_p).sum()), 1e-6) for step, k in steps if step.span)
     guess = ask.value if ask.kind != "delta" else -30.0
     most = largest_loss(steps, flipped, ask, width) if most is None else most
     for _ in range(4):
@@ -203,14 +213,15 @@ def aim(steps: Sequence[Counted], flipped: bool, ask: Ask, width: float, most: f
         mean, sd = k_of.spread(0.0)
         sd = sd if sd > 1e-12 * abs(mean) and sd > 1e-140 else 1.0  # all at one loss: no scale
         far = abs(ask.value - mean) if ask.kind == "delta" else abs(mean)
-        grid = np.geomspace(1e-3 / max(sd, far), 1e3 / sd, 46)
+        grid = 1e-3 / max(sd, far) * (1e6 * max(sd, far) / sd) ** _SHARES
         if ask.kind == "roc":
             grid = np.concatenate((np.linspace(-0.6, -1e-9, 8), grid))
         elif ask.kind == "recall" and ask.value > HALF:  # the threshold is where H1 rarely falls below
             grid = -np.minimum(grid, 0.9)
         first = _saddle(ask, grid, k_of(grid))[0]
         i = int(np.argmin(np.abs(grid - first)))
-        grid = np.linspace(grid[max(i - 1, 0)], grid[min(i + 1, grid.size - 1)], 17)
+        first, last = float(grid[max(i - 1, 0)]), float(grid[min(i + 1, grid.size - 1)])
+        grid = first + (last - first) * _FINER
         saddle, loss, log_value = _saddle(ask, grid, k_of(grid))
         if ask.kind != "delta" or abs(log_value - guess) < 4 + 0.1 * abs(guess):
             break
@@ -229,8 +240,8 @@ def aim(steps: Sequence[Counted], flipped: bool, ask: Ask, width: float, most: f
         curvature = lam * (lam + 1)
     dt = math.sqrt(8 * 0.8 * min(tolerance, 1.0) / (max(moving, 1e-3) * curvature))
     dt = min(dt, max(sd, apart / 8), 1.0)
-    spread = k_of.spread(saddle)[1]
-    heavy = spread > 1.5 * k_of.spread(0.5 * saddle)[1]
+    spread, less = (float(v) for v in k_of.spreads(saddle * np.asarray([1.0, 0.5]))[1])
+    heavy = spread > 1.5 * less
     longest = max((float(np.abs(here).max()) for here, _, _ in k_of.laws), default=0.0)
     return Aim(ask, saddle, loss, log_value, tolerance, dt, spread, heavy, longest, count, moving == 0, k_of)
 
@@ -282,8 +293,3 @@ def common_unit(differences: Sequence[float], finest: float) -> float | None:
         if first / denominator < finest:
             return None
     return first / denominator
-
-
-def _total_mass(atoms: Atoms) -> float:
-    """The H1-mass of all atoms."""
-    return float(np.exp(logsumexp(atoms.log_p))) if atoms.log_p.size else 0.0

@@ -135,6 +135,10 @@ class _Around(Integrated):
         """As the base: mixing only flattens."""
         return self.base.bend(x)
 
+    def wave(self, x: Array) -> Array:
+        """As the base: mixing brings the branch point of a logarithm, π over the slope of the loss away."""
+        return self.base.wave(x)
+
     def error(self, x: Array) -> Array:
         return self.base.error(x)
 
@@ -214,6 +218,10 @@ class Swapped(_Around):
     def bend(self, x: Array) -> Array:
         """Mirrored."""
         return self.base.bend(-np.asarray(x))
+
+    def wave(self, x: Array) -> Array:
+        """Mirrored."""
+        return self.base.wave(-np.asarray(x))
 
     def error(self, x: Array) -> Array:
         """Mirrored."""

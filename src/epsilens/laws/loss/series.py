@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,8 @@ _MOST_LIKELY = 16.0  # a frequency that is mostly enough, in inverse standard de
 _MOST_LOST = 14.0  # how far below what the tilt resolves an answer may lie, as a logarithm
 _FOR_SLOPES = 3.0
 _UP, _DOWN = np.geomspace(0.2, 30.0, 14), np.append(np.geomspace(0.02, 0.95, 14), 1.0)  # for Chernoff's bounds
+_LESS: Array = np.asarray(0.7 ** np.arange(8), dtype=float)  # of the saddle: the tilts that are tried
+_FEW, _TOGETHER = 64, 16  # of a long table
 _SPAN = 2.0  # how far to either side of the answer the other periods stay away, in standard deviations
 _AWAY = np.geomspace(0.3, 60.0, 16)  # for the same where a loss was cut off
 _SLACK = 1e-9
@@ -61,20 +64,25 @@ class Series:
         """W."""
         return 2 * math.pi / self.h
 
+    @cached_property
+    def _turning(self) -> tuple[Any, Any]:
+        """−iy of each term, and the terms of the sum and of its derivative."""
+        turn = -1j * self.h * np.arange(self.terms.size)
+        return turn, np.stack((self.terms, turn * self.terms), axis=1)
+
     def at(self, loss: Array) -> tuple[Array, Array]:
         """The sum at some losses, and its derivative."""
-        y = self.h * np.arange(self.terms.size)
-        turned = np.exp(-1j * np.multiply.outer(np.asarray(loss) - self.centre, y))
-        both = turned @ np.stack((self.terms, -1j * y * self.terms), axis=1)
-        return both[..., 0].real, both[..., 1].real
+        turn, both = self._turning
+        found = (np.exp(np.multiply.outer(loss - self.centre, turn)) @ both).real
+        return found[..., 0], found[..., 1]
 
-    def logs(self, loss: Array, value: Array) -> tuple[Array, Array]:
-        """(low, high) of log δ from the sum."""
-        low, high = self.bounds(loss, value)
+    def logs(self, loss: Array) -> tuple[Array, Array]:
+        """(low, high) of log δ."""
+        low, high = self.bounds(loss, self.at(loss)[0])
         base = self.log_scale - self.tilt * loss
         slack = self.relative + 8 * _U * (abs(self.log_scale) + self.tilt * np.abs(loss) + 8)
+        less, more = self.rest.bounds(loss)
         with np.errstate(divide="ignore"):
-            less, more = self.rest.bounds(loss)
             a, b = np.logaddexp(base + np.log(low), np.log(less)), np.logaddexp(base + np.log(high), np.log(more))
         return a - slack, np.minimum(b + slack, 0.0)
 
@@ -85,18 +93,22 @@ class Series:
         turned[1:] *= 0.5
         return np.asarray(irfft(turned, size) * size)
 
-    def spill(self, loss: Array) -> Array:
-        """A bound on what the other periods add to the sum."""
-        total = np.zeros(np.shape(loss))
-        for (s, log_a), sign in zip(self.aliases, (1.0, -1.0), strict=True):
-            if s.size:
-                least = np.min(log_a - np.multiply.outer(sign * np.asarray(loss), s), axis=-1)
-                total += np.exp(np.minimum(least, 700.0))
-        return total
+    def spill(self, loss: Array, grows: bool = False) -> Array:
+        """A bound on what the other periods add to the sum; ``grows`` says that the losses do."""
+        (up, above), (down, below) = self.aliases
+        falls = _away(above, up, loss, grows)
+        return falls + (_away(below, down, -loss[::-1], True)[::-1] if grows else _away(below, down, -loss))
 
-    def bounds(self, loss: Array, value: Array) -> tuple[Array, Array]:
+    def bounds(self, loss: Array, value: Array, grows: bool = False) -> tuple[Array, Array]:
         """(low, high) of δ·e^{λl−K} without the rest, from the sum; the relative error of all is not in them."""
-        return np.maximum(value - self.error - self.spill(loss), 0.0), np.maximum(value, 0.0) + self.error
+        return np.maximum(value - self.error - self.spill(loss, grows), 0.0), np.maximum(value, 0.0) + self.error
+
+
+def _away(log_a: Array, s: Array, x: Array, grows: bool = False) -> Array:
+    """min e^{a − sx}, which falls with x; of growing x, one bound serves the few that follow."""
+    if grows and x.size > _FEW * _TOGETHER:
+        return np.repeat(_away(log_a, s, x[::_TOGETHER]), _TOGETHER)[: x.size]
+    return np.asarray(np.exp(np.minimum((log_a - np.multiply.outer(x, s)).min(axis=-1), 700.0)))
 
 
 def series(
@@ -117,6 +129,7 @@ def series(
         return None
     centre = math.fsum(k * law.mean for law, k in best.laws)
     rho = math.fsum(k * law.rho for law, k in best.laws) + 1e-14
+    beside = math.fsum(k * law.rho_beside for law, k in best.laws) + 1e-14
     h = 2 * math.pi / best.period
     y = np.asarray(h * np.arange(best.count))
     terms, error = _terms(best.laws, y, best.tilt, abs(centre) + abs(aim.loss) + best.period)
@@ -128,7 +141,7 @@ def series(
         terms,
         error + best.tail + 200 * _U * float(np.abs(terms).sum()),
         math.expm1(rho),
-        (_alias(*best.above, best.period, rho), _alias(*best.below, best.period, rho)),
+        (_alias(*best.above, best.period, beside), _alias(*best.below, best.period, beside)),
         rest_of(steps, flipped, reaches, best.laws, best.tilt, best.spread),
         best.work,
     )
@@ -181,12 +194,13 @@ def _frame(
         if laws is None:
             return None
     up, down, span = _UP / spread, _DOWN * tilt, _SPAN * spread
-    k_up = sum(k * law.log_moment(up) for law, k in laws) + _log_peak(tilt + up)
-    k_down = sum(k * law.log_moment(-down) for law, k in laws) + _log_peak(tilt - down)
+    s = np.concatenate((up, -down))
+    moments = sum(k * law.log_moment(s) for law, k in laws) + _log_peak(tilt + s)
+    k_up, k_down = moments[: up.size], moments[up.size :]
     nearest = float(np.min((k_up - log_wanted) / up)), float(np.max((log_wanted - k_down) / down))
     period = max(nearest[0] - aim.loss + span, aim.loss + span - nearest[1], 2 * span)
     count = math.ceil(most_y * period / (2 * math.pi)) + 1
-    return _Frame(tilt, spread, laws, tail, period, count, (up, np.asarray(k_up)), (down, np.asarray(k_down)))
+    return _Frame(tilt, spread, laws, tail, period, count, (up, k_up), (down, k_down))
 
 
 def _tilts(aim: Aim) -> list[tuple[float, float]]:
@@ -199,18 +213,23 @@ def _tilts(aim: Aim) -> list[tuple[float, float]]:
     tilt = max(aim.saddle, 1 / aim.spread)
     if not aim.heavy:
         return [(tilt, aim.spread)]
-    most_lost = min(math.log(0.5 * min(aim.tolerance, 1.0) / (aim.count * 1e-14)), _MOST_LOST)
-    if aim.ask.kind in ("roc", "recall"):  # read from differences of h
-        most_lost -= _FOR_SLOPES
+    tolerance = min(aim.tolerance, 1.0)
+    if aim.ask.kind in ("roc", "recall"):  # read from differences of h, the finer the narrower
+        most_lost = min(math.log(0.5 * tolerance**1.5 / (aim.count * 2e-14)), _MOST_LOST - _FOR_SLOPES)
+    else:
+        most_lost = min(math.log(0.5 * tolerance / (aim.count * 1e-14)), _MOST_LOST)
     found: list[tuple[float, float, float]] = []
-    for one in (tilt * 0.7 ** np.arange(8)).tolist():
-        spread = k_of.spread(one)[1]
-        s = _UP / spread
-        k = k_of(np.append(one, one + s))
-        lost = float(k[0]) - one * aim.loss - aim.log_value
+    tilts = tilt * _LESS
+    spreads = k_of.spreads(tilts)[1]
+    s = np.multiply.outer(1 / spreads, _UP)
+    here, k = k_of(tilts), k_of((tilts[:, None] + s).ravel()).reshape(s.shape)
+    losts = here - tilts * aim.loss - aim.log_value
+    periods = ((k + (20 + np.maximum(losts, 0.0) - here)[:, None]) / s).min(axis=1) - aim.loss
+    for one, spread, lost, period in zip(
+        tilts.tolist(), spreads.tolist(), losts.tolist(), periods.tolist(), strict=True
+    ):
         if found and (lost > most_lost or one * spread < 0.5):
             break
-        period = float(np.min((k[1:] - k[0] + 20 + max(lost, 0.0)) / s)) - aim.loss
         found.append((max(period, spread), one, spread))
     shortest = min(period for period, _, _ in found)
     first = next(i for i, (period, _, _) in enumerate(found) if period <= 2.5 * shortest)
@@ -251,7 +270,7 @@ def _terms(live: Sequence[tuple[Tilting, int]], y: Array, tilt: float, far: floa
         with np.errstate(divide="ignore"):
             here = np.where(near > -0.9, 0.5 * np.log1p(np.maximum(near, -0.9)), np.log(np.abs(phi)))
             log_size += k * here
-            wrong = law.rho + law.kappa * y + 16 * _U
+            wrong = law.rho + law.kappa * y + 96 * _U
             excess += k * np.log1p(wrong * np.exp(-np.maximum(here, -600.0)))
         theta = np.arctan2(im, re)
         angle += k * theta
@@ -287,26 +306,29 @@ class Rest:
     k: Array
     flipped: bool
 
-    def bounds(self, loss: Array) -> tuple[Array, Array]:
-        """(low, high) of the part of h(e^l) in these outcomes."""
-        loss = np.asarray(loss, dtype=float)
+    def bounds(self, loss: Array, grows: bool = False) -> tuple[Array, Array]:
+        """(low, high) of the part of h(e^l) in these outcomes; ``grows`` says that the losses do."""
         if self.p == 0 and self.q == 0:
             return np.full(loss.shape, self.top), np.full(loss.shape, self.top + self.below)
         apart = self.b + loss if self.flipped else self.b - loss
-        unlikely = np.exp(np.minimum(np.min(self.k - np.multiply.outer(apart, self.s), axis=-1), 0.0))
+        if grows and not self.flipped:
+            unlikely = _away(self.k, self.s, apart[::-1], True)[::-1]
+        else:
+            unlikely = _away(self.k, self.s, apart, grows)
+        unlikely = np.minimum(unlikely, 1.0)
         if self.flipped:
             return np.full(loss.shape, self.top), self.top + self.below + self.p * unlikely
-        with np.errstate(over="ignore"):
-            against = np.minimum(np.exp(np.minimum(loss, 700.0)) * self.q, 1e300)
+        against = np.exp(np.minimum(loss, 690.0)) * self.q
         low = np.maximum(self.p * (1 - _SLACK) - against * (1 + _SLACK), 0.0)
         high = np.maximum(self.p * (1 + _SLACK) - against * (1 - _SLACK) * (1 - unlikely), 0.0)
         return self.top + low, self.top + self.below + np.minimum(high, self.p * (1 + _SLACK))
 
-    def slope(self, loss: Array) -> Array:
-        """About −dh/dl of the same."""
+    def about(self, loss: Array) -> tuple[Array | float, Array | float]:
+        """About the part of h(e^l) in these outcomes, and −dh/dl of it."""
         if self.flipped or self.q == 0:
-            return np.zeros(np.shape(loss))
-        return np.asarray(np.exp(np.minimum(loss, 700.0)) * self.q)
+            return self.top, 0.0
+        against = np.exp(np.minimum(loss, 690.0)) * self.q
+        return self.top + np.maximum(self.p - against, 0.0), against
 
 
 def rest_of(
@@ -339,7 +361,7 @@ def rest_of(
         q_cut += _none(k, q_top + q_under)
         q_kept += _none(k, q_top + q_under + q_over)
         kept = _none(1, p_top + p_under + p_over if flipped else q_top + q_under + q_over)
-        k_of += k * np.maximum(law.log_moment(shift) + law.log_scale - kept + 2 * law.rho, 0.0)
+        k_of += k * np.maximum(law.log_moment(shift) + law.log_scale - kept + 2 * law.rho_beside, 0.0)
     above = -math.exp(p_cut) * math.expm1(p_kept - p_cut) if p_kept < p_cut else 0.0
     above_q = -math.exp(q_cut) * math.expm1(q_kept - q_cut) if q_kept < q_cut else 0.0
     below = -math.exp(p_sure) * math.expm1(p_cut - p_sure) * (1 + _SLACK) if p_cut < p_sure else 0.0

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -68,31 +69,36 @@ class Upper(_Profile):
     slope: Array
     slope_base: float
 
+    @cached_property
+    def lines(self) -> tuple[Array, Array, Array]:
+        """t_i in units of e^{base − slope_base}, and the α and the recall at which each line crosses the next."""
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):  # h may be infinite: unknown
+            t = np.exp(self.first + np.arange(self.h.size) * self.dt + (self.slope_base - self.base))
+            alpha = (self.h[:-1] - self.h[1:]) / (t[:-1] * math.expm1(self.dt))
+            alpha = falling(np.where(np.isnan(alpha), np.inf, alpha))
+            recall = self.h[:-1] + t[:-1] * alpha
+        return t, alpha, falling(np.where(np.isnan(recall), np.inf, recall))
+
     def roc(self, log_alpha: Array) -> Array:
-        """log min_i h_i + t_i·α, found by slope; any i gives a valid upper bound on the ROC curve."""
-        alpha = np.exp(np.minimum(log_alpha - self.slope_base, 700.0))
-        i = np.searchsorted(-self.slope, -alpha, side="left")
-        best = np.full(np.shape(log_alpha), np.inf)
-        for step in (-2, -1, 0, 1):
-            j = np.clip(i + step, 0, self.h.size - 1)
-            with np.errstate(divide="ignore"):
-                line = np.logaddexp(self.base + np.log(self.h[j]), self.first + j * self.dt + log_alpha)
-            best = np.minimum(best, line)
+        """log min_i h_i + t_i·α, found by where the lines cross; any i gives a valid upper bound on the ROC curve."""
+        t, crossing, _ = self.lines
+        shifted = log_alpha - self.slope_base
+        alpha = np.exp(np.minimum(shifted, 700.0))
+        i = np.searchsorted(-crossing, -alpha, side="left")
+        with np.errstate(divide="ignore", over="ignore"):
+            if shifted.size and shifted.max() < 700:
+                best = self.base + np.log(self.h[i] + t[i] * alpha)
+            else:
+                best = np.logaddexp(self.base + np.log(self.h[i]), self.first + i * self.dt + log_alpha)
         return np.asarray(best + 8 * _U * (np.abs(best) + np.abs(log_alpha)))
 
     def inverse_roc(self, log_recall: Array) -> Array:
-        """log max_i (R − h_i)/t_i, found by recall; any i gives a valid lower bound on α."""
-        losses = self.first + np.arange(self.h.size) * self.dt
-        recall = self.h + self.slope * np.exp(losses + self.slope_base - self.base)
+        """log max_i (R − h_i)/t_i, found by where the lines cross; any i gives a valid lower bound on α."""
         wanted = np.exp(np.minimum(log_recall - self.base, 700.0))
-        i = np.searchsorted(-recall, -wanted, side="left")
-        best = np.full(np.shape(log_recall), -np.inf)
-        for step in (-2, -1, 0, 1, 2):
-            j = np.clip(i + step, 0, self.h.size - 1)
-            with np.errstate(divide="ignore"):
-                left = self.base + np.log(np.maximum(wanted * (1 - 1e-13) - self.h[j], 0.0))
-            best = np.maximum(best, left - losses[j])
-        return np.asarray(best)
+        i = np.searchsorted(-self.lines[2], -wanted, side="left")
+        with np.errstate(divide="ignore"):
+            left = self.base + np.log(np.maximum(wanted * (1 - 1e-13) - self.h[i], 0.0))
+        return np.asarray(left - (self.first + i * self.dt))
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,17 +141,9 @@ class Lower(_Profile):
 
 def _chord(x: Array, xs: Array, ys: Array, start: tuple[float, float]) -> Array:
     """Linear interpolation of falling (xs, ys) at x: flat beyond the first, and from the last down to ``start``."""
-    i = np.searchsorted(-xs, -x, side="left")  # xs[i] ≤ x ≤ xs[i−1]
-    below, above = np.clip(i, 0, xs.size - 1), np.clip(i - 1, 0, xs.size - 1)
-    end = i >= xs.size
-    x0, y0 = np.where(end, start[0], xs[below]), np.where(end, start[1], ys[below])
-    x1, y1 = xs[above], ys[above]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        share = (x - x0) / (x1 - x0)
-        share = np.clip(np.where(np.isnan(share), 0.0, share), 0.0, 1.0)
-        between = np.where(share > 0, y0 * (1 - share) + y1 * share, y0)
-    between = np.where(np.isnan(between), np.inf, between)  # of false positives without a bound
-    return np.asarray(np.where(i == 0, ys[0], between))
+    across, up = np.append(xs, start[0])[::-1], np.append(ys, start[1])[::-1]
+    found = np.interp(x, across, up)
+    return np.where(np.isnan(found), np.inf, found)  # of false positives without a bound
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,6 +153,11 @@ class Slice:
     tilt: float
     upper: Upper
     lower: Lower
+
+    @property
+    def sides(self) -> tuple[Upper, Lower]:
+        """h from above and from below."""
+        return self.upper, self.lower
 
     def delta(self, epsilon: Array) -> tuple[Array, Array]:
         """log h(e^ε); −∞ and 0 where unknown."""

@@ -98,11 +98,15 @@ class Tilting(Protocol):
 
     @property
     def kappa(self) -> float:
-        """The error of a loss."""
+        """The error of a loss, on average."""
 
     @property
     def rho(self) -> float:
-        """The relative error of a mass."""
+        """The relative error of a mass, on average."""
+
+    @property
+    def rho_beside(self) -> float:
+        """The same under other tilts."""
 
     def log_moment(self, s: Array) -> Array:
         """K(λ+s) − K(λ)."""
@@ -175,6 +179,10 @@ class Step(ABC):
     @abstractmethod
     def bend(self, x: Array) -> Array:
         """A bound on how fast log densities, the loss and the logarithm of its slope change with x."""
+
+    def wave(self, x: Array) -> Array:
+        """The same without what is entire in x, such as a normal density: branch points are π over this away."""
+        return self.bend(x)
 
     @abstractmethod
     def error(self, x: Array) -> Array:

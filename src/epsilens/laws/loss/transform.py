@@ -21,6 +21,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,8 @@ _MOST_NODES = 2**16
 _LEVELS = 0.75 ** np.arange(32)
 _PEAKS = 3
 _SECOND = 0.21724  # the height of the second lobe of |sin θ/θ|, rounded up
-_GRID = 1.12 ** np.arange(-12, 180)
+_GRID = np.concatenate((1.1 ** np.arange(8, 60), 300 * 1.25 ** np.arange(66)))
+_ANCHORS = 8  # powers of a unit number by multiplication, before the next is made anew
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,10 +232,11 @@ class Slabs:
 
     def bound(self, y: Array) -> Array:
         """1 − Σω(1 − sup_{θ' ≥ θ}|sin θ'/θ'|)."""
-        theta = np.multiply.outer(y, self.length / 2)
-        near = np.maximum(np.sinc(np.minimum(theta, math.pi) / math.pi), _SECOND)
-        with np.errstate(divide="ignore"):
-            lobe = np.where(theta < math.pi, near, np.minimum(_SECOND, 1 / theta))
+        square = np.multiply.outer(y * y, self.length**2 / 4)  # θ²
+        first = np.minimum(square, 9.0)
+        lobe = np.maximum(
+            1 - first * (1 / 6 - first / 120), np.minimum(_SECOND, np.maximum(square, 9.0) ** -0.5)
+        )  # sin θ/θ ≤ 1−θ²/6+θ⁴/120
         return np.asarray(1 - (1 - 1e-9) * ((1 - lobe) @ self.mass))
 
 
@@ -257,6 +260,8 @@ def slabs(loss: Array, log_density: Array, change: Array) -> Slabs:
         wide = loss[stop] - loss[first]
         mass.append((levels - np.append(levels[1:], 0.0)) * wide)
         length.append(wide)
+        if float(mass[-1].sum()) > 0.5 * float(least @ gap):
+            break
         least = least.copy()
         least[first[-1] : stop[-1]] = 0.0
     return Slabs(np.concatenate(mass), np.concatenate(length))
@@ -271,20 +276,21 @@ def frequency(
     sought on the scale of its inverse.
     """
     y = np.asarray(_GRID / spread)
-    log_bound = np.zeros(y.size)
-    with np.errstate(divide="ignore"):
-        for bound, count in parts:
-            log_bound += count * np.log(bound(y))
-    height = np.exp(log_bound - 0.5 * (np.log(tilt**2 + y**2) + np.log((tilt + 1) ** 2 + y**2))) / math.pi
-    pieces = np.append(height[:-1] * np.diff(y), math.exp(log_bound[-1]) / (math.pi * y[-1]))
-    rest = np.cumsum(pieces[::-1])[::-1] * (1 + 1e-9)
-    enough = np.flatnonzero(rest <= wanted)
-    return (float(y[enough[0]]), float(rest[enough[0]])) if enough.size else (math.inf, math.inf)
+    size = np.ones(y.size)
+    for bound, count in parts:
+        size *= bound(y) ** count
+    square = y * y
+    height = size / np.sqrt((tilt * tilt + square) * ((tilt + 1) ** 2 + square))
+    height[:-1] *= np.diff(y)
+    height[-1] = size[-1] / y[-1]
+    rest = np.cumsum(height[::-1])[::-1] * ((1 + 1e-9) / math.pi)
+    enough = int(np.argmax(rest <= wanted))
+    return (float(y[enough]), float(rest[enough])) if rest[enough] <= wanted else (math.inf, math.inf)
 
 
 @dataclass(frozen=True, eq=False)
 class Tilted:
-    """Probabilities at losses about their mean; how wrong losses (``kappa``) and masses (``rho``) may be."""
+    """Probabilities at losses about their mean; how wrong losses (``kappa``) and masses (``rho``) may be on average."""
 
     log_weight: Array
     weight: Array
@@ -293,7 +299,13 @@ class Tilted:
     log_scale: float
     kappa: float
     rho: float
-    slabs: Slabs
+    rho_beside: float
+    uniform: Callable[[], Slabs]
+
+    @cached_property
+    def slabs(self) -> Slabs:
+        """Uniform parts of it."""
+        return self.uniform()
 
     @property
     def nodes(self) -> int:
@@ -320,13 +332,27 @@ class Tilted:
         """E e^{inh(L − mean)} for n < count: two short tables of powers, and one product of matrices."""
         block = math.isqrt(count - 1) + 1
         angle = h * self.loss
-        fine = np.exp(1j * np.multiply.outer(angle, np.arange(block)))
-        coarse = np.exp(1j * np.multiply.outer(block * np.arange(-(-count // block)), angle)) * self.weight
-        return (coarse @ fine).ravel()[:count]
+        fine, coarse = _powers(angle, block), _powers(block * angle, -(-count // block))
+        return ((coarse * self.weight) @ fine.T).ravel()[:count]
 
     def decay(self, y: Array) -> Array:
         """A bound on the size of the characteristic function that falls."""
         return self.slabs.bound(y)
+
+
+def _powers(angle: Array, count: int) -> Any:
+    """e^{inθ} for n < count, one row each: good to 5·8 units in the last place."""
+    out = np.empty((count, angle.size), dtype=complex)
+    for first in range(0, count, _ANCHORS):
+        out[first].real, out[first].imag = np.cos(first * angle), np.sin(first * angle)
+    if count > 1:
+        out[1].real, out[1].imag = np.cos(angle), np.sin(angle)
+        for n in range(2, min(count, _ANCHORS)):
+            np.multiply(out[n - 1], out[1], out=out[n])
+    for first in range(_ANCHORS, count, _ANCHORS):
+        rest = out[first + 1 : first + _ANCHORS]
+        np.multiply(out[first], out[1 : 1 + len(rest)], out=rest)
+    return out
 
 
 def tilted(step: Step, flipped: bool, tilt: float, reach: tuple[float, float], steepness: float) -> Tilting | None:
@@ -354,20 +380,26 @@ def tilted(step: Step, flipped: bool, tilt: float, reach: tuple[float, float], s
     top = float(log_weight.max())
     weight = np.exp(log_weight - top)
     seen = weight > _UNSEEN
-    size = float(np.max((np.abs(log_p) + (1 + tilt) * np.abs(loss))[seen]))
-    kappa = float(error[seen].max())
     total = float(weight.sum())
     weight /= total
     log_scale = top + math.log(total)
     mean = float(weight @ loss)
+    # errors enter a sum with its weights; under another tilt, at most with the largest of them
+    error, sizes = error[seen], np.abs(log_p[seen]) + (1 + tilt) * np.abs(loss[seen])
+    kappa, size = float(weight[seen] @ error), float(weight[seen] @ sizes)
+    most_kappa, most_size = float(error.max()), float(sizes.max())
     rho = _RHO + step.rho + 8 * _U * (size + 8) + (2 + tilt) * kappa
-    uniform = Slabs(np.zeros(0), np.zeros(0))
-    if x.size:
-        moving = loss[atoms.loss.size :]
+    beside = _RHO + step.rho + 8 * _U * (most_size + 8) + (2 + tilt) * most_kappa
+    moving = loss[atoms.loss.size :]
+
+    def uniform() -> Slabs:
+        if not x.size:
+            return Slabs(np.zeros(0), np.zeros(0))
         of_x = density + (moving if flipped else 0.0) + tilt * moving - log_scale
-        uniform = _slabs(step, x, moving, of_x, tilt)
+        return _slabs(step, x, moving, of_x, tilt)
+
     return Tilted(
-        log_weight - log_scale, weight, loss - mean, mean, log_scale, kappa + 2 * _U * abs(mean), rho, uniform
+        log_weight - log_scale, weight, loss - mean, mean, log_scale, kappa + 2 * _U * abs(mean), rho, beside, uniform
     )
 
 
@@ -423,6 +455,11 @@ class TiltedNormal:
     def rho(self) -> float:
         """The relative error of a mass."""
         return 16 * _U * (1 + self.log_scale)
+
+    @property
+    def rho_beside(self) -> float:
+        """The same under other tilts."""
+        return self.rho
 
     def log_moment(self, s: Array) -> Array:
         """K(λ+s) − K(λ)."""
