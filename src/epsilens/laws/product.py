@@ -102,6 +102,8 @@ def width_of(width: float) -> float:
 
 def product(factors: Sequence[Factor], width: float | None = None) -> Composed:
     """All factors observed together; with a ``width`` always by a bracket so wide."""
+    if not all(f.single for f in factors):
+        raise InputError("a composition needs single numbers: build each experiment from numbers, not arrays")
     loose = tuple(f.name for f in factors if f.law.known is Known.BOUND or _bounds(f.law))
     total = sum(f.times for f in factors)
     if width is None and (found := _closed(factors)) is not None:
