@@ -41,7 +41,11 @@ __all__ = ["exponential", "noisy_max", "permute_and_flip", "repeat_and_select", 
 
 _MOST = 700.0
 _ORDERS = 1 + np.geomspace(0.01, 1e5, 281)
-_ANY_SCORES = "the worst case over all scores that one person can move so far: exact scores may tell less"
+_ANY_SCORES = (
+    "the worst case over all scores that one person can move so far, at each point of the curve; the actual scores may "
+    "tell less, and divergences and the area under the curve bound those of any scores"
+)
+_UNREACHED = "an upper bound: no scores are known that tell so much under this noise"
 
 
 class Drawn(StrEnum):
@@ -276,7 +280,8 @@ def sparse_vector(
 
 
 def _selected(law: Law, name: str, told: dict[str, Any]) -> Experiment:
-    return Experiment(law, name, told, between(told["neighbours"]), (_ANY_SCORES,))
+    notes = (_ANY_SCORES,) if law.known is Known.EXACT else (_UNREACHED, _ANY_SCORES)
+    return Experiment(law, name, told, between(told["neighbours"]), notes)
 
 
 # -- the best of several runs -------------------------------------------------------------------------------------
