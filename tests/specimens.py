@@ -49,6 +49,7 @@ EXPERIMENTS: Mapping[str, Callable[[], el.Experiment]] = {
     "gaussian, calibrated": lambda: el.gaussian(epsilon=1.0, delta=1e-5),
     "geometric": lambda: el.geometric(epsilon=0.5, sensitivity=3, shift=2),
     "discrete gaussian": lambda: el.discrete_gaussian(sigma=2.0),
+    "skellam": lambda: el.skellam(variance=4.0, sensitivity=2),
     "staircase": lambda: el.staircase(epsilon=1.0),
     "randomized response": lambda: el.randomized_response(epsilon=1.0, k=3),
     "unary": lambda: el.unary(epsilon=1.0),

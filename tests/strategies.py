@@ -56,6 +56,7 @@ def _discrete(kind: str, x: float, n: int) -> Experiment:
     build: dict[str, Any] = {
         "geometric": lambda: el.geometric(epsilon=x, sensitivity=n),
         "discrete_gaussian": lambda: el.discrete_gaussian(sigma=1 / x + 0.3, sensitivity=1),
+        "skellam": lambda: el.skellam(variance=1 / x + 0.3, sensitivity=n),
         "randomized_response": lambda: el.randomized_response(epsilon=x, k=n + 1),
         "exponential": lambda: el.exponential(
             scores0=3 * np.sin(outcomes), scores1=3 * np.sin(outcomes) + outcomes % 2, epsilon=x
@@ -68,7 +69,10 @@ def _discrete(kind: str, x: float, n: int) -> Experiment:
     return experiment
 
 
-DISCRETE = ("geometric", "discrete_gaussian", "randomized_response", "exponential", "staircase", "pure", "approximate")
+DISCRETE = (
+    "geometric", "discrete_gaussian", "skellam", "randomized_response", "exponential", "staircase", "pure",
+    "approximate",
+)  # fmt: skip
 
 
 @st.composite

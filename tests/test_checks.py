@@ -120,6 +120,7 @@ MECHANISMS: dict[str, tuple[str, Call]] = {
     "geometric scale": ("scale", lambda v: el.geometric(scale=v)),
     "geometric sensitivity": ("sensitivity", lambda v: el.geometric(epsilon=1.0, sensitivity=v)),
     "discrete_gaussian": ("sigma", lambda v: el.discrete_gaussian(sigma=v)),
+    "skellam": ("variance", lambda v: el.skellam(variance=v)),
     "randomized_response": ("epsilon", lambda v: el.randomized_response(epsilon=v)),
     "randomized_response truth": ("truth", lambda v: el.randomized_response(truth=v)),
     "randomized_response k": ("k", lambda v: el.randomized_response(epsilon=1.0, k=v)),

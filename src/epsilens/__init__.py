@@ -27,6 +27,7 @@ _HOME = {
     "gaussian": "build.mechanisms",
     "geometric": "build.discrete",
     "discrete_gaussian": "build.discrete",
+    "skellam": "build.discrete",
     "randomized_response": "build.discrete",
     "unary": "build.local",
     "hadamard_response": "build.local",
@@ -107,6 +108,7 @@ if TYPE_CHECKING:
         geometric,
         pure,
         randomized_response,
+        skellam,
         staircase,
     )
     from .build.knowledge.composite import above, worst_pair
@@ -199,6 +201,7 @@ __all__ = [
     "repeat_and_select",
     "scan",
     "shuffled",
+    "skellam",
     "sparse_vector",
     "sqrt_prefix",
     "staircase",

@@ -84,6 +84,7 @@ def test_risk_goes_the_way_the_catalogue_says() -> None:
         "epsilon": lambda v: el.laplace(epsilon=v),
         "scale": lambda v: el.laplace(scale=v),
         "sigma": lambda v: el.gaussian(sigma=v),
+        "variance": lambda v: el.skellam(variance=v),
         "psi": lambda v: el.gaussian(psi=v),
         "delta": lambda v: el.approximate(epsilon=1.0, delta=v / 10),
         "shift": lambda v: el.laplace(epsilon=1.0, shift=v),

@@ -30,6 +30,7 @@ MECHANISMS: dict[str, tuple[Callable[..., Experiment], str, dict[str, Any], bool
     "gaussian delta": (el.gaussian, "delta", {"epsilon": 1.0}, True),
     "geometric": (el.geometric, "epsilon", {"sensitivity": 3}, True),
     "discrete_gaussian": (el.discrete_gaussian, "sigma", {}, False),
+    "skellam": (el.skellam, "variance", {}, False),
     "randomized_response": (el.randomized_response, "epsilon", {"k": 4}, True),
     "exponential": (el.exponential, "epsilon", SCORES, True),
     "staircase": (el.staircase, "epsilon", {"shift": 0.7}, True),

@@ -28,6 +28,7 @@ EXPERIMENTS: dict[str, Callable[[], el.Experiment]] = {
     "gaussian, calibrated": lambda: el.gaussian(epsilon=1.0, delta=1e-5),
     "geometric": lambda: el.geometric(epsilon=1.0, sensitivity=3),
     "discrete_gaussian": lambda: el.discrete_gaussian(sigma=2.0),
+    "skellam": lambda: el.skellam(variance=4.0),
     "randomized_response": lambda: el.randomized_response(epsilon=1.0, k=3),
     "exponential": lambda: el.exponential(scores0=[1, 2, 3], scores1=[1, 2, 2], epsilon=1.0),
     "staircase": lambda: el.staircase(epsilon=1.0),

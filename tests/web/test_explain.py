@@ -17,6 +17,7 @@ MINIMAL: dict[str, tuple[dict[str, str], Callable[[], el.Experiment]]] = {
     "gaussian": ({"sigma": "2"}, lambda: el.gaussian(sigma=2.0)),
     "geometric": ({"epsilon": "0.5"}, lambda: el.geometric(epsilon=0.5)),
     "discrete_gaussian": ({"sigma": "3"}, lambda: el.discrete_gaussian(sigma=3.0)),
+    "skellam": ({"variance": "9"}, lambda: el.skellam(variance=9.0)),
     "randomized_response": ({"epsilon": "1", "k": "4"}, lambda: el.randomized_response(epsilon=1.0, k=4)),
     "unary": ({"epsilon": "1", "kind": "symmetric"}, lambda: el.unary(epsilon=1.0, kind="symmetric")),
     "hadamard_response": ({"epsilon": "1"}, lambda: el.hadamard_response(epsilon=1.0)),

@@ -21,6 +21,7 @@ from ..experiment import Experiment
 from ..laws.closed.normal import Normal
 from ..laws.finite import rdp
 from ..laws.finite.envelope import Concentrated, Envelope, RenyiCurve, concentrated, envelope
+from ..laws.finite.law import Finite
 from ..readings.law import Known, Law
 from ..worlds import between
 from .discrete import approximate
@@ -213,8 +214,8 @@ def to_zcdp(experiment: Experiment) -> float:
         return float(law.mu) ** 2 / 2
     if isinstance(law, Envelope) and isinstance(law.moment, Concentrated) and law.moment.xi == 0:
         return law.moment.rho
-    if experiment.origin == "discrete_gaussian":  # Canonne, Kamath & Steinke 2020, Theorem 4
-        return float(experiment.parameters["shift"] / experiment.parameters["sigma"]) ** 2 / 2
+    if isinstance(law, Finite) and law.far is not None:
+        return law.far.most_rho
     worst = max(float(law.max_llr()), float(law.reverse().max_llr()))
     if not math.isfinite(worst):
         return math.inf

@@ -28,8 +28,8 @@ from ..laws.closed.laplace import LaplaceReplaced
 from ..laws.closed.normal import Normal, NormalReplaced, NormalStep
 from ..laws.finite.law import Finite, FiniteStep
 from ..laws.loss.law import WIDTH, Loss
-from ..laws.loss.sampled import Flagged, Sampled, sampled_atoms
-from ..laws.loss.step import Atoms, NoiseKind, Step
+from ..laws.loss.sampled import Flagged, Sampled
+from ..laws.loss.step import NoiseKind, Step
 from ..laws.product import steps_of, width_of
 from ..numerics.roots import root
 from ..readings.law import Known, Law
@@ -124,8 +124,8 @@ def _sampled(experiment: Experiment, rate: float, neighbours: Neighbours) -> tup
             raise InputError(
                 "the experiment replaces a record: give one that adds or removes it, or neighbours='replace'"
             )
-        if step.span is None:
-            return FiniteStep(sampled_atoms(step.atoms, rate)), Drawn.FINITE
+        if isinstance(step, FiniteStep):
+            return step.drawn(rate), Drawn.FINITE
         return Sampled(step, rate), Drawn.MIXED
     if not swaps:
         noise = step.noise
@@ -135,12 +135,9 @@ def _sampled(experiment: Experiment, rate: float, neighbours: Neighbours) -> tup
             f"sampling {experiment.name} with neighbours='replace' needs an experiment that replaces a record: give "
             "Gaussian or Laplace noise, randomized_response, or what a mechanism that takes neighbours='replace' builds"
         )
-    flagged = Flagged(step, rate)
-    if step.span is None:
-        a = flagged.atoms
-        order = np.argsort(a.loss, kind="stable")
-        return FiniteStep(Atoms(a.loss[order], a.log_p[order], a.only0, a.only1), step.mirrored), Drawn.TOLD
-    return flagged, Drawn.TOLD
+    if isinstance(step, FiniteStep):
+        return step.flagged(rate), Drawn.TOLD
+    return Flagged(step, rate), Drawn.TOLD
 
 
 def dpsgd(

@@ -138,6 +138,11 @@ MECHANISMS: dict[str, Mechanism] = {
             ways=_SIGMA, said_by=_SIGMA, chosen="sigma",
         ),
         Mechanism(
+            "skellam", "Skellam noise", "epsilens.build.discrete:skellam", ("variance", *_MOVES), needs=("variance",),
+            note="Whole-number noise, the difference of two Poisson numbers: what several parties add adds up to it.",
+            ways=(("variance",),), said_by=(("variance",),), chosen="variance",
+        ),
+        Mechanism(
             "randomized_response", "Randomised response", "epsilens.build.discrete:randomized_response",
             ("epsilon", "truth", "k"),
             note="One person's own answer among `k`.", family=Family.LOCAL,

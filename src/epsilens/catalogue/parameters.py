@@ -51,6 +51,11 @@ _NOISE = (
         control=Control("Standard deviation, σ", "Larger is more private and less accurate.", "1", _SIZE, Place.NOISE),
     ),
     Parameter(
+        "variance", "Variance of Skellam noise",
+        title="Variance", symbol="variance", allowed=POSITIVE, risk=Risk.FALLS, search=Search(4e8, 1e-6),
+        control=Control("Variance", "Larger is more private and less accurate.", "100", _SIZE, Place.NOISE),
+    ),
+    Parameter(
         "psi", "Sensitivity index: sensitivity over standard deviation",
         title="Sensitivity index ψ", symbol="ψ", allowed=POSITIVE, risk=Risk.RISES,
         search=Search(1e-12, 100.0),

@@ -21,7 +21,8 @@ from ..readings.law import Known, Law
 from .closed.laplace import Laplace
 from .closed.normal import Normal
 from .finite.envelope import concentrated
-from .finite.law import MOST_LOSS, Finite, FiniteStep, finite_product
+from .finite.law import MOST_LOSS, Finite, FiniteStep
+from .finite.product import finite_product
 from .least import Least
 from .line.laplace import laplace_product, resolved
 from .loss.law import WIDTH, Loss

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..catalogue.mechanisms import CLAIMS, MECHANISMS
+from ..laws.finite.whole import DiscreteNormal, Skellam, WholeNoise
 from ..readings.law import Known
 from ..worlds import Kind
 from .document import Said, Span
@@ -216,6 +217,8 @@ def mechanism(e: Experiment) -> str:
         return ""
     if e.origin in ("gaussian", "discrete_gaussian"):
         size = f"standard deviation {rounded_up(p['sigma'])}"
+    elif e.origin == "skellam":
+        size = f"variance {rounded_up(p['variance'])}"
     elif e.origin == "staircase":
         size = f"step {_short(p['sensitivity'])}"
     else:
@@ -258,11 +261,9 @@ def _reach_geometric(e: Experiment) -> float:
     return float(max(math.ceil(-math.log(0.025 * (1 + math.exp(-a))) / a - 1 - 1e-12), 0))
 
 
-def _reach_discrete_gaussian(e: Experiment) -> float:
-    s = e.parameters["sigma"]
-    k = np.arange(math.ceil(12 * s) + 2.0)
-    weight = np.exp(-k * k / (2 * s * s)) * np.where(k == 0, 1, 2)
-    return float(np.searchsorted(np.cumsum(weight) / weight.sum(), 0.95))
+def _reach_whole(noise: WholeNoise) -> float:
+    k = np.arange(noise.reach + 1.0)
+    return float(np.searchsorted(np.cumsum(np.exp(noise.log_mass(k)) * np.where(k == 0, 1, 2)), 0.95))
 
 
 def _reach_staircase(e: Experiment) -> float:
@@ -280,6 +281,7 @@ _REACH = {
     "laplace": lambda e: e.parameters["scale"] * math.log(20),
     "gaussian": lambda e: e.parameters["sigma"] * 1.959963984540055,  # Φ⁻¹(0.975), rounded up
     "geometric": _reach_geometric,
-    "discrete_gaussian": _reach_discrete_gaussian,
+    "discrete_gaussian": lambda e: _reach_whole(DiscreteNormal(e.parameters["sigma"])),
+    "skellam": lambda e: _reach_whole(Skellam(e.parameters["variance"])),
     "staircase": _reach_staircase,
 }

@@ -40,7 +40,8 @@ def is_loopback(host: str) -> bool:
 #: Whole-number mechanisms enumerate their outcomes: these keep one view under a few hundredths of a second.
 LARGEST = {
     "sigma": {"discrete_gaussian": 1_000.0},
-    "sensitivity": {"geometric": 10_000.0, "discrete_gaussian": 10_000.0},
+    "variance": {"skellam": 1e6},
+    "sensitivity": {"geometric": 10_000.0, "discrete_gaussian": 10_000.0, "skellam": 10_000.0},
     "steps": {"dpsgd": 1e6},
 }
 #: Little noise on rare samples makes brackets slow to close.

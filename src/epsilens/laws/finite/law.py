@@ -2,34 +2,34 @@
 
 The trade-off is a polygon whose vertices are the cumulative masses in order of falling likelihood ratio, so every
 reading is a sum or a search over vertices. Masses are kept as logarithms beside the likelihood ratios: an ε of
-1e-12 is then not lost in the difference of two probabilities, nor an ε of 800 in their size.
-
-A product of finite pairs writes out every combination of outcomes: k equal answers with a outcomes have only
-C(k+a−1, a−1) different counts of outcomes, and the loss depends on the counts alone, so that hundreds of answers stay
-within reach where their losses share no lattice.
+1e-12 is then not lost in the difference of two probabilities, nor an ε of 800 in their size. Where the noise goes on
+beyond the list, moments and ψ come from what is known of it there (:mod:`.beyond`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Self
 
 import numpy as np
-from scipy.special import gammaln, logsumexp, ndtri_exp
+from scipy.special import logsumexp, ndtri_exp
 
 from ...checks import Array
 from ...errors import InputError
 from ...numerics.special import expm1mx, moment_less_one, probit_gap
 from ...readings.guesses import fbeta_floor
 from ...readings.law import Known
+from ..loss.sampled import Flagged, sampled_atoms
 from ..loss.step import Atoms, Composable, Counted, Family, Step, no_group
+from .beyond import Beyond
 from .polygon import polygon
+from .whole import WholeNoise
 
-__all__ = ["MOST_LOSS", "Finite", "FiniteStep", "finite_product"]
+__all__ = ["MOST_LOSS", "Finite", "FiniteStep"]
 
 MOST_LOSS = 1e4  # a claim beyond promises nothing
+_BEYOND = 1e-320  # more than the mass beyond a list that ends where doubles do
 
 
 def _log_cumulative(x: Array) -> Array:
@@ -56,7 +56,7 @@ class Finite(Composable):
     only0: float = 0.0
     only1: float = 0.0
     mirrored: bool = False  # the builder knows that both orders have the same trade-off
-    unbounded: bool = False  # the list stops where doubles do, but the ratio goes on growing
+    far: Beyond | None = None  # the list stops where doubles do, but the ratio goes on growing
     known: Known = field(default=Known.EXACT, kw_only=True)
     # derived, over the distinct likelihood ratios in falling order
     _u: Array = field(init=False, repr=False, compare=False)
@@ -118,6 +118,14 @@ class Finite(Composable):
         masses = np.asarray([high, high - epsilon]), np.asarray([-epsilon, epsilon])
         return cls(*masses, delta, delta, mirrored=True)
 
+    @classmethod
+    def moved(cls, noise: WholeNoise, distance: int) -> Finite:
+        """Whole-number noise, and the same moved by a distance."""
+        if distance == 0:
+            return cls(np.zeros(1), np.zeros(1), mirrored=True)
+        k = np.arange(-noise.reach, distance + noise.reach + 1.0)
+        return cls(noise.log_mass(k), noise.loss(k, distance), mirrored=True, far=Beyond(noise, distance))
+
     @property
     def symmetric(self) -> bool:
         """As the builder says; otherwise both orders are computed."""
@@ -125,11 +133,12 @@ class Finite(Composable):
 
     def reverse(self) -> Self:
         """Swap the two laws."""
-        return replace(self, log_p0=self.log_p0 + self.llr, llr=-self.llr, only0=self.only1, only1=self.only0)
+        far = None if self.far is None else self.far.reverse()
+        return replace(self, log_p0=self.log_p0 + self.llr, llr=-self.llr, only0=self.only1, only1=self.only0, far=far)
 
     def steps(self) -> tuple[Counted, ...]:
         """One of atoms."""
-        return ((FiniteStep(self.atoms(), self.mirrored, self.unbounded), 1),)
+        return ((FiniteStep(self.atoms(), self.mirrored, self.far), 1),)
 
     def atoms(self) -> Atoms:
         """The masses of H1 by rising loss, equal losses together."""
@@ -138,8 +147,13 @@ class Finite(Composable):
         if loss.size:
             first = np.flatnonzero(np.concatenate(([True], np.diff(loss) > 0)))
             loss, log_p = loss[first], np.logaddexp.reduceat(log_p, first)
-        beyond = 1e-320 if self.unbounded else 0.0
-        return Atoms(loss, log_p, self.only0 + beyond, self.only1 + beyond)
+        low, high = (math.isinf(end) for end in self._far_ends)
+        return Atoms(loss, log_p, self.only0 + low * _BEYOND, self.only1 + high * _BEYOND)
+
+    @property
+    def _far_ends(self) -> tuple[float, float]:
+        """The infimum and the supremum of the ratio, where it goes on beyond the list."""
+        return (0.0, 0.0) if self.far is None else self.far.ends
 
     def tradeoff(self, alpha: Array) -> Array:
         """Linear between vertices; the miss is summed from the bottom to keep its digits."""
@@ -196,14 +210,15 @@ class Finite(Composable):
         with np.errstate(divide="ignore", invalid="ignore"):
             share = np.exp(np.minimum(np.log(delta - self._kinks[k]) - (self._u[k] + self._log_c0[k]), 0.0))
             value = self._u[k] + np.log1p(-share)
-        none = (delta < self.only1) | ((delta == 0) & self.unbounded)
-        return np.asarray(np.where(none, np.inf, np.maximum(value, 0.0)))
+        value = np.where(delta == 0, np.maximum(value, self._far_ends[1]), value)
+        return np.asarray(np.where(delta < self.only1, np.inf, np.maximum(value, 0.0)))
 
     def max_llr(self) -> Array:
         """The largest ratio with mass under H1."""
-        if self.only1 > 0 or self.unbounded or not self._u.size:
-            return np.asarray(np.inf if self.only1 > 0 or self.unbounded else 0.0)
-        return np.asarray(self._u[0])
+        if self.only1 > 0:
+            return np.asarray(np.inf)
+        most = float(self._u[0]) if self._u.size else 0.0
+        return np.asarray(most if self.far is None else max(most, self._far_ends[1]))
 
     def log_moment(self, a: Array) -> Array:
         """log Σ p1^a p0^{1−a}; where the sum is near 1 from :meth:`_moment_less_one`, which does not cancel."""
@@ -211,6 +226,9 @@ class Finite(Composable):
         flat = a.ravel()
         out = np.empty(flat.shape)
         for i, power in enumerate(flat):
+            if self.far is not None:
+                out[i] = self.far.log_moment(float(power))
+                continue
             diverges = (power > 1 and self.only1 > 0) or (power < 0 and self.only0 > 0)
             if diverges:
                 out[i] = np.inf
@@ -255,6 +273,8 @@ class Finite(Composable):
         """The largest Φ⁻¹(recall) − Φ⁻¹(α) over the vertices: f is a chord there and G_μ convex, so f ≥ G_μ between
         two vertices as soon as it holds at both. Infinite if either law has an atom the other lacks.
         """
+        if self.far is not None and self.far.moves:
+            return np.asarray(self.far.psi())
         if self.only0 > 0 or self.only1 > 0:
             return np.asarray(np.inf)
         if self._u.size < 2:
@@ -272,6 +292,7 @@ class Finite(Composable):
         rest = np.where(low, bottom[0], top[0])
         live = (small > 1e-307) & (rest > 1e-307)
         best = float(np.max(probit_gap(small[live], gap[live], rest[live]), initial=0.0))
+        best = best if self.far is None else max(best, self.far.least_psi)
         return np.asarray(best if live.all() else max(best, float(np.max(self._far_gaps()[~live]))))
 
     def _far_gaps(self) -> Array:
@@ -303,7 +324,7 @@ class FiniteStep(Step):
 
     atoms: Atoms
     mirrored: bool = False
-    unbounded: bool = False
+    far: Beyond | None = None
     rho: float = 0.0  # relative error of the masses, beyond that of their logarithms
 
     @property
@@ -314,10 +335,11 @@ class FiniteStep(Step):
     @property
     def ends(self) -> tuple[float, float]:
         """The outermost atoms."""
+        if self.far is not None:
+            return self.far.ends
         a = self.atoms
         low, high = (float(a.loss.min()), float(a.loss.max())) if a.loss.size else (0.0, 0.0)
-        far = math.inf if self.unbounded else 0.0
-        return (-math.inf if a.only0 > 0 or far else low), (math.inf if a.only1 > 0 or far else high)
+        return (-math.inf if a.only0 > 0 else low), (math.inf if a.only1 > 0 else high)
 
     def log_p0(self, x: Array) -> Array:
         """No density anywhere."""
@@ -346,10 +368,13 @@ class FiniteStep(Step):
     def as_law(self) -> Finite:
         """The pair itself."""
         a = self.atoms
-        return Finite(a.log_p - a.loss, a.loss, a.only0, a.only1, self.mirrored)
+        only = (a.only0, a.only1) if self.far is None else (0.0, 0.0)
+        return Finite(a.log_p - a.loss, a.loss, *only, self.mirrored, self.far)
 
     def log_moment(self, power: float) -> float:
         """A sum."""
+        if self.far is not None:
+            return self.far.log_moment(power)
         if power in (0.0, 1.0) and not (self.atoms.only0 or self.atoms.only1):
             return 0.0
         return float(self.as_law().log_moment(np.asarray(power)))
@@ -364,12 +389,42 @@ class FiniteStep(Step):
 
     def psi(self) -> float:
         """From the vertices."""
-        return float(self.as_law().psi())
+        return self.far.psi() if self.far is not None else float(self.as_law().psi())
+
+    @property
+    def least_psi(self) -> float:
+        """Of noise without end."""
+        return 0.0 if self.far is None else self.far.least_psi
+
+    @property
+    def most_rho(self) -> float:
+        """Of noise without end from what is known of it."""
+        return self.psi() ** 2 / 2 if self.far is None else self.far.most_rho
+
+    def drawn(self, rate: float) -> FiniteStep:
+        """H1 mixed with H0: Poisson sampling."""
+        far = None if self.far is None else replace(self.far, drawn=rate)
+        return FiniteStep(sampled_atoms(self.atoms, rate), False, far, self.rho)
+
+    def flagged(self, rate: float) -> FiniteStep:
+        """Rarer, and everybody is told when."""
+        a = Flagged(self, rate).atoms
+        order = np.argsort(a.loss, kind="stable")
+        far = None if self.far is None else replace(self.far, told=rate)
+        return FiniteStep(Atoms(a.loss[order], a.log_p[order], a.only0, a.only1), self.mirrored, far, self.rho)
+
+    @property
+    def moves(self) -> bool:
+        """Whether a group moves the noise as one person does, only further."""
+        return self.far is not None and self.far.moves
 
     def grouped(self, size: int) -> FiniteStep:
         """Every (ε, δ) that holds of the pair as (kε, δ(e^{kε}−1)/(e^ε−1)), all together."""
-        if self.unbounded:
-            raise no_group("such")
+        if self.far is not None:
+            if not self.far.moves:
+                raise no_group("such")
+            further = Finite.moved(self.far.noise, self.far.distance * size)
+            return FiniteStep(further.atoms(), True, further.far)
         law = self.as_law()
         if max(law.only0, law.only1) >= 1:
             return self
@@ -385,48 +440,3 @@ class FiniteStep(Step):
             )
         made = Finite(*polygon(size * eps[kept], grown[kept]), mirrored=True)
         return FiniteStep(made.atoms(), made.mirrored)
-
-
-def _counts(outcomes: int, k: int) -> Array:
-    """Every way to count k answers by outcome, one row each."""
-    rows = np.zeros((1, 0))
-    left = np.array([k])
-    for _ in range(outcomes - 1):
-        many = left + 1
-        first = np.repeat(np.cumsum(many) - many, many)
-        taken = np.arange(int(many.sum())) - first
-        rows = np.column_stack((np.repeat(rows, many, axis=0), taken))
-        left = np.repeat(left, many) - taken
-    return np.column_stack((rows, left)).astype(float)
-
-
-def _power(law: Finite, k: int) -> tuple[Array, Array]:
-    """(log H0-mass, loss) of every count of outcomes."""
-    if k == 1:
-        return law.log_p0, law.llr
-    counts = _counts(law.llr.size, k)
-    ways = gammaln(k + 1.0) - gammaln(counts + 1).sum(axis=1)
-    return ways + counts @ law.log_p0, counts @ law.llr
-
-
-def finite_product(counted: Sequence[tuple[Finite, int]], most: int) -> Finite | None:
-    """The product of finite pairs, each so many times; None if that takes more than ``most`` atoms."""
-    size = 1
-    for law, k in counted:
-        if law.unbounded or k > 100_000:
-            return None
-        n = law.llr.size
-        size *= math.comb(k + n - 1, n - 1) if n else 1  # different counts of outcomes
-        if size > most:
-            return None
-    log_p, loss = np.zeros(1), np.zeros(1)
-    finite0 = finite1 = 0.0  # log of the mass whose loss is finite
-    for law, k in counted:
-        if law.only0 >= 1 or law.only1 >= 1:
-            return Finite(np.zeros(0), np.zeros(0), 1.0, 1.0, mirrored=True)
-        more_p, more_loss = _power(law, k)
-        log_p = (log_p[:, None] + more_p).ravel()
-        loss = (loss[:, None] + more_loss).ravel()
-        finite0, finite1 = finite0 + k * math.log1p(-law.only0), finite1 + k * math.log1p(-law.only1)
-    mirrored = all(law.mirrored for law, _ in counted)
-    return Finite(log_p, loss, -math.expm1(finite0), -math.expm1(finite1), mirrored)

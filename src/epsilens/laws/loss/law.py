@@ -396,9 +396,8 @@ class Loss(Composable):
 
         Of normal noise, sampled or not, ψ is reached in the limit α → 0, whatever else is observed beside it.
         """
-        squares = [(k * step.psi() ** 2, step.shift > 0) for step, k in self._counted]
-        bound = math.sqrt(math.fsum(square for square, _ in squares))
-        least = math.sqrt(math.fsum(square for square, normal in squares if normal))
+        bound = math.sqrt(math.fsum(k * step.psi() ** 2 for step, k in self._counted))
+        least = math.sqrt(math.fsum(k * step.least_psi**2 for step, k in self._counted))
         if least >= bound * (1 - self.width):
             return np.asarray(bound if self._upper else least)
         if not math.isfinite(bound) and (self._at_top > 0 or self._at_bottom > 0):
@@ -409,9 +408,13 @@ class Loss(Composable):
     def _psi_bracket(self) -> tuple[float, float]:
         """sup Φ⁻¹(TPR) − Φ⁻¹(α) over α ≤ ½ in both orders, refined where it could be largest."""
         low = high = 0.0
+        known = [(0.0, math.fsum(k * step.most_rho for step, k in self._counted))]
+        bounded = [(max(-step.ends[0], step.ends[1]), step, k) for step, k in self._counted]
+        rest = math.fsum(k * step.most_rho for most, step, k in bounded if not math.isfinite(most))
+        known.append((math.fsum(k * most for most, _, k in bounded if math.isfinite(most)), rest))
         views = [self] if self.symmetric else [self, self.reverse()]
         for view in views:
-            a, b = probit_gap(view._forward, view._back(), view._ends[1])
+            a, b = probit_gap(view._forward, view._back(), view._ends[1], known)
             low, high = max(low, a), max(high, b)
         return low, high
 

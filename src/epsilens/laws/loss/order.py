@@ -355,8 +355,13 @@ class Order:
         return float(alpha), float(recall)
 
 
-def probit_gap(forward: Order, back: Order, most: float) -> tuple[float, float]:
-    """(low, high) of sup over α ≤ ½ of Φ⁻¹(TPR(α)) − Φ⁻¹(α), where no loss exceeds ``most``."""
+def probit_gap(
+    forward: Order, back: Order, most: float, concentrated: Sequence[tuple[float, float]]
+) -> tuple[float, float]:
+    """(low, high) of sup over α ≤ ½ of Φ⁻¹(TPR(α)) − Φ⁻¹(α), where no loss exceeds ``most`` and D_a ≤ ξ + ρ·a.
+
+    The last, for each (ξ, ρ), gives −log TPR ≥ (√A − √ρ)² with A = −log α − ξ: a gap of √(2ρ) and a little, ever less.
+    """
     z = np.linspace(0.0, 37.0, 75)
     low, ahead, behind = 0.0, Work(), Work()
     for _ in range(12):
@@ -379,7 +384,9 @@ def probit_gap(forward: Order, back: Order, most: float) -> tuple[float, float]:
     high = float(np.max(cells))
     if math.isfinite(most):  # beyond the last place TPR ≤ e^L·α, whose gap falls as α does
         far = float(log_alpha[-1]) + most
-        high = max(high, float(ndtri_exp(far)) + 37.0 if far < HALF else math.inf)
-    else:
-        high = math.inf
-    return low, high
+        return low, max(high, float(ndtri_exp(far)) + 37.0 if far < HALF else math.inf)
+    beyond = math.inf
+    for xi, rho in concentrated:
+        rest = math.sqrt(max(-float(log_alpha[-1]) - xi, 0.0)) - math.sqrt(rho)
+        beyond = min(beyond, float(ndtri_exp(-rest * rest)) + 37.0 if rest > 1 else math.inf)
+    return low, max(high, beyond)

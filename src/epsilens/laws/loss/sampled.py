@@ -146,6 +146,14 @@ class _Around(Integrated):
         return self.base.psi()
 
     @property
+    def least_psi(self) -> float:
+        return self.base.least_psi
+
+    @property
+    def most_rho(self) -> float:
+        return self.base.most_rho
+
+    @property
     def shift(self) -> float:
         return self.base.shift
 
@@ -230,6 +238,18 @@ class Swapped(_Around):
     def turns(self) -> tuple[float, ...]:
         """Mirrored."""
         return tuple(-turn for turn in self.base.turns)
+
+    def log_moment(self, power: float) -> float:
+        """The base's, with the laws exchanged."""
+        return self.base.log_moment(1 - power)
+
+    def kl(self) -> float:
+        """The base's in the other order."""
+        return self.base.kl_back()
+
+    def kl_back(self) -> float:
+        """The base's in the other order."""
+        return self.base.kl()
 
     def kl_bound(self) -> float:
         """As the base: it holds in one order or the other."""

@@ -215,6 +215,16 @@ class Step(ABC):
         """An upper bound on the least μ with f ≥ G_μ; sampling does not raise it."""
 
     @property
+    def least_psi(self) -> float:
+        """What ψ tends to as α → 0, whatever else is observed beside it."""
+        return self.psi() if self.shift > 0 else 0.0
+
+    @property
+    def most_rho(self) -> float:
+        """ρ with D_a ≤ ρ·a at every order a > 1, in both orders: that of the normal noise which dominates, ψ²/2."""
+        return self.psi() ** 2 / 2
+
+    @property
     def shift(self) -> float:
         """μ of the normal noise that rules its tails; 0 where there is none."""
         return 0.0

@@ -167,8 +167,9 @@ def power(parts: Sequence[Part], dt: float, tilt: float, frame: Window) -> Power
 def _multiplied(spectra: Sequence[tuple[Any, int]], rounding: float) -> tuple[Any, float, float]:
     """ΠF^k on the half spectrum, the sum of its errors over the whole one, and the sum of its sizes.
 
-    With |F̂ − F| ≤ e the error is at most Π(|F̂|+e)^k − Π|F̂|^k, plus that of phase and exponent. Where a factor is below
-    e^−70 the product is left out, and its bound (|F̂|+e)^k counted instead.
+    With |F̂ − F| ≤ e the error is at most Π(|F̂|+e)^k − Π|F̂|^k, plus that of phase and exponent: also where a factor came
+    out as 0, as it does at once for one atom. Where a power is below e^−70 the product is left out, and its bound
+    (|F̂|+e)^k counted instead.
     """
     half = spectra[0][0].size
     live = np.arange(half)
@@ -183,7 +184,7 @@ def _multiplied(spectra: Sequence[tuple[Any, int]], rounding: float) -> tuple[An
                 left_out += 2 * int(small.sum()) * math.exp(count * math.log(most + rounding)) * 1.01
                 live = live[~small]
     size, angle = np.ones(live.size), np.zeros(live.size)
-    log_size, excess, turns = np.zeros(live.size), np.zeros(live.size), 0.0
+    log_size, log_most, turns = np.zeros(live.size), np.zeros(live.size), 0.0
     for spectrum, count in spectra:
         z = spectrum[live]
         re, im = z.real, z.imag
@@ -191,7 +192,7 @@ def _multiplied(spectra: Sequence[tuple[Any, int]], rounding: float) -> tuple[An
         with np.errstate(divide="ignore"):
             here = 0.5 * np.log1p(np.maximum(near, -0.99)) if near.size == 0 or near.min() > -0.9 else np.log(np.abs(z))
             log_size += count * here
-            excess += count * np.log1p(rounding * np.exp(-here))
+            log_most += count * np.log(np.exp(here) + rounding)
         theta = np.arctan2(im, re)
         angle += count * theta
         turns += count * float(np.max(np.abs(theta), initial=0.0))
@@ -201,11 +202,11 @@ def _multiplied(spectra: Sequence[tuple[Any, int]], rounding: float) -> tuple[An
     g.imag[live] = size * np.sin(angle)
     twice = np.where(live == 0, 1.0, 2.0)
     weight = float(np.dot(twice, size))
-    with np.errstate(over="ignore", invalid="ignore"):
-        grown = np.where(size > 0, size * np.expm1(excess), 0.0)
+    # a factor that vanished leaves log 0 in the size, and its rounding in log_most
+    log_size = np.maximum(log_size, -1e9)
+    excess = log_most - log_size
+    grown = np.where(excess < 1, size * np.expm1(np.clip(excess, 0.0, 1.0)), np.exp(log_most))
     drift = float(np.dot(twice, grown + size * (4 * turns * _U + 4 * _U * np.abs(log_size) + 16 * _U)))
-    if not math.isfinite(drift):
-        drift = float(half)
     return g, drift + left_out, weight
 
 

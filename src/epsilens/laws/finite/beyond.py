@@ -1,0 +1,214 @@
+"""A pair of whole-number noise beyond any list of its atoms: moments of every order, and ψ.
+
+The list of a pair ends where doubles do, at 1e-325, but ∫dH1^a dH0^{1−a} has its weight about a·d: an order of 100
+reads masses of e^{−5000}. Noise knows its mass at every whole number, so that a sum goes where its terms are large.
+
+ψ is the largest z(P(K ≥ k)) − z(P(K ≥ k−d)) over whole k, z(p) = −Φ⁻¹(p). For discrete Gaussians it tends to d/σ from
+above as k grows; it is largest in the middle, by a share 1/24σ², or for d far above σ² about k = e^{1.5}σ², where for
+σ > 8 no list reaches.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import logsumexp, ndtri_exp
+
+from ...checks import Array
+from ...numerics.special import mills, moment_less_one
+from ..loss.sampled import mix
+from .whole import WholeNoise
+
+__all__ = ["Beyond"]
+
+_NOTHING = 80.0  # e^{−80} of the largest term does not count
+_MOST_TERMS = 2**23
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
+_NEAR = 1e-6  # relative: gaps that may be the largest
+_MOST_NEAR = 64
+_STEPS = 40
+
+
+@dataclass(frozen=True)
+class Beyond:
+    """H0: noise. H1: the noise moved by ``distance``, with probability ``drawn``, else as under H0.
+
+    ``told`` is the probability that there is a release at all, which everybody sees; ``swapped`` exchanges H0 and H1.
+    """
+
+    noise: WholeNoise
+    distance: int
+    drawn: float = 1.0
+    told: float = 1.0
+    swapped: bool = False
+
+    @property
+    def moves(self) -> bool:
+        """Whether it is the noise moved, and nothing else."""
+        return self.drawn == 1 and self.told == 1
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The infimum and the supremum of the loss: a sample's is bounded below."""
+        low = math.log1p(-self.drawn) if self.drawn < 1 else -math.inf
+        return (-math.inf, -low) if self.swapped else (low, math.inf)
+
+    def reverse(self) -> Beyond:
+        """The laws exchanged."""
+        return replace(self, swapped=not self.swapped)
+
+    def log_moment(self, power: float) -> float:
+        """log ∫dH1^a dH0^{1−a}, at every real a."""
+        a = 1 - power if self.swapped else power
+        value = self.noise.log_moment(a, self.distance) if self.drawn == 1 else None
+        value = self._sum(a) if value is None else value
+        if self.told == 1:
+            return value
+        if value < 30:
+            return math.log1p(self.told * math.expm1(value))
+        return value + math.log(self.told) + math.log1p((1 - self.told) / self.told * math.exp(-value))
+
+    # -- sums ---------------------------------------------------------------------------------------------------------
+
+    def _losses(self, k: Array) -> Array:
+        return mix(self.noise.loss(k, self.distance), self.drawn)
+
+    def _term(self, power: float) -> Callable[[Array], Array]:
+        return lambda k: np.asarray(self.noise.log_mass(k) + power * self._losses(k))
+
+    def _sum(self, power: float) -> float:
+        """Over what a list of atoms holds, and around the largest terms where they lie elsewhere."""
+        if power in (0.0, 1.0):
+            return 0.0
+        k = np.arange(-self.noise.reach, self.distance + self.noise.reach + 1.0)
+        log_p0, loss = self.noise.log_mass(k), self._losses(k)
+        listed = log_p0 + power * loss
+        far = self._far(power, float(k[0]), float(k[-1]), float(listed.max()))
+        total = float(logsumexp(np.concatenate((listed, far))))
+        if abs(total) > 0.5:
+            return total
+        p0, p1 = np.exp(log_p0), np.exp(log_p0 + loss)
+        return math.log1p(moment_less_one(p0, p1, loss, power) + float(np.exp(far).sum()))
+
+    def _far(self, power: float, first: float, last: float, top: float) -> Array:
+        """Logarithms of the terms beyond the list that count: a mixture has large ones in at most two places."""
+        edge = self.noise.farthest(power, self.distance)
+        edge += 40 * (self.noise.scale + math.sqrt(edge))  # terms that large may lie to either side
+        side, start = (1.0, last + 1) if power > 1 else (-1.0, 1 - first)
+        if 0 <= power <= 1 or edge <= start or (power < 0 and self.drawn < 1):
+            return np.zeros(0)
+        term = self._term(power)
+        both = np.linspace(start, edge, 2001), np.geomspace(start, edge, 2001)
+        span = np.unique(np.rint(np.concatenate(both)))
+        values = term(side * span)
+        rising, falling = np.append(True, np.diff(values) >= 0), np.append(np.diff(values) <= 0, True)
+        top = max(top, float(values.max()))
+        found, upto = [np.zeros(0)], start - 1
+        for i in np.flatnonzero(rising & falling & (values > top - 10 * _NOTHING)).tolist():
+            ends = float(span[max(i - 1, 0)]), float(span[min(i + 1, span.size - 1)])
+            crest = _highest(lambda k: float(term(np.asarray(side * k))), *ends)
+            peak = float(term(np.asarray(side * crest)))
+            left, right = (_fallen(term, side, crest, peak, way) for way in (-1.0, 1.0))
+            left = max(left, upto + 1)
+            if right >= left:
+                assert right - left < _MOST_TERMS
+                found.append(term(side * np.arange(left, right + 1)))
+                upto = right
+        return np.concatenate(found)
+
+    # -- ψ ------------------------------------------------------------------------------------------------------------
+
+    @property
+    def least_psi(self) -> float:
+        """What ψ tends to as α → 0, whether drawn or not."""
+        return self.noise.slope * self.distance
+
+    @property
+    def most_rho(self) -> float:
+        """ρ with D_a ≤ ρ·a in both orders; sampling does not raise it."""
+        return min(self.noise.concentration * self.distance**2, self.psi() ** 2 / 2)
+
+    def psi(self) -> float:
+        """The largest gap where everybody is drawn: sampling does not raise it."""
+        noise, d = self.noise, self.distance
+        j = np.arange(noise.reach + d + 1.0)
+        log_g = noise.log_mass(j)
+        log_g[-1] += self._log_tail(float(j[-1]))
+        above = np.logaddexp.accumulate(log_g[::-1])[::-1]  # log P(K ≥ j)
+        log_g[-1] = noise.log_mass(j[-1:])[0]
+        z = -ndtri_exp(np.minimum(above, -math.log(2)))  # the two halves share P(0)
+        k = np.arange((d + 1) // 2, noise.reach + d + 1)  # by symmetry the others follow
+        before = np.where(k - d >= 1, z[np.abs(k - d)], ndtri_exp(np.minimum(above[np.abs(1 - k + d)], -1e-300)))
+        gaps = -ndtri_exp(np.minimum(above[k], -1e-300)) - before
+        near = np.flatnonzero(gaps > float(gaps.max()) * (1 - _NEAR))
+        near = near[np.argsort(-gaps[near])[:_MOST_NEAR]]
+        tails = above[k] - log_g[k]
+        best = max(self._gap(*(float(v[i]) for v in (k, tails, before, gaps))) for i in near)
+        if noise.slope and k[-1] < 8 * noise.scale**2:
+            best = max(best, self._far_gap(float(k[-1])))
+        return max(best, self.least_psi)
+
+    def _gap(self, k: float, log_tail: float, before: float, rough: float) -> float:
+        """z(P(K ≥ k)) − z(P(K ≥ k−d)) from the second, log P(K ≥ k)/P(k), and their difference as it is.
+
+        −log Φ(−z) grows by the hazard 1/M(z), and P(K ≥ k−d)/P(K ≥ k) is known to all digits.
+        """
+        if rough > 1:  # nothing is lost in the difference
+            return rough
+        steps = np.arange(1.0, self.distance + 1)
+        grown = self.noise.log_mass(k - steps) - self.noise.log_mass(np.asarray(k))
+        rise = float(np.logaddexp(0.0, logsumexp(grown) - log_tail))
+        gap = rough
+        for _ in range(4):
+            hazard = float(_WEIGHTS @ (1 / mills(before + gap * (1 + _NODES) / 2))) / 2
+            gap += (rise - gap * hazard) * float(mills(np.asarray(before + gap)))
+        return gap
+
+    def _far_gap(self, last: float) -> float:
+        """The largest beyond the list, where it is smooth in log k and has one maximum."""
+        low, high = math.log(last), math.log(last + 100 * self.noise.scale**2)
+        ratio = (math.sqrt(5) - 1) / 2
+        points = [high - ratio * (high - low), low + ratio * (high - low)]
+        values = [self._gap_at(v) for v in points]
+        best = max(*values, self._gap_at(low))
+        for _ in range(_STEPS):
+            if values[0] > values[1]:
+                high, points = points[1], [points[1] - ratio * (points[1] - low), points[0]]
+                values = [self._gap_at(points[0]), values[0]]
+            else:
+                low, points = points[0], [points[1], points[0] + ratio * (high - points[0])]
+                values = [values[1], self._gap_at(points[1])]
+            best = max(best, *values)
+        return best
+
+    def _gap_at(self, log_k: float) -> float:
+        k = float(round(math.exp(log_k)))
+        before = k - self.distance
+        tails = self._log_tail(before), self._log_tail(k)
+        at = -ndtri_exp(self.noise.log_mass(np.asarray([before, k])) + tails)
+        return self._gap(k, tails[1], float(at[0]), float(at[1] - at[0]))
+
+    def _log_tail(self, k: float) -> float:
+        """log P(K ≥ k)/P(k)."""
+        fall = float(self.noise.log_mass(np.asarray(k)) - self.noise.log_mass(np.asarray(k + 1)))
+        more = np.arange(math.ceil(45 / fall) + 2.0)
+        return float(logsumexp(self.noise.log_mass(k + more) - self.noise.log_mass(np.asarray(k))))
+
+
+def _highest(term: Callable[[float], float], low: float, high: float) -> float:
+    """The whole number at which a concave function is largest."""
+    while high - low > 2:
+        a = math.floor((low + high) / 2)
+        low, high = (float(a), high) if term(a + 1.0) > term(float(a)) else (low, float(a + 1))
+    return float(max(np.arange(low, high + 1).tolist(), key=term))
+
+
+def _fallen(term: Callable[[Array], Array], side: float, crest: float, peak: float, way: float) -> float:
+    """Where the terms have fallen by e^{−80} from a crest, or 0."""
+    step = 1.0
+    while crest + way * step > 0 and float(term(np.asarray(side * (crest + way * step)))) > peak - _NOTHING:
+        step *= 2
+    return max(crest + way * step, 0.0)

@@ -1,0 +1,236 @@
+"""Whole-number noise against 60 digits: masses, losses, moments of every order, ψ, composed and sampled."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+import epsilens as el
+from epsilens.laws.finite.beyond import Beyond
+from epsilens.laws.finite.whole import DiscreteNormal, Skellam, WholeNoise
+
+NOISES: list[WholeNoise] = [
+    DiscreteNormal(0.3), DiscreteNormal(1.0), DiscreteNormal(2.5), Skellam(0.5), Skellam(9.0),
+]  # fmt: skip
+
+
+@cache
+def log_masses(noise: WholeNoise, most: int) -> list[Any]:
+    """log P(0), log P(1), … in 60 digits."""
+    with mp.workdps(60):
+        if isinstance(noise, DiscreteNormal):
+            raw = [-(mp.mpf(k) ** 2) / (2 * mp.mpf(noise.sigma) ** 2) for k in range(most + 1)]
+            total = mp.log(mp.exp(raw[0]) + 2 * mp.fsum(mp.exp(v) for v in raw[1:]))
+            return [v - total for v in raw]
+        assert isinstance(noise, Skellam)
+        return [mp.log(mp.besseli(k, noise.variance)) - mp.mpf(noise.variance) for k in range(most + 1)]
+
+
+def log_mass(noise: WholeNoise, most: int) -> Callable[[int], Any]:
+    held = log_masses(noise, most)
+    return lambda k: held[abs(k)]
+
+
+def moment(noise: WholeNoise, distance: int, rate: float, power: float) -> Any:
+    """log Σ P0^{1−a}·P1^a by brute force, as far out as any term counts."""
+    far = math.ceil(noise.farthest(power, distance) + 40 * (noise.scale + 2) + noise.reach)
+    log_g = log_mass(noise, far + distance)
+    with mp.workdps(60):
+        q, total = mp.mpf(rate), mp.mpf(0)
+        for k in range(-far, far + 1):
+            ratio = log_g(k - distance) - log_g(k)
+            ratio = ratio if rate == 1 else mp.log(1 - q + q * mp.exp(ratio))
+            total += mp.exp(log_g(k) + mp.mpf(power) * ratio)
+        return mp.log(total)
+
+
+@pytest.mark.parametrize("noise", [*NOISES, Skellam(1e4)], ids=repr)
+def test_masses_and_losses(noise: WholeNoise) -> None:
+    log_g = log_mass(noise, 300)
+    k = np.array([0.0, 1.0, 2.0, 7.0, 39.0, 41.0, 200.0])
+    assert noise.log_mass(k) == pytest.approx([float(log_g(int(v))) for v in k], rel=1e-13)
+    assert noise.log_mass(-k) == pytest.approx(noise.log_mass(k), rel=1e-15)
+    for d in (1, 4, 50):
+        truth = [float(log_g(int(v) - d) - log_g(int(v))) for v in k]
+        assert noise.loss(k, d) == pytest.approx(truth, rel=1e-12, abs=1e-14)
+
+
+@pytest.mark.parametrize("noise", NOISES, ids=repr)
+@pytest.mark.parametrize("distance", [1, 3])
+@pytest.mark.parametrize("rate", [1.0, 0.01])
+def test_moments_of_every_order(noise: WholeNoise, distance: int, rate: float) -> None:
+    pair = Beyond(noise, distance, rate)
+    for power in (1e-9, 0.5, 0.83, 1.7, 30.0, -2.5):
+        truth = moment(noise, distance, rate, power)
+        assert pair.log_moment(power) == pytest.approx(float(truth), rel=1e-12), power
+        assert pair.reverse().log_moment(1 - power) == pytest.approx(float(truth), rel=1e-12 + 2e-16 / abs(power))
+    assert pair.log_moment(0.0) == pair.log_moment(1.0) == 0.0
+
+
+def test_the_largest_terms_of_a_sample_may_lie_in_two_places_far_from_the_list() -> None:
+    # few drawn, much noise: the mixture has terms about 0, and about a·d with e^{−a²d²/2σ²} of the mass
+    noise = DiscreteNormal(20.0)
+    for power in (50.0, 2000.0, 1e6):
+        found = Beyond(noise, 1, 1e-6).log_moment(power)
+        with mp.workdps(60):
+            a, q, s2 = mp.mpf(power), mp.mpf(1e-6), mp.mpf(400)
+            z = mp.sqrt(2 * mp.pi * s2)
+            places = {*range(-900, 901), *range(int(power) - 900, int(power) + 901)}
+            terms = (
+                mp.exp(-(mp.mpf(k) ** 2) / (2 * s2) + a * mp.log(1 - q + q * mp.exp((2 * k - 1) / (2 * s2)))) / z
+                for k in places
+            )
+            truth = mp.log(mp.fsum(terms))
+        assert found == pytest.approx(float(truth), rel=1e-12), power
+
+
+def quantile(p: Any) -> Any:
+    """−Φ⁻¹(p) by Newton's steps."""
+    if p > 0.5:
+        return -quantile(1 - p)
+    z = mp.sqrt(-2 * mp.log(p)) if p < 0.1 else mp.mpf(0)
+    for _ in range(100):
+        tail = mp.erfc(z / mp.sqrt(2)) / 2
+        step = mp.log(tail / p) * tail * mp.sqrt(2 * mp.pi) * mp.exp(z * z / 2)
+        z += step
+        if abs(step) < mp.mpf(10) ** -30:
+            break
+    return z
+
+
+@pytest.mark.parametrize(
+    "noise", [DiscreteNormal(0.4), DiscreteNormal(1.0), DiscreteNormal(3.0), Skellam(4.0)], ids=repr
+)
+@pytest.mark.parametrize("distance", [1, 3])
+def test_psi_is_the_largest_gap(noise: WholeNoise, distance: int) -> None:
+    log_g = log_mass(noise, 200)
+    with mp.workdps(40):
+        above = [mp.fsum(mp.exp(log_g(k)) for k in range(j, 200)) for j in range(40)]
+        gaps = [
+            quantile(above[k]) - quantile(above[k - distance] if k >= distance else 1 - above[1 - k + distance])
+            for k in range(distance // 2, 20)
+        ]
+    assert Beyond(noise, distance).psi() == pytest.approx(float(max(gaps)), rel=1e-13)
+
+
+def test_psi_of_wide_noise() -> None:
+    for sigma in (30.0, 5000.0):  # 1/σ and a share 1/24σ² more
+        assert Beyond(DiscreteNormal(sigma), 1).psi() * sigma - 1 == pytest.approx(1 / (24 * sigma**2), rel=1e-2)
+    # in general log(sinh(t/2)/(t/2))/(σt)² more with t = d/2σ², as P(K ≥ k) is Φ(−(k−½)/σ)·(t/2)/sinh(t/2)
+    t = 25.0
+    more = math.log(math.sinh(t / 2) / (t / 2)) / (10 * t) ** 2
+    assert Beyond(DiscreteNormal(10.0), 5000).psi() == pytest.approx(500 * (1 + more), rel=1e-6)
+
+
+# -- as experiments ---------------------------------------------------------------------------------------------------
+
+
+def test_divergences_of_a_discrete_gaussian() -> None:
+    e = el.discrete_gaussian(sigma=1.0)
+    assert e.renyi([2.0, 64.0, 128.0, 1e6]) == pytest.approx([1.0, 32.0, 64.0, 5e5], rel=1e-14)
+    assert e.kl() == pytest.approx(0.5, rel=1e-14)
+    for order in (0.3, 0.5, 1.5, 2.37):
+        truth = moment(DiscreteNormal(1.0), 1, 1.0, 1 - order)
+        assert e.renyi(order) == pytest.approx(float(truth) / (order - 1), rel=1e-12)
+    assert e.chernoff() == pytest.approx(-float(moment(DiscreteNormal(1.0), 1, 1.0, 0.5)), rel=1e-13)
+    assert e.renyi(math.inf) == math.inf
+    # order·d²/2σ² ≤ 40 at order 64
+    choice = el.choose(el.discrete_gaussian, "sigma", at_most=40, reading="renyi", order=64)
+    assert choice.value == pytest.approx(math.sqrt(64 / 80), rel=1e-9)
+    assert el.bridges.to_rdp(e, [2.0, 128.0]) == pytest.approx([1.0, 64.0], rel=1e-14)
+
+
+@pytest.mark.parametrize("sigma", [1e-3, 0.05, 0.3, 7.0, 2000.0])
+def test_divergences_at_every_scale(sigma: float) -> None:
+    e = el.discrete_gaussian(sigma=sigma, sensitivity=2)
+    assert e.kl() == pytest.approx(2 / sigma**2, rel=1e-12)
+    assert e.renyi([3.0, 1e4]) == pytest.approx([6 / sigma**2, 2e4 / sigma**2], rel=1e-13)
+
+
+def test_composed_divergences_add_up_and_have_two_finite_ends() -> None:
+    e = el.discrete_gaussian(sigma=1.0).repeat(5)
+    for reading, arguments, truth in (("kl", {}, 2.5), ("renyi", {"order": 16.0}, 40.0)):
+        low, high = e.bracket(reading, **arguments)
+        assert low <= truth <= high <= low * (1 + 1e-10)
+    low, high = e.bracket("psi")
+    assert math.sqrt(5) <= low <= high <= low * 1.001
+    both = el.compose(el.discrete_gaussian(sigma=3.0), el.laplace(epsilon=0.5))
+    low, high = both.bracket("psi")
+    assert low <= high <= low * 1.001
+    low, high = both.bracket("renyi", order=8.0)
+    assert low <= 8 / 18 + el.laplace(epsilon=0.5).renyi(8.0) <= high <= low * (1 + 1e-9)
+
+
+def test_a_sample_has_divergences_in_both_orders() -> None:
+    one = el.subsample(el.discrete_gaussian(sigma=1.0), rate=0.1)
+    for e, count in ((one, 1), (one.repeat(7), 7)):
+        for power, read in ((-15.0, e), (16.0, e.reverse())):
+            truth = count * float(moment(DiscreteNormal(1.0), 1, 0.1, power)) / 15
+            low, high = read.bracket("renyi", order=16.0)
+            assert low <= truth * (1 + 1e-12)
+            assert truth * (1 - 1e-12) <= high <= low * (1 + 1e-9)
+        assert math.isfinite(e.kl() + e.reverse().kl())
+    # nothing that is seen speaks against the person by more than the chance of not being drawn
+    assert one.reverse().renyi(math.inf) == math.inf
+    assert one.renyi(math.inf) == pytest.approx(-math.log1p(-0.1), rel=1e-15)
+
+
+def test_a_record_replaced_in_a_sample() -> None:
+    e = el.subsample(el.discrete_gaussian(sigma=1.0, neighbours="replace"), rate=0.1, neighbours="replace")
+    truth = math.log(0.9 + 0.1 * math.exp(4 * 3 / 2)) / 3  # order 4: 1 − q + q·e^{a(a−1)/2σ²}
+    assert e.renyi(4.0) == pytest.approx(truth, rel=1e-13)
+
+
+def test_a_group_moves_whole_number_noise_further() -> None:
+    assert el.group(el.discrete_gaussian(sigma=5.0), 3).epsilon(1e-6) == pytest.approx(
+        el.discrete_gaussian(sigma=5.0, sensitivity=3).epsilon(1e-6), rel=1e-12
+    )
+
+
+# -- Skellam noise ----------------------------------------------------------------------------------------------------
+
+
+def test_skellam_has_the_values_of_the_literature() -> None:
+    assert el.skellam(variance=100.0).epsilon(1e-6) == pytest.approx(0.389458, abs=5e-7)
+    assert el.skellam(variance=25.0).epsilon(1e-5) == pytest.approx(0.685260, abs=5e-7)
+
+
+@pytest.mark.parametrize(("variance", "shift"), [(0.5, 1), (4.0, 2), (30.0, 5)])
+def test_skellam_by_enumeration(variance: float, shift: int) -> None:
+    """Two Poisson numbers, drawn in exact arithmetic, and their difference summed up."""
+    with mp.workdps(50):
+        rate = mp.mpf(variance) / 2
+        poisson = [mp.exp(-rate) * rate**n / mp.factorial(n) for n in range(160)]
+        mass = {k: mp.fsum(poisson[n] * poisson[n + abs(k)] for n in range(160 - abs(k))) for k in range(-120, 121)}
+        pairs = [(mass[k - shift], mass[k]) for k in range(shift - 120, 121)]
+        profile = {eps: mp.fsum(max(p - mp.exp(eps) * q, 0) for p, q in pairs) for eps in (0.0, 0.3, 2.0)}
+    e = el.skellam(variance=variance, sensitivity=shift)
+    for eps, truth in profile.items():
+        assert e.delta(eps) == pytest.approx(float(truth), rel=1e-12)
+    assert e.reverse().roc(0.05) == pytest.approx(e.roc(0.05), rel=1e-12)
+    assert e.epsilon() == math.inf
+    assert e.direction == "exact"
+
+
+def test_wide_skellam_noise_is_normal() -> None:
+    e, normal = el.skellam(variance=1e7), el.gaussian(sigma=math.sqrt(1e7))
+    for reading, arguments in (("success", {}), ("kl", {}), ("renyi", {"order": 30.0}), ("epsilon", {"delta": 1e-6})):
+        read: Any = [getattr(x, reading)(**arguments) for x in (e, normal)]
+        assert read[0] == pytest.approx(read[1], rel=1e-7)
+
+
+def test_skellam_is_chosen() -> None:
+    choice = el.choose(el.skellam, "variance", at_most=0.389458, reading="epsilon", delta=1e-6)
+    assert choice.value == pytest.approx(100.0, rel=1e-5)
+
+
+@pytest.mark.parametrize("variance", [0.0, -1.0, 1e-300, 1e9, 1e300, math.inf, math.nan, "x", [1.0]])
+def test_skellam_refuses(variance: Any) -> None:
+    with pytest.raises(el.InputError, match="variance"):
+        el.skellam(variance=variance)
