@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import epsilens as el
+from epsilens.build.claims import to_zcdp
 from epsilens.build.selection import _log_gamma
 from epsilens.checks import Array
 from epsilens.laws.closed.laplace import Laplace
@@ -220,6 +221,19 @@ def test_opendp_agrees() -> None:
     epsilon = el.noisy_max(scale=2.0, noise="exponential").epsilon()
     for privacy, wanted in ((dp.max_divergence(), epsilon), (dp.zero_concentrated_divergence(), epsilon**2 / 8)):
         assert dp.m.make_noisy_max(*space, privacy, scale=2.0).map(1.0) == pytest.approx(wanted, rel=1e-9)
+
+
+def test_selections_are_concentrated() -> None:
+    """ε²/8-zCDP (Cesar & Rogers 2021): no scores have larger Rényi divergences, though the logistic pair has."""
+    assert to_zcdp(el.exponential(epsilon=0.8)) == pytest.approx(0.08, rel=1e-12)
+    assert to_zcdp(el.exponential(epsilon=0.8).repeat(3)) == pytest.approx(0.24, rel=1e-12)
+    assert to_zcdp(el.compose(el.exponential(epsilon=0.8), el.laplace(epsilon=1.0))) > 0.08
+    random = np.random.default_rng(2)
+    for _ in range(50):
+        s0, s1 = drawn_scores(random, False)
+        pair = el.exponential(epsilon=0.8, scores0=s0, scores1=s1)
+        for order in (1.1, 2.0, 10.0, 200.0):
+            assert max(pair.renyi(order), pair.reverse().renyi(order)) <= 0.08 * order * (1 + 1e-9)
 
 
 def test_scores_given_stay_below_any_scores() -> None:
