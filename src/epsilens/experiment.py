@@ -31,7 +31,7 @@ _MOST_TIMES = 10**9
 #: What a repr leaves out: what nobody changed, and what follows from the rest.
 _USUAL = {
     "sensitivity": 1.0, "neighbours": "add-remove", "calibration": "analytic", "stretch": 1.0, "k": 2,
-    "monotonic": False, "noise": "laplace", "by": "exponential", "answers": 1, "participations": 1, "separation": 1,
+    "monotonic": False, "noise": "laplace", "by": "exponential", "above": 1, "participations": 1, "separation": 1,
 }  # fmt: skip
 _FOLLOWS = {"scale": ("epsilon",), "sigma": ("epsilon", "delta"), "psi": ("epsilon", "delta"), "truth": ("epsilon",)}
 _MOST = 160  # letters, then a repr names no further part of a composition

@@ -22,6 +22,7 @@ from ..laws.closed.normal import Normal
 from ..laws.finite import rdp
 from ..laws.finite.envelope import Concentrated, Envelope, RenyiCurve, concentrated, envelope
 from ..laws.finite.law import Finite
+from ..laws.loss.step import Composable
 from ..readings.law import Known, Law
 from ..worlds import between
 from .discrete import approximate
@@ -216,6 +217,10 @@ def to_zcdp(experiment: Experiment) -> float:
         return law.moment.rho
     if isinstance(law, Finite) and law.far is not None:
         return law.far.most_rho
+    if isinstance(law, Composable) and (steps := law.steps()):  # selections, whose worst cases are less concentrated
+        rho = math.fsum(k * step.concentration for step, k in steps)
+        if math.isfinite(rho):
+            return rho * (1 + 1e-15)
     worst = max(float(law.max_llr()), float(law.reverse().max_llr()))
     if not math.isfinite(worst):
         return math.inf

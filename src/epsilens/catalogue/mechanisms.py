@@ -229,7 +229,7 @@ MECHANISMS: dict[str, Mechanism] = {
             note="The outcome whose noisy score is highest. `noise` is laplace, exponential or gumbel; ε is what the "
             "selection guarantees, at a scale of 2Δ/ε, or Δ/ε with `monotonic`.",
             family=Family.SELECTION, ways=(("epsilon",), ("scale",)), said_by=_EPSILON,
-            how="The release picks the outcome whose score is highest after {noise} noise.",
+            how="The release picks the outcome whose score is highest after noise on each.",
         ),
         Mechanism(
             "permute_and_flip", "Permute-and-flip", "epsilens.build.selection:permute_and_flip",
