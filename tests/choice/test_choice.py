@@ -71,9 +71,7 @@ LIMITS: list[tuple[str, dict[str, float], float]] = [
 WEAKEST = {"sigma": 1e9, "scale": 1e12}
 ENUMERATED = {"discrete_gaussian": 25_800.0, "skellam": 4e8}
 ALL = [
-    pytest.param(m, r, a, x, id=f"{m}-{r}{a or ''}-{x:g}".replace(" ", "_"))
-    for m in MECHANISMS
-    for r, a, x in LIMITS
+    pytest.param(m, r, a, x, id=f"{m}-{r}{a or ''}-{x:g}".replace(" ", "_")) for m in MECHANISMS for r, a, x in LIMITS
 ]
 
 
