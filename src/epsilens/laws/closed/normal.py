@@ -187,6 +187,10 @@ class Normal(Composable):
         """μ itself."""
         return np.asarray(self.mu)
 
+    def practical(self, level: float) -> Array:
+        """μ itself, at every level."""
+        return np.asarray(self.mu)
+
     def normal_size(self) -> float:
         """μ itself."""
         return float(self.mu)
