@@ -44,7 +44,7 @@ def balanced(law: Law, close: float = _EDGE) -> tuple[float, float]:
     """
     if float(law.tradeoff(np.asarray(0.5))) >= 0.5:
         return 0.5, 0.5
-    # no test has errors that sum to less than 1 − h(1), and some test has no larger ones: x is about that, or half of it
+    # errors never sum to less than 1 − h(1), and some test has neither above it: x lies between half of that and that
     rest = 1 - float(law.profile(np.asarray(0.0)))
     ends = (0.49 * rest, min(1.01 * rest, 0.5)) if rest > 1e-12 else (_LEAST, 0.5)
     if not (_holds(law, ends[0]) and not _holds(law, ends[1])):

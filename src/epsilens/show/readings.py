@@ -176,7 +176,7 @@ def _psi(value: float, sampled: bool) -> str:
         return "Tells the adversary nothing."
     told = f"No easier to attack than normal noise of σ = {rounded_down(1 / value, 2)} sensitivities."
     if sampled:
-        told += " ψ is ruled by the rarest, most telling outcomes, where sampling does not help: read μ beside it."
+        told += " ψ is ruled by the rarest, most telling outcomes, where sampling does not help."
     return told
 
 
