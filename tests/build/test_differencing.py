@@ -246,9 +246,7 @@ def _average_delta(x: float, one: tuple[float, float], other: tuple[float, float
     return total
 
 
-@pytest.mark.parametrize(
-    ("epsilon", "n", "value", "mean"), [(0.4, 2, 0.9, 0.6), (3.0, 5, 0.0, 0.3), (4.0, 8, 1, 0.2)]
-)
+@pytest.mark.parametrize(("epsilon", "n", "value", "mean"), [(0.4, 2, 0.9, 0.6), (3.0, 5, 0.0, 0.3), (4.0, 8, 1, 0.2)])
 def test_averages_against_sums_over_the_line(epsilon: float, n: int, value: float, mean: float) -> None:
     e = el.differencing_average(epsilon=epsilon, n=n, value=value, mean=mean, bounds=(0, 1))
     one, other = (mean, 1 / epsilon / n), (mean - (value - mean) / (n - 1), 1 / epsilon / (n - 1))
