@@ -211,8 +211,11 @@ def differencing_average(
             f"a mean of {centre:g} over {size} people cannot include a value of {a:g}"
         )
     moved = min(max(moved, low), high)
-    lines: list[Line] = [Laplaces.at(centre, b / size), Laplaces.at(moved, b / other)]
-    law = Pieces(*([Clamped(line, low, high) for line in lines] if clamp else lines), straight=True)
+    line0: Line = Laplaces.at(centre, b / size)
+    line1: Line = Laplaces.at(moved, b / other)
+    if clamp:
+        line0, line1 = Clamped(line0, low, high), Clamped(line1, low, high)
+    law = Pieces(line0, line1, straight=True)
     # the noise was made for a sum that moves by ``reach``, but moves by as much as the bounds are apart
     true = average_epsilon(eps * ((high - low) / reach), max(size, other)) if clamp else math.inf
     parameters = {
