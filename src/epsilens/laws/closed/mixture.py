@@ -21,6 +21,7 @@ import numpy as np
 from scipy.special import log_ndtr, logsumexp, ndtri_exp
 
 from ...checks import Array
+from ...errors import InputError
 from ...numerics.binomial import log_binomial
 from ..loss.moments import Integrated
 from ..loss.sampled import Sampled
@@ -37,6 +38,7 @@ _BLOCK = 512
 _FEW = 24  # components, all of them summed
 _MOST_TURNS = 48
 _NEWTON = 80
+_MOST_PEOPLE = 4096
 
 
 class _Mixed(Integrated):
@@ -335,6 +337,11 @@ class GroupStep(_Mixed):
 
 def group_step(mu: float, rate: float, people: int) -> Step:
     """A Poisson sample of normal noise, for a group of at least two people who enter or leave together, 0 < q < 1."""
+    if people > _MOST_PEOPLE:
+        raise InputError(
+            f"a group of {people} people is too many to sum up under sampling: ask of at most {_MOST_PEOPLE}",
+            parameter="people",
+        )
     nobody = people * math.log1p(-rate)
     if nobody < math.log(_APART):
         return GroupStep(mu, rate, people, False)
