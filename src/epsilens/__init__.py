@@ -77,8 +77,8 @@ _HOME = {
     "from_gdp": "build.claims",
     "from_rdp": "build.claims",
     "from_zcdp": "build.claims",
-    "clt": "build.sampling",
-    "dpsgd": "build.sampling",
+    "clt": "build.limits",
+    "dpsgd": "build.training",
     "subsample": "build.sampling",
     "scan": "data.scan.scan",
     "Scan": "data.scan.result",
@@ -113,10 +113,11 @@ if TYPE_CHECKING:
     )
     from .build.knowledge.composite import above, worst_pair
     from .build.knowledge.knowledge import Knowledge
+    from .build.limits import clt
     from .build.local import count_mean_sketch, hadamard_response, rappor, unary
     from .build.matrix import banded, matrix, sqrt_prefix, tree
     from .build.mechanisms import gaussian, laplace
-    from .build.sampling import clt, dpsgd, subsample
+    from .build.sampling import subsample
     from .build.selection import (
         exponential,
         noisy_max,
@@ -129,6 +130,7 @@ if TYPE_CHECKING:
     from .build.tampering.detection import detect, detect_series, watch
     from .build.tampering.hiding import detected_bias, epsilon_to_detect, hidden_bias
     from .build.tampering.tampering import chernoff_bound, kl_bound, privacy_distortion, tampering
+    from .build.training import dpsgd
     from .choice.choice import Choice, choose
     from .data.correlation.correlation import Correlation, correlate
     from .data.scan.result import Scan

@@ -50,8 +50,8 @@ MINIMAL: dict[str, tuple[dict[str, str], Callable[[], el.Experiment]]] = {
     "permute_and_flip": ({"epsilon": "1"}, lambda: el.permute_and_flip(epsilon=1.0)),
     "top_k": ({"epsilon": "0.5", "k": "5"}, lambda: el.top_k(epsilon=0.5, k=5)),
     "sparse_vector": (
-        {"threshold_scale": "2", "query_scale": "4", "answers": "2"},
-        lambda: el.sparse_vector(threshold_scale=2.0, query_scale=4.0, answers=2),
+        {"threshold_scale": "2", "query_scale": "4", "above": "2"},
+        lambda: el.sparse_vector(threshold_scale=2.0, query_scale=4.0, above=2),
     ),
 }
 

@@ -17,7 +17,8 @@ from ..build.claims import from_zcdp
 from ..build.composition import compose
 from ..build.discrete import approximate, geometric, pure, randomized_response
 from ..build.mechanisms import gaussian, laplace
-from ..build.sampling import schedule, subsample
+from ..build.sampling import subsample
+from ..build.training import schedule
 from ..checks import Array
 from ..errors import InputError, need
 from ..experiment import Experiment, factor_of

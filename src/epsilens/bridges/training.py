@@ -20,7 +20,7 @@ from typing import Any
 
 from .. import checks
 from ..build.discrete import approximate, pure
-from ..build.sampling import dpsgd
+from ..build.training import dpsgd
 from ..catalogue.readings import find
 from ..errors import InputError, need
 from ..experiment import Experiment

@@ -21,7 +21,7 @@ from ..readings.law import Known
 from ..worlds import Neighbours, between, neighbours_of
 from .mechanisms import per_noise
 from .participation import Moved, of_gram, of_norms, of_toeplitz
-from .sampling import dpsgd
+from .training import dpsgd
 
 __all__ = ["banded", "matrix", "sqrt_prefix", "tree"]
 

@@ -200,7 +200,7 @@ MECHANISMS: dict[str, Mechanism] = {
             ways=(("epsilon", "delta"),), said_by=(("epsilon", "delta"),), instead={"epsilon": "delta"},
         ),
         Mechanism(
-            "dpsgd", "DP-SGD", "epsilens.build.sampling:dpsgd", ("sigma", "rate", "steps", "neighbours", "width"),
+            "dpsgd", "DP-SGD", "epsilens.build.training:dpsgd", ("sigma", "rate", "steps", "neighbours", "width"),
             needs=("sigma", "rate", "steps"),
             note="Training in noisy steps, each on a sample; σ is in clipping norms. [More](composition.md).",
             family=Family.TRAINING,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..build.correlated.risk import Contribution, Worst
     from ..build.knowledge.composite import WorstPair
     from ..build.knowledge.knowledge import Knowledge
-    from ..build.sampling import Clt
+    from ..build.limits import Clt
 
 __all__ = [
     "belief", "knowledge", "mistaken", "observed", "of_clt", "of_contribution", "of_knowledge", "of_mistaken",
