@@ -195,7 +195,7 @@ def _bounds(u: Array, h: Array, level: float, most: float) -> tuple[Array, float
     return bound, float(np.max(middle[1:-1], initial=0.0))
 
 
-def _finer(u: Array, wide: Array) -> Array:
+def _finer(u: Array, wide: Any) -> Array:
     """Slopes about those lines that bound too little, and beyond the outermost where one of these does."""
     step = np.diff(u) if u.size > 1 else np.ones(1)
     around = np.concatenate(([u[0] - step[0]], u, [u[-1] + step[-1]]))
