@@ -23,7 +23,7 @@ from ...worlds import Neighbours
 from ..loss.moments import Integrated
 from ..loss.sampled import Sampled, drawn_beyond, exchanged, log_odds_against, mix
 from ..loss.step import Composable, Counted, Exponent, Family, Noise, NoiseKind, Step, no_group
-from ..loss.transform import TiltedNormal
+from ..loss.tilts import TiltedNormal, normal_cumulants
 from .mixture import group_step
 
 __all__ = ["Normal", "NormalReplaced", "NormalStep", "normal_delta", "psi_for_delta"]
@@ -292,6 +292,10 @@ class NormalStep(_Shifted):
     def psi(self) -> float:
         """μ."""
         return self.mu
+
+    def cumulants(self, tilts: Array) -> tuple[Array, Array, Array]:
+        """Those of a normal law."""
+        return normal_cumulants(self.mu, tilts)
 
     def tilted(self, tilt: float) -> TiltedNormal:
         """Normal again."""
