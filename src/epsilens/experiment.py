@@ -32,8 +32,12 @@ _MOST_TIMES = 10**9
 _USUAL = {
     "sensitivity": 1.0, "neighbours": "add-remove", "calibration": "analytic", "stretch": 1.0, "k": 2,
     "monotonic": False, "noise": "laplace", "by": "exponential", "above": 1, "participations": 1, "separation": 1,
+    "batches": "poisson",
 }  # fmt: skip
-_FOLLOWS = {"scale": ("epsilon",), "sigma": ("epsilon", "delta"), "psi": ("epsilon", "delta"), "truth": ("epsilon",)}
+_FOLLOWS = {
+    "scale": ("epsilon",), "sigma": ("epsilon", "delta"), "psi": ("epsilon", "delta"), "truth": ("epsilon",),
+    "rate": ("n", "batch"), "steps": ("n", "batch", "epochs"),
+}  # fmt: skip
 _MOST = 160  # letters, then a repr names no further part of a composition
 
 
