@@ -16,12 +16,12 @@ import numpy as np
 
 from ...checks import Array
 from ...numerics.written import brief
-from ...readings.guesses import fbeta_floor
 from ...readings.law import Known
 from .moments import ERROR, divergences
-from .order import ROUGH, Order, Product, Work, probit_gap
+from .order import ROUGH, Order, Product, Work
+from .overall import area, best_fbeta
 from .sampled import Swapped
-from .shift import largest_gap
+from .shift import least_shift
 from .step import Composable, Counted
 
 __all__ = ["WIDTH", "Loss"]
@@ -368,19 +368,9 @@ class Loss(Composable):
         return self._forward.test(u)
 
     def auc(self) -> Array:
-        """The area under the ROC curve, on a grid that is fine at both ends.
-
-        The curve is concave: its height in the middle of a cell times the width is at least its area there, the chord
-        between its ends at most. The first is taken from above, the second from below.
-        """
-        n = round(80 * min(max(math.sqrt(2e-4 / self.width), 1.0), 40.0))  # both errors fall with the square
-        grid = np.concatenate(([0.0], np.geomspace(1e-12, 0.02, n), np.linspace(0.02, 0.5, 2 * n)[1:]))
-        a = np.concatenate((grid, 1 - grid[::-1][1:]))
+        """The area under the ROC curve."""
         slack = 0.2 * self.width * float(self.profile(np.asarray(0.0)))
-        if self._upper:
-            return np.asarray(min(float(np.diff(a) @ self._roc((a[1:] + a[:-1]) / 2, slack)) * (1 + 1e-12), 1.0))
-        y = self._roc(a, slack)
-        return np.asarray(float(np.diff(a) @ (y[1:] + y[:-1])) / 2 * (1 - 1e-12))
+        return np.asarray(area(lambda alpha: self._roc(alpha, slack), self.width, self._upper))
 
     # -- the rest -----------------------------------------------------------------------------------------------
 
@@ -424,59 +414,14 @@ class Loss(Composable):
             return np.asarray(bound if self._upper else least)
         if not math.isfinite(bound) and (self._at_top > 0 or self._at_bottom > 0):
             return np.asarray(math.inf)
-        low, high = self._psi_bracket()
+        views = [self] if self.symmetric else [self, self.reverse()]
+        low, high = least_shift([(view._forward, view._back(), view._ends[1]) for view in views], self._counted)
         return np.asarray(min(high, bound) if self._upper else max(min(low, bound), least))
 
-    def _psi_bracket(self) -> tuple[float, float]:
-        """sup Φ⁻¹(TPR) − Φ⁻¹(α) over α ≤ ½ in both orders, refined where it could be largest."""
-        low = high = 0.0
-        known = [(0.0, math.fsum(k * step.most_rho for step, k in self._counted))]
-        bounded = [(max(-step.ends[0], step.ends[1]), step, k) for step, k in self._counted]
-        rest = math.fsum(k * step.most_rho for most, step, k in bounded if not math.isfinite(most))
-        known.append((math.fsum(k * most for most, _, k in bounded if math.isfinite(most)), rest))
-        views = [self] if self.symmetric else [self, self.reverse()]
-        for view in views:
-            a, b = largest_gap(view._forward, view._ends[1])
-            if not b <= a * (1 + 2 * self.width):  # as it is where nearly everyone is told apart
-                c, d = probit_gap(view._forward, view._back(), view._ends[1], known)
-                a, b = max(a, c), min(b, d)
-            low, high = max(low, a), max(high, b)
-        return low, high
-
     def fbeta(self, beta: Array, odds: Array) -> Array:
-        """The root F of (1+β²−F)·h(F·c/(1+β²−F)) = F·β², on this side's h."""
-        beta, odds = np.broadcast_arrays(np.asarray(beta, dtype=float), np.asarray(odds, dtype=float))
-        floor = fbeta_floor(beta, odds)
-        out = np.array(
-            [
-                self._fbeta(float(b), float(c), float(f))
-                for b, c, f in zip(beta.ravel(), odds.ravel(), floor.ravel(), strict=True)
-            ]
-        )
-        return out.reshape(beta.shape)
-
-    def _fbeta(self, beta: float, c: float, floor: float) -> float:
-        b2 = beta * beta
-        if c == 0:
-            return 1.0
-        if math.isinf(c) or not math.isfinite(b2):
-            return floor
-
+        """The best Fβ, on this side's profile."""
         work = (Work(), Work())
-
-        def over(f: float) -> bool:
-            t = math.log(f) + math.log(c) - math.log(1 + b2 - f)
-            return (1 + b2 - f) * float(self._profile(np.asarray([t]), work)[0]) > f * b2
-
-        low, high = floor, 1.0
-        if not over(low) or floor >= 1:
-            return floor
-        if over(high):
-            return 1.0
-        while high - low > 4e-16 * high and high - low > 1e-3 * self.width * max(high - floor, 1e-12):
-            middle = 0.5 * (low + high)
-            low, high = (middle, high) if over(middle) else (low, middle)
-        return high if self._upper else low
+        return best_fbeta(lambda u: self._profile(u, work), beta, odds, self.width, self._upper)
 
 
 def _larger(one: tuple[Array, Array], other: tuple[Array, Array]) -> tuple[Array, Array]:

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtr, ndtri_exp
 
 from ...checks import Array
 from .inversion import Inverted, Largest, invert
@@ -20,7 +19,7 @@ from .step import Counted, Step
 from .told import added_lattices
 from .transform import MOST_POINTS, Part, log_moment, power, window
 
-__all__ = ["ROUGH", "Order", "Product", "Work", "probit_gap"]
+__all__ = ["MOST_WORK", "ROUGH", "Order", "Product", "Work"]
 
 _TRIES = 4
 _MOST_SLICES = 48  # kept
@@ -398,40 +397,3 @@ class Order:
         known = [one.test(loss) for one in (*work.slices, self._largest)]
         alpha, recall, _ = min((k for k in known if k[1] > 0), key=lambda k: k[2], default=(0.0, 0.0, 0.0))
         return float(alpha), float(recall)
-
-
-def probit_gap(
-    forward: Order, back: Order, most: float, concentrated: Sequence[tuple[float, float]]
-) -> tuple[float, float]:
-    """(low, high) of sup over α ≤ ½ of Φ⁻¹(TPR(α)) − Φ⁻¹(α), where no loss exceeds ``most`` and D_a ≤ ξ + ρ·a.
-
-    The last, for each (ξ, ρ), gives −log TPR ≥ (√A − √ρ)² with A = −log α − ξ: a gap of √(2ρ) and a little, ever less.
-    """
-    z = np.linspace(0.0, 37.0, 75)
-    low, ahead, behind = 0.0, Work(), Work()
-    for _ in range(12):
-        log_alpha = np.log(np.maximum(ndtr(-z), 1e-300))
-        a, b = forward.ask("roc", log_alpha, work=ahead)
-        up, down = (ndtri_exp(np.minimum(v, 0.0)) for v in (b, a))
-        near = b > -1e-6  # recalls so near 1 are told apart by what is missed
-        if near.any():
-            missed = back.ask("recall", np.log1p(-np.exp(log_alpha[near])), work=behind)
-            up[near], down[near] = -ndtri_exp(missed[0]), -ndtri_exp(missed[1])
-        low = max(low, float(np.max(down + z)))
-        # between two places TPR grows with α: at most the right TPR against the left α
-        cells = up[:-1] + z[1:]
-        wide = cells > low * (1 + forward.width) + 1e-12
-        if not wide.any() or z.size > 4000 or ahead.spent + behind.spent > MOST_WORK:
-            break
-        z = np.unique(
-            np.concatenate((z, *(np.linspace(p, q, 5) for p, q in zip(z[:-1][wide], z[1:][wide], strict=True))))
-        )
-    high = float(np.max(cells))
-    if math.isfinite(most):  # beyond the last place TPR ≤ e^L·α, whose gap falls as α does
-        far = float(log_alpha[-1]) + most
-        return low, max(high, float(ndtri_exp(far)) + 37.0 if far < HALF else math.inf)
-    beyond = math.inf
-    for xi, rho in concentrated:
-        rest = math.sqrt(max(-float(log_alpha[-1]) - xi, 0.0)) - math.sqrt(rho)
-        beyond = min(beyond, float(ndtri_exp(-rest * rest)) + 37.0 if rest > 1 else math.inf)
-    return low, max(high, beyond)
