@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from epsilens.laws.closed.laplace import LaplaceReplaced, LaplaceStep
+from epsilens.laws.closed.logistic import LogisticStep
 from epsilens.laws.closed.normal import NormalReplaced, NormalStep
 from epsilens.laws.finite.law import FiniteStep
 from epsilens.laws.loss.sampled import Flagged, Sampled, Swapped
@@ -64,6 +65,8 @@ def density(step: Step, x: Any) -> tuple[Any, Any]:
         return -(x * x + LOG_2PI) / 2 + down, up - down
     if isinstance(step, LaplaceStep):
         return -x - np.log(X(2)), 2 * x - X(step.m)
+    if isinstance(step, LogisticStep):
+        return -x / 2 - np.log(4 * np.sinh(X(step.epsilon) / 2)), x
     assert isinstance(step, LaplaceReplaced)
     low, high = (-np.abs(x) + mix(np.abs(x) - np.abs(x + s * X(step.m)), step.rate) for s in (1, -1))
     return low - np.log(X(2)), high - low
@@ -80,7 +83,7 @@ def atoms(step: Step) -> tuple[Any, Any]:
         m = X(step.m)
         top, log_p = mix(m, step.rate) - mix(-m, step.rate), mix(m, step.rate) - m - np.log(X(2))
         return np.array([log_p - top, log_p]), np.array([-top, top])
-    if isinstance(step, NormalStep | NormalReplaced):
+    if isinstance(step, NormalStep | NormalReplaced | LogisticStep):
         return np.zeros(0, X), np.zeros(0, X)
     assert isinstance(step, Sampled | Flagged | Swapped)
     log_p, loss = atoms(step.base)
@@ -140,6 +143,8 @@ STEPS: list[Step] = [
     LaplaceReplaced(4.0, 1e-5),
     Flagged(NormalReplaced(2.0, 0.3), 0.2),
     Swapped(Flagged(LaplaceStep(3.0), 1e-3)),
+    LogisticStep(1.0),
+    Sampled(LogisticStep(4.0), 0.1),
 ]
 
 
@@ -168,7 +173,7 @@ def test_transforms_are_as_exact_as_they_claim_and_below_their_bound(step: Step,
             continue
         law, reach, steepest = found
         h = steepest / 9
-        near, far = h * np.arange(10), np.geomspace(0.3, 4.0, 5) * steepest
+        near, far = h * np.arange(10), np.geomspace(0.3, 10.0, 6) * steepest
         scale, truth = characteristic(step, flipped, tilt, reach, np.concatenate((near, far)), law.mean)
         assert abs(float(scale - X(law.log_scale))) <= law.rho
         assert (np.abs(law.transform(h, 10) - truth[:10]) <= law.rho + law.kappa * near + 16 * U).all()

@@ -13,7 +13,8 @@ How fast a characteristic function falls is a bound on |E e^{iyL}| that holds fo
 loss has a density of at least κ on an interval of length w, it is with probability ω = κw uniform there, and a uniform
 law has |φ(y)| = |sin θ/θ|, θ = yw/2. So |φ(y)| ≤ 1 − Σω(1 − |sin θ/θ|) over slabs that fit under the density. Atoms and
 whatever lies above the slabs count as not falling at all. With |sin θ/θ| replaced by its largest value at and beyond θ,
-the bound itself falls, so that it may be summed or integrated to infinity.
+the bound itself falls, so that it may be summed or integrated to infinity. Far out another one is smaller: integrated
+by parts, a density of total variation V leaves V/y, beside the mass of the atoms.
 """
 
 from __future__ import annotations
@@ -225,24 +226,28 @@ def _wrapped(f: Array, centre: int, n: int) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Slabs:
-    """Uniform parts of a law: their masses and their lengths."""
+    """Uniform parts of a law, their masses and lengths; the mass of its atoms, and the variation of its density."""
 
     mass: Array
     length: Array
+    still: float = 1.0
+    variation: float = math.inf
 
     def bound(self, y: Array) -> Array:
-        """1 − Σω(1 − sup_{θ' ≥ θ}|sin θ'/θ'|)."""
+        """The smaller of 1 − Σω(1 − sup_{θ' ≥ θ}|sin θ'/θ'|) and atoms + V/y."""
         square = np.multiply.outer(y * y, self.length**2 / 4)  # θ²
         first = np.minimum(square, 9.0)
         lobe = np.maximum(
             1 - first * (1 / 6 - first / 120), np.minimum(_SECOND, np.maximum(square, 9.0) ** -0.5)
         )  # sin θ/θ ≤ 1−θ²/6+θ⁴/120
-        return np.asarray(1 - (1 - 1e-9) * ((1 - lobe) @ self.mass))
+        inside = 1 - (1 - 1e-9) * ((1 - lobe) @ self.mass)
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.minimum(inside, (1 + 1e-9) * (self.still + self.variation / y)))
 
 
-def slabs(loss: Array, log_density: Array, change: Array) -> Slabs:
-    """Slabs under a density of the loss, known at growing losses; between two, its logarithm changes by ``change``
-    at most in all."""
+def slabs(loss: Array, log_density: Array, change: Array, still: float = 0.0) -> Slabs:
+    """Slabs under a density of the loss, known at growing losses from its first to its last; between two, its logarithm
+    changes by ``change`` at most in all. ``still`` is the mass of the atoms."""
     gap = np.diff(loss)
     with np.errstate(over="ignore"):
         least = np.exp(0.5 * (log_density[1:] + log_density[:-1] - change))  # |f'| ≤ c: above the lower of two cones
@@ -264,7 +269,20 @@ def slabs(loss: Array, log_density: Array, change: Array) -> Slabs:
             break
         least = least.copy()
         least[first[-1] : stop[-1]] = 0.0
-    return Slabs(np.concatenate(mass), np.concatenate(length))
+    return Slabs(np.concatenate(mass), np.concatenate(length), still, _variation(log_density, change))
+
+
+def _variation(log_density: Array, change: Array) -> float:
+    """At most the total variation of a density that is 0 beyond its ends.
+
+    Between two points it varies most if its logarithm rises as far as it can and then falls.
+    """
+    a, b = log_density[1:], log_density[:-1]
+    with np.errstate(over="ignore", invalid="ignore"):
+        f = np.exp(log_density)
+        peak = np.exp(np.maximum(0.5 * (a + b + change), np.maximum(a, b)))
+        found = float((2 * peak - f[1:] - f[:-1]).sum() + f[0] + f[-1])
+    return max(found, 1e-300) if math.isfinite(found) else math.inf
 
 
 def frequency(
@@ -362,7 +380,7 @@ def tilted(step: Step, flipped: bool, tilt: float, reach: tuple[float, float], s
         return closed
     atoms = step.atoms
     loss, log_p, error = atoms.loss, atoms.log_p, 8 * _U * np.abs(atoms.loss)
-    x = density = np.zeros(0)
+    x = here = density = np.zeros(0)
     if step.span is not None and reach[1] > reach[0]:
         found = resolved(step, *reach, 1 + tilt + steepness, _MOST_NODES)
         if found is None:
@@ -390,20 +408,26 @@ def tilted(step: Step, flipped: bool, tilt: float, reach: tuple[float, float], s
     most_kappa, most_size = float(error.max()), float(sizes.max())
     rho = _RHO + step.rho + 8 * _U * (size + 8) + (2 + tilt) * kappa
     beside = _RHO + step.rho + 8 * _U * (most_size + 8) + (2 + tilt) * most_kappa
-    moving = loss[atoms.loss.size :]
 
     def uniform() -> Slabs:
         if not x.size:
             return Slabs(np.zeros(0), np.zeros(0))
-        of_x = density + (moving if flipped else 0.0) + tilt * moving - log_scale
-        return _slabs(step, x, moving, of_x, tilt)
+        ends = np.asarray(reach)
+        beyond = step.loss(ends)
+        last = step.log_p0(ends) + beyond
+        moving, of_x = (np.concatenate((at[:1], inside, at[1:])) for at, inside in ((beyond, here), (last, density)))
+        if flipped:
+            moving, of_x = -moving, of_x - moving
+        still = float(weight[: atoms.loss.size].sum()) * (1 + 1e-9)
+        places = np.concatenate((ends[:1], x, ends[1:]))
+        return _slabs(step, places, moving, of_x + tilt * moving - log_scale, tilt, still)
 
     return Tilted(
         log_weight - log_scale, weight, loss - mean, mean, log_scale, kappa + 2 * _U * abs(mean), rho, beside, uniform
     )
 
 
-def _slabs(step: Step, x: Array, loss: Array, log_weight: Array, tilt: float) -> Slabs:
+def _slabs(step: Step, x: Array, loss: Array, log_weight: Array, tilt: float, still: float) -> Slabs:
     """Uniform parts of the tilted loss, from its log density in x: in the loss it is that over the slope."""
     slope, bend, gap = step.slope(x), step.bend(x), np.diff(x)
     bent = np.maximum(bend[1:], bend[:-1])
@@ -411,7 +435,7 @@ def _slabs(step: Step, x: Array, loss: Array, log_weight: Array, tilt: float) ->
     change = gap * (3 * bent + (1 + tilt) * steepest)
     with np.errstate(divide="ignore", invalid="ignore"):
         log_density = np.where(slope > 0, log_weight - np.log(slope), -np.inf)
-    return slabs(np.abs(loss - loss[0]), log_density, change)
+    return slabs(np.abs(loss - loss[0]), log_density, change, still)
 
 
 @dataclass(frozen=True)
