@@ -17,6 +17,7 @@ import numpy as np
 from ...checks import Array
 from .moments import Nodes, nodes
 from .step import Counted, Step
+from .told import added_nodes
 
 __all__ = [
     "HALF", "Aim", "Ask", "Plan", "aim", "common_unit", "decided", "largest_loss", "levels", "plan", "reach_of",
@@ -156,8 +157,14 @@ def cumulants(steps: Sequence[Counted], cut: tuple[float, float], flipped: bool,
         if step.cumulants(_NONE) is not None and not step.ends[1] > most:
             closed.append((step, k))
         else:
-            by_nodes.append((nodes(step, *reach_of(step, cut, most)), k))
+            by_nodes.append((_nodes(step, cut, most), k))
     return Cumulants(by_nodes, flipped, closed)
+
+
+def _nodes(step: Step, cut: tuple[float, float], most: float) -> Nodes:
+    if step.branches:
+        return added_nodes([(_nodes(one, cut, most), share) for one, share in step.branches])
+    return nodes(step, *reach_of(step, cut, most))
 
 
 def reach_of(step: Step, cut: tuple[float, float], most: float) -> tuple[float, float]:
