@@ -17,6 +17,7 @@ from .plan import HALF, Aim, Ask, Plan, aim, common_unit, largest_loss, levels, 
 from .scattered import Scattered, scattered
 from .slice import Slice, slice_of
 from .step import Counted, Step
+from .told import added_lattices
 from .transform import MOST_POINTS, Part, log_moment, power, window
 
 __all__ = ["MOST_WORK", "ROUGH", "Order", "Product", "Work"]
@@ -117,12 +118,18 @@ class Product:
                 return lattice
         step = self.steps[index][0]
         losses = step.atoms.loss
-        reach = reach_of(step, cut, most)
-        decided = reach[1] < step.reach(*cut)[1]
-        made = discretise(step, dt, float(losses.min()) if losses.size else _origin(step, flipped, dt), reach, decided)
+        c = float(losses.min()) if losses.size else _origin(step, flipped, dt)
+        made = _discretised(step, dt, c, cut, most)
         known.append(((*cut, most), made))
         del known[:-4]
         return made
+
+
+def _discretised(step: Step, dt: float, c: float, cut: tuple[float, float], most: float) -> Lattice:
+    if step.branches:
+        return added_lattices([(_discretised(one, dt, c, cut, most), share) for one, share in step.branches])
+    reach = reach_of(step, cut, most)
+    return discretise(step, dt, c, reach, reach[1] < step.reach(*cut)[1])
 
 
 def _origin(step: Step, flipped: bool, dt: float) -> float:
