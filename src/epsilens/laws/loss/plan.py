@@ -17,6 +17,7 @@ import numpy as np
 from ...checks import Array
 from .moments import Nodes, nodes
 from .step import Counted, Step
+from .told import added_nodes
 
 __all__ = [
     "HALF", "Aim", "Ask", "Plan", "aim", "common_unit", "decided", "largest_loss", "levels", "plan", "reach_of",
@@ -124,7 +125,13 @@ def levels(log_value: float, width: float, count: int, flipped: bool) -> tuple[f
 
 def cumulants(steps: Sequence[Counted], cut: tuple[float, float], flipped: bool, most: float = math.inf) -> Cumulants:
     """The product's cumulants, cut off at these levels, and at a loss beyond which it makes no difference."""
-    return Cumulants([(nodes(step, *reach_of(step, cut, most)), k) for step, k in steps], flipped)
+    return Cumulants([(_nodes(step, cut, most), k) for step, k in steps], flipped)
+
+
+def _nodes(step: Step, cut: tuple[float, float], most: float) -> Nodes:
+    if step.branches:
+        return added_nodes([(_nodes(one, cut, most), share) for one, share in step.branches])
+    return nodes(step, *reach_of(step, cut, most))
 
 
 def reach_of(step: Step, cut: tuple[float, float], most: float) -> tuple[float, float]:

@@ -246,6 +246,11 @@ class Step(ABC):
         """Where the part of a mixture that was drawn outgrows the rest."""
         return ()
 
+    @property
+    def branches(self) -> tuple[tuple[Step, float], ...]:
+        """Steps with their probabilities, where the adversary is told which of them was taken; none otherwise."""
+        return ()
+
     def exponent(self, power: float) -> Exponent:
         """log q·e^{aL} to as many digits as it has itself: far out it may be a small difference of large numbers."""
 
