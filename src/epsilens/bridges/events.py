@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from .. import checks
+from ..build.batches import Row, truncated
 from ..build.claims import from_zcdp
 from ..build.composition import compose
 from ..build.discrete import approximate, geometric, pure, randomized_response
@@ -18,12 +19,13 @@ from ..build.matrix import tree
 from ..build.mechanisms import gaussian, laplace
 from ..build.sampling import subsample
 from ..build.selection import repeat_and_select
-from ..build.training import schedule
+from ..build.training import dpsgd
 from ..errors import InputError, need
 from ..experiment import Experiment, factor_of
+from ..laws.loss.law import WIDTH
 from ..laws.loss.step import NoiseKind
-from ..laws.product import steps_of
-from ..worlds import neighbours_of
+from ..laws.product import steps_of, width_of
+from ..worlds import between, neighbours_of
 
 __all__ = ["from_event", "to_event"]
 
@@ -44,11 +46,18 @@ def from_event(event: Any, *, neighbours: str = "add-remove", width: float | Non
         if isinstance(leaf, events.ZCDpEvent):  # these add up, which is tighter than composing what each allows
             rho, xi = rho + count * _finite("rho", leaf.rho), xi + count * _finite("xi", leaf.xi)
             continue
-        one = _leaf(leaf, events, neighbours)
+        trained = _TRAININGS.get(type(leaf).__name__)
+        if trained is not None:  # steps of one training, whose two ends are known together
+            one, count = trained(leaf, events, neighbours, count, width), 1
+        else:
+            one = _leaf(leaf, events, neighbours)
         if one is None:
             continue
         if one.law.only1 == 1:
             return one  # everything is given away already
+        if trained is not None:
+            parts.append(one)
+            continue
         parts.append(one if count == 1 and width is None else one.repeat(count, width=width))
     if rho or xi:
         parts.append(from_zcdp(rho, xi, neighbours=neighbours))
@@ -77,8 +86,10 @@ def _leaves(event: Any, count: int, events: Any) -> Iterator[tuple[Any, int]]:
 def _leaf(event: Any, events: Any, neighbours: str) -> Experiment | None:
     """One event; None where it tells nothing."""
     name = type(event).__name__
+    if name in _TRAININGS:
+        return _TRAININGS[name](event, events, neighbours, 1, None)
     if name not in _READERS:
-        known = ", ".join(sorted(each.removesuffix("DpEvent") for each in _READERS))
+        known = ", ".join(sorted(each.removesuffix("DpEvent") for each in (*_READERS, *_TRAININGS)))
         raise InputError(
             f"a {name} has no experiment here: give one of {known} (each with DpEvent), a composition of these, or "
             "read a privacy-loss distribution by from_pld",
@@ -126,14 +137,13 @@ def _read_tree(event: Any, events: Any, neighbours: str) -> Experiment | None:
 
 
 def _read_selected(event: Any, events: Any, neighbours: str) -> Experiment:
-    shape = float(checks.at_least("shape", checks.scalar("shape", event.shape), 0.0, infinite=True))
-    if math.isinf(shape):
+    if event.shape == math.inf:
         raise InputError(
             "shape is infinite, a Poisson number of runs, which has no bound here: give 1 for a geometric number, or "
             "any other finite shape",
             parameter="shape",
         )
-    return repeat_and_select(from_event(event.event, neighbours=neighbours), mean=event.mean, eta=shape)
+    return repeat_and_select(from_event(event.event, neighbours=neighbours), mean=event.mean, eta=event.shape)
 
 
 def _read_zcdp(event: Any, events: Any, neighbours: str) -> Experiment:
@@ -170,6 +180,49 @@ def _read_sampled(event: Any, events: Any, neighbours: str) -> Experiment | None
         return approximate(epsilon=0.0, delta=rate, neighbours=neighbours)
     return subsample(one, rate, neighbours=neighbours)
 
+
+def _read_fixed(event: Any, events: Any, neighbours: str, steps: int, width: float | None) -> Experiment | None:
+    """A fixed number of records: whoever is drawn takes another's place, who may pull the other way."""
+    n = checks.whole("source_dataset_size", event.source_dataset_size, low=1)
+    batch = checks.whole("sample_size", event.sample_size, low=0, high=n)
+    if batch == 0:
+        return None
+    inside = list(_leaves(event.event, 1, events))
+    if len(inside) != 1 or inside[0][1] != 1 or not isinstance(inside[0][0], events.GaussianDpEvent):
+        raise InputError(
+            "a fixed batch has an experiment here with one release of Gaussian noise alone: give a GaussianDpEvent "
+            "inside it, or Poisson samples",
+            parameter="event",
+        )
+    noise = _finite("noise_multiplier", inside[0][0].noise_multiplier)
+    if not noise:
+        return _everything(neighbours)
+    return dpsgd(sigma=noise, n=n, batch=batch, steps=steps, batches="fixed", neighbours=neighbours, width=width)
+
+
+def _read_truncated(event: Any, events: Any, neighbours: str, steps: int, width: float | None) -> Experiment | None:
+    """Poisson batches cut to a largest size. The rate need not be a whole number of people."""
+    n = checks.whole("dataset_size", event.dataset_size, low=0)
+    most = checks.whole("truncated_batch_size", event.truncated_batch_size, low=0)
+    rate = float(
+        checks.probability("sampling_probability", checks.scalar("sampling_probability", event.sampling_probability))
+    )
+    noise = _finite("noise_multiplier", event.noise_multiplier)
+    if n == 0 or most == 0 or rate == 0:
+        return None
+    if not noise:
+        return _everything(neighbours)
+    asked = WIDTH if width is None else width_of(width)
+    law = truncated([Row(noise, rate, steps, n=n, truncation=most)], neighbours_of(neighbours), asked)
+    told = {"sigma": noise, "rate": rate, "steps": steps, "n": n, "truncation": most, "batches": "truncated"}
+    return Experiment(law, "dpsgd", {**told, "neighbours": neighbours}, between(neighbours))
+
+
+#: By the name of an event: a step of a training, of which so many are made.
+_TRAININGS: Mapping[str, Callable[[Any, Any, str, int, float | None], Experiment | None]] = {
+    "SampledWithoutReplacementDpEvent": _read_fixed,
+    "TruncatedSubsampledGaussianDpEvent": _read_truncated,
+}
 
 #: By the name of an event: what it says.
 _READERS: Mapping[str, Callable[[Any, Any, str], Experiment | None]] = {
@@ -242,11 +295,25 @@ def _zcdp(e: Experiment, events: Any) -> Any:
 
 
 def _training(e: Experiment, events: Any) -> Any:
-    p, rows = e.parameters, []
-    for sigma, rate, steps in schedule(p["sigma"], p["rate"], p["steps"]):
-        step = events.PoissonSampledDpEvent(rate, events.GaussianDpEvent(sigma))
-        if steps:
-            rows.append(step if steps == 1 else events.SelfComposedDpEvent(step, steps))
+    p = e.parameters
+    how = p.get("batches", "poisson")
+    names = [name for name in ("sigma", "rate", "steps", "n", "batch", "truncation") if name in p]
+    if how == "shuffled" or (how == "fixed" and "batch" not in p):
+        instead = "say n and batch" if how == "fixed" else "write a privacy-loss distribution by to_pld"
+        raise InputError(f"training on such {how} batches has no DpEvent: {instead}")
+    lists = {name: p[name] for name in names if isinstance(p[name], list | tuple)}
+    rows = []
+    for i in range(max(map(len, lists.values()), default=1)):
+        row = {name: lists[name][i] if name in lists else p[name] for name in names}
+        noise = events.GaussianDpEvent(row["sigma"])
+        if how == "truncated":
+            step = events.TruncatedSubsampledGaussianDpEvent(row["n"], row["rate"], row["truncation"], row["sigma"])
+        elif how == "fixed":
+            step = events.SampledWithoutReplacementDpEvent(row["n"], row["batch"], noise)
+        else:
+            step = events.PoissonSampledDpEvent(row["rate"], noise)
+        if row["steps"]:
+            rows.append(step if row["steps"] == 1 else events.SelfComposedDpEvent(step, row["steps"]))
     return rows[0] if len(rows) == 1 else events.ComposedDpEvent(rows)
 
 
