@@ -331,6 +331,11 @@ def _zcdp(e: Experiment, events: Any) -> Any:
 
 def _training(e: Experiment, events: Any) -> Any:
     p, rows = e.parameters, []
+    if "batches" in p:
+        raise InputError(
+            f"{p['batches']} batches have no DpEvent that every accountant reads as they are drawn: "
+            "write a privacy-loss distribution by to_pld"
+        )
     for sigma, rate, steps in schedule(p["sigma"], p["rate"], p["steps"]):
         step = events.PoissonSampledDpEvent(rate, events.GaussianDpEvent(sigma))
         if steps:
