@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 _ROOMS = {
     "..build.claims": ("from_dp", "from_gdp", "from_rdp", "from_zcdp", "to_gdp", "to_rdp", "to_zcdp"),
-    ".accounting": ("from_event", "from_pld", "to_event", "to_pld"),
+    ".accounting": ("from_pld", "to_pld"),
+    ".events": ("from_event", "to_event"),
     ".loaders": ("loaded",),
     ".measurements": ("from_measurement", "to_measurement"),
     ".training": ("opacus_accountant", "trained"),
@@ -19,7 +20,8 @@ _HOME = {name: room for room, names in _ROOMS.items() for name in names}
 
 if TYPE_CHECKING:
     from ..build.claims import from_dp, from_gdp, from_rdp, from_zcdp, to_gdp, to_rdp, to_zcdp
-    from .accounting import from_event, from_pld, to_event, to_pld
+    from .accounting import from_pld, to_pld
+    from .events import from_event, to_event
     from .loaders import loaded
     from .measurements import from_measurement, to_measurement
     from .training import opacus_accountant, trained
