@@ -48,6 +48,7 @@ _PRESENTERS = {
     "mistaken": ("sentenced", "of_mistaken", "mistaken"),
     "observed": ("sentenced", "of_observed", "observed"),
     "assessment": ("assessment.report", "present", ""),
+    "published": ("published", "present", "sentence"),
 }
 
 
