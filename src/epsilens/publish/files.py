@@ -16,7 +16,7 @@ from ..errors import InputError, MissingExtra
 if TYPE_CHECKING:
     from .published import Published
 
-__all__ = ["Form", "form_of", "save"]
+__all__ = ["Form", "form_of", "save", "writable"]
 
 
 class Form(StrEnum):
@@ -45,14 +45,26 @@ def form_of(output: Any, format: str | None) -> Form:
     return Form(ending) if ending in tuple(Form) else Form.HTML if ending == "htm" else Form.CSV
 
 
+def writable(path: Path) -> None:
+    """Refuse a file that cannot be written, before anything is spent on it."""
+    if path.is_dir():
+        raise _refused(path, "it is a folder")
+    try:
+        handle, name = tempfile.mkstemp(prefix=".epsilens", dir=path.parent)
+        os.close(handle)
+        os.unlink(name)
+    except OSError as error:
+        raise _refused(path, error.strerror or str(error)) from None
+
+
 def save(made: Published, path: Path, form: Form) -> None:
     """Write the file."""
-    folder = path.parent if str(path.parent) else Path(".")
+    content = _content(made, form)
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=folder)
+        handle, name = tempfile.mkstemp(prefix=".epsilens", dir=path.parent)
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(_content(made, form))
+                file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
             os.chmod(name, 0o666 & ~_umask())
@@ -61,11 +73,14 @@ def save(made: Published, path: Path, form: Form) -> None:
             os.unlink(name)
             raise
     except OSError as error:
-        raise InputError(
-            f"output is {str(path)[:80]!r}: {error.strerror or error}; give a file in a folder that exists and may be "
-            "written to",
-            parameter="output",
-        ) from None
+        raise _refused(path, error.strerror or str(error)) from None
+
+
+def _refused(path: Path, why: str) -> InputError:
+    return InputError(
+        f"output is {str(path)[:80]!r}: {why}; give a file in a folder that exists and may be written to",
+        parameter="output",
+    )
 
 
 def _umask() -> int:

@@ -27,7 +27,7 @@ from ..plan.noise import unsaid
 from ..plan.plan import Release
 from ..plan.read import as_written, mentioned
 from ..plan.words import Split
-from .files import Form, form_of, save
+from .files import Form, form_of, save, writable
 from .noise import Drawing, drawings_of
 from .numbers import Exact, exact_numbers
 from .promise import Promise, promise_of
@@ -68,6 +68,8 @@ def release(
     """
     said = as_written(read_release(plan))
     form = form_of(output, format)
+    if output is not None and not dry_run:
+        writable(Path(output))
     _publishable(said)
     name = _people(said, people, table)
     drawings = drawings_of(said)
@@ -214,16 +216,16 @@ def _entered(
 def _drawn(job: _Job, book: Ledger, taken: Reservation, exact: tuple[Exact, ...], output: Any, form: Form) -> Published:
     try:
         answers = job.draw(exact)
-        made = job.published("release", answers, ledger=book, release=taken.id, head=taken.head)
-        _written(made, output, form)
     except BaseException:
-        taken.withhold("it could not be written")
+        taken.withhold("the noise could not be drawn")
         raise
+    # First into the ledger: what breaks off after that is written by running the plan again, and not spent twice.
     taken.publish(
         answers=[answer.to_dict() for answer in answers], head=taken.head,
         file="" if output is None else Path(output).name,
     )  # fmt: skip
-    return made
+    made = job.published("release", answers, ledger=book, release=taken.id, head=taken.head)
+    return _written(made, output, form)
 
 
 def _written(made: Published, output: Any, form: Form) -> Published:
