@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 
 from .atoms import LONG, Atoms, from_masses
+from .contour import Contour
 from .draws import log_uniform, number
 from .lines import Laplace, Normals, Sampled, Stretched
+from .steps import Mixed
 from .truth import MP, Truth
 
-__all__ = ["KINDS", "Drawn", "kind"]
+__all__ = ["KINDS", "WEIGHTS", "Drawn", "kind"]
 
 
 @dataclass(frozen=True)
@@ -29,15 +31,18 @@ class Drawn:
     width: float = 1e-3
     only: frozenset[str] | None = None
     readings: int = 8
+    heavy: bool = False
 
 
 Draw = Callable[[random.Random], Drawn]
 KINDS: dict[str, Draw] = {}
+#: How often each is drawn, about: less often where the library takes long.
+WEIGHTS: dict[str, float] = {}
 
 
-def kind(name: str) -> Callable[[Draw], Draw]:
+def kind(name: str, weight: float = 1.0) -> Callable[[Draw], Draw]:
     def register(draw: Draw) -> Draw:
-        KINDS[name] = draw
+        KINDS[name], WEIGHTS[name] = draw, weight
         return draw
 
     return register
@@ -88,7 +93,7 @@ def _stretched(rng: random.Random) -> Drawn:
 def _sampled_laplace(rng: random.Random) -> Drawn:
     e, q = epsilon_of(rng), rate_of(rng)
     made = Sampled(Laplace(e), q)
-    return Drawn(f"el.subsample(el.laplace(epsilon={e!r}), rate={q!r})", made, float(made.top))
+    return Drawn(f"el.subsample(el.laplace(epsilon={e!r}), rate={q!r})", made, float(made.top), heavy=True)
 
 
 @kind("training, one step")
@@ -97,7 +102,9 @@ def _one_step(rng: random.Random) -> Drawn:
     mu = 1 / MP.mpf(sigma)
     losses = float(MP.log1p(MP.mpf(q) * MP.expm1(min(mu * mu / 2 + 2 * mu, MP.mpf(600)))))
     truth = Normals([1], [0], [1 - MP.mpf(q), q], [0, mu]) if q < 1 else Normals([1], [0], [1], [mu])
-    return Drawn(f"el.dpsgd(sigma={sigma!r}, rate={q!r}, steps=1)", truth, losses)
+    if q < 1:
+        truth.divergences = Contour([(Mixed([], [(q, 1 / sigma)]), 1)])
+    return Drawn(f"el.dpsgd(sigma={sigma!r}, rate={q!r}, steps=1)", truth, losses, heavy=True)
 
 
 @kind("training, one step, replaced")
@@ -107,7 +114,9 @@ def _one_step_replaced(rng: random.Random) -> Drawn:
     w = [1 - MP.mpf(q), MP.mpf(q)]
     losses = float(MP.log1p(MP.mpf(q) * MP.expm1(min(mu * mu / 2 + 2 * mu, MP.mpf(600)))))
     truth = Normals(w, [0, -mu], w, [0, mu]) if q < 1 else Normals([1], [-mu], [1], [mu])
-    return Drawn(f"el.dpsgd(sigma={sigma!r}, rate={q!r}, steps=1, neighbours='replace')", truth, losses)
+    if q < 1:
+        truth.divergences = Contour([(Mixed([(q, -1 / sigma)], [(q, 1 / sigma)]), 1)])
+    return Drawn(f"el.dpsgd(sigma={sigma!r}, rate={q!r}, steps=1, neighbours='replace')", truth, losses, heavy=True)
 
 
 # -- atoms -----------------------------------------------------------------------------------------------------------
@@ -196,12 +205,14 @@ def _approximate(rng: random.Random) -> Drawn:
 
 
 def _masses(rng: random.Random, size: int) -> list[float]:
+    """Whole multiples of 2^−53 that add up to 1, so that no digit of the input is in doubt."""
     while True:
         w = [rng.choice([0.0, 1.0, 1.0, 1e-6]) * log_uniform(rng, 1e-6, 1.0) for _ in range(size)]
         if sum(w) > 1e-7:
-            w = [v / sum(w) for v in w]
-            if sum(v > 0 for v in w) > 1:
-                return w
+            whole = [round(v / sum(w) * 2**53) for v in w]
+            whole[whole.index(max(whole))] += 2**53 - sum(whole)
+            if sum(v > 0 for v in whole) > 1 and min(whole) >= 0:
+                return [v / 2**53 for v in whole]
 
 
 @kind("finite")

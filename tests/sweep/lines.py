@@ -123,6 +123,7 @@ class Normals(_Monotone):
 
     def __init__(self, w0: Sequence[Any], c0: Sequence[Any], w1: Sequence[Any], c1: Sequence[Any]) -> None:
         self.w0, self.c0, self.w1, self.c1 = ([mpf(v) for v in s] for s in (w0, c0, w1, c1))
+        self.divergences: Truth | None = None  # of mixtures, by quadrature
         first = [(s.index(min(s)), s) for s in (self.c0, self.c1)]
         last = [(s.index(max(s)), s) for s in (self.c0, self.c1)]
         same_low = first[0][1][first[0][0]] == first[1][1][first[1][0]]
@@ -173,13 +174,17 @@ class Normals(_Monotone):
         if len(self.w0) == len(self.w1) == 1:
             a = mpf(a)
             return near(a * (a - 1) / 2 * (self.c1[0] - self.c0[0]) ** 2)
-        return None
+        return self.divergences.log_moment(a) if self.divergences else None
 
     def kl(self) -> Between | None:
-        return near((self.c1[0] - self.c0[0]) ** 2 / 2) if len(self.w0) == len(self.w1) == 1 else None
+        if len(self.w0) == len(self.w1) == 1:
+            return near((self.c1[0] - self.c0[0]) ** 2 / 2)
+        return self.divergences.kl() if self.divergences else None
 
     def reverse(self) -> Normals:
-        return Normals(self.w1, [-c for c in self.c1], self.w0, [-c for c in self.c0])
+        made = Normals(self.w1, [-c for c in self.c1], self.w0, [-c for c in self.c0])
+        made.divergences = self.divergences.reverse() if self.divergences else None
+        return made
 
 
 class Laplace(Truth):
@@ -392,15 +397,15 @@ class Sampled(Truth):
 def exact_moment(m: Any, q: Any, a: Any) -> Between:
     """log of ∫ (1 − q + q·r)^a dQ for Laplace noise: two atoms, and by quadrature what lies between."""
 
-    def power(loss: Any) -> Any:
-        return MP.exp(a * MP.log1p(q * MP.expm1(loss)))
+    def over(loss: Any) -> Any:  # r^a less its first order, which adds up to 1
+        u = q * MP.expm1(loss)
+        return MP.expm1(a * MP.log1p(u)) - a * u
 
-    ends = power(-m) / 2 + power(m) * MP.exp(-m) / 2
+    ends = over(-m) / 2 + over(m) * MP.exp(-m) / 2
     pieces = [m * k / 8 for k in range(9)]
-    inside, error = MP.quad(lambda y: power(2 * y - m) * MP.exp(-y) / 2, pieces, error=True, maxdegree=5)
-    total = ends + inside
-    slack = abs(error / total) + mpf(10) ** -30
-    value = MP.log(total)
+    inside, error = MP.quad(lambda y: over(2 * y - m) * MP.exp(-y) / 2, pieces, error=True, maxdegree=5)
+    value = MP.log1p(ends + inside)
+    slack = abs(error) / (1 + ends + inside) + abs(value) * mpf(10) ** -25
     return Between(value - slack, value + slack)
 
 
