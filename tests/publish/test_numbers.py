@@ -46,7 +46,7 @@ def plan(**data: Any) -> Any:
 def steps(x: float, low: str, high: str, digits: int) -> int:
     """A value as a whole number of steps, by fractions."""
     cut = min(max(Fraction(x), Fraction(low)), Fraction(high))
-    return int(math.floor(cut * 10**digits + Fraction(1, 2)))
+    return math.floor(cut * Fraction(10) ** digits + Fraction(1, 2))
 
 
 def test_numbers_are_those_of_plain_python(place: Place) -> None:  # noqa: F811
