@@ -293,6 +293,7 @@ class Exit(IntEnum):
     FAULT = 1
     BAD_INPUT = 2
     NO_SOLUTION = 3
+    REFUSED = 4
     INTERRUPTED = 130
 
     @property
@@ -307,5 +308,7 @@ _MEANINGS = {
     Exit.BAD_INPUT: "Bad input: one sentence on stderr, nothing on stdout, no file touched.",
     Exit.NO_SOLUTION: "The question is well put, but no parameter satisfies the limit; or a limit is exceeded, or an "
     "answer looks tampered with.",
+    Exit.REFUSED: "A limit set beforehand does not allow the release: nothing was released and nothing spent; or a "
+    "ledger is not as it was written, or beyond its limits.",
     Exit.INTERRUPTED: "Stopped from the keyboard.",
 }
