@@ -268,6 +268,7 @@ class Account(Sentenced):
     def to_dict(self) -> dict[str, Any]:
         """For JSON: what is told of the account, and every release; null where there is no price."""
         return {
+            "schema": 1,
             "people": self.people,
             "sentence": self.sentence,
             "limits": None if self.limits is None else self.limits.to_dict(),

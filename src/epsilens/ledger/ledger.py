@@ -251,7 +251,8 @@ class Ledger(Sentenced):
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
-        return {"ledger": self.store.name, "accounts": [account.to_dict() for account in self.accounts().values()]}
+        accounts = [account.to_dict() for account in self.accounts().values()]
+        return {"schema": 1, "ledger": self.store.name, "accounts": accounts}
 
 
 def _chained(entries: Sequence[Entry]) -> list[Trouble]:
