@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Experiment", "factor_of", "together"]
 
 _MOST_TIMES = 10**9
+_LEAST_LEVEL = 1e-100  # of errors that μ looks at
 
 #: What a repr leaves out: what nobody changed, and what follows from the rest.
 _USUAL = {
@@ -156,6 +157,24 @@ class Experiment(Valued, Shown):
     def psi(self) -> Number:
         """The smallest μ for which the experiment is μ-GDP; infinite where there is none."""
         return plain(self.law.psi())
+
+    def mu(self, level: ArrayLike = 1e-6) -> Number:
+        """ψ over the tests with at least a share ``level`` of false alarms and of misses; at level 0 it is ψ.
+
+        No such test beats normal noise of this μ. ψ itself is ruled by outcomes however rare: of sampled training it is
+        what it would be without sampling. What lies beyond the level is left out, so state it beside μ.
+
+        >>> import epsilens as el
+        >>> e = el.dpsgd(sigma=9.4, rate=2**14 / 50_000, steps=2000)
+        >>> round(e.mu(level=1e-6), 3), round(e.psi(), 3)
+        (1.565, 4.758)
+        """
+        at = self.fit(checks.within("level", level, 0.0, 0.5))
+        if np.any((at > 0) & (at < _LEAST_LEVEL)):
+            raise InputError(
+                f"level is below {_LEAST_LEVEL:g}: give a larger one, or 0 for ψ itself", parameter="level"
+            )
+        return plain(curve.practical(self.law, at))
 
     # -- guesses with a prior -----------------------------------------------------------------------------------
 

@@ -172,9 +172,44 @@ TABLE |= {2.0: (9.9972561464, 10.7248241129), 3.0: (16.6754944028, 17.8001184317
 def test_zcdp_is_at_least_as_tight_as_the_known_conversion(psi: float) -> None:
     exact, converted = TABLE[psi]
     got = el.from_zcdp(psi**2 / 2).epsilon(1e-5)
-    assert exact < got <= converted * (1 + 1e-4)
+    assert exact < got <= converted * (1 + 1e-10)
     curve = el.from_rdp(rho=lambda a: a * psi**2 / 2).epsilon(1e-5)
     assert exact < curve <= converted * (1 + 2e-3)
+
+
+def _converted(rho: Callable[[float], float], delta: float, m: float) -> float:
+    """Proposition 12 of Canonne, Kamath & Steinke 2020 at order 1 + m: ρ(a) + (log 1/δ − log a)/m + log(1 − 1/a)."""
+    return rho(1 + m) - (math.log(delta) + math.log1p(m)) / m + math.log(m) - math.log1p(m)
+
+
+@pytest.mark.parametrize("delta", [1e-3, 1e-5, 1e-10, 1e-30])
+@pytest.mark.parametrize("rho", [1e-6, 3.3e-3, 0.0417, 0.5, 2.71, 15.29, 88.8, 700.0])
+def test_zcdp_is_never_above_the_closed_conversion_at_its_best_order(rho: float, delta: float) -> None:
+    best = min(_converted(lambda a: rho * a, delta, m) for m in np.geomspace(1e-4, 1e9, 4001).tolist())
+    claim = el.from_zcdp(rho)
+    got = claim.epsilon(delta)
+    assert got <= max(best, 0.0) * (1 + 1e-12)
+    assert claim.delta(got) <= delta
+    normal = el.gaussian(psi=math.sqrt(2 * rho))  # of which the claim is true
+    assert normal.epsilon(delta) <= got
+    assert claim.delta([got, 0.5 * got, 1.5 * got]) == pytest.approx(
+        [claim.delta(got), claim.delta(0.5 * got), claim.delta(1.5 * got)], rel=1e-9
+    )
+
+
+def test_zcdp_at_a_place_between_the_corners() -> None:
+    assert el.from_zcdp(15.29).epsilon(1e-10) == pytest.approx(51.56258, abs=5e-6)
+
+
+@pytest.mark.parametrize("delta", [1e-3, 1e-6, 1e-12])
+@pytest.mark.parametrize("scale", [0.01, 0.3, 7.0])
+def test_rdp_is_never_above_the_closed_conversion_of_any_order(scale: float, delta: float) -> None:
+    orders = [1 + k / 10 for k in range(1, 100)] + [*range(11, 64), 128, 256, 512, 1024]
+    claim = el.from_rdp(orders, [scale * a for a in orders])
+    best = min(_converted(lambda a: scale * a, delta, a - 1) for a in orders)
+    assert claim.epsilon(delta) <= max(best, 0.0) * (1 + 1e-12)
+    assert claim.delta(claim.epsilon(delta)) <= delta
+    assert claim.epsilon(delta) >= el.gaussian(psi=math.sqrt(2 * scale)).epsilon(delta)
 
 
 @pytest.mark.parametrize("orders", [[2.0], [1.5, 8.0], [1.1, 2, 3, 4, 8, 16, 32, 64], [1 + 1e-6, 1e6]])

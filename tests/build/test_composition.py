@@ -17,6 +17,7 @@ from tests.strategies import positive
 import epsilens as el
 from epsilens.build.composition import compose
 from epsilens.errors import InputError
+from epsilens.readings.law import Known
 
 
 def test_normals_add_in_squares() -> None:
@@ -101,12 +102,41 @@ def test_groups() -> None:
     claim = el.group(el.approximate(epsilon=0.1, delta=1e-6), 3)
     assert claim.delta(0.3) == pytest.approx(1e-6 * math.expm1(0.3) / math.expm1(0.1), rel=1e-9)
     one, three = el.dpsgd(sigma=2.0, rate=0.01, steps=500), el.group(el.dpsgd(sigma=2.0, rate=0.01, steps=500), 3)
-    # the exact group law is a binomial mixture of shifts: simulate its total variation from below
     assert three.advantage() > one.advantage()
     assert three.advantage() >= el.dpsgd(sigma=2.0, rate=1 - 0.99**3, steps=500).advantage() * 0.999
+    # all drawn as soon as one is would be more
+    assert three.advantage() < el.dpsgd(sigma=2 / 3, rate=1 - 0.99**3, steps=500).advantage() * 0.5
     assert el.group(one, 1) is one
     with pytest.raises(InputError, match="add-remove"):
         el.group(el.dpsgd(sigma=2.0, rate=0.01, steps=5, neighbours="replace"), 2)
+
+
+@pytest.mark.parametrize(
+    ("build", "people", "delta", "epsilon"),
+    [  # the reference sheet, the worse order; two methods
+        (lambda: el.dpsgd(sigma=1.0, rate=0.0064, steps=782), 2, 1e-6, 2.53198),
+        (lambda: el.dpsgd(sigma=1.0, rate=0.0064, steps=782), 3, 1e-6, 3.93696),
+        (lambda: el.dpsgd(sigma=1.0, rate=0.0064, steps=782), 10, 1e-6, 15.46434),
+        (lambda: el.subsample(el.gaussian(sigma=2.0), 0.01).repeat(1000), 5, 1e-5, 3.73244),
+        (lambda: el.group(el.dpsgd(sigma=0.8, rate=0.001, steps=1000), 2), 2, 1e-6, 1.90793),
+    ],
+)
+def test_groups_under_sampling_are_known_from_both_sides(
+    build: Callable[[], el.Experiment], people: int, delta: float, epsilon: float
+) -> None:
+    e = el.group(build(), people)
+    low, high = e.bracket("epsilon", delta=delta)
+    assert low - 6e-6 <= epsilon <= high + 6e-6
+    assert high <= low * 1.001
+    assert e.law.known is Known.BRACKET
+
+
+def test_a_sampled_group_beside_other_releases() -> None:
+    one = compose(el.dpsgd(sigma=2.0, rate=0.01, steps=100), el.laplace(epsilon=0.1), el.gaussian(psi=0.2))
+    apart = compose(
+        el.group(el.dpsgd(sigma=2.0, rate=0.01, steps=100), 3), el.laplace(epsilon=0.3), el.gaussian(psi=0.6)
+    )
+    assert el.group(one, 3).epsilon(1e-5) == pytest.approx(apart.epsilon(1e-5), rel=2e-3)
 
 
 def test_what_has_no_loss_of_its_own_enters_by_its_epsilon() -> None:
@@ -162,8 +192,8 @@ BOUNDS = {
     "one claim repeated": lambda: el.from_dp(1.0, 1e-5).repeat(2),
     "normals, one of them claimed": lambda: compose(el.from_gdp(1.0), el.gaussian(psi=1.0)),
     "composed twice": lambda: compose(compose(el.from_gdp(1.0), el.laplace(epsilon=0.5)), el.gaussian(psi=1.0)),
-    "a bound grouped, then composed": lambda: el.group(el.dpsgd(sigma=5.0, rate=0.01, steps=10), 2).repeat(3),
-    "a group under sampling": lambda: el.group(el.dpsgd(sigma=5.0, rate=0.01, steps=100), 2),
+    "a bound grouped, then composed": lambda: el.group(el.subsample(el.laplace(epsilon=0.5), 0.1), 2).repeat(3),
+    "a group under sampling": lambda: el.group(el.subsample(el.laplace(epsilon=0.5), 0.1).repeat(10), 2),
     "a group of the worst case": lambda: el.group(el.pure(epsilon=0.5), 2),
     "a group of whole noise": lambda: el.group(el.geometric(epsilon=0.5, sensitivity=3), 2),
     "a group of a claim": lambda: el.group(el.from_gdp(0.5), 2),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
@@ -193,6 +194,67 @@ def test_average_is_not_epsilon_dp_under_add_remove() -> None:
     assert e.parameters["epsilon_add_remove"] == pytest.approx(average_epsilon(0.1, 2))
     assert "not 0.1-DP" in e.notes[0]
     assert e.epsilon() <= average_epsilon(0.1, 2) * (1 + 1e-12)
+
+
+@pytest.mark.parametrize(("sensitivity", "n"), [(None, 5), (0.5, 2), (0.5, 5), (0.25, 2), (3.0, 2)])
+def test_the_epsilon_told_of_an_average_is_the_largest_over_data(sensitivity: float | None, n: int) -> None:
+    # b = s/ε; the densities' largest ratio is n/(n−1)·e^{(n−1)R/nb}, the atoms' e^{R/b} (R = 1)
+    b = (sensitivity or 1.0) / 0.5
+    true = max(1 / b, math.log(n / (n - 1)) + (n - 1) / (n * b))
+    reached = []
+    for mean in np.linspace(0, 1, 41).tolist():
+        for value in (0.0, 1.0):
+            try:
+                e = el.differencing_average(
+                    epsilon=0.5, n=n, value=value, mean=mean, bounds=(0, 1), sensitivity=sensitivity
+                )
+            except el.InputError:
+                continue
+            assert e.parameters["epsilon_add_remove"] == pytest.approx(true, rel=1e-14)
+            assert bool(e.notes) == (true > 0.5)
+            reached.append(e.epsilon())
+    assert max(reached) == pytest.approx(true, rel=1e-9)
+
+
+def test_an_average_that_is_not_clamped_has_no_epsilon() -> None:
+    e = el.differencing_average(epsilon=0.5, n=5, value=1.0, mean=0.5, bounds=(0, 1), clamp=False)
+    assert e.epsilon() == math.inf
+    assert e.parameters["epsilon_add_remove"] is None  # JSON has no infinity
+    assert "no ε holds" in e.notes[0]
+
+
+@pytest.mark.parametrize(("n", "bounds"), [(3, (0.0, 1.0)), (7, (0.0, 1.0)), (3, (-1.0, 0.0)), (49, (0.0, 1e6))])
+def test_a_mean_that_is_no_double_is_taken(n: int, bounds: tuple[float, float]) -> None:
+    low, high = bounds
+    for value, rest in ((high, low), (low, high)):  # all others at one end
+        mean = (value + (n - 1) * rest) / n
+        e = el.differencing_average(epsilon=1.0, n=n, value=value, mean=mean, bounds=bounds)
+        # without the target every other one is at the end, where half of the clamped noise is: e^ε or n/(n−1)·e^{…}
+        assert e.epsilon() <= max(1.0, math.log(n / (n - 1)) + (n - 1) / n) * (1 + 1e-9)
+
+
+def _average_delta(x: float, one: tuple[float, float], other: tuple[float, float]) -> float:
+    """∫(dLap_other − e^x·dLap_one)₊, clamped to [0, 1]: the ends in closed form, between them trapezoids."""
+    (c0, b0), (c1, b1) = one, other
+    total = 0.0
+    for left, right in itertools.pairwise(sorted({0.0, 1.0, c0, c1})):
+        at = np.linspace(left, right, 200_001)
+        y = np.exp(-np.abs(at - c1) / b1) / (2 * b1) - np.exp(x - np.abs(at - c0) / b0) / (2 * b0)
+        total += float(np.trapezoid(np.maximum(y, 0.0), at))
+    for end in (0.0, 1.0):
+        total += max(math.exp(-abs(end - c1) / b1) / 2 - math.exp(x - abs(end - c0) / b0) / 2, 0.0)
+    return total
+
+
+@pytest.mark.parametrize(("epsilon", "n", "value", "mean"), [(0.4, 2, 0.9, 0.6), (3.0, 5, 0.0, 0.3), (4.0, 8, 1, 0.2)])
+def test_averages_against_sums_over_the_line(epsilon: float, n: int, value: float, mean: float) -> None:
+    e = el.differencing_average(epsilon=epsilon, n=n, value=value, mean=mean, bounds=(0, 1))
+    one, other = (mean, 1 / epsilon / n), (mean - (value - mean) / (n - 1), 1 / epsilon / (n - 1))
+    for x in (0.0, 0.3 * epsilon, 0.8 * epsilon):
+        true = max(_average_delta(x, one, other), _average_delta(x, other, one))
+        assert e.delta(x) == pytest.approx(true, abs=1e-8)
+        if true > 1e-6:
+            assert e.epsilon(true) == pytest.approx(x, abs=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     ("delta", {"epsilon": 0.5}),
     ("epsilon", {"delta": 0.01}),
     ("psi", {}),
+    ("mu", {"level": 1e-3}),
     ("renyi", {"order": 3.0}),
     ("kl", {}),
     ("chernoff", {}),

@@ -70,6 +70,7 @@ def test_the_readings_are_the_librarys(experiment: el.Experiment) -> None:
         "epsilon": experiment.epsilon(),
         "epsilon_at_delta": experiment.epsilon(1e-5),
         "psi": experiment.psi(),
+        "mu": experiment.mu(1e-6),
         "kl": max(experiment.kl(), experiment.reverse().kl()),  # a divergence has one order: the larger is shown
         "renyi": max(experiment.renyi(2.0), experiment.reverse().renyi(2.0)),
         "chernoff": experiment.chernoff(),
@@ -258,6 +259,7 @@ def _choice(reading: str, limit: float, **arguments: Any) -> Explanation:
         ("delta", 1e-5, {"epsilon": 1.0}),
         ("epsilon", 1.0, {"delta": 1e-5}),
         ("psi", 1.0, {}),
+        ("mu", 1.0, {"level": 1e-4}),
         ("kl", 0.1, {}),
         ("renyi", 0.1, {"order": 2.0}),
         ("chernoff", 0.1, {}),
@@ -315,3 +317,12 @@ def test_psi_of_sampled_steps_says_what_rules_it() -> None:
         assert explain(e).row("psi").words.endswith(said)
     for e in (el.gaussian(psi=1.0), el.laplace(epsilon=0.1).repeat(20), el.dpsgd(sigma=1.0, rate=1.0, steps=10)):
         assert said not in explain(e).row("psi").words
+
+
+def test_the_practical_index_stands_beside_psi_where_it_says_more() -> None:
+    run = explain(el.dpsgd(sigma=9.4, rate=2**14 / 50_000, steps=2000), level=1e-3)
+    row = next(r for r in run.rows if r.key == "mu")
+    assert row.shown
+    assert row.value == pytest.approx(1.5629, abs=3e-4)
+    assert "0.001" in row.name  # the level it leaves out
+    assert not next(r for r in explain(el.laplace(epsilon=1.0)).rows if r.key == "mu").shown

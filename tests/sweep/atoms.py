@@ -37,6 +37,7 @@ class Atoms(Truth):
         rank = np.argsort(-loss.astype(float), kind="stable")
         self.p, self.q, self.loss = p[rank], q[rank], loss[rank]
         self.only1, self.only0, self.rest = only1, only0, rest
+        self.parts: tuple[tuple[Atoms, int], ...] = ()  # of a product: divergences add up
         wide = bool(only1) or unbounded
         self.top = math.inf if wide else self.loss[0]
         self.bottom = -math.inf if (bool(only0) or unbounded) else self.loss[-1]
@@ -68,32 +69,51 @@ class Atoms(Truth):
         return self.error(before_p + (a - before_q) * self.p[i] / self.q[i])
 
     def missed(self, alpha: float) -> Between:
-        a = self._at(alpha)
+        """What lies beyond the corner, summed from the far end."""
+        a, nil = self._at(alpha), 0 * self._at(alpha)
         found = self.recall(alpha)
         if found.high < 0.5:
             return Between(1 - found.high, 1 - found.low)
-        left = 1 - a  # exact in as many digits as there are; from the far end where it is small
-        after_q = np.append(self.tail_q[1:], self.only0 + 0 * a)
-        i = len(self.p) - 1 - int(np.sum(after_q[::-1] <= left)) + 1 if left >= self.only0 else len(self.p)
-        i = min(max(i, 0), len(self.p))
+        if a <= 0.5:
+            i = int(np.sum(self.cum_q <= a))
+            part = self.cum_q[i] - a if i < len(self.p) else nil
+        else:
+            left = 1 - MP.mpf(alpha)  # exact
+            left = left if self.precise else long(left)
+            if left <= self.only0:
+                return self.error(nil)
+            i = len(self.p) - 1 - int(np.sum(self.tail_q <= left))
+            part = left - (self.tail_q[i + 1] if i + 1 < len(self.p) else self.only0) if i >= 0 else nil
+            if i < 0:
+                return self.error(1 - self.only1 + nil)
         if i >= len(self.p):
-            return self.error(0 * a)
-        more = left - after_q[i]
-        after_p = self.tail_p[i + 1] if i + 1 < len(self.p) else 0 * a
-        share = min(more / self.q[i], 1 + 0 * a)
-        return self.error(after_p + share * self.p[i])
+            return self.error(nil)
+        beyond = self.tail_p[i + 1] if i + 1 < len(self.p) else nil
+        return self.error(beyond + min(max(part / self.q[i], nil), 1 + nil) * self.p[i])
 
     def needed(self, recall: float) -> Between:
         r = self._at(recall)
         if r <= self.only1:
             return Between(0 * r, 0 * r)
-        i = int(np.sum(self.cum_p < r))
-        if i >= len(self.p):
-            return self.error(self.cum_q[-1])
-        before_q, before_p = (self.cum_q[i - 1], self.cum_p[i - 1]) if i else (0 * r, self.only1 + 0 * r)
-        return self.error(before_q + (r - before_p) * self.q[i] / self.p[i])
+        if r <= 0.5:
+            i = int(np.sum(self.cum_p < r))
+            if i >= len(self.p):
+                return self.error(self.cum_q[-1])
+            share = (r - (self.cum_p[i - 1] if i else self.only1)) / self.p[i]
+        else:  # by what is missed
+            left = 1 - MP.mpf(recall)
+            left = left if self.precise else long(left)
+            i = len(self.p) - 1 - int(np.sum(self.tail_p <= left))
+            if i < 0:
+                return Between(0 * r, 0 * r)
+            beyond = self.tail_p[i + 1] if i + 1 < len(self.p) else 0 * r
+            share = 1 - (left - beyond) / self.p[i]
+        before = self.cum_q[i - 1] if i else 0 * r
+        return self.error(before + min(max(share, 0 * r), 1 + 0 * r) * self.q[i])
 
     def log_moment(self, a: float) -> Between:
+        if self.parts:
+            return _total([one.log_moment(a) * count for one, count in self.parts])
         a = self._at(a)
         if (a > 1 and self.only1) or (a < 0 and self.only0):
             return Between(math.inf, math.inf)
@@ -105,6 +125,7 @@ class Atoms(Truth):
             u = np.expm1(-self.loss)  # Q/P − 1
             c = 1 - a
             small = np.abs(u) * (1 + abs(c)) < LONG(1e-3)
+            u = np.where(small, u, 0)
             series = c * (c - 1) / 2 * u * u * (1 + (c - 2) / 3 * u * (1 + (c - 3) / 4 * u * (1 + (c - 4) / 5 * u)))
             big = -c * self.loss
             peak = np.max(np.log(self.p) + big)
@@ -112,11 +133,14 @@ class Atoms(Truth):
                 terms = np.log(self.p) + big
                 value = peak + np.log(np.exp(terms - peak).sum())
             else:
-                value = np.log1p((self.p * np.where(small, series, np.expm1(big) - c * u)).sum())
+                excess = (self.p * np.where(small, series, np.expm1(big) - c * np.expm1(-self.loss))).sum()
+                value = np.log1p(excess) if excess > -0.5 else peak + np.log(np.exp(np.log(self.p) + big - peak).sum())
         slack = abs(value) * (1e-14 if not self.precise else 1e-30) + self.rest
         return Between(value - slack, value + slack)
 
     def kl(self) -> Between:
+        if self.parts:
+            return _total([one.kl() * count for one, count in self.parts])
         if self.only0:
             return Between(math.inf, math.inf)
         if self.precise:
@@ -134,7 +158,13 @@ class Atoms(Truth):
     def reverse(self) -> Atoms:
         made = Atoms(self.q, self.p, -self.loss, self.only0, self.only1, rest=self.rest)
         made.top, made.bottom = -self.bottom, -self.top
+        made.parts = tuple((one.reverse(), count) for one, count in self.parts)
+        made.ulp, made.closed = self.ulp, self.closed
         return made
+
+
+def _total(parts: list[Between]) -> Between:
+    return Between(sum(v.low for v in parts), sum(v.high for v in parts))
 
 
 def from_masses(p0: Any, p1: Any) -> Atoms:
@@ -176,6 +206,7 @@ def joint(one: Atoms, other: Atoms) -> Atoms:
     only0 = one.only0 + other.only0 * (1 - one.only0)
     made = Atoms(p, q, loss, only1, only0, rest=one.rest + other.rest)
     made.top, made.bottom = one.top + other.top, one.bottom + other.bottom
+    made.parts = ((one, 1), (other, 1))
     return made
 
 
@@ -195,13 +226,12 @@ def multinomial(one: Atoms, count: int, log_factorial: Callable[[int], Any] | No
     as_long = [np.array([long(v) for v in side]) if one.precise else side for side in (one.p, one.q, one.loss)]
     p, q, loss = as_long
     log_p, log_q = np.log(p), np.log(q)
-    made = Atoms(
-        np.exp(ways + (n * log_p[:, None]).sum(axis=0)),
-        np.exp(ways + (n * log_q[:, None]).sum(axis=0)),
-        (n * loss[:, None]).sum(axis=0),
-        1 - (1 - long(one.only1)) ** count,
-        1 - (1 - long(one.only0)) ** count,
-        rest=1e-15,
-    )
+    only1, only0 = (1 - (1 - long(only)) ** count for only in (one.only1, one.only0))
+    mass1, mass0 = (np.exp(ways + (n * logs[:, None]).sum(axis=0)) for logs in (log_p, log_q))
+    mass1, mass0 = mass1 * ((1 - only1) / mass1.sum()), mass0 * ((1 - only0) / mass0.sum())
+    rest = max(1e-15, 1e-18 * float(factorial[count]))  # the digits that logs so large leave
+    made = Atoms(mass1, mass0, (n * loss[:, None]).sum(axis=0), only1, only0, rest=rest)
+    made.ulp, made.closed = 2e-16 * (1 + count / 30), max(1e-12, 1e-14 * count)
     made.top, made.bottom = count * one.top, count * one.bottom
+    made.parts = ((one, count),)
     return made

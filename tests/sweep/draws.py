@@ -52,11 +52,14 @@ def order(rng: random.Random) -> float:
 
 
 def readings(
-    rng: random.Random, count: int, losses: float, only: frozenset[str] | None = None
+    rng: random.Random, count: int, losses: float, only: frozenset[str] | None = None, heavy: bool = False
 ) -> list[tuple[str, dict[str, float]]]:
     """Some readings with arguments; ``losses`` is the scale on which ε is worth asking."""
     made: list[tuple[str, dict[str, float]]] = []
     names = [n for n in NAMES if only is None or n in only]
+    if heavy:  # each of these is a search over the whole curve, so one in a while
+        drop = [n for n in ("auc", "fbeta", "psi") if rng.random() < 0.85]
+        names = [n for n in names if n not in drop]
     for name in rng.sample(names, min(count, len(names))):
         arguments: dict[str, float] = {}
         if name == "delta":

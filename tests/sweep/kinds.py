@@ -16,7 +16,7 @@ from .draws import log_uniform, number
 from .lines import Laplace, Normals, Sampled, Stretched
 from .truth import MP, Truth
 
-__all__ = ["KINDS", "Drawn", "kind"]
+__all__ = ["KINDS", "WEIGHTS", "Drawn", "kind"]
 
 
 @dataclass(frozen=True)
@@ -29,15 +29,18 @@ class Drawn:
     width: float = 1e-3
     only: frozenset[str] | None = None
     readings: int = 8
+    heavy: bool = False
 
 
 Draw = Callable[[random.Random], Drawn]
 KINDS: dict[str, Draw] = {}
+#: How often each is drawn, about: less often where the library takes long.
+WEIGHTS: dict[str, float] = {}
 
 
-def kind(name: str) -> Callable[[Draw], Draw]:
+def kind(name: str, weight: float = 1.0) -> Callable[[Draw], Draw]:
     def register(draw: Draw) -> Draw:
-        KINDS[name] = draw
+        KINDS[name], WEIGHTS[name] = draw, weight
         return draw
 
     return register
@@ -196,12 +199,14 @@ def _approximate(rng: random.Random) -> Drawn:
 
 
 def _masses(rng: random.Random, size: int) -> list[float]:
+    """Whole multiples of 2^−53 that add up to 1, so that no digit of the input is in doubt."""
     while True:
         w = [rng.choice([0.0, 1.0, 1.0, 1e-6]) * log_uniform(rng, 1e-6, 1.0) for _ in range(size)]
         if sum(w) > 1e-7:
-            w = [v / sum(w) for v in w]
-            if sum(v > 0 for v in w) > 1:
-                return w
+            whole = [round(v / sum(w) * 2**53) for v in w]
+            whole[whole.index(max(whole))] += 2**53 - sum(whole)
+            if sum(v > 0 for v in whole) > 1 and min(whole) >= 0:
+                return [v / 2**53 for v in whole]
 
 
 @kind("finite")

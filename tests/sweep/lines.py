@@ -392,15 +392,15 @@ class Sampled(Truth):
 def exact_moment(m: Any, q: Any, a: Any) -> Between:
     """log of ∫ (1 − q + q·r)^a dQ for Laplace noise: two atoms, and by quadrature what lies between."""
 
-    def power(loss: Any) -> Any:
-        return MP.exp(a * MP.log1p(q * MP.expm1(loss)))
+    def over(loss: Any) -> Any:  # r^a less its first order, which adds up to 1
+        u = q * MP.expm1(loss)
+        return MP.expm1(a * MP.log1p(u)) - a * u
 
-    ends = power(-m) / 2 + power(m) * MP.exp(-m) / 2
+    ends = over(-m) / 2 + over(m) * MP.exp(-m) / 2
     pieces = [m * k / 8 for k in range(9)]
-    inside, error = MP.quad(lambda y: power(2 * y - m) * MP.exp(-y) / 2, pieces, error=True, maxdegree=5)
-    total = ends + inside
-    slack = abs(error / total) + mpf(10) ** -30
-    value = MP.log(total)
+    inside, error = MP.quad(lambda y: over(2 * y - m) * MP.exp(-y) / 2, pieces, error=True, maxdegree=5)
+    value = MP.log1p(ends + inside)
+    slack = abs(error) / (1 + ends + inside) + abs(value) * mpf(10) ** -25
     return Between(value - slack, value + slack)
 
 

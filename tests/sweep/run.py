@@ -9,9 +9,10 @@ from collections.abc import Iterator
 
 import epsilens as el
 
+from . import products, protocols  # noqa: F401  (they register their kinds)
 from .draws import readings
 from .judge import Case, Outcome, judge
-from .kinds import KINDS
+from .kinds import KINDS, WEIGHTS
 
 __all__ = ["outcomes"]
 
@@ -19,7 +20,7 @@ __all__ = ["outcomes"]
 def outcomes(seed: str, number: int, names: list[str]) -> Iterator[Outcome]:
     """All readings of experiment ``number`` of a seed, of one of the kinds."""
     rng = random.Random(f"{seed}:{number}")
-    name = rng.choice(names)
+    (name,) = rng.choices(names, [WEIGHTS[n] for n in names])
     drawn = KINDS[name](rng)
     start = time.process_time()
     reverse = rng.random() < 0.3
@@ -37,5 +38,5 @@ def outcomes(seed: str, number: int, names: list[str]) -> Iterator[Outcome]:
         yield Outcome(Case(name, drawn.code, "advantage", {}), wrong, seconds=time.process_time() - start)
         return
     truth = drawn.truth.reverse() if reverse else drawn.truth
-    for reading, arguments in readings(rng, drawn.readings, drawn.losses, drawn.only):
+    for reading, arguments in readings(rng, drawn.readings, drawn.losses, drawn.only, drawn.heavy):
         yield judge(Case(name, drawn.code, reading, arguments, reverse), experiment, truth, width=drawn.width)

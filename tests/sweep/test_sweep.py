@@ -10,7 +10,8 @@ SHARE = 3
 #: Kinds whose readings take milliseconds.
 QUICK = [
     "laplace", "gaussian", "stretched laplace", "geometric", "randomized response", "pure", "approximate", "finite",
-    "exponential, scores", "staircase",
+    "exponential, scores", "staircase", "selection, any scores", "selections", "sparse vector", "skellam",
+    "local reports", "rappor", "shuffled", "matrix", "claims", "responses", "sampled responses", "geometrics",
 ]  # fmt: skip
 
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import mpmath
 import numpy as np
 
-__all__ = ["MP", "Between", "Reversed", "Truth", "digits", "exact", "larger"]
+__all__ = ["MP", "AtLeast", "Between", "Reversed", "Truth", "Worst", "digits", "exact", "larger"]
 
 #: Sixty digits: an ε of 1e-12 loses 24 of them to cancellation, a δ of 1e-300 none.
 MP = mpmath.mp.clone()
@@ -66,6 +67,12 @@ class Truth(ABC):
     bottom: Any = -math.inf  # its infimum
     #: Relative agreement an exact claim must reach with this oracle.
     closed = 1e-12
+    #: What is left in doubt of a share, such as a recall that is given, by the rounding of sums of masses.
+    ulp = 1.2e-16
+    #: Only something that what is judged must exceed.
+    floor = False
+    #: Whether a profile takes well under a millisecond or two.
+    cheap = True
 
     @abstractmethod
     def profile(self, x: float) -> Between | None:
@@ -132,3 +139,77 @@ class Reversed(Truth):
 
     def reverse(self) -> Truth:
         return self.first
+
+
+class AtLeast(Truth):
+    """What a bound must not fall below: some pair that is allowed by what is claimed."""
+
+    floor = True
+
+    def __init__(self, one: Truth) -> None:
+        self.one, self.top, self.bottom, self.closed = one, one.top, one.bottom, one.closed
+
+    def profile(self, x: float) -> Between | None:
+        found = self.one.profile(x)
+        return None if found is None else Between(found.low, max(found.high, 1))
+
+    def recall(self, alpha: float) -> Between | None:
+        found = self.one.recall(alpha)
+        return None if found is None else Between(found.low, 1)
+
+    def missed(self, alpha: float) -> Between | None:
+        found = self.one.missed(alpha)
+        return None if found is None else Between(0, found.high)
+
+    def needed(self, recall: float) -> Between | None:
+        found = self.one.needed(recall)
+        return None if found is None else Between(0, found.high)
+
+    def log_moment(self, a: float) -> Between | None:
+        found = self.one.log_moment(a)
+        if found is None:
+            return None
+        return Between(-math.inf, found.high) if 0 < a < 1 else Between(found.low, math.inf)
+
+    def kl(self) -> Between | None:
+        found = self.one.kl()
+        return None if found is None else Between(found.low, math.inf)
+
+    def area(self) -> Between | None:
+        found = self.one.area()
+        return None if found is None else Between(found.low, 1)
+
+    def reverse(self) -> AtLeast:
+        return AtLeast(self.one.reverse())
+
+
+class Worst(Truth):
+    """Whichever of several pairs is the worst at each place; the adversary knows which it is."""
+
+    def __init__(self, pairs: list[Truth]) -> None:
+        self.pairs = pairs
+        self.top, self.bottom = max(p.top for p in pairs), min(p.bottom for p in pairs)
+        self.closed = max(p.closed for p in pairs)
+
+    def _of(self, ask: Callable[[Truth], Between | None], least: bool = False) -> Between | None:
+        found = [ask(p) for p in self.pairs]
+        have = [f for f in found if f is not None]
+        if len(have) < len(found):
+            return None
+        pick = min if least else max
+        return Between(pick(f.low for f in have), pick(f.high for f in have))
+
+    def profile(self, x: float) -> Between | None:
+        return self._of(lambda p: p.profile(x))
+
+    def recall(self, alpha: float) -> Between | None:
+        return self._of(lambda p: p.recall(alpha))
+
+    def missed(self, alpha: float) -> Between | None:
+        return self._of(lambda p: p.missed(alpha), True)
+
+    def needed(self, recall: float) -> Between | None:
+        return self._of(lambda p: p.needed(recall), True)
+
+    def reverse(self) -> Worst:
+        return Worst([p.reverse() for p in self.pairs])

@@ -20,8 +20,9 @@ from ..checks import Array
 from ..choice.choice import Choice
 from ..errors import InputError, need
 from ..experiment import Experiment
-from ..laws.finite.envelope import envelope
+from ..laws.finite.envelope import Envelope, envelope
 from ..laws.finite.law import Finite
+from ..laws.finite.rdp import MayFail
 
 __all__ = ["from_measurement", "to_measurement"]
 
@@ -121,7 +122,9 @@ def _with_failure(experiment: Experiment, delta: float) -> Experiment:
     assert isinstance(law, Finite)  # as every claim is
     eps = np.unique(np.maximum(law.llr, 0.0))
     grown = delta + (1 - delta) * np.asarray(law.profile(eps), dtype=float)
-    more = envelope(eps, np.minimum(grown, 1.0), rounding=ROUNDING)
+    best = law.conversion if isinstance(law, Envelope) else None
+    best = MayFail(best, delta) if best is not None and 0 < delta < 1 else None
+    more = envelope(eps, np.minimum(grown, 1.0), rounding=ROUNDING, conversion=best)
     told = {**experiment.parameters, "delta": delta}
     return Experiment(more, experiment.origin, told, experiment.worlds, experiment.notes)
 

@@ -19,9 +19,9 @@ from ..checks import Array, Number, plain
 from ..errors import InputError
 from ..experiment import Experiment
 from ..laws.closed.normal import Normal
-from ..laws.finite import rdp
 from ..laws.finite.envelope import Concentrated, Envelope, RenyiCurve, concentrated, envelope
 from ..laws.finite.law import Finite
+from ..laws.finite.rdp import OrdersConversion
 from ..laws.loss.step import Composable
 from ..readings.law import Known, Law
 from ..worlds import between
@@ -111,13 +111,14 @@ def from_rdp(
     a, bound = a[rank], np.minimum.accumulate(bound[rank][::-1])[::-1]
     pure = bound[np.isinf(a)]
     a, bound = a[np.isfinite(a)], bound[np.isfinite(a)]
+    best = OrdersConversion(a - 1, bound) if a.size and bound.min() > 0 else None
     eps, d = np.zeros(0), np.zeros(0)
-    if a.size and bound.min() > 0:
-        eps, d = rdp.profile(a - 1, bound)
+    if best is not None:
+        eps, d = best.claims()
     elif a.size:  # D_a = 0: the two laws are one
         eps, d = np.zeros(1), np.zeros(1)
     eps, d = np.concatenate((eps, pure)), np.concatenate((d, 0 * pure))
-    law = envelope(eps, d, moment=RenyiCurve(a - 1, bound), rounding=ROUNDING)
+    law = envelope(eps, d, moment=RenyiCurve(a - 1, bound), rounding=ROUNDING, conversion=best)
     return _claim(law, "rdp", parameters, "a Rényi claim", neighbours)
 
 

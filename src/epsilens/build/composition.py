@@ -65,8 +65,9 @@ def compose(*experiments: Experiment, width: float | None = None) -> Experiment:
 def group(experiment: Experiment, k: int, *, width: float | None = None) -> Experiment:
     """What is learned about a group of k people who enter or leave together: each moves the answer as one does.
 
-    Noise that shifts is shifted k times as far. Under Poisson sampling at least one of the group is drawn with
-    probability 1 − (1−q)^k, and then all are taken to be: an upper bound. A claim of ε becomes one of kε, and a δ grows
+    Noise that shifts is shifted k times as far. Under Poisson sampling a binomial number of the group is drawn: for
+    normal noise that is known from both sides. For other noise at least one is drawn with probability 1 − (1−q)^k, and
+    then all are taken to be: an upper bound. A claim of ε becomes one of kε, and a δ grows
     to δ(e^{kε}−1)/(e^ε−1); μ-GDP becomes kμ-GDP; (ξ, ρ)-zCDP becomes (ξ·k·(1 + 1/2 + … + 1/k), k²ρ)-zCDP (Bun &
     Steinke 2016), and by the same argument a Rényi curve D becomes ka·Σ_j D_o/o over the orders o = k(a−1) + j,
     j = 1 … k.
@@ -74,6 +75,8 @@ def group(experiment: Experiment, k: int, *, width: float | None = None) -> Expe
     >>> import epsilens as el
     >>> group(el.gaussian(psi=0.5), 3).psi()
     1.5
+    >>> round(group(el.dpsgd(sigma=1.0, rate=0.0064, steps=782), 2).epsilon(1e-6), 3)
+    2.532
     """
     if not isinstance(experiment, Experiment):
         raise InputError("group needs an experiment: give what laplace, gaussian and the like return")

@@ -21,7 +21,7 @@ from ..laws.closed.laplace import Laplace
 from ..laws.closed.normal import Normal
 from ..laws.closed.sums import LaplaceSumShift
 from ..laws.finite.law import Finite
-from ..laws.line.line import Clamped, Laplaces, LaplaceSum
+from ..laws.line.line import Clamped, Laplaces, LaplaceSum, Line
 from ..laws.line.pieces import Pieces
 from ..readings.law import Law
 from ..worlds import SECRET
@@ -204,22 +204,37 @@ def differencing_average(
     b = reach / eps
     other = size - 1 if known == "broad" else size + 1
     moved = centre - (a - centre) / other if known == "broad" else centre + (a - centre) / other
-    if not low <= moved <= high:
+    slack = 1e-12 * max(abs(low), abs(high))  # a mean of 1/3 is no double
+    if not low - slack <= moved <= high + slack:
         raise InputError(
             f"the other average would be {moved:g}, outside the bounds [{low:g}, {high:g}]: "
             f"a mean of {centre:g} over {size} people cannot include a value of {a:g}"
         )
-    lines = Laplaces.at(centre, b / size), Laplaces.at(moved, b / other)
-    law = Pieces(Clamped(lines[0], low, high), Clamped(lines[1], low, high)) if clamp else Pieces(*lines)
-    true = average_epsilon(eps, max(size, other))
+    moved = min(max(moved, low), high)
+    line0: Line = Laplaces.at(centre, b / size)
+    line1: Line = Laplaces.at(moved, b / other)
+    if clamp:
+        line0, line1 = Clamped(line0, low, high), Clamped(line1, low, high)
+    law = Pieces(line0, line1, straight=True)
+    # the noise was made for a sum that moves by ``reach``, but moves by as much as the bounds are apart
+    true = average_epsilon(eps * ((high - low) / reach), max(size, other)) if clamp else math.inf
     parameters = {
         "epsilon": eps, "n": size, "value": a, "mean": centre, "bounds": (low, high), "known": known,
-        "sensitivity": reach, "clamp": bool(clamp), "epsilon_add_remove": true,
+        "sensitivity": reach, "clamp": bool(clamp),
+        "epsilon_add_remove": true if math.isfinite(true) else None,
     }  # fmt: skip
-    notes = () if true <= eps else (
-        f"under add/remove this average is {true:.4g}-DP, not {eps:.4g}-DP: the count it divides by is not protected",
-    )  # fmt: skip
-    return Experiment(law, "differencing_average", parameters, SECRET, notes)
+    return Experiment(law, "differencing_average", parameters, SECRET, _average_notes(eps, true, high - low > reach))
+
+
+def _average_notes(eps: float, true: float, narrow: bool) -> tuple[str, ...]:
+    """What the ε asked for is not."""
+    if true <= eps:
+        return ()
+    why = "the count it divides by is not protected"
+    if math.isinf(true):
+        return (f"under add/remove no ε holds of this average, unless it is clamped: {why}",)
+    why = f"the bounds are further apart than its sensitivity, and {why}" if narrow else why
+    return (f"under add/remove this average is {true:.4g}-DP, not {eps:.4g}-DP: {why}",)
 
 
 def differencing_median(*, epsilon: float, values: ArrayLike, target: float, bounds: tuple[float, float]) -> Experiment:

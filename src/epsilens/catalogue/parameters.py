@@ -321,6 +321,14 @@ _READING = (
         control=Control("Read ε at δ", "Used where no ε holds without a δ.", "0.00001", place=Place.RARE),
     ),
     Parameter(
+        "level", "Least share of false alarms and of misses that μ looks at", Kind.PROBABILITY, Panel.READING,
+        shown="0.000001", usual=1e-6, allowed=Allowed(0, 0.5),
+        control=Control(
+            "Level of μ", "μ looks at tests with at least this share of false alarms and of misses.", "0.000001",
+            place=Place.RARE
+        ),
+    ),
+    Parameter(
         "alpha", "False-positive rate of the readings recall and precision", Kind.PROBABILITY, Panel.READING,
         allowed=SHARE,
         control=Control("False alarms, of 100", "The false alarms the adversary accepts.", "0.1", _OF_100, of_100=True),

@@ -164,6 +164,13 @@ READINGS: dict[str, Reading] = {
             meaning="The Gaussian noise that is at least as easy to attack, as sensitivity over σ.", example="1.0301",
         ),
         Reading(
+            "mu", "practical μ", lambda level=1e-6: 0.0, ceiling=_INFINITE, optional={"level": 1e-6},
+            formula=r"\min\{\mu: f\ge G_\mu\text{ where }\alpha, f(\alpha)\ge a\}",
+            meaning="The same over tests with at least a share `level` of false alarms and of misses; what is rarer is "
+            "left out, so say the level beside it.",
+            example="1.0301",
+        ),
+        Reading(
             "renyi", "Rényi divergence", lambda order: 0.0, ceiling=_INFINITE, required=("order",),
             formula=r"\log\int dH_1^{1-a}dH_0^a/(a-1)",
             meaning="What adds up over many releases.", example="0.6191 at 2",

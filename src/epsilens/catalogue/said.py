@@ -25,7 +25,7 @@ __all__ = [
 Spelling: TypeAlias = Callable[[str], str]
 
 #: The options of an explanation: one value of each of the adversary's and the readings' parameters it shows.
-EXPLAINED = ("prior", "fpr", "beta", "baseline", "for_epsilon", "for_delta")
+EXPLAINED = ("prior", "fpr", "beta", "baseline", "for_epsilon", "for_delta", "level")
 _IN_EXPLAIN = {"for_epsilon": "epsilon_for_delta", "for_delta": "delta"}
 
 

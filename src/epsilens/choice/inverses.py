@@ -95,6 +95,7 @@ _LAPLACE: dict[str, Callable[..., float]] = {
     "delta": lambda limit, epsilon: epsilon - 2 * math.log1p(-limit),
     "epsilon": lambda limit, delta: limit - 2 * math.log1p(-delta) if delta < 1 else math.inf,
     "psi": _laplace_psi,
+    "mu": lambda limit, level: _laplace_psi(limit),
 }
 
 
@@ -130,6 +131,7 @@ _NORMAL: dict[str, Callable[..., float | None]] = {
     "delta": lambda limit, epsilon: psi_for_delta(epsilon, limit) if limit > 0 else None,
     "epsilon": lambda limit, delta: psi_for_delta(limit, delta) if 0 < delta < 1 else None,
     "psi": lambda limit: limit,
+    "mu": lambda limit, level: limit,
     "kl": lambda limit: math.sqrt(2 * limit),
     "renyi": lambda limit, order: math.sqrt(2 * limit / order) if 0 < order < math.inf else None,
     "chernoff": lambda limit: math.sqrt(8 * limit),
@@ -141,7 +143,7 @@ def _solve(
 ) -> float | None:
     if reading not in table:
         return None
-    if limit >= 1 and reading not in ("epsilon", "psi", "kl", "renyi", "chernoff"):
+    if limit >= 1 and reading not in ("epsilon", "psi", "mu", "kl", "renyi", "chernoff"):
         return math.inf
     try:
         return table[reading](limit, **given)

@@ -126,6 +126,10 @@ class Least(Composable):
         """The least."""
         return self._least(lambda law: law.psi())
 
+    def practical(self, level: float) -> Array:
+        """The least: it grows with risk."""
+        return self._least(lambda law: law.practical(level))
+
     def fbeta(self, beta: Array, odds: Array) -> Array:
         """The least."""
         return self._least(lambda law: law.fbeta(beta, odds))

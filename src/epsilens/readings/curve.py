@@ -16,7 +16,7 @@ from scipy.special import ndtri
 from ..checks import Array
 from .law import Law
 
-__all__ = ["chernoff", "psi_by_tangents", "renyi"]
+__all__ = ["chernoff", "practical", "psi_by_tangents", "renyi"]
 
 
 def psi_by_tangents(
@@ -57,6 +57,13 @@ def psi_by_tangents(
         finer = (np.linspace(a, b, 6) for a, b in zip(u[:-1][wide], u[1:][wide], strict=True))
         u = np.unique(np.concatenate((u, *finer)))
     return bound
+
+
+def practical(law: Law, level: Array) -> Array:
+    """μ at each level, which is ψ at level 0."""
+    known = {float(a): law.practical(float(a)) if a > 0 else law.psi() for a in np.unique(level)}
+    shape = np.broadcast_shapes(level.shape, *(value.shape for value in known.values()))
+    return np.asarray(sum(np.where(level == a, value, np.zeros(shape)) for a, value in known.items()))
 
 
 def renyi(law: Law, order: Array) -> Array:

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..checks import Array
 from ..numerics.frozen import Valued
+from .practical import mu_by_lines, mu_by_tests
 
 __all__ = ["Known", "Law"]
 
@@ -131,6 +132,12 @@ class Law(Valued, ABC):
     @abstractmethod
     def psi(self) -> Array:
         """The least μ such that f ≥ G_μ, the trade-off of N(0,1) against N(μ,1)."""
+
+    def practical(self, level: float) -> Array:
+        """ψ over the tests whose errors both are at least ``level`` > 0 (:mod:`.practical`)."""
+        if self.direction == "lower":
+            return np.asarray(mu_by_tests(self, level))
+        return np.asarray(mu_by_lines(self, level))
 
     @abstractmethod
     def fbeta(self, beta: Array, odds: Array) -> Array:

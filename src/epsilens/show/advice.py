@@ -125,6 +125,7 @@ def _spoken(choice: Choice) -> str:
         "delta": f"δ at ε = {args.get('epsilon', 0):g}",
         "epsilon": f"ε at δ = {small(args.get('delta', 0))}",
         "psi": "the sensitivity index ψ",
+        "mu": f"μ over tests whose errors both are at least {small(args.get('level', 0))}",
         "renyi": f"the Rényi divergence of order {args.get('order', 2):g}",
         "kl": "the Kullback–Leibler divergence",
         "chernoff": "the Chernoff information",

@@ -159,6 +159,7 @@ def explain(
     epsilon_for_delta: float | None = None,
     delta: float = 1e-5,
     baseline: float = 0.01,
+    level: float = 1e-6,
 ) -> Explanation:
     """Every reading of an experiment, in words.
 
@@ -179,6 +180,7 @@ def explain(
         "beta": float(checks.within("beta", checks.scalar("beta", beta), 1e-6, 1e6)),
         "baseline": float(checks.probability("baseline", checks.scalar("baseline", baseline))),
         "delta": float(checks.probability("delta", checks.scalar("delta", delta))),
+        "level": float(checks.within("level", checks.scalar("level", level), 0.0, 0.5)),
     }
     if epsilon_for_delta is None:
         most = float(experiment.epsilon())
@@ -205,8 +207,8 @@ def chosen(choice: Choice) -> Explanation:
     ...
     """
     args = choice.arguments
-    names = {"prior": "prior", "fpr": "fpr", "alpha": "fpr", "beta": "beta", "baseline": "baseline"}
-    taken = {names[k]: v for k, v in args.items() if k in names}
+    shown = ("prior", "fpr", "beta", "baseline", "level")
+    taken = {"fpr" if k == "alpha" else k: v for k, v in args.items() if k in (*shown, "alpha")}
     if choice.reading_name == "delta":
         taken["epsilon_for_delta"] = args["epsilon"]
     if choice.reading_name == "epsilon" and args["delta"] > 0:

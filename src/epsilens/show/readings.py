@@ -180,6 +180,15 @@ def _psi(value: float, sampled: bool) -> str:
     return told
 
 
+def _mu(value: float, level: float) -> str:
+    if not math.isfinite(value):
+        return "No normal noise is as easy to attack."
+    if value == 0:
+        return "Tells the adversary nothing."
+    noise = f"normal noise of σ = {rounded_down(1 / value, 2)} sensitivities"
+    return f"The same for tests whose false alarms and misses both are at least {small(level)}: {noise}."
+
+
 def _samples_normal(e: Experiment) -> bool:
     """Whether this is a composition with sampled steps of normal noise, whose extremes look unsampled."""
     if not e.law.width:
@@ -256,7 +265,11 @@ def rows(e: Experiment, q: Question, given: Mapping[str, float]) -> tuple[Row, .
     at_delta = f"Privacy loss at δ = {small(delta)}"
     add(claim, "epsilon_at_delta", at_delta, "ε", lambda v, b: _epsilon(v, delta, fpr), shown=unbounded, delta=delta)
     add(claim, "delta", f"Loss beyond ε = {epsilon:g}", "δ", lambda v, b: _delta(v, epsilon, fpr), epsilon=epsilon)
-    add(claim, "psi", "Sensitivity index", "ψ", lambda v, b: _psi(v, _samples_normal(e)))
+    ruled = add(claim, "psi", "Sensitivity index", "ψ", lambda v, b: _psi(v, _samples_normal(e)))
+    level = given["level"]
+    beside = bool(e.law.width) or not math.isfinite(ruled)  # elsewhere it says what ψ says
+    practical = f"Practical index at {small(level)}"
+    add(claim, "mu", practical, "μ", lambda v, b: _mu(v, level), shown=beside and level > 0, level=level)
     average, added = "Average evidence in one answer, in nats.", "Used to add up many releases."
     add(claim, "kl", "Kullback–Leibler divergence", "KL", lambda v, b: _nats(v, average), both=True)
     add(claim, "renyi", "Rényi divergence, order 2", "D₂", lambda v, b: _nats(v, added), both=True, order=2.0)

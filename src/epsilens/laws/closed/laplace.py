@@ -147,6 +147,10 @@ class Laplace(Composable):
         near = 2 * half_normal_quantile(-np.expm1(-np.minimum(m, 2.0) / 2))
         return np.asarray(np.where(m < 2, near, -2 * ndtri_exp(-_LOG2 - m / 2)))
 
+    def practical(self, level: float) -> Array:
+        """ψ at every level: it is reached where both errors are the same."""
+        return self.psi()
+
     def fbeta(self, beta: Array, odds: Array) -> Array:
         """Paper 000 Eq. 12/18: (1+β²)(s−1)/((1+β²)s − 1 + β²), s = √(1 + 4β²e^m/c), once m ≥ log(1+β²/c).
 

@@ -151,6 +151,10 @@ class Logistic(Composable):
             return np.asarray(2 * half_normal_quantile(np.tanh(np.asarray(self.epsilon / 4))))
         return np.asarray(-2 * ndtri_exp(-np.logaddexp(0.0, self.epsilon / 2)))
 
+    def practical(self, level: float) -> Array:
+        """ψ at every level: it is reached where both errors are the same."""
+        return self.psi()
+
     def fbeta(self, beta: Array, odds: Array) -> Array:
         """(1+β²)/(1 + (√(qc) + β√(1−q))²) once c ≥ β²/(e^ε−1): from (1+β²−F)·h(F·c/(1+β²−F)) = F·β².
 

@@ -24,6 +24,7 @@ from ..loss.moments import Integrated
 from ..loss.sampled import Sampled, drawn_beyond, exchanged, log_odds_against, mix
 from ..loss.step import Composable, Counted, Exponent, Family, Noise, NoiseKind, Step, no_group
 from ..loss.transform import TiltedNormal
+from .mixture import group_step
 
 __all__ = ["Normal", "NormalReplaced", "NormalStep", "normal_delta", "psi_for_delta"]
 
@@ -187,6 +188,10 @@ class Normal(Composable):
         """μ itself."""
         return np.asarray(self.mu)
 
+    def practical(self, level: float) -> Array:
+        """μ itself, at every level."""
+        return np.asarray(self.mu)
+
     def normal_size(self) -> float:
         """μ itself."""
         return float(self.mu)
@@ -280,6 +285,10 @@ class NormalStep(_Shifted):
 
     kl_back = kl_bound = kl
 
+    def chi_square(self) -> float:
+        """e^{μ²} − 1."""
+        return math.expm1(self.mu**2) if self.mu < 25 else math.inf
+
     def psi(self) -> float:
         """μ."""
         return self.mu
@@ -316,6 +325,10 @@ class NormalStep(_Shifted):
     def grouped(self, size: int) -> NormalStep:
         """So many times as far."""
         return NormalStep(self.mu * size)
+
+    def drawn_group(self, rate: float, size: int) -> Step:
+        """A binomial number of people, each moving it as far."""
+        return group_step(self.mu, rate, size)
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ from ...numerics.special import expm1mx, mills, moment_less_one
 from ...readings.curve import psi_by_tangents
 from ...readings.guesses import fbeta_by_thresholds
 from ...readings.law import Known, Law
+from ...readings.practical import mu_by_lines
 
 __all__ = ["LaplaceSumShift", "NormalLaplaceShift", "log_tail"]
 
@@ -233,6 +234,12 @@ class LaplaceSumShift(Mirrored):
             out[i] = psi_by_tangents(law, np.linspace(-d[i], d[i], 129)) if d[i] > 0 else 0.0
         return out
 
+    def practical(self, level: float) -> Array:
+        """By lines."""
+        d = np.asarray(self.d, dtype=float)
+        out = [mu_by_lines(LaplaceSumShift(self.q, np.asarray(one)), level) if one > 0 else 0.0 for one in d.flat]
+        return np.asarray(out).reshape(d.shape)
+
 
 def _sides(x: Array, b: Array) -> tuple[Array, Array, Array]:
     """At |x|: log φ(t), log of the near exponential side e^{b²/2−x}Φ(t−b), and log of the far one e^{b²/2+x}Φ(−t−b)."""
@@ -415,5 +422,13 @@ class NormalLaplaceShift(Mirrored):
         def one(b: float, d: float) -> float:
             law = NormalLaplaceShift(np.asarray(b), np.asarray(d))
             return float(psi_by_tangents(law, np.linspace(-d, d, 129))) if d > 0 else 0.0
+
+        return self._each(one)
+
+    def practical(self, level: float) -> Array:
+        """By lines."""
+
+        def one(b: float, d: float) -> float:
+            return mu_by_lines(NormalLaplaceShift(np.asarray(b), np.asarray(d)), level) if d > 0 else 0.0
 
         return self._each(one)

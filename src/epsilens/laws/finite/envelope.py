@@ -10,16 +10,19 @@ from scipy.special import digamma
 
 from ...checks import Array
 from ...numerics.frozen import Valued
+from ...numerics.roots import root
 from ...numerics.special import moment_less_one
 from ...readings.law import Known
 from .law import Finite
 from .polygon import polygon
-from .rdp import concentrated_profile
+from .rdp import ConcentratedConversion, Conversion
 
 __all__ = ["Concentrated", "Envelope", "MomentClaim", "RenyiCurve", "concentrated", "envelope"]
 
 _LEAST = 1e-200  # a smaller ρ is rounded up to this one
 _ROUNDING = 1e-12  # of sums over thousands of atoms
+_CHORD = 1.02  # chords of the polygon lie above the claims by less than this factor
+_NO_DOUBLE = -735.0  # log of a δ that doubles hold badly
 
 
 class MomentClaim(Protocol):
@@ -72,12 +75,14 @@ class Envelope(Finite):
     ``moment(m)``, where a claim says so, bounds m·D_{1+m} in both orders of the pair: the polygon ends at the smallest
     δ that doubles hold, with an atom that would make every moment infinite. ``rounding`` is the relative error of sums
     over thousands of masses; it too goes against the defender. ``attained`` is a pair that what it stands for is at
-    least as risky as, where one is known: the low end of a bracket.
+    least as risky as, where one is known: the low end of a bracket. ``conversion`` bounds δ(ε) between the
+    corners of the polygon, in both orders.
     """
 
     moment: MomentClaim | None = field(default=None, kw_only=True)
     rounding: float = field(default=0.0, kw_only=True)
     attained: Finite | None = field(default=None, kw_only=True)
+    conversion: Conversion | None = field(default=None, kw_only=True)
     known: Known = field(default=Known.BOUND, kw_only=True)
 
     def reverse(self) -> Envelope:
@@ -100,6 +105,29 @@ class Envelope(Finite):
     def profile(self, log_threshold: Array) -> Array:
         """h, rounded up."""
         return np.minimum(Finite.profile(self, log_threshold) * (1 + self.rounding), 1.0)
+
+    def worse_delta(self, epsilon: Array) -> Array:
+        """The smaller of what the polygon gives, whose sides cut corners, and the conversion at this very ε."""
+        value = Finite.worse_delta(self, epsilon)
+        if self.conversion is None:
+            return value
+        said = self.conversion.log_delta(epsilon)
+        return np.where(said > _NO_DOUBLE, np.minimum(value, np.exp(said) * (1 + _ROUNDING)), value)
+
+    def worse_epsilon(self, delta: Array) -> Array:
+        """The smaller of what the polygon gives and what the conversion says at this δ."""
+        value = Finite.worse_epsilon(self, delta)
+        live = (delta > 0) & (value > 0) & np.isfinite(value)
+        if (conversion := self.conversion) is None or not live.any():
+            return value
+        target, high = np.log(delta[live]) - 2 * _ROUNDING, value[live]
+        low = Finite.profile_inverse(self, np.minimum(delta[live] * _CHORD, 1.0))
+        low = np.where(conversion.log_delta(low) > target, low, 0.0)
+        found = root(lambda e: conversion.log_delta(e) - target, low, high, rtol=1e-14)
+        found = np.minimum(found * (1 + 1e-13), high)
+        out = np.array(value)
+        out[live] = np.where(conversion.log_delta(found) <= target, found, high)
+        return out
 
     def log_moment(self, a: Array) -> Array:
         """The smaller of what the polygon gives and what the claim says."""
@@ -130,13 +158,14 @@ def envelope(
     *,
     moment: MomentClaim | None = None,
     rounding: float = 0.0,
+    conversion: Conversion | None = None,
 ) -> Envelope:
     """The worst pair that the claims of :func:`.polygon.polygon` allow."""
     masses = polygon(epsilon, delta, reverse)
-    return Envelope(*masses, mirrored=reverse is None, moment=moment, rounding=rounding)
+    return Envelope(*masses, mirrored=reverse is None, moment=moment, rounding=rounding, conversion=conversion)
 
 
 def concentrated(rho: float, xi: float = 0.0) -> Envelope:
     """The worst pair that (ξ, ρ)-zCDP allows, ρ > 0."""
-    known = concentrated_profile(max(rho, _LEAST), xi)
-    return envelope(*known, moment=Concentrated(rho, xi), rounding=_ROUNDING)
+    best = ConcentratedConversion(max(rho, _LEAST), xi)
+    return envelope(*best.claims(), moment=Concentrated(rho, xi), rounding=_ROUNDING, conversion=best)

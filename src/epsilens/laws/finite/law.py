@@ -20,6 +20,7 @@ from ...errors import InputError
 from ...numerics.special import expm1mx, moment_less_one, probit_gap
 from ...readings.guesses import fbeta_floor
 from ...readings.law import Known
+from ...readings.practical import balanced, of_balanced
 from ..loss.sampled import Flagged, sampled_atoms
 from ..loss.step import Atoms, Composable, Counted, Family, Step, no_group
 from .beyond import Beyond
@@ -279,9 +280,27 @@ class Finite(Composable):
             return np.asarray(np.inf)
         if self._u.size < 2:
             return np.asarray(0.0)
+        best = float(np.max(self._gaps()))
+        return np.asarray(best if self.far is None else max(best, self.far.least_psi))
+
+    def practical(self, level: float) -> Array:
+        """The same over the vertices with both errors at least ``level``, and where the curve leaves them."""
+        low, _ = balanced(self)
+        if low < level:
+            return np.asarray(of_balanced(low))
+        inside = (self._alpha[1:-1] >= level) & (self._rest1[1:-1] >= level)
+        best = float(np.max(self._gaps()[inside])) if inside.any() else 0.0
+        here = np.asarray(level)
+        for law in (self, self.reverse()):  # at the level in each order: where the other error is at it
+            miss = law.tradeoff(here)
+            best = max(best, float(probit_gap(here, np.maximum(law.roc(here) - here, 0.0), miss)))
+        return np.asarray(best)
+
+    def _gaps(self) -> Array:
+        """Φ⁻¹(recall) − Φ⁻¹(α) at the inner vertices."""
         # Each vertex from the side where its masses are small; for ratios near 1 the gap is summed, not subtracted.
         top, bottom = (self._alpha[1:-1], self._recall[1:-1]), (self._rest1[1:-1], self._rest0[1:-1])
-        if np.abs(self._u).max() < 1:
+        if np.abs(self._u).max() < 1 and not (self.only0 or self.only1):
             excess = self._p0 * np.expm1(self._u)
             gaps = np.cumsum(excess)[:-1], -np.cumsum(excess[::-1])[::-1][1:]
         else:
@@ -291,9 +310,9 @@ class Finite(Composable):
         gap = np.where(low, gaps[0], gaps[1])
         rest = np.where(low, bottom[0], top[0])
         live = (small > 1e-307) & (rest > 1e-307)
-        best = float(np.max(probit_gap(small[live], gap[live], rest[live]), initial=0.0))
-        best = best if self.far is None else max(best, self.far.least_psi)
-        return np.asarray(best if live.all() else max(best, float(np.max(self._far_gaps()[~live]))))
+        found = np.full(small.size, -np.inf)
+        found[live] = probit_gap(small[live], gap[live], rest[live])
+        return found if live.all() else np.where(live, found, self._far_gaps())
 
     def _far_gaps(self) -> Array:
         """Φ⁻¹(recall) − Φ⁻¹(α) at the inner vertices from logarithms, for masses that are no double any more."""

@@ -20,20 +20,25 @@ positive terms, so nothing cancels for an ε of 1e-12, a ρ of 1e-300 or an orde
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...checks import Array
+from ...numerics.frozen import Valued
 from ...numerics.roots import root
 from ...numerics.special import expm1mx, sinhcm1
 
-__all__ = ["concentrated_profile", "delta_bound", "profile"]
+__all__ = ["ConcentratedConversion", "Conversion", "MayFail", "OrdersConversion", "delta_bound"]
 
 _GOLDEN = (math.sqrt(5.0) - 1) / 2
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(5)
 _LEAST = -735.0  # log δ where the grid of ε ends: below it δ is a denormal number
+_BLOCK = 4096
+_FEW = 16
 _LARGE = 40.0  # e^40 + 1 is e^40 to double precision
 
 
@@ -125,8 +130,17 @@ def _sinhc_step(m: Array, h: Array) -> Array:
 
 
 def _minimise(f: Callable[[Array], Array], low: Array, high: Array, *, steps: int) -> Array:
-    """The least value met on the way to a minimum of f in [low, high], by golden section, elementwise."""
+    """The least value met on the way to a minimum of f in [low, high], elementwise: by golden section, of a few on
+    grids, each as wide as two steps of the one before, which asks f only four times.
+    """
     a, b = np.array(low, dtype=float), np.array(high, dtype=float)
+    if a.size <= _FEW:
+        for _ in range(4):
+            at = a + (b - a) * np.linspace(0, 1, 33).reshape(33, *(1,) * a.ndim)
+            values = f(at)
+            least = np.argmin(values, axis=0)[None]
+            a, b = (np.take_along_axis(at, np.clip(least + k, 0, 32), axis=0)[0] for k in (-1, 1))
+        return np.asarray(values.min(axis=0))
     x, y = b - _GOLDEN * (b - a), a + _GOLDEN * (b - a)
     fx, fy = f(x), f(y)
     best = np.minimum(fx, fy)
@@ -145,68 +159,132 @@ def _minimise(f: Callable[[Array], Array], low: Array, high: Array, *, steps: in
     return best
 
 
-def concentrated_profile(rho: float, xi: float = 0.0) -> tuple[Array, Array]:
-    """Claims (ε_i, δ_i) of a release with D_a ≤ ξ + ρ·a for all a > 1: (ξ, ρ)-zCDP (Bun & Steinke 2016)."""
+class Conversion(ABC):
+    """What is known of δ at any ε, in both orders of the pair."""
 
-    def best_limit(epsilon: Array) -> Array:
+    @abstractmethod
+    def log_delta(self, epsilon: Array) -> Array:
+        """log of a bound on δ(ε), elementwise."""
+
+
+@dataclass(frozen=True)
+class MayFail(Conversion):
+    """With probability ``delta`` all is given away, otherwise the ``other`` holds."""
+
+    other: Conversion
+    delta: float
+
+    def log_delta(self, epsilon: Array) -> Array:
+        """log(δ + (1−δ)·δ(ε))."""
+        return np.logaddexp(math.log(self.delta), math.log1p(-self.delta) + self.other.log_delta(epsilon))
+
+
+class _FromOrders(Conversion):
+    """What bounds of some orders say together."""
+
+    def log_delta(self, epsilon: Array) -> Array:
+        """log of the least bound on δ(ε) that is found: any order is safe, and the best one of k → ∞ is among them."""
+        shape = np.shape(epsilon)
+        epsilon = np.asarray(epsilon, dtype=float).ravel()
+        m, rho = (np.stack(v) for v in zip(*self._tried(epsilon), strict=True))
+        return np.asarray(delta_bound(epsilon, m, rho).min(axis=0).reshape(shape))
+
+    def claims(self) -> tuple[Array, Array]:
+        """(ε_i, δ_i) on a grid that is fine where δ falls fast."""
+        first = self._tried(self._coarse)[0]
+        epsilon = _refined(self._coarse, delta_bound(self._coarse, *first))
+        return _claims(epsilon, delta_bound(epsilon, *self._tried(epsilon)[0]))
+
+    @cached_property
+    def _coarse(self) -> Array:
+        return _coarse(self._limit)
+
+    @abstractmethod
+    def _limit(self, epsilon: Array) -> Array:
+        """The best order's bound as k → ∞."""
+
+    @abstractmethod
+    def _tried(self, epsilon: Array) -> list[tuple[Array, Array]]:
+        """Orders less one, and what holds at each, to try at each ε."""
+
+
+@dataclass(frozen=True)
+class ConcentratedConversion(_FromOrders):
+    """D_a ≤ ξ + ρ·a for all a > 1, ρ > 0: (ξ, ρ)-zCDP (Bun & Steinke 2016)."""
+
+    rho: float
+    xi: float = 0.0
+
+    def _at(self, log_m: Array) -> tuple[Array, Array]:
+        m = np.exp(log_m)
+        return m, np.asarray(self.xi + self.rho * (1 + m))
+
+    def _best_limit(self, epsilon: Array) -> Array:
         """log m of the best order as k → ∞: the root of ξ + ρ(2m+1) − log(1 + 1/m) = ε, increasing in m."""
 
         def excess(log_m: Array) -> Array:
             m = np.exp(log_m)
-            return np.asarray(xi + rho * (2 * m + 1) - np.log1p(1 / m) - epsilon)
+            return np.asarray(self.xi + self.rho * (2 * m + 1) - np.log1p(1 / m) - epsilon)
 
         # at the upper end 2ρm alone exceeds ε and the logarithm
-        low, high = np.full(epsilon.shape, -25.0), np.log((epsilon + 1) / rho + 1)
+        low, high = np.full(epsilon.shape, -25.0), np.log((epsilon + 1) / self.rho + 1)
         return np.where(excess(low) >= 0, low, root(excess, low, high, rtol=1e-9))
 
-    def bound(epsilon: Array, log_m: Array, steps: int = 26) -> Array:
-        m = np.exp(log_m)
-        return delta_bound(epsilon, m, xi + rho * (1 + m), steps=steps)
+    def _limit(self, epsilon: Array) -> Array:
+        return _limit(epsilon, *self._at(self._best_limit(epsilon)))
 
-    def limit(epsilon: Array) -> Array:
-        m = np.exp(best_limit(epsilon))
-        return _limit(epsilon, m, xi + rho * (1 + m))
+    @cached_property
+    def _orders(self) -> Array:
+        """log m for each coarse ε: where c − 1 differs from c the best order moves, found by two scans."""
+        log_m = self._best_limit(self._coarse)
+        m, rho = self._at(log_m)
+        near = np.flatnonzero(m * rho < _LARGE)
+        for step in (0.75, 0.15) if near.size else ():
+            tried = log_m[near] + step * np.arange(-4.0, 5.0)[:, None]
+            found = delta_bound(np.broadcast_to(self._coarse[near], tried.shape), *self._at(tried), steps=12)
+            log_m[near] = np.take_along_axis(tried, np.argmin(found, axis=0)[None], axis=0)[0]
+        return log_m
 
-    coarse = _coarse(limit)
-    log_m = best_limit(coarse)
-    # where c − 1 differs from c the best order moves: two scans, the second finer; any order is safe
-    near = np.flatnonzero(np.exp(log_m) * (xi + rho * (1 + np.exp(log_m))) < _LARGE)
-    for step in (0.75, 0.15) if near.size else ():
-        tried = log_m[near] + step * np.arange(-4.0, 5.0)[:, None]
-        found = bound(np.broadcast_to(coarse[near], tried.shape), tried, steps=12)
-        log_m[near] = np.take_along_axis(tried, np.argmin(found, axis=0)[None], axis=0)[0]
-    epsilon = _refined(coarse, bound(coarse, log_m))
-    return _claims(epsilon, bound(epsilon, np.interp(epsilon, coarse, log_m)))
+    def _tried(self, epsilon: Array) -> list[tuple[Array, Array]]:
+        moved = np.interp(epsilon, self._coarse, self._orders)
+        return [self._at(moved), self._at(self._best_limit(epsilon))]
 
 
-def profile(m: Array, rho: Array) -> tuple[Array, Array]:
-    """Claims (ε_i, δ_i) of a release with D_{1+m_j} ≤ ρ_j for every j."""
-    log_c = _log_expm1(m * rho)
-    spread = np.minimum(np.sqrt(rho / (1 + m)), 3.0)
+@dataclass(frozen=True, eq=False, repr=False)
+class OrdersConversion(_FromOrders, Valued):
+    """D_{1+m_j} ≤ ρ_j for every j, by rising order."""
 
-    def limit(epsilon: Array) -> Array:
-        return np.asarray(_limit(epsilon[:, None], m, rho).min(axis=1))
+    m: Array
+    rho: Array
 
-    def best_order(epsilon: Array) -> NDArray[np.intp]:
-        """The order that gives the least of a few cheap bounds."""
+    def _all(self, epsilon: Array) -> Array:
+        """A row for each ε: the bound of each order as k → ∞, or that p = 1 is allowed."""
         column = epsilon[:, None]
-        rough = _limit(column, m, rho)
-        for factor in (0.3, 1.0, 3.0):
-            rough = np.minimum(rough, _dual(1.3 * column + factor * spread, column, m, log_c))
         with np.errstate(divide="ignore"):
-            sure = np.log(-np.expm1(np.minimum(column - rho, 0.0)))
-        return np.asarray(np.argmin(np.where(rho >= column + np.log1p(1 / m), sure, rough), axis=1))
+            sure = np.log(-np.expm1(np.minimum(column - self.rho, 0.0)))
+        return np.where(self.rho >= column + np.log1p(1 / self.m), sure, _limit(column, self.m, self.rho))
 
-    def bound(epsilon: Array, near: Array) -> Array:
-        """At the order on either side of ``near``, an index that need not be whole; any order is safe."""
-        below = np.clip(np.floor(near).astype(int), 0, m.size - 1)
-        picks = (below, np.minimum(below + 1, m.size - 1)) if m.size > 1 else (below,)
-        return np.asarray(np.min([delta_bound(epsilon, m[i], rho[i]) for i in picks], axis=0))
+    def _limit(self, epsilon: Array) -> Array:
+        return np.asarray(_limit(epsilon[:, None], self.m, self.rho).min(axis=1))
 
-    coarse = _coarse(limit)
-    best = best_order(coarse).astype(float)
-    epsilon = _refined(coarse, bound(coarse, best))
-    return _claims(epsilon, bound(epsilon, np.interp(epsilon, coarse, best)))
+    @cached_property
+    def _orders(self) -> Array:
+        """Which order gives the least of a few cheap bounds, for each coarse ε."""
+        column, rough = self._coarse[:, None], self._all(self._coarse)
+        log_c = _log_expm1(self.m * self.rho)
+        spread = np.minimum(np.sqrt(self.rho / (1 + self.m)), 3.0)
+        for factor in (0.3, 1.0, 3.0):
+            tried = _dual(1.3 * column + factor * spread, column, self.m, log_c)
+            rough = np.where(self.rho >= column + np.log1p(1 / self.m), rough, np.minimum(rough, tried))
+        return np.asarray(np.argmin(rough, axis=1), dtype=float)
+
+    def _tried(self, epsilon: Array) -> list[tuple[Array, Array]]:
+        """The orders on either side of where the best is about, and the best as k → ∞."""
+        below = np.floor(np.interp(epsilon, self._coarse, self._orders)).astype(int)
+        blocks = [epsilon[i : i + _BLOCK] for i in range(0, epsilon.size, _BLOCK)]
+        limits = np.concatenate([np.argmin(self._all(block), axis=1) for block in blocks])
+        picks = [np.clip(below + k, 0, self.m.size - 1) for k in ((0, 1) if self.m.size > 1 else (0,))]
+        return [(self.m[i], self.rho[i]) for i in [*picks, *([limits] if self.m.size > 1 else [])]]
 
 
 def _coarse(limit: Callable[[Array], Array]) -> Array:

@@ -171,7 +171,7 @@ class _Ratio:
 
 def laplace_product(m: float, k: int) -> Pieces:
     """The product of k equal Laplace pairs of shift m, exactly."""
-    return Pieces(_Equal(k, m, -1), _Equal(k, m, 1), ratio=_Ratio(k, m))
+    return Pieces(_Equal(k, m, -1), _Equal(k, m, 1), ratio=_Ratio(k, m), straight=True)
 
 
 def places(shifts: tuple[float, ...]) -> Array:
@@ -360,4 +360,4 @@ def _itself(score: Array) -> Array:
 def laplace_shifts(shifts: tuple[float, ...]) -> Pieces:
     """The product of Laplace pairs of these shifts (each above 0), exactly."""
     product = _Product(shifts)
-    return Pieces(_Unlike(product, -1), _Unlike(product, 1), ratio=_itself)
+    return Pieces(_Unlike(product, -1), _Unlike(product, 1), ratio=_itself, straight=True)

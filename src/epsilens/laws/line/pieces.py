@@ -55,13 +55,15 @@ class Negated:
 @dataclass(frozen=True, eq=False, repr=False)
 class Pieces(Law):
     """``line0`` under H0 and ``line1`` under H1; ``breaks`` adds knots of the likelihood ratio that are not theirs,
-    ``ratio`` gives its logarithm where that is known in closed form.
+    ``ratio`` gives its logarithm where that is known in closed form; where it is ``straight`` between knots, no search
+    is needed.
     """
 
     line0: Line
     line1: Line
     breaks: tuple[float, ...] = ()
     ratio: Callable[[Array], Array] | None = None
+    straight: bool = False
     known: Known = field(default=Known.ROUNDED, kw_only=True)
     _span: tuple[float, float] = field(init=False, repr=False, compare=False)
 
@@ -153,7 +155,15 @@ class Pieces(Law):
     def reverse(self) -> Pieces:
         """Swap the two laws."""
         flipped = None if self.ratio is None else Negated(self.ratio)
-        return Pieces(self.line1, self.line0, self.breaks, flipped, known=self.known)
+        return Pieces(self.line1, self.line0, self.breaks, flipped, self.straight, known=self.known)
+
+    def _reached(self, u: Array, a: float, b: float, va: float, vb: float) -> Array:
+        """Where llr = u on a monotone interval."""
+        if not self.straight:
+            return root(partial(self._above, u), np.full(u.shape, a), np.full(u.shape, b), atol=1e-15)
+        x = a + (u - va) / (vb - va) * (b - a)
+        x = x - (self.llr(x) - u) * ((b - a) / (vb - va))  # once more, from there: a may be far away
+        return np.asarray(np.clip(x, a, b))
 
     def _split(self, u: Array, *, ties: bool = False) -> tuple[Array, Array, Array, Array]:
         """(α, recall, 1−α, 1−recall) of {llr > u}, or of {llr ≥ u} with ``ties``."""
@@ -165,7 +175,7 @@ class Pieces(Law):
         for a, b, va, vb in sloped:
             inside = (u > min(va, vb)) & (u < max(va, vb))
             target = np.where(inside, u, 0.5 * (va + vb))
-            x = root(partial(self._above, target), np.full(u.shape, a), np.full(u.shape, b), atol=1e-15)
+            x = self._reached(target, a, b, va, vb)
             rising = vb > va
             everything = u <= min(va, vb)
             x = np.where(inside, x, np.where(everything == rising, a, b))

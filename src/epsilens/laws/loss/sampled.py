@@ -365,8 +365,7 @@ class Sampled(_Around):
 
     def kl_bound(self) -> float:
         """KL ≤ log(1 + χ²) = log(1 + q²·χ²) of what was sampled."""
-        mu = self._normal
-        return math.log1p(self.rate**2 * math.expm1(mu**2)) if 0 < mu < 25 else math.inf
+        return math.log1p(self.rate**2 * self.base.chi_square())
 
     @property
     def _normal(self) -> float:
@@ -393,8 +392,19 @@ class Sampled(_Around):
             return None
         return replace(noise, rate=self.rate)
 
+    @property
+    def moves(self) -> bool:
+        """Where it is known what those show who were drawn."""
+        return self.base.drawn_group(self.rate, 2) is not None
+
     def grouped(self, size: int) -> Step:
-        """At least one of the group is drawn with probability 1 − (1−q)^k, and then all are taken to be."""
+        """Those who are drawn, of a group; where nothing else is known, all of them as soon as one is.
+
+        At least one is drawn with probability 1 − (1−q)^k.
+        """
+        known = self.base.drawn_group(self.rate, size)
+        if known is not None:
+            return known
         if not self.base.moves:
             raise no_group("such")
         return Sampled(self.base.grouped(size), -math.expm1(size * math.log1p(-self.rate)))

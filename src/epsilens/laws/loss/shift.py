@@ -4,6 +4,10 @@ The curve lies below every line h(t) + tα. On a segment of α it is below one o
 above that line there if it is at both ends: so the largest gap at the ends of the segments bounds μ from above, and the
 gap of any test that surely exists bounds it from below. Only points with α + TPR ≤ 1 are looked at; the other order
 mirrors the rest. Beyond the last segment no loss exceeds its largest, and TPR ≤ e^L·α has a gap that falls as α does.
+
+Sooner than that another bound may do. h is convex, so that a step whose loss lies in [a, b] has a profile below its
+chord between e^a and e^b: that of a law with these two losses alone. The product of k of them is a binomial, whose ROC
+curve is a polygon, below G_μ where its corners are.
 """
 
 from __future__ import annotations
@@ -13,7 +17,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy.special import log_ndtr, ndtr, ndtri_exp
+from scipy.special import gammaln, log_ndtr, ndtr, ndtri_exp
 
 from ...checks import Array
 from .order import MOST_WORK, Order, Work
@@ -26,6 +30,9 @@ __all__ = ["least_shift"]
 _MOST = 40  # slices
 _APART = 4.0  # of what slices are made for, in standard deviations
 _LAST = -690.0  # log α
+_MOST_CORNERS, _LARGE = 20_000, 30.0  # steps, and the loss of one
+_U = 2.0**-53
+_FINER, _COARSE = (1.0, 0.05, 0.002), 2000  # shares of the width, and how many points a slice may have for another
 
 
 def least_shift(views: Sequence[tuple[Order, Order, float]], steps: Sequence[Counted]) -> tuple[float, float]:
@@ -36,7 +43,13 @@ def least_shift(views: Sequence[tuple[Order, Order, float]], steps: Sequence[Cou
     rest = math.fsum(k * step.most_rho for most, step, k in bounded if not math.isfinite(most))
     known.append((math.fsum(k * most for most, _, k in bounded if math.isfinite(most)), rest))
     for forward, back, most in views:
-        a, b = _largest_gap(forward, most)
+        corners = _corners(forward)
+        for finer in _FINER:
+            a, b, points = _largest_gap(forward, most, corners, finer * forward.width)
+            b = min(b, _polygon(corners, math.inf))
+            # the tests on a coarse lattice say little of the best one
+            if b <= a * (1 + 2 * forward.width) or points > _COARSE:
+                break
         if not b <= a * (1 + 2 * forward.width):  # as it is where nearly everyone is told apart
             c, d = _probit_gap(forward, back, most, known)
             a, b = max(a, c), min(b, d)
@@ -44,41 +57,81 @@ def least_shift(views: Sequence[tuple[Order, Order, float]], steps: Sequence[Cou
     return low, high
 
 
-def _largest_gap(order: Order, most: float) -> tuple[float, float]:
-    """(low, high) of the gap where α + TPR ≤ 1, no loss being above ``most``; high is infinite where none is known."""
+def _largest_gap(order: Order, most: float, corners: tuple[Array, Array], width: float) -> tuple[float, float, int]:
+    """(low, high) of the gap where α + TPR ≤ 1, no loss being above ``most``; high is infinite where none is known.
+
+    The slices are made for a relative ``width``; the last number is the points of the longest.
+    """
     low = high = 0.0
+    points = 0
     if not math.isfinite(most):
-        return low, math.inf
+        return low, math.inf, _COARSE + 1
     reached, ahead = math.inf, 0.0  # how far down in log α it is known, and how far beyond the next slice is made
     ask = Ask("delta", 0.0)
     for _ in range(_MOST):
-        upper, lower = order.make(ask, order.width).sides
-        low = max(low, _tests(lower))
+        upper, lower = order.make(ask, width, width < order.width).sides
+        low, points = max(low, _tests(lower)), max(points, upper.h.size)
         log_alpha, gap = _segments(upper)
         enough = low * (1 + order.width) + 1e-12
+        crossed = int(np.argmax(gap > 0)) if gap.size else 0
         if math.isinf(reached):
-            first = 0 if gap.size and gap[0] == 0 else -1  # the first points are mirrored in the other order
+            first = 0 if crossed > 0 else -1
         else:
             first = int(np.searchsorted(-log_alpha, -reached, side="right")) - 1  # the segment it lies in
         wide = np.flatnonzero(~(gap[max(first, 0) :] <= enough))
         last = first + int(wide[0]) - 1 if wide.size else gap.size - 1
-        if first >= 0 and last > first:
+        # Where the upper side has α + TPR > 1 the curve itself need not. But if G_μ is above where that side crosses
+        # over, it has crossed before, and is above whatever has not: all of them count, or none.
+        if first >= 0 and last > max(first, crossed):
             high, reached, ahead = max(high, float(gap[first : last + 1].max())), float(log_alpha[last]), _APART
         elif ahead == 0:
-            return low, math.inf
+            return low, math.inf, points
         else:  # it does not serve here: one made nearer
             ahead = ahead / 2 if ahead > 0.5 else 0.0
-        if _beyond(reached, most) <= enough:
-            return low, max(high, low)
+        if _beyond(reached, most) <= enough or _polygon(corners, reached) <= enough:
+            return low, max(high, low), points
         if reached < _LAST:
             break
         ask = Ask("roc", max(float(log_ndtr(ndtri_exp(reached) - ahead)), _LAST))
-    return low, math.inf
+    return low, math.inf, points
 
 
 def _beyond(log_alpha: float, most: float) -> float:
     """The gap of e^L·α."""
     return float(ndtri_exp(log_alpha + most) - ndtri_exp(log_alpha)) if log_alpha + most < HALF else math.inf
+
+
+def _corners(order: Order) -> tuple[Array, Array]:
+    """(log α, gap) of the corners of a binomial product that dominates this one, falling in α; none if it is too long.
+
+    H0 has the loss b with probability (1 − e^a)/(e^b − e^a), H1 with e^b times that.
+    """
+    steps = order.product.steps
+    count = order.product.count
+    low, high = min(step.ends[0] for step, _ in steps), max(step.ends[1] for step, _ in steps)
+    if order.flipped:
+        low, high = -high, -low
+    if not (count <= _MOST_CORNERS and -_LARGE < low < 0 < high < _LARGE):
+        return np.zeros(0), np.zeros(0)
+    log_p0 = math.log(-math.expm1(low)) - high - math.log(-math.expm1(low - high))
+    rest0 = -math.expm1(-high) / -math.expm1(low - high)  # 1 − that
+    j = np.arange(count + 1.0)
+    ways = gammaln(count + 1.0) - gammaln(j + 1) - gammaln(count - j + 1)
+    log_q = ways + j * log_p0 + (count - j) * math.log(rest0)
+    log_p = log_q + j * high + (count - j) * low
+    # the logarithms are good to a few units of their largest parts, and the sums to as many as they have terms
+    wrong = 16 * _U * (2 * float(gammaln(count + 1.0)) + count * (abs(log_p0) + high - low + 8)) + 4 * _U * count
+    log_alpha, log_recall = (np.logaddexp.accumulate(v[::-1])[::-1] for v in (log_q, log_p))
+    log_alpha, log_recall = log_alpha - wrong, np.minimum(log_recall + wrong, 0.0)
+    here = _here(log_alpha, log_recall)
+    here[:-1] |= here[1:]
+    return log_alpha, _gaps(log_alpha, log_recall, here)
+
+
+def _polygon(corners: tuple[Array, Array], log_alpha: float) -> float:
+    """The largest gap of the polygon at and below α: of the corners there and the one above."""
+    first = max(int(np.searchsorted(-corners[0], -log_alpha)) - 1, 0)
+    return float(np.max(corners[1][first:], initial=0.0)) if corners[0].size else math.inf
 
 
 def _segments(upper: Upper) -> tuple[Array, Array]:

@@ -218,6 +218,10 @@ class Step(ABC):
         """A bound on the divergence, in one order or the other, without quadrature; infinite where none is known."""
         return math.inf
 
+    def chi_square(self) -> float:
+        """A bound on χ²(H1‖H0); infinite where none is known."""
+        return math.inf
+
     @abstractmethod
     def psi(self) -> float:
         """An upper bound on the least μ with f ≥ G_μ; sampling does not raise it."""
@@ -301,6 +305,13 @@ class Step(ABC):
     def grouped(self, size: int) -> Step:
         """What it is for a group of people: they enter or leave together."""
         raise no_group("such")
+
+    def drawn_group(self, rate: float, size: int) -> Step | None:
+        """What a sample of it shows of such a group, each drawn with probability ``rate``; None if that is not known.
+
+        It is a sample itself: nobody may have been drawn.
+        """
+        return None
 
 
 #: A step, and how often it is taken.
