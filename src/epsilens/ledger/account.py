@@ -1,9 +1,9 @@
 r"""One account: the limits set beforehand, what is spent of each, and what that promises.
 
-A limit is a **filter**: a release is refused where the sums would exceed it, and then every reading of the limit's own
-experiment holds for everything released, whatever was chosen after seeing answers. Several limits hold together. The
-running total below a limit promises nothing by itself where somebody stops because of an answer (ε alone is an
-exception), so it is told as what it is: the composition had all noise been fixed in advance.
+What the limits promise holds whatever was chosen after seeing answers. The running total below them promises nothing by
+itself where somebody stops because of an answer (ε alone is an exception), so it is told as what it is: the composition
+had all noise been fixed in advance. For the same reason a limit that is lowered later promises what it did before, and
+one that is set or raised after something was released is told as such.
 
 People who are in one part of a declared partition only (a site, a birth year) pay for their own part: what counts is
 the dearest part, beside all that was released about everybody.
@@ -12,121 +12,26 @@ the dearest part, beside all that was released about everybody.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
-from .. import checks
-from ..build.claims import from_zcdp
-from ..build.composition import compose
 from ..build.discrete import approximate
-from ..build.mechanisms import gaussian
-from ..choice.choice import choose
-from ..errors import InputError
-from ..experiment import Experiment
-from .charge import FREE, Charge
+from ..errors import EpsilensError, InputError, Refused
+from ..experiment import Experiment, together
+from ..shown import Sentenced
+from ..worlds import Kind as World
+from ..worlds import Neighbours
+from .charge import FREE, Charge, given_away
 from .entry import Entry, Kind
+from .limits import Limits
 from .parts import rebuilt
 
-__all__ = ["Account", "Limits", "Refused", "Spending", "accounts_of"]
+__all__ = ["Account", "Limits", "Refused", "Spending", "accounts_of", "closes", "neighbours_in"]
 
-#: Sums of doubles may exceed a limit by their rounding; what a limit promises has room for it.
-_ROUNDING = 1e-12
 _MOST_MORE = 10**6
-
-
-class Refused(InputError):  # noqa: N818 - reads as what it is
-    """A release that would exceed a limit; nothing was spent."""
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What may be spent at most, in each currency; None is no limit. ``delta`` goes with all of them.
-
-    ``partition`` names a column whose values part the people: nobody is in two parts, nor ever moves.
-    """
-
-    epsilon: float | None = None
-    psi: float | None = None
-    rho: float | None = None
-    delta: float = 0.0
-    partition: str = ""
-
-    @classmethod
-    def of(
-        cls, *, epsilon: Any = None, psi: Any = None, rho: Any = None, delta: Any = None, success: Any = None,
-        partition: str = "",
-    ) -> Limits:  # fmt: skip
-        """From what a person says; ``success`` is how often an attacker may guess right, and becomes a limit on ψ.
-
-        >>> Limits.of(success=0.65)  # Φ(ψ/2) = 0.65
-        Limits(epsilon=None, psi=0.7706..., rho=None, delta=0.0, partition='')
-        """
-        given = {"epsilon": (epsilon, 700.0), "psi": (psi, 1e4), "rho": (rho, 1e4)}
-        made = {
-            name: None if value is None else float(checks.within(name, checks.scalar(name, value), 0.0, most))
-            for name, (value, most) in given.items()
-        }
-        beside = 0.0 if delta is None else float(checks.probability("delta", checks.scalar("delta", delta)))
-        if success is not None:
-            found = _psi_for(float(checks.probability("success", checks.scalar("success", success))), beside)
-            made["psi"] = found if made["psi"] is None else min(found, made["psi"])
-        if all(value is None for value in made.values()):
-            raise InputError("a limit needs at least one of success, epsilon, psi or rho: give a number for it")
-        return cls(**made, delta=beside, partition=str(partition or ""))
-
-    @property
-    def currencies(self) -> tuple[str, ...]:
-        """Those that are limited."""
-        return tuple(name for name in ("epsilon", "psi", "rho") if getattr(self, name) is not None)
-
-    def exceeded(self, spent: Charge) -> tuple[str, float, float] | None:
-        """The first currency in which this is more than allowed: its name, what it would be, the limit."""
-        tests = [(name, getattr(spent, name), getattr(self, name)) for name in self.currencies]
-        beside = [("delta", spent.slack if name == "epsilon" else spent.delta, self.delta) for name in self.currencies]
-        for name, value, limit in (*tests, *beside):
-            if not value <= limit * (1 + _ROUNDING):
-                return name, value, limit
-        return None
-
-    def experiments(self) -> dict[str, Experiment]:
-        """For each limit the experiment whose every reading bounds that of everything released under it."""
-        more, made = 1 + _ROUNDING, {}
-        if self.epsilon is not None:
-            made["epsilon"] = approximate(epsilon=self.epsilon * more, delta=min(self.delta * more, 1.0))
-        if self.psi is not None:
-            made["psi"] = self._beside(gaussian(psi=self.psi * more))
-        if self.rho is not None:
-            made["rho"] = self._beside(from_zcdp(self.rho * more))
-        return made
-
-    def _beside(self, experiment: Experiment) -> Experiment:
-        """With the chance δ that all is given away."""
-        if not self.delta:
-            return experiment
-        return compose(experiment, approximate(epsilon=0.0, delta=min(self.delta * (1 + _ROUNDING), 1.0)))
-
-    def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}
-
-    @classmethod
-    def from_dict(cls, said: Mapping[str, Any]) -> Limits:
-        """Read again."""
-        return cls(**{f.name: said[f.name] for f in fields(cls)})
-
-
-def _psi_for(success: float, delta: float) -> float:
-    """ψ* with δ + (1 − δ)·(2Φ(ψ*/2) − 1) = 2·success − 1."""
-    rest = (2 * success - 1 - delta) / (1 - delta) if delta < 1 else -1.0
-    if not 0 < rest < 1:
-        raise InputError(
-            f"success is {success:g}: give a share above {0.5 + delta / 2:g} (a coin's, and delta) and below 1",
-            parameter="success",
-            value=success,
-        )
-    return float(choose(gaussian, "psi", at_most=(1 + rest) / 2, reading="success").value)
 
 
 @dataclass(frozen=True)
@@ -137,13 +42,18 @@ class Spending:
     title: str
     state: Kind
     charge: Charge
-    body: Mapping[str, Any]
-    published: Mapping[str, Any] | None = None
+    body: Mapping[str, Any] = field(repr=False, hash=False)
+    published: Mapping[str, Any] | None = field(default=None, repr=False, hash=False)
 
     @property
     def at(self) -> str:
         """When it was reserved or added."""
         return str(self.body.get("at", ""))
+
+    @property
+    def by(self) -> str:
+        """Who wrote it."""
+        return str(self.body.get("by", ""))
 
     @property
     def part(self) -> str | None:
@@ -153,48 +63,86 @@ class Spending:
 
     @cached_property
     def experiment(self) -> Experiment:
-        """What it was, built again."""
+        """What it was, built again, with the chance that something beside the noise gave a person away."""
         made = rebuilt(self.body["parts"])
-        return compose(made, approximate(epsilon=0.0, delta=self.charge.delta)) if self._beside else made
+        own = given_away(made)
+        beside = self.charge.delta - own
+        if beside <= 1e-15 * own:
+            return made
+        away = approximate(epsilon=0.0, delta=min(beside, 1.0), neighbours=neighbours_in(made).value)
+        return together([(made, 1), (away, 1)])
 
-    @property
-    def _beside(self) -> bool:
-        """Whether δ is not in the experiment itself."""
-        return self.charge.delta > 0 and all(part["builder"] != "approximate" for part in self.body["parts"])
+
+def neighbours_in(experiment: Experiment) -> Neighbours:
+    """How the two tables of an experiment differ; only such can be entered in a ledger."""
+    if experiment.worlds.kind not in (World.MEMBERSHIP, World.RECORD):
+        raise InputError(
+            f"{experiment.name} does not say what a release tells about one person: enter the mechanism of the release",
+            parameter="experiment",
+        )
+    return Neighbours.REPLACE if experiment.worlds.replaces else Neighbours.ADD_REMOVE
 
 
-@dataclass(frozen=True)
-class Account:
-    """What is known of the releases about the same people."""
+@dataclass(frozen=True, repr=False)
+class Account(Sentenced):
+    """What is known of the releases about the same people.
+
+    ``limits`` are those that hold now; ``standing`` those that everything was released under, of which the promise is.
+    """
+
+    shown_as: ClassVar[str] = "account"
 
     people: str
     limits: Limits | None = None
+    standing: Limits | None = None
     limited: tuple[str, ...] = ()  # when limits were set
-    raised: bool = False  # after something had been released
+    late: bool = False  # some limit was first set when something had been released
+    raised: bool = False  # or raised then
     releases: tuple[Spending, ...] = ()
     head: str = ""
+
+    def __repr__(self) -> str:
+        return f"Account({self.people!r}, releases={len(self.counted)})"
 
     @classmethod
     def of(cls, people: str, entries: Iterable[Entry]) -> Account:
         """From its lines, in order."""
-        made, found = cls(people), dict[str, Spending]()
+        made = cls(people)
+        found: dict[str, Spending] = {}
         for entry in entries:
             made = replace(made, head=entry.hash)
-            match entry.kind:
-                case Kind.LIMIT:
-                    limits = Limits.from_dict(entry.body["limits"])
-                    raised = made.raised or bool(found and made.limits and _higher(limits, made.limits))
-                    at = (*made.limited, str(entry.body.get("at", "")))
-                    made = replace(made, limits=limits, limited=at, raised=raised)
-                case Kind.RESERVED | Kind.ADDED:
-                    charge = Charge.from_dict(entry.body["charge"])
-                    title = str(entry.body.get("title", ""))
-                    found[entry.release] = Spending(entry.release, title, entry.kind, charge, entry.body)
-                case Kind.PUBLISHED | Kind.WITHHELD | Kind.VOID if entry.release in found:
-                    found[entry.release] = replace(found[entry.release], state=entry.kind, published=entry.body)
-                case _:
-                    pass
+            try:
+                if entry.kind is Kind.LIMIT:
+                    made = made._limited(entry, any(one.state is not Kind.VOID for one in found.values()))
+                elif entry.kind in (Kind.RESERVED, Kind.ADDED):
+                    one = Spending(
+                        entry.release, str(entry.body.get("title", "")), entry.kind,
+                        Charge.from_dict(entry.body["charge"]), entry.body,
+                    )  # fmt: skip
+                    found[entry.release if entry.release not in found else f"{entry.release} {entry.hash}"] = one
+                elif (known := found.get(entry.release)) is not None and closes(known.state, entry.kind):
+                    found[entry.release] = replace(known, state=entry.kind, published=entry.body)
+            except (KeyError, TypeError, ValueError, AttributeError):
+                raise InputError(
+                    f"line {entry.seq} of the ledger cannot be read: it was changed by other hands", parameter="ledger"
+                ) from None
         return replace(made, releases=tuple(found.values()))
+
+    def _limited(self, entry: Entry, released: bool) -> Account:
+        limits = Limits.from_dict(entry.body["limits"])
+        at = (*self.limited, str(entry.body.get("at", "")))
+        made = replace(self, limits=limits, standing=limits, limited=at)
+        if not released:
+            return made
+        if self.limits is None or self.standing is None:
+            return replace(made, late=True)
+        new = set(limits.currencies) - set(self.limits.currencies)
+        return replace(
+            made, standing=limits.looser(self.standing), late=self.late or bool(new),
+            raised=self.raised or limits.rises_above(self.limits),
+        )  # fmt: skip
+
+    # -- what is spent ------------------------------------------------------------------------------------------
 
     @property
     def counted(self) -> tuple[Spending, ...]:
@@ -204,92 +152,164 @@ class Account:
     @property
     def spent(self) -> Charge:
         """What the releases so far cost whoever they cost most."""
-        return self._spent([(one.part, one.charge) for one in self.counted])
+        return self._dearest([(one.part, one.charge) for one in self.counted])
 
-    def _spent(self, charges: list[tuple[str | None, Charge]]) -> Charge:
-        partition = self.limits.partition if self.limits is not None else ""
-        common = [charge for part, charge in charges if part is None or not partition]
-        parts = {part for part, _ in charges if part is not None} if partition else set()
-        total = Charge.total(common)
+    def _dearest(self, charges: Sequence[tuple[str | None, Charge]]) -> Charge:
         dearest = FREE
-        for part in parts:
-            dearest = dearest.most(Charge.total([*common, *(c for p, c in charges if p == part)]))
-        return total.most(dearest)
+        for part in (None, *self._parts([part for part, _ in charges])):
+            dearest = dearest.most(Charge.total([c for p, c in charges if self._concerns(p, part)]))
+        return dearest
+
+    def _parts(self, parts: Iterable[str | None]) -> list[str]:
+        parted = self.limits is not None and self.limits.partition
+        return sorted({part for part in parts if part is not None}) if parted else []
+
+    def _concerns(self, part: str | None, whose: str | None) -> bool:
+        """Whether a release about a part of the people concerns those of another; without a partition each does."""
+        return part is None or part == whose or self.limits is None or not self.limits.partition
 
     def after(self, charge: Charge, part: str | None = None) -> Charge:
         """What would be spent with this as well."""
-        return self._spent([*((one.part, one.charge) for one in self.counted), (part, charge)])
+        return self._dearest([*((one.part, one.charge) for one in self.counted), (part, charge)])
 
-    def check(self, charge: Charge, part: str | None = None) -> None:
-        """Refuse what would exceed a limit."""
+    @property
+    def over(self) -> bool:
+        """Whether more was released than the limits allow, so that they promise nothing: what others did counts."""
+        return self.standing is not None and self.standing.exceeded(self.spent) is not None
+
+    # -- what may be spent --------------------------------------------------------------------------------------
+
+    def fits(self, experiment: Experiment, part: str | None = None) -> None:
+        """Refuse what cannot be added to the rest: another relation between tables, a part nobody declared."""
         if part is not None and (self.limits is None or not self.limits.partition):
             raise InputError(
                 f"{self.people!r} has no declared parts: set a limit with a partition first, or leave the part out",
                 parameter="part",
             )
+        mine = neighbours_in(experiment).value
+        others = {str(one.body.get("neighbours", mine)) for one in self.counted} - {mine}
+        if others:
+            raise InputError(
+                f"what was released for {self.people!r} so far is about {others.pop()} neighbours and this is about "
+                f"{mine}: the two do not add up, so state it for the others' or name other people",
+                parameter="neighbours",
+            )
+
+    def check(self, charge: Charge, part: str | None = None) -> None:
+        """Refuse what would exceed a limit."""
         if self.limits is None or (found := self.limits.exceeded(self.after(charge, part))) is None:
             return
-        name, value, limit = found
-        spent = getattr(self.spent, "slack" if name == "delta" and self.limits.epsilon is not None else name)
-        would = "have no price in it" if math.isinf(value) else f"bring it to {value:.6g}"
+        spent = getattr(self.spent, found.field)
+        would = "has no price in it" if math.isinf(found.value) else f"would bring it to {found.value:.6g}"
         raise Refused(
-            f"the ledger allows {_SAID[name]} = {limit:.6g} for {self.people!r}, of which {spent:.6g} is spent; this "
-            f"release would {would}: lower its ε, or leave it",
+            f"the ledger allows {found.symbol} = {found.limit:.6g} for {self.people!r}, of which {spent:.6g} is spent; "
+            f"this release {would}: add noise to it, or leave it",
             parameter="ledger",
         )
 
-    def more(self, charge: Charge) -> int | None:
+    def more(self, charge: Charge, part: str | None = None) -> int | None:
         """How many more releases that cost as much have room; None where nothing limits them."""
         if self.limits is None:
             return None
-        low, high = 0, 1
+        limits = self.limits
         spent = self.spent
+        if part is not None and limits.partition:
+            spent = Charge.total([one.charge for one in self.counted if self._concerns(one.part, part)])
 
-        def fits(count: int) -> bool:
+        def room(count: int) -> bool:
             added = Charge(
                 spent.epsilon + count * charge.epsilon, spent.slack + count * charge.slack,
                 math.sqrt(spent.psi**2 + count * charge.psi**2), spent.rho + count * charge.rho,
                 spent.delta + count * charge.delta,
             )  # fmt: skip
-            return self.limits is not None and self.limits.exceeded(added) is None
+            return limits.exceeded(added) is None
 
-        while fits(high):
+        low, high = 0, 1
+        while room(high):
             low, high = high, high * 2
             if high > _MOST_MORE:
                 return None
         while high - low > 1:
             middle = (low + high) // 2
-            low, high = (middle, high) if fits(middle) else (low, middle)
+            low, high = (middle, high) if room(middle) else (low, middle)
         return low
+
+    # -- what it promises ---------------------------------------------------------------------------------------
+
+    def promised(self, reading: str = "success", **arguments: float) -> float | None:
+        """A reading of what the limits promise, whatever is chosen after seeing answers; None where they do not."""
+        if self.standing is None or self.over:
+            return None
+        return min(float(getattr(e, reading)(**arguments)) for e in self.standing.experiments().values())
 
     @cached_property
     def experiment(self) -> Experiment | None:
-        """Everything observed together, had all noise been fixed in advance; None where nothing was released."""
-        counted = self.counted
-        return compose(*(one.experiment for one in counted)) if counted else None
+        """All that was released, observed together, had all noise been fixed in advance; None where nothing was.
 
-    def promised(self, reading: str = "success", **arguments: float) -> float | None:
-        """A reading of what the limits promise, whatever is chosen after seeing answers; None without limits."""
-        if self.limits is None:
-            return None
-        return min(float(getattr(e, reading)(**arguments)) for e in self.limits.experiments().values())
+        Whoever is in one part only of a partition faces less than this.
+        """
+        return _together(self.counted) if self.counted else None
 
-    def so_far(self, reading: str = "success", **arguments: float) -> float:
-        """A reading of everything released, had all noise been fixed in advance."""
-        if self.experiment is None:
-            return float(getattr(gaussian(psi=0.0), reading)(**arguments))
-        return float(getattr(self.experiment, reading)(**arguments))
+    def so_far(self, reading: str = "success", count: int | None = None, **arguments: float) -> float:
+        """A reading of the first ``count`` releases, or of all, had all noise been fixed in advance.
+
+        With a partition it is that of the part which faces most.
+        """
+        released = self.counted[:count]
+        found = float(getattr(approximate(epsilon=0.0, delta=0.0), reading)(**arguments))
+        done: set[tuple[str, ...]] = set()
+        for part in (None, *self._parts([one.part for one in released])):
+            faced = [one for one in released if self._concerns(one.part, part)]
+            if faced and (key := tuple(one.id for one in faced)) not in done:
+                done.add(key)
+                found = max(found, _read(faced, reading, arguments))
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON: what is told of the account, and every release; null where there is no price."""
+        return {
+            "schema": 1,
+            "people": self.people,
+            "sentence": self.sentence,
+            "limits": None if self.limits is None else self.limits.to_dict(),
+            "standing": None if self.standing is None else self.standing.to_dict(),
+            "late": self.late,
+            "raised": self.raised,
+            "over": self.over,
+            "spent": self.spent.to_dict(),
+            "success": {"promised": self.promised(), "fixed_in_advance": self.so_far()},
+            "releases": [
+                {"id": one.id, "at": one.at, "by": one.by, "title": one.title, "state": one.state.value,
+                 "part": one.part, "charge": one.charge.to_dict(), "parts": list(one.body["parts"])}
+                for one in self.releases
+            ],
+            "head": self.head,
+        }  # fmt: skip
 
 
-_SAID = {"epsilon": "ε", "psi": "ψ", "rho": "ρ", "delta": "δ"}
+def closes(state: Kind, kind: Kind) -> bool:
+    """Whether such a line may follow: only what is reserved is published, withheld or given back, and once."""
+    return state is Kind.RESERVED and kind in (Kind.PUBLISHED, Kind.WITHHELD, Kind.VOID)
 
 
-def _higher(new: Limits, old: Limits) -> bool:
-    """Whether something is allowed now that was not before."""
-    return any(
-        getattr(old, name) is not None and (getattr(new, name) is None or getattr(new, name) > getattr(old, name))
-        for name in ("epsilon", "psi", "rho", "delta")
-    )
+def _together(released: Sequence[Spending]) -> Experiment:
+    return together(list(Counter(one.experiment for one in released).items()))
+
+
+def _read(released: Sequence[Spending], reading: str, arguments: Mapping[str, float]) -> float:
+    """A reading of all of them; where no composition is known, of the sums, which bound it."""
+    try:
+        return float(getattr(_together(released), reading)(**arguments))
+    except EpsilensError:
+        spent = Charge.total([one.charge for one in released])
+        known = (
+            Limits(epsilon=spent.epsilon, delta=spent.slack),
+            Limits(psi=spent.psi, delta=spent.delta),
+            Limits(rho=spent.rho, delta=spent.delta),
+        )
+        made = [e for each in known if each.sensible for e in each.experiments().values()]
+        worst = approximate(epsilon=0.0, delta=1.0)
+        return min(float(getattr(e, reading)(**arguments)) for e in (*made, worst))
 
 
 def accounts_of(entries: Iterable[Entry]) -> dict[str, Account]:

@@ -23,9 +23,10 @@ from typing import Any
 from .. import checks
 from ..build.claims import to_zcdp
 from ..build.discrete import pure
+from ..errors import InputError
 from ..experiment import Experiment, together
 
-__all__ = ["FREE", "Charge", "charge_of"]
+__all__ = ["FREE", "Charge", "charge_of", "given_away"]
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,10 @@ class Charge:
     @classmethod
     def from_dict(cls, said: Mapping[str, Any]) -> Charge:
         """Read again."""
-        return cls(**{f.name: math.inf if said[f.name] is None else float(said[f.name]) for f in fields(cls)})
+        each = {f.name: math.inf if said[f.name] is None else float(said[f.name]) for f in fields(cls)}
+        if not all(value >= 0 for value in each.values()):
+            raise ValueError(said)
+        return cls(**each)
 
 
 FREE = Charge()
@@ -84,26 +88,49 @@ def charge_of(experiment: Experiment, *, delta: float = 0.0, at_delta: float = 0
     >>> charge_of(el.gaussian(psi=0.5), at_delta=1e-6)
     Charge(epsilon=2.25408..., slack=1e-06, psi=0.5, rho=0.125, delta=0.0)
     """
+    if experiment.many:
+        raise InputError("this is many experiments at once: give one", parameter="experiment")
     beside = float(checks.probability("delta", checks.scalar("delta", delta)))
     at = float(checks.probability("at_delta", checks.scalar("at_delta", at_delta)))
-    noise, own = _apart(experiment)
-    beside = 1.0 if own >= 1 else beside + own
-    # A product's own ε is rounded up; the sum of its parts' is that or less, and a bound as well.
-    parts = math.fsum(times * float(part.epsilon(0.0)) for part, times in noise.parts or ((noise, 1),))
-    bare = min(float(noise.epsilon(0.0)), parts)
-    epsilon, needed = (bare, 0.0) if math.isfinite(bare) else (float(noise.epsilon(at)) if at else math.inf, at)
-    psi = max(float(noise.psi()), float(noise.reverse().psi()))
-    return Charge(epsilon, beside + needed, psi, to_zcdp(noise), beside)
+    beside = min(beside + given_away(experiment), 1.0)
+    noise = _noise(experiment)
+    # ε and ρ of a product are the sums over its parts, or less; ψ of the whole is less than their norm.
+    each = Charge.total(_priced(part, times) for part, times in noise.parts or ((noise, 1),))
+    psi = min(each.psi, float(noise.psi())) if noise.parts else each.psi
+    if math.isfinite(each.epsilon) or not at:
+        return Charge(each.epsilon, beside, psi, each.rho, beside)
+    return Charge(float(noise.epsilon(at)), beside + at, psi, each.rho, beside)
 
 
-def _apart(experiment: Experiment) -> tuple[Experiment, float]:
-    """The noise, and the chance that a part which is only known by (ε, δ) gives all away."""
-    parts, beside = [], 0.0
+def _priced(noise: Experiment, times: int) -> Charge:
+    """Of so many of a part by itself, in the currencies that have no δ."""
+    return Charge(times * float(noise.epsilon(0.0)), 0.0, math.sqrt(times) * float(noise.psi()), times * to_zcdp(noise))
+
+
+def given_away(experiment: Experiment) -> float:
+    """The chance that a part which is only known by (ε, δ) gives all away.
+
+    >>> import epsilens as el
+    >>> given_away(el.approximate(epsilon=1.0, delta=1e-6).repeat(3))
+    3e-06
+    """
+    away = (
+        times * float(part.parameters["delta"])
+        for part, times in experiment.parts or ((experiment, 1),)
+        if part.origin == "approximate"
+    )
+    return min(math.fsum(away), 1.0)
+
+
+def _noise(experiment: Experiment) -> Experiment:
+    """What is left of the experiment beside that chance."""
+    if not given_away(experiment):
+        return experiment
+    made = []
     for part, times in experiment.parts or ((experiment, 1),):
+        known = part
         if part.origin == "approximate":
-            beside += times * float(part.parameters["delta"])
-            noise = pure(epsilon=part.parameters["epsilon"])
-            parts.append((noise.reverse() if part.worlds.reversed else noise, times))
-        else:
-            parts.append((part, times))
-    return (together(parts), min(beside, 1.0)) if beside else (experiment, 0.0)
+            known = pure(epsilon=part.parameters["epsilon"], neighbours=part.parameters["neighbours"])
+            known = known.reverse() if part.worlds.reversed else known
+        made.append((known, times))
+    return together(made)

@@ -11,7 +11,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from typing import Any
+
+from ..errors import InputError
 
 __all__ = ["VERSION", "Entry", "Kind", "text_of"]
 
@@ -41,12 +44,13 @@ class Entry:
     body: Mapping[str, Any]
     previous: str = ""
     seq: int = field(default=0, compare=False)
+    kept: str = field(default="", compare=False)  # the hash that stands in the line
 
-    @property
+    @cached_property
     def hash(self) -> str:
         """Over everything in the line and the hash of the one before it in the same account."""
         said = [self.people, self.kind.value, self.release, text_of(self.body), self.previous]
-        return hashlib.sha256(text_of(said).encode()).hexdigest()
+        return hashlib.sha256(text_of(said).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def text_of(value: Any) -> str:
@@ -55,4 +59,9 @@ def text_of(value: Any) -> str:
     >>> text_of({"b": 0.1, "a": [1, None]})
     '{"a":[1,null],"b":0.1}'
     """
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    try:
+        return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        raise InputError(
+            "what is to be written into the ledger is not made of words, finite numbers and lists of them: give such"
+        ) from None

@@ -16,21 +16,24 @@ from __future__ import annotations
 import getpass
 import hashlib
 import hmac
+import math
 import os
 import secrets
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import metadata
-from typing import Any
+from typing import Any, ClassVar
 
 from .. import __version__
 from ..errors import InputError
 from ..experiment import Experiment
-from .account import Account, Limits, Spending, accounts_of
+from ..shown import Sentenced
+from .account import Account, Spending, accounts_of, closes, neighbours_in
 from .charge import Charge, charge_of
-from .entry import Kind, text_of
+from .entry import Entry, Kind, text_of
+from .limits import Limits, worded
 from .parts import written
 from .store import Store
 
@@ -53,7 +56,6 @@ class Reservation:
 
     def __init__(self, ledger: Ledger, people: str, release: str, head: str) -> None:
         self._ledger, self.people, self.id, self.head = ledger, people, release, head
-        self._open = True
 
     def publish(self, **answers: Any) -> str:
         """The release is out; returns the head of the account, for the file of answers."""
@@ -61,27 +63,28 @@ class Reservation:
 
     def withhold(self, why: str) -> str:
         """It was drawn and never shown: spent all the same."""
-        return self._close(Kind.WITHHELD, {"why": why[:_LONGEST]})
+        return self._close(Kind.WITHHELD, {"why": _short(why)})
 
     def void(self, why: str) -> str:
         """Nothing was drawn: nothing is spent."""
-        return self._close(Kind.VOID, {"why": why[:_LONGEST]})
+        return self._close(Kind.VOID, {"why": _short(why)})
 
     def _close(self, kind: Kind, body: Mapping[str, Any]) -> str:
-        if not self._open:
-            raise InputError(f"release {self.id} is closed already: reserve another one")
-        with self._ledger.store.writing(self.people) as account:
-            entry = account.append(kind, self.id, {**body, "at": _now()})
-        self._open = False
-        return entry.hash
+        with self._ledger.store.writing(self.people) as writer:
+            mine = [e for e in writer.entries if e.release == self.id]
+            if len(mine) != 1 or not closes(mine[0].kind, kind):
+                raise InputError(f"release {self.id} is closed already: reserve another one")
+            return writer.append(kind, self.id, {**body, "at": _now()}).hash
 
 
-class Ledger:
+class Ledger(Sentenced):
     """A ledger in a file of SQLite (``ledger.db``) or a database of PostgreSQL (``postgresql://user@host/database``).
 
     It is made by the first line that is written into it. ``people`` names an account: those whom releases are about.
     Tables about the same people share one.
     """
+
+    shown_as: ClassVar[str] = "ledger"
 
     def __init__(self, url: str | os.PathLike[str]) -> None:
         self.store = Store(url)
@@ -116,29 +119,32 @@ class Ledger:
         """
         if not self.store.exists:
             self.accounts()
-        found: list[Trouble] = []
-        entries, kept = self.store.read(), self.store.hashes()
-        heads: dict[str, str] = {}
+        entries = self.store.read()
+        found = _chained(entries)
+        if head and head.strip().lower() not in {entry.kept for entry in entries}:
+            found.append(Trouble(0, f"the head {head.strip()[:12]}… is not there: the end of the ledger was cut off"))
+        lines: dict[str, list[Entry]] = {}
         for entry in entries:
-            if kept[entry.seq] != entry.hash:
-                found.append(Trouble(entry.seq, "was changed after it was written"))
-            if entry.previous != heads.get(entry.people, ""):
-                found.append(Trouble(entry.seq, "does not follow the line before it: lines were removed or changed"))
-            heads[entry.people] = kept[entry.seq]
-        if head and head.strip().lower() not in kept.values():
-            found.append(Trouble(0, f"the head {head[:12]}… is not there: the end of the ledger was cut off"))
-        for account in accounts_of(entries).values():
+            lines.setdefault(entry.people, []).append(entry)
+        for people, mine in lines.items():
+            found += _closed(mine)
+            try:
+                account = Account.of(people, mine)
+            except InputError as error:
+                found.append(Trouble(0, str(error)))
+                continue
             if account.limits is not None and account.limits.exceeded(account.spent):
-                found.append(Trouble(0, f"more is spent for {account.people!r} than its limits allow"))
+                found.append(Trouble(0, f"more is spent for {people!r} than its limits allow"))
         return found
 
     def export(self, people: str | None = None) -> list[dict[str, Any]]:
         """Every line as plain values, without the ledger's key."""
-        self.accounts()
         wanted = None if people is None else _people(people)
+        if not self.store.exists:
+            self.accounts()
         return [
             {"seq": e.seq, "people": e.people, "kind": e.kind.value, "release": e.release, "body": dict(e.body),
-             "previous": e.previous, "hash": e.hash}
+             "previous": e.previous, "hash": e.kept}
             for e in self.store.read()
             if e.kind is not Kind.OPENED and wanted in (None, e.people)
         ]  # fmt: skip
@@ -159,27 +165,34 @@ class Ledger:
                     f"the parts of {account.people!r} are set with its first limit: keep partition as it is",
                     parameter="partition",
                 )
+            # Nothing had a part before there was a partition, so this is what every part has paid.
             if (found := set_to.exceeded(account.spent)) is not None:
-                name, spent, limit = found
+                spent = "none can be given" if math.isinf(found.value) else f"{found.value:.6g} is spent already"
                 raise InputError(
-                    f"{name} is {limit:.6g}, but {spent:.6g} is spent already for {account.people!r}: give a limit of "
-                    "at least that",
-                    parameter=name,
+                    f"{found.currency} is {found.limit:.6g}, but for {account.people!r} {spent} in it: give a limit "
+                    "above that, or one in another currency",
+                    parameter=found.currency,
                 )
-            asked = {k: v for k, v in limits.items() if v is not None}
+            asked = {k: v if isinstance(v, str) else float(v) for k, v in limits.items() if v is not None}
             writer.append(Kind.LIMIT, "", {"limits": set_to.to_dict(), "asked": asked, **_signed()})
             return Account.of(_people(people), writer.entries)
 
     def add(
         self, people: str, experiment: Experiment, *, title: str = "", delta: float = 0.0, at_delta: float = 0.0,
-        part: str | None = None, **told: Any,
+        part: str | None = None, within_limits: bool = False, **told: Any,
     ) -> Spending:  # fmt: skip
         """Enter what was released by other means: a claim, another tool's measurement, a training.
 
         It counts whether or not it is within the limits, for it has happened; one beyond them is told by ``check``.
+        What has not happened yet is entered ``within_limits``: then one beyond them is refused.
         """
-        body = self._body(experiment, charge_of(experiment, delta=delta, at_delta=at_delta), title, part, told)
+        charge = charge_of(experiment, delta=delta, at_delta=at_delta)
+        body = self._body(experiment, charge, title, part, told)
         with self._writing(people) as writer:
+            account = Account.of(_people(people), writer.entries)
+            account.fits(experiment, body["part"])
+            if within_limits:
+                account.check(charge, body["part"])
             writer.append(Kind.ADDED, uuid.uuid4().hex, body)
             return Account.of(_people(people), writer.entries).releases[-1]
 
@@ -206,7 +219,8 @@ class Ledger:
                     "off and is spent; draw it again only if it is to be spent again",
                     parameter="again",
                 )
-            account.check(charge, part)
+            account.fits(experiment, body["part"])
+            account.check(charge, body["part"])
             entry = writer.append(Kind.RESERVED, uuid.uuid4().hex, body)
         return Reservation(self, _people(people), entry.release, entry.hash)
 
@@ -230,30 +244,61 @@ class Ledger:
         experiment: Experiment, charge: Charge, title: str, part: str | None, told: Mapping[str, Any]
     ) -> dict[str, Any]:
         return {
-            "title": title[:_LONGEST], "parts": written(experiment), "charge": charge.to_dict(), "part": part,
-            "neighbours": "replace" if experiment.worlds.replaces else "add-remove", **told, **_signed(),
-            "versions": _versions(),
+            **told, "title": _short(title), "parts": written(experiment), "charge": charge.to_dict(),
+            "part": None if part is None else worded("part", part, needed="name the part, or leave it out"),
+            "neighbours": neighbours_in(experiment).value, **_signed(), "versions": _versions(),
         }  # fmt: skip
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        accounts = [account.to_dict() for account in self.accounts().values()]
+        return {"schema": 1, "ledger": self.store.name, "accounts": accounts}
+
+
+def _chained(entries: Sequence[Entry]) -> list[Trouble]:
+    """Lines that do not fit their hash or the line before them."""
+    found, heads = [], dict[str, str]()
+    for entry in entries:
+        if entry.kept != entry.hash:
+            found.append(Trouble(entry.seq, "was changed after it was written"))
+        if entry.previous != heads.get(entry.people, ""):
+            found.append(Trouble(entry.seq, "does not follow the line before it: lines were removed or changed"))
+        heads[entry.people] = entry.kept
+    return found
+
+
+def _closed(entries: Sequence[Entry]) -> list[Trouble]:
+    """Lines that publish, withhold or give back what is not open."""
+    found, states = [], dict[str, Kind]()
+    for entry in entries:
+        if entry.kind in (Kind.RESERVED, Kind.ADDED):
+            if entry.release in states:
+                found.append(Trouble(entry.seq, "has the number of another release"))
+            states[entry.release] = entry.kind
+        elif entry.kind in (Kind.PUBLISHED, Kind.WITHHELD, Kind.VOID):
+            if entry.release not in states or not closes(states[entry.release], entry.kind):
+                found.append(Trouble(entry.seq, "closes a release that is not open"))
+            states[entry.release] = entry.kind
+    return found
 
 
 def _people(name: Any) -> str:
-    if not isinstance(name, str) or not name.strip():
-        raise InputError(
-            "people is empty: name those whom the releases are about, such as 'patients'", parameter="people"
-        )
-    if len(name) > _LONGEST or any(ord(c) < 32 for c in name):
-        raise InputError(
-            f"people is too long or has control characters: give up to {_LONGEST} letters", parameter="people"
-        )
-    return name.strip()
+    if not isinstance(name, str):
+        raise InputError("people is no name: give one, such as 'patients'", parameter="people")
+    return worded("people", name, needed="name those whom the releases are about, such as 'patients'")
+
+
+def _short(text: Any) -> str:
+    """A title or a reason: its first letters, and nothing that cannot be printed."""
+    return "".join(c if c.isprintable() else " " for c in str(text or "")[:_LONGEST]).strip()
 
 
 def _signed() -> dict[str, str]:
     try:
         who = getpass.getuser()
-    except (KeyError, OSError):  # a container without a name for its user
+    except (KeyError, OSError, ImportError):  # a container without a name for its user
         who = f"user {os.getuid()}" if hasattr(os, "getuid") else "unknown"
-    return {"at": _now(), "by": who}
+    return {"at": _now(), "by": _short(who)}
 
 
 def _now() -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -38,11 +38,7 @@ class Store:
             raise InputError("the ledger has no name: give a file, such as ledger.db", parameter="ledger")
         scheme, told, _ = url.partition("://")
         if not told or scheme.lower() == "sqlite":
-            path = Path(url if not told else address_of(url).path).expanduser()
-            if str(path) in ("", ".", ":memory:") or path.is_dir():
-                raise InputError(
-                    f"ledger is {url[:80]!r}: give the name of a file, such as ledger.db", parameter="ledger"
-                )
+            path = _file(url, bool(told))
             return self._sqlite(path), str(path), path
         if scheme.lower() in ("postgres", "postgresql", "postgresql+psycopg"):
             return self._postgres(url), masked(url), None
@@ -78,7 +74,10 @@ class Store:
             int(said.port) if said.port else None, database or None, dict(said.query),
         )  # fmt: skip
         try:
-            return sa.create_engine(where, poolclass=sa.NullPool, connect_args={"connect_timeout": 15})
+            # Each statement sees what was committed before it: those after the lock see the last writer's line.
+            return sa.create_engine(
+                where, poolclass=sa.NullPool, isolation_level="READ COMMITTED", connect_args={"connect_timeout": 15}
+            )
         except ImportError:
             raise MissingExtra("psycopg", extra="postgres", purpose="a ledger in PostgreSQL") from None
 
@@ -111,54 +110,61 @@ class Store:
 
     def read(self) -> list[Entry]:
         """All lines, in the order in which they were written."""
+        if self.path is not None and not self.path.exists():
+            return []
         with self._talking() as connection:
-            if not self._has_table(connection):
-                return []
-            return self._read(connection)
+            return self.lines(connection) if self._has_table(connection) else []
 
-    def _read(self, connection: Any, people: str | None = None) -> list[Entry]:
+    def lines(self, connection: Any, people: str | None = None) -> list[Entry]:
+        """The lines of one account or of all; a ledger that a newer version wrote into is not read."""
         asked = self._sa.select(self._table).order_by(self._table.c.seq)
         if people is not None:
-            asked = asked.where(self._table.c.people == people)
-        return [self._entry(row) for row in connection.execute(asked).mappings()]
+            last = self._sa.select(self._sa.func.max(self._table.c.seq)).scalar_subquery()
+            asked = asked.where((self._table.c.people == people) | (self._table.c.seq == last))
+        found = [self._entry(row) for row in connection.execute(asked).mappings()]
+        return [entry for entry in found if people in (None, entry.people)]
 
     def _entry(self, row: Any) -> Entry:
         try:
-            body = json.loads(row["body"])
-            later = int(body["version"]) > VERSION
-        except (ValueError, TypeError, KeyError):
+            texts = [row[name] for name in ("people", "release", "previous", "hash")]
+            body = json.loads(row["body"], parse_constant=_no_number)
+            version, kind = int(body["version"]), row["kind"]
+            if not all(isinstance(text, str) for text in (*texts, kind)):
+                raise TypeError
+            if version <= VERSION:
+                return Entry(texts[0], Kind(kind), texts[1], body, texts[2], row["seq"], texts[3])
+        except (ValueError, TypeError, KeyError, RecursionError):
             raise InputError(
                 f"line {row['seq']} of {self.name} cannot be read: it was changed by other hands", parameter="ledger"
             ) from None
-        if later:
-            raise InputError(
-                f"{self.name} was written by a newer epsilens: install that version to use it", parameter="ledger"
-            )
-        try:
-            kind = Kind(row["kind"])
-        except ValueError:
-            raise InputError(
-                f"line {row['seq']} of {self.name} cannot be read: it was changed by other hands", parameter="ledger"
-            ) from None
-        return Entry(row["people"], kind, row["release"], body, row["previous"], row["seq"])
-
-    def hashes(self) -> dict[int, str]:
-        """The hash that stands in each line."""
-        with self._talking() as connection:
-            asked = self._sa.select(self._table.c.seq, self._table.c.hash)
-            return {int(seq): str(kept) for seq, kept in connection.execute(asked)}
+        raise InputError(
+            f"{self.name} was written by a newer epsilens: install that version to use it", parameter="ledger"
+        )
 
     # -- writing ------------------------------------------------------------------------------------------------
 
     @contextmanager
     def writing(self, people: str) -> Iterator[Writer]:
         """The account under its lock: what is appended inside is committed at the end, or not at all."""
+        if self.path is not None:
+            _made(self.path)
         with self._talking(writes=True) as connection:
             if self.path is None:
+                connection.execute(self._sa.text(f"SET LOCAL lock_timeout = '{_SECONDS}s'"))
+                # A writer whose machine is gone does not hold up the others for longer than that.
+                connection.execute(self._sa.text(f"SET LOCAL idle_in_transaction_session_timeout = '{_SECONDS}s'"))
                 connection.execute(self._sa.text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
             if not self._has_table(connection):
                 self._table.metadata.create_all(connection)
             yield Writer(self, connection, people)
+
+    def append(self, connection: Any, entry: Entry) -> None:
+        """One more line, inside :meth:`writing`."""
+        row = {
+            "people": entry.people, "kind": entry.kind.value, "release": entry.release, "body": text_of(entry.body),
+            "previous": entry.previous, "hash": entry.hash,
+        }  # fmt: skip
+        connection.execute(self._table.insert().values(row))
 
     @contextmanager
     def _talking(self, writes: bool = False) -> Iterator[Any]:
@@ -176,23 +182,60 @@ class Store:
 
 
 class Writer:
-    """An account under its lock."""
+    """An account under its lock; one that was changed by other hands is not written to."""
 
     def __init__(self, store: Store, connection: Any, people: str) -> None:
         self._store, self._connection, self._people = store, connection, people
-        self.entries = store._read(connection, people)
+        self.entries = store.lines(connection, people)
+        head = ""
+        for entry in self.entries:
+            if entry.kept != entry.hash or entry.previous != head:
+                raise InputError(
+                    f"line {entry.seq} of {store.name} is not as it was written, so nothing is added: look at it with "
+                    "'epsilens ledger check', and restore a copy",
+                    parameter="ledger",
+                )
+            head = entry.hash
 
     def append(self, kind: Kind, release: str, body: dict[str, Any]) -> Entry:
         """One more line."""
         head = self.entries[-1].hash if self.entries else ""
-        entry = Entry(self._people, kind, release, {"version": VERSION, **body}, head)
-        row = {
-            "people": entry.people, "kind": entry.kind.value, "release": release, "body": text_of(entry.body),
-            "previous": head, "hash": entry.hash,
-        }  # fmt: skip
-        self._connection.execute(self._store._table.insert().values(row))
+        text = text_of({"version": VERSION, **body})
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise InputError(
+                "what is to be written into the ledger has letters that are none: leave them out"
+            ) from None
+        # As it will be read: keys are words, and pairs are lists.
+        entry = Entry(self._people, kind, release, json.loads(text), head)
+        self._store.append(self._connection, entry)
         self.entries.append(entry)
         return entry
+
+
+def _file(url: str, told: bool) -> Path:
+    """The file of a ledger."""
+    address = address_of(url) if told else None
+    wrong = InputError(f"ledger is {url[:80]!r}: give the name of a file, such as ledger.db", parameter="ledger")
+    try:
+        path = Path(url if address is None else address.path).expanduser()
+        if (address is not None and address.table) or str(path) in ("", ".", ":memory:") or path.is_dir():
+            raise wrong
+        path.exists()
+    except (OSError, ValueError, RuntimeError):  # too long, or with letters that no name has
+        raise wrong from None
+    return path
+
+
+def _made(path: Path) -> None:
+    """An empty file that only its owner reads, where there is none: a ledger holds the key of its hashes."""
+    with suppress(OSError):  # told by the database, in its own words
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+
+
+def _no_number(word: str) -> Any:
+    raise ValueError(word)
 
 
 def _without_transactions(connection: Any, _: Any) -> None:
@@ -237,9 +280,12 @@ def _trouble(words: str) -> str:
         ("permission denied", "may not be used by this user: ask for the right to, or give another place"),
         ("not a database", "is no database: give another name, or the right one"),
         ("malformed", "is damaged: restore it from a copy"),
+        ("lock timeout", "is held by another writer for more than a minute: nothing was spent, try again"),
         ("locked", "is held by another writer for more than a minute: nothing was spent, try again"),
         ("unable to open", "cannot be opened: check that the folder exists and may be written to"),
-        ("disk", "has no room left on its disk: nothing was spent"),
+        ("is full", "has no room left on its disk: nothing was spent"),
+        ("no space", "has no room left on its disk: nothing was spent"),
+        ("disk i/o", "cannot be read or written, its disk fails: restore it from a copy"),
         ("password", "asks for another user or password: give it in EPSILENS_PASSWORD"),
         ("does not exist", "is not there: check the name of the database and the user"),
         ("resolve", "cannot be reached: check the address and that the server runs"),
