@@ -13,8 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import epsilens as el
-from epsilens.errors import InputError
-from epsilens.ledger.account import Refused
+from epsilens.errors import InputError, Refused
 from epsilens.ledger.entry import Kind
 from epsilens.publish import release as module
 from epsilens.publish.published import Published

@@ -19,8 +19,8 @@ from ..assessment.cautions import owned
 from ..data.tables.forms import as_read
 from ..data.tables.open import OpenTable, open_table, reading
 from ..data.tables.source import Bundled, File, Url, source_of
-from ..errors import InputError
-from ..ledger.account import Refused, Spending
+from ..errors import InputError, Refused
+from ..ledger.account import Spending
 from ..ledger.ledger import Ledger, Reservation
 from ..plan.file import about, read_release
 from ..plan.noise import unsaid
