@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from ..errors import InputError
-from .common import Format, aside, show
+from .common import Format, aside, emit, show
 from .plans import EngineOption, MemoryOption, ReleaseFile, SpillOption
 from .tables import progress_bar
 
@@ -39,6 +39,9 @@ def release(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be released and spent.")] = False,
     synthetic: Annotated[bool, typer.Option("--synthetic", help="Run on made-up rows; spends nothing.")] = False,
     again: Annotated[bool, typer.Option("--again", help="Draw, and spend, what was released before.")] = False,
+    script: Annotated[
+        bool, typer.Option("--script", help="Write a Python script that needs opendp alone, and release nothing.")
+    ] = False,
     engine: EngineOption = None,
     memory: MemoryOption = None,
     spill: SpillOption = None,
@@ -49,6 +52,13 @@ def release(
     Exit code 4: the plan breaks its own limits or the ledger's; nothing is spent.
     For example: epsilens release release.yaml --output answers.csv --people patients
     """
+    if script:
+        from ..plan.file import read_release
+        from ..plan.read import as_written
+        from ..publish.script import script_of
+
+        emit(script_of(as_written(read_release(Path(plan))), engine=engine), output)
+        return
     if output is None and not dry_run:
         raise InputError(
             "--output is missing: name the file for the answers, such as answers.csv, or give --dry-run",

@@ -133,8 +133,8 @@ def _number(drawing: Drawing, value: float, counts: bool) -> tuple[float, float,
     half = 0.5 * 10.0**-digits  # of rounding
     away = scale * _BEYOND_95[drawing.noise] + half
     answer = round(value, digits) + 0.0
-    low, high = _down(answer - away, digits), _up(answer + away, digits)
-    return answer, (max(low, 0.0) if counts else low), (max(high, 0.0) if counts else high), scale
+    # Counts may come out below 0: cut there, sums of them would be too large.
+    return answer, _down(answer - away, digits), _up(answer + away, digits), scale
 
 
 def _down(value: float, digits: int) -> float:
