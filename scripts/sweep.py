@@ -13,10 +13,13 @@ Interrupted, it says what it has found so far.
 from __future__ import annotations
 
 import argparse
+import os
 import time
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # small products, and other work on the same cores
 
 from tests.sweep.judge import Outcome
 from tests.sweep.kinds import KINDS

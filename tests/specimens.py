@@ -66,6 +66,14 @@ EXPERIMENTS: Mapping[str, Callable[[], el.Experiment]] = {
     "geometric": lambda: el.geometric(epsilon=0.5, sensitivity=3, shift=2),
     "discrete gaussian": lambda: el.discrete_gaussian(sigma=2.0),
     "skellam": lambda: el.skellam(variance=4.0, sensitivity=2),
+    "fixed batches": lambda: el.dpsgd(sigma=1.0, n=100, batch=10, epochs=2, batches="fixed"),
+    "fixed batches, replaced": lambda: el.dpsgd(
+        sigma=1.0, n=100, batch=10, epochs=2, batches="fixed", neighbours="replace"
+    ),
+    "truncated batches": lambda: el.dpsgd(
+        sigma=1.0, n=100, batch=10, steps=20, batches="truncated", truncation=15
+    ),
+    "shuffled batches": lambda: el.dpsgd(sigma=1.0, n=100, batch=10, epochs=2, batches="shuffled"),
     "staircase": lambda: el.staircase(epsilon=1.0),
     "randomized response": lambda: el.randomized_response(epsilon=1.0, k=3),
     "unary": lambda: el.unary(epsilon=1.0),

@@ -248,7 +248,7 @@ def _posterior(case: Case, truth: Truth, low: float, high: float, tol: float, kn
     prior = MP.mpf(case.arguments["prior"])
     top = truth.top
     value = MP.mpf(1) if math.isinf(top) else 1 / (1 + (1 - prior) / prior * MP.exp(-digits(top)))
-    return _against(Between(value, 1 if truth.floor else value), low, high, max(tol, 1e-15), known)
+    return _against(Between(value, 1 if truth.floor else value), low, high, max(tol, 1e-14), known)
 
 
 def _renyi(case: Case, truth: Truth, low: float, high: float, tol: float, known: Known) -> Any:

@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 
 from .atoms import LONG, Atoms, from_masses
+from .contour import Contour
 from .draws import log_uniform, number
 from .lines import Laplace, Normals, Sampled, Stretched
+from .steps import Mixed
 from .truth import MP, Truth
 
 __all__ = ["KINDS", "WEIGHTS", "Drawn", "kind"]
@@ -91,7 +93,7 @@ def _stretched(rng: random.Random) -> Drawn:
 def _sampled_laplace(rng: random.Random) -> Drawn:
     e, q = epsilon_of(rng), rate_of(rng)
     made = Sampled(Laplace(e), q)
-    return Drawn(f"el.subsample(el.laplace(epsilon={e!r}), rate={q!r})", made, float(made.top))
+    return Drawn(f"el.subsample(el.laplace(epsilon={e!r}), rate={q!r})", made, float(made.top), heavy=True)
 
 
 @kind("training, one step")
@@ -100,7 +102,9 @@ def _one_step(rng: random.Random) -> Drawn:
     mu = 1 / MP.mpf(sigma)
     losses = float(MP.log1p(MP.mpf(q) * MP.expm1(min(mu * mu / 2 + 2 * mu, MP.mpf(600)))))
     truth = Normals([1], [0], [1 - MP.mpf(q), q], [0, mu]) if q < 1 else Normals([1], [0], [1], [mu])
-    return Drawn(f"el.dpsgd(sigma={sigma!r}, rate={q!r}, steps=1)", truth, losses)
+    if q < 1:
+        truth.divergences = Contour([(Mixed([], [(q, 1 / sigma)]), 1)])
+    return Drawn(f"el.dpsgd(sigma={sigma!r}, rate={q!r}, steps=1)", truth, losses, heavy=True)
 
 
 @kind("training, one step, replaced")
@@ -110,7 +114,9 @@ def _one_step_replaced(rng: random.Random) -> Drawn:
     w = [1 - MP.mpf(q), MP.mpf(q)]
     losses = float(MP.log1p(MP.mpf(q) * MP.expm1(min(mu * mu / 2 + 2 * mu, MP.mpf(600)))))
     truth = Normals(w, [0, -mu], w, [0, mu]) if q < 1 else Normals([1], [-mu], [1], [mu])
-    return Drawn(f"el.dpsgd(sigma={sigma!r}, rate={q!r}, steps=1, neighbours='replace')", truth, losses)
+    if q < 1:
+        truth.divergences = Contour([(Mixed([(q, -1 / sigma)], [(q, 1 / sigma)]), 1)])
+    return Drawn(f"el.dpsgd(sigma={sigma!r}, rate={q!r}, steps=1, neighbours='replace')", truth, losses, heavy=True)
 
 
 # -- atoms -----------------------------------------------------------------------------------------------------------

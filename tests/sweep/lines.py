@@ -123,6 +123,7 @@ class Normals(_Monotone):
 
     def __init__(self, w0: Sequence[Any], c0: Sequence[Any], w1: Sequence[Any], c1: Sequence[Any]) -> None:
         self.w0, self.c0, self.w1, self.c1 = ([mpf(v) for v in s] for s in (w0, c0, w1, c1))
+        self.divergences: Truth | None = None  # of mixtures, by quadrature
         first = [(s.index(min(s)), s) for s in (self.c0, self.c1)]
         last = [(s.index(max(s)), s) for s in (self.c0, self.c1)]
         same_low = first[0][1][first[0][0]] == first[1][1][first[1][0]]
@@ -173,13 +174,17 @@ class Normals(_Monotone):
         if len(self.w0) == len(self.w1) == 1:
             a = mpf(a)
             return near(a * (a - 1) / 2 * (self.c1[0] - self.c0[0]) ** 2)
-        return None
+        return self.divergences.log_moment(a) if self.divergences else None
 
     def kl(self) -> Between | None:
-        return near((self.c1[0] - self.c0[0]) ** 2 / 2) if len(self.w0) == len(self.w1) == 1 else None
+        if len(self.w0) == len(self.w1) == 1:
+            return near((self.c1[0] - self.c0[0]) ** 2 / 2)
+        return self.divergences.kl() if self.divergences else None
 
     def reverse(self) -> Normals:
-        return Normals(self.w1, [-c for c in self.c1], self.w0, [-c for c in self.c0])
+        made = Normals(self.w1, [-c for c in self.c1], self.w0, [-c for c in self.c0])
+        made.divergences = self.divergences.reverse() if self.divergences else None
+        return made
 
 
 class Laplace(Truth):

@@ -1,4 +1,4 @@
-"""Kinds of several releases observed together: atoms by exact sums, two steps by quadrature, many by contour."""
+"""Kinds of several releases of atoms observed together, by exact sums."""
 
 from __future__ import annotations
 

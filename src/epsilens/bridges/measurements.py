@@ -14,8 +14,9 @@ import numpy as np
 
 from .. import checks
 from ..build.claims import ROUNDING, from_dp, from_rdp, from_zcdp
-from ..build.discrete import approximate
+from ..build.discrete import approximate, discrete_gaussian, geometric, randomized_response
 from ..build.mechanisms import gaussian, laplace
+from ..build.selection import exponential, noisy_max
 from ..checks import Array
 from ..choice.choice import Choice
 from ..errors import InputError, need
@@ -26,15 +27,28 @@ from ..laws.finite.rdp import MayFail
 
 __all__ = ["from_measurement", "to_measurement"]
 
+_FINE = 1e-6  # of a shift: noise on a grid so fine is continuous to the digits shown
+
 
 def from_measurement(
-    measurement: Any, d_in: Any, *, noise: str | None = None, neighbours: str = "add-remove"
+    measurement: Any,
+    d_in: Any,
+    *,
+    noise: str | None = None,
+    answers: int = 2,
+    whole: int | None = None,
+    neighbours: str = "add-remove",
 ) -> Experiment:
     """The riskiest release that an OpenDP ``Measurement`` allows for inputs at distance ``d_in``.
 
-    Read by its measure: pure ε, (ε, δ), a whole privacy profile, ρ-zCDP, or a Rényi curve. With ``noise`` "laplace" or
-    "gaussian" **you** say what the measurement cannot: its one answer carries that noise. The reading is then that of
-    the noise with this ε (or ρ), not of the worst release with it.
+    Read by its measure: pure ε, (ε, δ), a whole privacy profile, ρ-zCDP, or a Rényi curve. With ``noise`` **you** say
+    what the measurement cannot, and the reading is that of this noise with this ε (or ρ), not of the worst release:
+
+    - ``"laplace"``, ``"gaussian"``: noise on a number, or on a vector under its L1 or L2 distance. Whole numbers get
+      whole-number noise and are read so, and floats on a coarse grid (OpenDP's ``k``) too. Behind a transformation the
+      number itself is not seen: ``whole`` says by how much it moves at ``d_in``, 0 if it is no whole number.
+    - ``"exponential"``, ``"gumbel"``: noisy max under ``max_divergence``, under ``zero_concentrated_divergence``.
+    - ``"response"``: randomised response among so many ``answers``.
     """
     known = need("opendp.mod", "reading a measurement")
     if not isinstance(measurement, known.Measurement):
@@ -50,7 +64,7 @@ def from_measurement(
         ) from None
     measure = str(measurement.output_measure.type)
     if noise is not None:
-        return _noise(noise, measure, promised, neighbours)
+        return _noise(noise, measurement, d_in, promised, answers, whole, neighbours)
     inside, loss, beyond = measure, promised, 0.0
     if measure.startswith("Approximate<"):
         inside, (loss, beyond) = measure.removeprefix("Approximate<").removesuffix(">"), promised
@@ -78,17 +92,70 @@ def _capped(build: Any, loss: float, neighbours: str) -> Experiment:
     return made
 
 
-def _noise(noise: str, measure: str, promised: Any, neighbours: str) -> Experiment:
-    wanted = {"laplace": "MaxDivergence", "gaussian": "ZeroConcentratedDivergence"}
-    checks.choice("noise", noise, tuple(wanted))
-    if measure != wanted[noise]:
-        raise InputError(f"{noise} noise is measured by {wanted[noise]}, not by {measure}: leave noise out")
+#: The measure under which OpenDP makes each noise.
+_MEASURED = {
+    "laplace": "MaxDivergence",
+    "gaussian": "ZeroConcentratedDivergence",
+    "exponential": "MaxDivergence",
+    "gumbel": "ZeroConcentratedDivergence",
+    "response": "MaxDivergence",
+}
+_DISTANCES = ("AbsoluteDistance", "LpDistance<1", "LpDistance<2", "L1Distance", "L2Distance")
+_WHOLE = re.compile(r"\b[iu](8|16|32|64|128|size)\b")
+
+
+def _noise(
+    noise: str, measurement: Any, d_in: Any, promised: Any, answers: int, whole: int | None, neighbours: str
+) -> Experiment:
+    checks.choice("noise", noise, tuple(_MEASURED))
+    measure = str(measurement.output_measure.type)
+    if measure != _MEASURED[noise]:
+        raise InputError(f"{noise} noise is measured by {_MEASURED[noise]}, not by {measure}: leave noise out")
     loss = float(promised)
     if loss == 0:
         return approximate(epsilon=0.0, delta=0.0, neighbours=neighbours)
+    if noise == "response":
+        return randomized_response(epsilon=loss, k=answers)
+    if noise == "exponential":
+        return noisy_max(epsilon=loss, noise="exponential", neighbours=neighbours)
+    if noise == "gumbel":  # ρ = ε²/8
+        return exponential(epsilon=math.sqrt(8 * loss), neighbours=neighbours)
+    size = loss if noise == "laplace" else math.sqrt(2 * loss)  # the shift in units of noise: ε, or ψ as ρ = ψ²/2
+    steps = _steps(noise, measurement, d_in, size, whole)
+    if steps == 0:
+        if noise == "laplace":
+            return laplace(epsilon=size, neighbours=neighbours)
+        return gaussian(psi=size, neighbours=neighbours)
     if noise == "laplace":
-        return laplace(epsilon=loss, neighbours=neighbours)
-    return gaussian(psi=math.sqrt(2 * loss), neighbours=neighbours)  # ρ = ψ²/2
+        return geometric(epsilon=size, sensitivity=steps, neighbours=neighbours)
+    return discrete_gaussian(sigma=steps / size, sensitivity=steps, neighbours=neighbours)
+
+
+def _steps(noise: str, measurement: Any, d_in: Any, size: float, whole: int | None) -> int:
+    """By how many steps of its noise the answer moves; 0 where the noise is continuous.
+
+    Laplace noise on a vector that moves by so much in L1 tells at most what it tells of one number that moves as far:
+    along the way, no test's rate changes faster than the smaller of it and its rest. Normal noise on a vector depends
+    on the L2 distance alone, but only where it is continuous.
+    """
+    if whole is not None:
+        return checks.whole("whole", whole, low=0)
+    carrier, metric = str(measurement.input_domain.carrier_type), str(measurement.input_metric.type)
+    if not metric.startswith(_DISTANCES):
+        raise InputError(
+            f"the measurement's distance is {metric}, so that its noise is on a number nobody sees here: say by whole "
+            "how far a whole number moves (0 if it is none), or leave noise out",
+            parameter="whole",
+        )
+    if _WHOLE.search(carrier):
+        moved = checks.whole("d_in", d_in, low=1)
+    else:
+        unit = float(measurement.map(0.0))  # of rounding to a grid, which the map adds to every distance
+        unit = unit if noise == "laplace" else math.sqrt(2 * unit)
+        moved = 0 if unit < _FINE * size else math.ceil(size / unit * (1 - 1e-9))
+    if moved and noise == "gaussian" and carrier.startswith("Vec"):
+        raise InputError("whole-number Gaussian noise on a vector depends on its direction: leave noise out")
+    return moved
 
 
 def _order(curve: Any, order: float) -> float:
@@ -132,7 +199,9 @@ def _with_failure(experiment: Experiment, delta: float) -> Experiment:
 def to_measurement(chosen: Choice | Experiment) -> dict[str, Any]:
     """The constructor of ``opendp.measurements`` for a choice or an experiment, its ``scale``, and the ``d_in`` kept.
 
-    The scale is rounded up, so that the map at ``d_in`` never exceeds what was chosen.
+    The scale is rounded up, so that the map at ``d_in`` never exceeds what was chosen. A selection also says its
+    ``output_measure``, which decides the noise that OpenDP draws, and whether its distance is ``monotonic``; randomised
+    response has a ``prob`` instead of a scale.
 
     >>> import epsilens as el
     >>> to_measurement(el.choose(el.laplace, "epsilon", at_most=0.55, given={"sensitivity": 3.0}))
@@ -142,14 +211,33 @@ def to_measurement(chosen: Choice | Experiment) -> dict[str, Any]:
     if not isinstance(experiment, Experiment) or experiment.many:
         raise InputError("give a choice, or one experiment: what choose, laplace, gaussian and the like return")
     p = experiment.parameters
-    makes = {
-        "laplace": ("make_laplace", "scale"),
-        "geometric": ("make_laplace", "scale"),
-        "gaussian": ("make_gaussian", "sigma"),
-        "discrete_gaussian": ("make_gaussian", "sigma"),
-    }
-    if experiment.origin not in makes or p.get("stretch", 1.0) != 1:
-        raise InputError(f"OpenDP adds Laplace or Gaussian noise, continuous or whole: {experiment.name} is neither")
-    make, key = makes[experiment.origin]
-    scale = float(p[key]) * (1 + 2.0**-50)
-    return {"make": make, "scale": scale, "d_in": p["sensitivity"]}
+    if experiment.origin in _SELECTED:
+        drawn = _SELECTED[experiment.origin] or p["noise"]
+        if drawn not in _SELECTS:
+            raise InputError("OpenDP's noisy max draws exponential or Gumbel noise: give noise='exponential'")
+        scale = (1 if p["monotonic"] else 2) * p["sensitivity"] / p["epsilon"] * _UP
+        told = {"make": "make_noisy_max", "scale": scale, "d_in": p["sensitivity"], "monotonic": p["monotonic"]}
+        return {**told, "output_measure": _SELECTS[drawn]}
+    if experiment.origin == "randomized_response":
+        prob = math.exp(p["epsilon"]) / (math.expm1(p["epsilon"]) + p["k"]) / _UP  # of a true answer, rounded down
+        make = "make_randomized_response_bool" if p["k"] == 2 else "make_randomized_response"
+        return {"make": make, "prob": prob, "d_in": 1}
+    if experiment.origin not in _ADDED or p.get("stretch", 1.0) != 1:
+        raise InputError(
+            "OpenDP adds Laplace or Gaussian noise, continuous or whole, selects by noisy max and randomises "
+            f"responses: {experiment.name} is neither"
+        )
+    make, key = _ADDED[experiment.origin]
+    return {"make": make, "scale": float(p[key]) * _UP, "d_in": p["sensitivity"]}
+
+
+_UP = 1 + 2.0**-50
+_ADDED = {
+    "laplace": ("make_laplace", "scale"),
+    "geometric": ("make_laplace", "scale"),
+    "gaussian": ("make_gaussian", "sigma"),
+    "discrete_gaussian": ("make_gaussian", "sigma"),
+}
+#: The noise of a selection, where its name says it, and the measure under which OpenDP draws that.
+_SELECTED = {"exponential": "gumbel", "permute_and_flip": "exponential", "noisy_max": ""}
+_SELECTS = {"exponential": "max_divergence", "gumbel": "zero_concentrated_divergence"}
