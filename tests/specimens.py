@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import epsilens as el
 from epsilens import correlated, notions
+from epsilens.ledger.account import Spending
+from epsilens.ledger.charge import charge_of
+from epsilens.ledger.entry import Kind
+from epsilens.ledger.parts import written
 
 __all__ = ["EXPERIMENTS", "RESULTS"]
 
@@ -35,6 +41,16 @@ def _tree() -> Any:
     return correlated.tree([3, 3, 3, -1], [0.5, 0.5], [COPIES, COPIES, COPIES, None], values=[[0, 1]] * 3 + [[0, 0.2]])
 
 
+def _account() -> Any:
+    with tempfile.TemporaryDirectory() as folder:
+        ledger = el.Ledger(f"{folder}/ledger.db")
+        ledger.limit("patients", success=0.65, delta=1e-6)
+        noise = el.laplace(epsilon=0.1)
+        body = {"parts": written(noise), "at": "2026-01-15T10:00:00", "by": "me"}
+        one = Spending("1", "visits", Kind.ADDED, charge_of(noise), body)
+        return replace(ledger.account("patients"), releases=(one,), limited=(), head="")
+
+
 #: Experiments of every builder, by a name for the test's own report.
 EXPERIMENTS: Mapping[str, Callable[[], el.Experiment]] = {
     "laplace": lambda: el.laplace(epsilon=1.0),
@@ -50,6 +66,14 @@ EXPERIMENTS: Mapping[str, Callable[[], el.Experiment]] = {
     "geometric": lambda: el.geometric(epsilon=0.5, sensitivity=3, shift=2),
     "discrete gaussian": lambda: el.discrete_gaussian(sigma=2.0),
     "skellam": lambda: el.skellam(variance=4.0, sensitivity=2),
+    "fixed batches": lambda: el.dpsgd(sigma=1.0, n=100, batch=10, epochs=2, batches="fixed"),
+    "fixed batches, replaced": lambda: el.dpsgd(
+        sigma=1.0, n=100, batch=10, epochs=2, batches="fixed", neighbours="replace"
+    ),
+    "truncated batches": lambda: el.dpsgd(
+        sigma=1.0, n=100, batch=10, steps=20, batches="truncated", truncation=15
+    ),
+    "shuffled batches": lambda: el.dpsgd(sigma=1.0, n=100, batch=10, epochs=2, batches="shuffled"),
     "staircase": lambda: el.staircase(epsilon=1.0),
     "randomized response": lambda: el.randomized_response(epsilon=1.0, k=3),
     "unary": lambda: el.unary(epsilon=1.0),
@@ -166,4 +190,5 @@ RESULTS: Mapping[str, Callable[[], Any]] = {
     "promise": lambda: notions.promise("dp", 0.5, "ip", records=3),
     "conversion": lambda: notions.convert("ip", 0.5, records=3),
     "conditions": lambda: notions.Conditions(records=3),
+    "account": _account,
 }

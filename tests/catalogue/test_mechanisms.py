@@ -92,6 +92,8 @@ def test_risk_goes_the_way_the_catalogue_says() -> None:
         "f": lambda v: el.rappor(f=v),
         "rate": lambda v: el.dpsgd(sigma=1.0, rate=v, steps=1),
         "steps": lambda v: el.dpsgd(sigma=1.0, rate=1.0, steps=round(10 * v)),
+        "batch": lambda v: el.dpsgd(sigma=1.0, n=100, batch=round(10 * v), steps=10, batches="fixed"),
+        "epochs": lambda v: el.dpsgd(sigma=1.0, n=10, batch=1, epochs=v),
     }
     assert set(builds) == {n for n, p in PARAMETERS.items() if p.risk is not None}
     for name, build in builds.items():

@@ -331,7 +331,9 @@ def test_a_choice_says_what_it_is() -> None:
 
 def test_what_the_mechanism_needs_is_said_by_name() -> None:
     choose: Any = el.choose
-    with pytest.raises(el.InputError, match="dpsgd needs 'steps': give it in given"):
+    with pytest.raises(el.InputError, match="banded needs 'steps': give it in given"):
+        choose(el.banded, "sigma", at_most=0.1, reading="advantage", given={"rate": 0.01, "bands": 2})
+    with pytest.raises(el.InputError, match="dpsgd needs steps or epochs"):
         choose(el.dpsgd, "sigma", at_most=0.1, reading="advantage", given={"rate": 0.01})
     with pytest.raises(el.InputError, match="dpsgd has no parameter 'rat': it takes sigma"):
         choose(el.dpsgd, "sigma", at_most=0.1, reading="advantage", given={"rat": 0.01, "steps": 10})
@@ -340,7 +342,7 @@ def test_what_the_mechanism_needs_is_said_by_name() -> None:
     with pytest.raises(el.InputError, match="parameter is 3"):
         choose(el.laplace, 3, at_most=0.6)
     with pytest.raises(el.InputError, match="missing 1 required keyword-only argument: 'steps'"):
-        choose(lambda **more: el.dpsgd(rate=0.1, **more), "sigma", at_most=0.6)
+        choose(lambda **more: el.banded(rate=0.1, bands=2, **more), "sigma", at_most=0.6)
     with pytest.raises(el.InputError, match="takes 'a' by position only"):
         choose(lambda a, /, b: el.laplace(epsilon=a * b), "b", at_most=0.6)
     with pytest.raises(el.InputError, match="returns a int"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import pytest
 from scipy.integrate import quad
@@ -131,7 +132,7 @@ def _success(second: str) -> float:
         return max(each.values()) if second == "chosen" else each[second]
 
     ends = (-40.0, 0.0, 0.5, 1.0, 41.0)
-    return sum(quad(gained, low, high, limit=200)[0] for low, high in zip(ends, ends[1:], strict=False))
+    return math.fsum(float(quad(gained, low, high, limit=200)[0]) for low, high in pairwise(ends))
 
 
 def test_adding_up_curves_would_be_unsafe() -> None:

@@ -1,12 +1,14 @@
-"""DP-SGD: many sampled Gaussian steps, alike or on a schedule.
+"""DP-SGD: many noisy steps, alike or on a schedule, each on a batch.
 
-Each step draws every record with probability q and adds noise to the sum of what the drawn records say.
+Each step draws a batch and adds noise to the sum of what its records say. How batches are drawn decides how much one
+person shows: by a coin of each record's own (Poisson) here, all else in :mod:`.batches`.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -14,31 +16,59 @@ import numpy as np
 from .. import checks
 from ..errors import InputError
 from ..experiment import Experiment
-from ..laws.closed.normal import Normal, NormalReplaced, NormalStep
+from ..laws.closed.normal import Normal
 from ..laws.loss.law import WIDTH, Loss
-from ..laws.loss.sampled import Sampled
-from ..laws.loss.step import Step
 from ..laws.product import width_of
+from ..readings.law import Law
 from ..worlds import Neighbours, between
+from .batches import Batches, Row, fixed, gathered, poisson_step, shuffled, truncated
 from .sampling import rate_of, relation_of
 
 __all__ = ["dpsgd", "schedule"]
 
+_MOST_PEOPLE = 10**12
 _DOMINATES = (
     "the numbers are of the worst case that bounds every training with these settings, however each step depends on "
     "those before; a real training may tell less, so the lower end of a bracket is no floor on it"
 )
+_FOLDED = (
+    "an upper bound: no data set is the worst in both orders, so both are taken at once; the low end of a bracket is "
+    "reached in one of them"
+)
+_CUT = (
+    "an upper bound: the adversary is told whether a batch was cut; the low end of a bracket is reached where all "
+    "others add nothing"
+)
+_SHUFFLED = (
+    "an upper bound: the adversary is told the order of the records{}; the low end of a bracket is reached by an "
+    "attack that looks at the largest sum of each epoch, or at the sum of all"
+)
+_GAP = ", of which the person's is left out and leaves a gap in its batch"
+_NO_COIN = "batches are not drawn by a coin of each record's own: numbers for Poisson sampling do not hold here"
 
 
 def dpsgd(
     *,
     sigma: float | Sequence[float],
-    rate: float | Sequence[float],
-    steps: int | Sequence[int],
+    rate: float | Sequence[float] | None = None,
+    steps: int | Sequence[int] | None = None,
+    n: int | Sequence[int] | None = None,
+    batch: int | Sequence[int] | None = None,
+    epochs: float | Sequence[float] | None = None,
+    batches: str = "poisson",
+    truncation: int | Sequence[int] | None = None,
     neighbours: str = "add-remove",
     width: float | None = None,
 ) -> Experiment:
-    """DP-SGD: ``steps`` Poisson-sampled Gaussian steps with noise ``sigma`` times the clipping norm.
+    """DP-SGD: ``steps`` noisy steps, each on a batch, with Gaussian noise ``sigma`` times the clipping norm.
+
+    Say how large batches are by ``rate``, the share of people in one, or by ``n`` people and ``batch`` of them; and
+    how many there are by ``steps`` or ``epochs``. ``batches`` says how they are drawn:
+
+    - ``"poisson"``: every record joins by its own coin, so sizes vary.
+    - ``"fixed"``: so many records, drawn anew for each step without replacement. One person moves the sum twice as far.
+    - ``"truncated"``: Poisson, of which at most ``truncation`` records are kept. A bound.
+    - ``"shuffled"``: one after the other from data in random order, as most data loaders do. Two ends; n and batch.
 
     Lists make a schedule: the i-th entries belong together, and a single number holds throughout. ``width`` is the
     relative width asked of each reading's bracket (0.001 unless given); it is reached by refining.
@@ -51,34 +81,103 @@ def dpsgd(
     >>> e = dpsgd(sigma=1.0, rate=0.01, steps=10_000)
     >>> round(e.epsilon(delta=1e-5), 2)  # of the dominating pair it is 6.18771…, and no value below that is returned
     6.19
+    >>> low, high = dpsgd(sigma=1.0, n=10_000, batch=100, epochs=1, batches="shuffled").bracket("epsilon", delta=1e-5)
+    >>> round(low, 2), round(high, 2)  # never that of Poisson sampling, 0.72
+    (4.06, 4.38)
     """
-    said = relation_of(neighbours)
-    sigma, rate, steps = _unwrapped(sigma), _unwrapped(rate), _unwrapped(steps)
-    rows = [(s, q, k) for s, q, k in schedule(sigma, rate, steps) if k and q]
-    counted: dict[Step, int] = {}
-    for s, q, k in rows:
-        step = _step(1 / s, q, said)
-        counted[step] = counted.get(step, 0) + k
-    told = {"sigma": _plain(sigma), "rate": _plain(rate), "steps": _counts(steps), "neighbours": str(said)}
+    said, how = relation_of(neighbours), Batches(checks.choice("batches", batches, [str(b) for b in Batches]))
+    given = {"sigma": sigma, "rate": rate, "steps": steps, "n": n, "batch": batch, "epochs": epochs}
+    given = {name: _unwrapped(value) for name, value in (given | {"truncation": truncation}).items()}
+    rows = _rows({name: value for name, value in given.items() if value is not None}, how)
+    told = _told(given, rows, how, said)
     asked = WIDTH if width is None else width_of(width)
     if width is not None:
         told["width"] = asked
-    worlds = between(said)
-    if all(q == 1 for _, q, _ in rows):
-        mu = math.sqrt(sum(k * step.shift**2 for step, k in counted.items()))
-        return Experiment(
-            Normal(np.asarray(mu)), "dpsgd", told, notes=("no sampling: exact", _DOMINATES), worlds=worlds
-        )
-    note = (
-        f"composed numerically: each value is the safe end of a proven bracket, {asked:.3g} wide where that is reached"
+    law, notes = _made([row for row in rows if row.steps and row.rate], how, said, asked)
+    return Experiment(law, "dpsgd", told, notes=(*notes, _DOMINATES), worlds=between(said))
+
+
+def _made(rows: list[Row], how: Batches, neighbours: Neighbours, width: float) -> tuple[Law, tuple[str, ...]]:
+    """The law, and words about it."""
+    replaces = neighbours is Neighbours.REPLACE
+    composed = (
+        f"composed numerically: each value is the safe end of a proven bracket, {width:.3g} wide where that is reached"
     )
-    return Experiment(Loss(list(counted.items()), asked), "dpsgd", told, notes=(note, _DOMINATES), worlds=worlds)
+    if how is Batches.SHUFFLED:
+        return shuffled(rows, neighbours, width), (_SHUFFLED.format("" if replaces else _GAP), _NO_COIN)
+    if how is Batches.FIXED:
+        return fixed(rows, neighbours, width), (_FOLDED if replaces else composed, _NO_COIN)
+    if how is Batches.TRUNCATED:
+        return truncated(rows, neighbours, width), (_CUT,)
+    counted = gathered([(poisson_step(1 / row.sigma, row.rate, neighbours), row.steps) for row in rows])
+    if all(row.rate == 1 for row in rows):
+        mu = math.sqrt(sum(k * step.shift**2 for step, k in counted))
+        return Normal(np.asarray(mu)), ("no sampling: exact",)
+    return Loss(counted, width), (composed,)
 
 
-def _step(mu: float, rate: float, neighbours: Neighbours) -> Step:
-    if neighbours is Neighbours.REPLACE:
-        return NormalStep(2 * mu) if rate == 1 else NormalReplaced(mu, rate)
-    return NormalStep(mu) if rate == 1 else Sampled(NormalStep(mu), rate)
+# -- what is given ----------------------------------------------------------------------------------------------------
+
+
+def _told(given: dict[str, Any], rows: list[Row], how: Batches, neighbours: Neighbours) -> dict[str, Any]:
+    """The parameters as they go into JSON; rate and steps also where they follow."""
+    told = {name: _plain(value) for name, value in given.items() if value is not None}
+    several = any(isinstance(value, list) for value in told.values())
+    if "rate" not in told:
+        told["rate"] = [row.rate for row in rows] if several else rows[0].rate
+    listed = isinstance(told["steps"], list) if "steps" in told else several
+    told["steps"] = [row.steps for row in rows] if listed else rows[0].steps
+    if how is not Batches.POISSON:
+        told["batches"] = str(how)
+    return told | {"neighbours": str(neighbours)}
+
+
+def _rows(given: dict[str, Any], how: Batches) -> list[Row]:
+    """One row per entry of a schedule, checked."""
+    sized = "n" in given or "batch" in given
+    if sized and not ("n" in given and "batch" in given and "rate" not in given):
+        raise InputError(
+            "n and batch say how large batches are, together and instead of rate: give both, or rate alone"
+        )
+    if not sized and how in (Batches.TRUNCATED, Batches.SHUFFLED):
+        raise InputError(f"batches='{how}' needs n and batch: give how many people there are, and how many to a batch")
+    if not sized and ("rate" not in given or "epochs" in given):
+        raise InputError("dpsgd needs rate and steps, or n, batch and epochs (or steps): give one of these")
+    if ("epochs" in given) == ("steps" in given):
+        raise InputError("dpsgd needs steps or epochs, and not both: give one of them", parameter="steps")
+    if ("truncation" in given) != (how is Batches.TRUNCATED):
+        raise InputError(
+            "truncation is the largest size of a batch that is cut: give it with batches='truncated', and only there",
+            parameter="truncation",
+        )
+    rows = [_row(entry, several, how) for entry, several in _entries(given)]
+    if not any(row.steps for row in rows):
+        name = "steps" if "steps" in given else "epochs"
+        raise InputError(
+            f"{name} is 0 throughout: give a number of at least 1 somewhere in the schedule", parameter=name
+        )
+    return rows
+
+
+def _row(entry: dict[str, Any], several: bool, how: Batches) -> Row:
+    noise = float(checks.within("sigma", entry["sigma"], 1e-2, 1e12))
+    least = 0 if several else 1  # a row of a schedule may be empty, a training not
+    if "rate" in entry:
+        return Row(noise, rate_of(entry["rate"]), checks.whole("steps", entry["steps"], low=least, high=10**9))
+    n = checks.whole("n", entry["n"], low=1, high=_MOST_PEOPLE)
+    batch = checks.whole("batch", entry["batch"], low=1, high=n)
+    passes = -(-n // batch)
+    if "steps" in entry:
+        count = checks.whole("steps", entry["steps"], low=least, high=10**9)
+        whole, begun = count // passes, -(-count // passes)
+    else:
+        epochs = float(checks.within("epochs", entry["epochs"], 0.0 if several else 1e-9, 1e9))
+        exact = Fraction(str(epochs))
+        whole, begun = math.floor(exact), math.ceil(exact)
+        count = math.ceil(exact * passes if how is Batches.SHUFFLED else exact * n / batch)
+        count = checks.whole("steps", count, low=0, high=10**9)
+    largest = checks.whole("truncation", entry["truncation"], low=1, high=_MOST_PEOPLE) if "truncation" in entry else 0
+    return Row(noise, rate_of(batch / n), count, n, batch, whole, begun, largest)
 
 
 def _unwrapped(value: Any) -> Any:
@@ -93,32 +192,27 @@ def _plain(value: Any) -> Any:
     return int(value) if isinstance(value, int | np.integer) else float(value)
 
 
-def _counts(steps: Any) -> Any:
-    return [int(k) for k in steps] if isinstance(steps, list | tuple | np.ndarray) else int(steps)
-
-
 def schedule(sigma: Any, rate: Any, steps: Any) -> list[tuple[float, float, int]]:
     """One (σ, q, steps) per entry."""
-    columns = {"sigma": sigma, "rate": rate, "steps": steps}
+    rows = _rows({"sigma": sigma, "rate": rate, "steps": steps}, Batches.POISSON)
+    return [(row.sigma, row.rate, row.steps) for row in rows]
+
+
+def _entries(columns: dict[str, Any]) -> list[tuple[dict[str, Any], bool]]:
+    """The entries of a schedule, each with its parameters by name and whether its steps are one of several."""
     lists = {name: list(v) for name, v in columns.items() if isinstance(v, list | tuple | np.ndarray)}
     lengths = {len(v) for v in lists.values()}
     if len(lengths) > 1 or 0 in lengths:
         shapes = ", ".join(f"{name} has {len(v)}" for name, v in lists.items())
         raise InputError(f"a schedule needs lists of one length, not empty: {shapes}")
-    rows = max(lengths, default=1)
-    out = []
-    for i in range(rows):
-        s, q, k = (lists[name][i] if name in lists else value for name, value in columns.items())
-        for name, entry in zip(columns, (s, q, k), strict=True):
-            _number(name, entry)
-        noise = float(checks.within("sigma", s, 1e-2, 1e12))
-        # a row of a schedule may be empty, a training not
-        out.append((noise, rate_of(q), checks.whole("steps", k, low=0 if "steps" in lists else 1, high=10**9)))
-    if not any(k for _, _, k in out):
-        raise InputError(
-            "steps is 0 throughout: give a whole number of at least 1 somewhere in the schedule", parameter="steps"
-        )
-    return out
+    several = "steps" in lists or "epochs" in lists
+    entries = []
+    for i in range(max(lengths, default=1)):
+        entry = {name: lists[name][i] if name in lists else value for name, value in columns.items()}
+        for name, value in entry.items():
+            _number(name, value)
+        entries.append((entry, several))
+    return entries
 
 
 def _number(name: str, value: Any) -> None:

@@ -32,7 +32,8 @@ class Entry:
     """What an experiment can be built from by name.
 
     ``builder`` is ``module:function``; ``takes`` are the parameters it takes, ``needs`` those without which it cannot
-    be built, ``renamed`` those the builder knows by another name. ``note`` is a sentence or two for the docs.
+    be built, ``either`` groups of which it needs one besides, ``renamed`` those the builder knows by another name.
+    ``note`` is a sentence or two for the docs.
     """
 
     key: str
@@ -40,6 +41,7 @@ class Entry:
     builder: str
     takes: tuple[str, ...]
     needs: tuple[str, ...] = ()
+    either: tuple[tuple[str, ...], ...] = ()
     renamed: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
 
@@ -47,6 +49,20 @@ class Entry:
     def spoken(self) -> str:
         """The name as it is typed."""
         return self.key.replace("_", "-")
+
+    def missing(self, given: Collection[str]) -> str | None:
+        """The first parameter that it cannot be built without; None where all is given.
+
+        >>> MECHANISMS["dpsgd"].missing(["sigma", "n", "batch"]), MECHANISMS["dpsgd"].missing(["sigma", "rate"])
+        ('epochs', 'steps')
+        """
+        for name in self.needs:
+            if name not in given:
+                return name
+        if any(all(name in given for name in group) for group in self.either):
+            return None
+        nearest = max(self.either, key=lambda group: sum(name in given for name in group), default=())
+        return next((name for name in nearest if name not in given), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,11 +216,19 @@ MECHANISMS: dict[str, Mechanism] = {
             ways=(("epsilon", "delta"),), said_by=(("epsilon", "delta"),), instead={"epsilon": "delta"},
         ),
         Mechanism(
-            "dpsgd", "DP-SGD", "epsilens.build.training:dpsgd", ("sigma", "rate", "steps", "neighbours", "width"),
-            needs=("sigma", "rate", "steps"),
-            note="Training in noisy steps, each on a sample; σ is in clipping norms. [More](composition.md).",
+            "dpsgd", "DP-SGD", "epsilens.build.training:dpsgd",
+            (
+                "sigma", "rate", "steps", "n", "batch", "epochs", "batches", "truncation", "neighbours", "width",
+            ),
+            needs=("sigma",), either=(("rate", "steps"), ("n", "batch", "epochs"), ("n", "batch", "steps")),
+            note="Training in noisy steps, each on a batch; σ is in clipping norms. `batches` says how they are drawn: "
+            "poisson, fixed, truncated (to `truncation` records) or shuffled. [Which is mine?](which.md)",
             family=Family.TRAINING,
-            ways=_SIGMA, said_by=(("sigma", "rate", "steps"),), chosen="sigma",
+            ways=(("rate", "steps"), ("batch", "n", "epochs")),
+            said_by=(
+                ("sigma", "n", "batch", "epochs"), ("sigma", "n", "batch", "steps"), ("sigma", "rate", "steps"),
+            ),
+            chosen="sigma",
         ),
         Mechanism(
             "banded", "Banded DP-FTRL", "epsilens.build.matrix:banded",

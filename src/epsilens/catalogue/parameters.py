@@ -138,6 +138,29 @@ _NOISE = (
         ),
     ),
     Parameter(
+        "batch", "DP-SGD: how many of {n} people a batch has, instead of {rate}", Kind.WHOLE,
+        title="Batch size", allowed=Allowed(1), risk=Risk.RISES, search=Search(1.0, 1e9),
+        control=Control("People in a batch", "Expected or exact, as the batches are drawn.", "100", place=Place.NOISE),
+    ),
+    Parameter(
+        "epochs", "DP-SGD: passes over the data, instead of {steps}",
+        title="Epochs", symbol="epochs", allowed=POSITIVE, risk=Risk.RISES, search=Search(1e-6, 1e6),
+        control=Control("Epochs", "How often the training goes through the data.", "10", place=Place.NOISE),
+    ),
+    Parameter(
+        "batches", "DP-SGD: how batches are drawn: poisson, fixed, truncated or shuffled", Kind.WORD,
+        usual="poisson", shown="poisson",
+        choices={
+            "poisson": "each record by its own coin", "fixed": "so many records, anew each step",
+            "truncated": "by coins, cut to a largest size", "shuffled": "one after the other from shuffled data",
+        },
+        control=Control("Batches", "How a batch is drawn.", start="poisson"),
+    ),
+    Parameter(
+        "truncation", "DP-SGD: the largest size of a truncated batch", Kind.WHOLE, allowed=Allowed(1),
+        control=Control("Largest batch", "Of batches that are cut.", place=Place.RARE),
+    ),
+    Parameter(
         "width", "DP-SGD: relative width asked of a value's bracket",
         title="Width of brackets", shown="0.001", usual=1e-3, allowed=POSITIVE,
         choosable=False,  # of the number read, not of the release

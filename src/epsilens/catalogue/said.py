@@ -165,9 +165,9 @@ def arguments_given(
         if option not in entry.takes:
             takes = ", ".join(map(spelled, entry.takes))
             raise InputError(f"{entry.spoken} takes no {spelled(option)}: it takes {takes}")
-    for option in entry.needs:
-        if option not in said and option != chosen:
-            raise InputError(f"{entry.spoken} needs {spelled(option)}: give a value for it", parameter=option)
+    missing = entry.missing([*said, *([chosen] if chosen else [])])
+    if missing is not None:
+        raise InputError(f"{entry.spoken} needs {spelled(missing)}: give a value for it", parameter=missing)
     return {k: value(PARAMETERS[k], v, spelled) for k, v in said.items()}
 
 

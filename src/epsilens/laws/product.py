@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -20,6 +20,7 @@ from ..errors import InputError
 from ..readings.law import Known, Law
 from .closed.laplace import Laplace
 from .closed.normal import Normal
+from .ends import Ends, Greatest
 from .finite.envelope import concentrated
 from .finite.law import MOST_LOSS, Finite, FiniteStep
 from .finite.product import finite_product
@@ -79,7 +80,8 @@ class Composed:
         """How it was computed, in words."""
         only = named([*self.worst, *self.loose])
         said = f", as {only} is only known by one," if only else ""
-        above = f"an upper bound{said} and nothing is known from below"
+        below = "nothing is known from below" if self.law.attained is None else "another pair bounds it from below"
+        above = f"an upper bound{said} and {below}"
         if self.how is not How.NUMERIC:
             exact = self.how is How.NOTHING or not self.loose
             return f"{_CLOSED_WORDS[self.how].format(total=self.total)}: {'exact' if exact else above}"
@@ -101,9 +103,36 @@ def width_of(width: float) -> float:
 
 
 def product(factors: Sequence[Factor], width: float | None = None) -> Composed:
-    """All factors observed together; with a ``width`` always by a bracket so wide."""
+    """All factors observed together; with a ``width`` always by a bracket so wide.
+
+    Where a factor is a bound that knows a pair which is attained, so does the product.
+    """
     if not all(f.single for f in factors):
         raise InputError("a composition needs single numbers: build each experiment from numbers, not arrays")
+    made = _bounded(factors, width)
+    if made.law.known is not Known.BOUND or not any(f.law.attained for f in factors):
+        return made
+    return replace(made, law=Ends((made.law,), attained=_attained(factors, width)))
+
+
+def _attained(factors: Sequence[Factor], width: float | None) -> Law:
+    """A product that is no riskier: of what is attained, and of what is known well; mere bounds are left out.
+
+    Each attack on a factor is tried with each of the same number on the others.
+    """
+    known = []
+    for f in factors:
+        if f.law.attained is not None:
+            below = f.law.attained
+            known.append((f, below.laws if isinstance(below, Greatest) else (below,)))
+        elif f.law.known is not Known.BOUND and not _bounds(f.law):
+            known.append((f, (f.law,)))
+    tries = max(len(laws) for _, laws in known)
+    made = [_bounded([f._replace(law=laws[i % len(laws)]) for f, laws in known], width).law for i in range(tries)]
+    return Greatest(tuple(law.other_side() if law.direction == "upper" else law for law in made))
+
+
+def _bounded(factors: Sequence[Factor], width: float | None) -> Composed:
     loose = tuple(f.name for f in factors if f.law.known is Known.BOUND or _bounds(f.law))
     total = sum(f.times for f in factors)
     if width is None and (found := _closed(factors)) is not None:

@@ -23,6 +23,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from importlib import metadata
 from typing import Any, ClassVar
 
@@ -305,6 +306,7 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
+@cache
 def _versions() -> dict[str, str]:
     found = {"epsilens": __version__}
     for package in _PACKAGES:

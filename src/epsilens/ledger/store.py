@@ -205,7 +205,7 @@ class Writer:
             text.encode()
         except UnicodeEncodeError:
             raise InputError(
-                "what is to be written into the ledger has letters that are none: leave them out"
+                "what is to be written into the ledger has letters that do not exist: leave them out"
             ) from None
         # As it will be read: keys are words, and pairs are lists.
         entry = Entry(self._people, kind, release, json.loads(text), head)
@@ -220,7 +220,12 @@ def _file(url: str, told: bool) -> Path:
     wrong = InputError(f"ledger is {url[:80]!r}: give the name of a file, such as ledger.db", parameter="ledger")
     try:
         path = Path(url if address is None else address.path).expanduser()
-        if (address is not None and address.table) or str(path) in ("", ".", ":memory:") or path.is_dir():
+        if (
+            (address is not None and address.table)
+            or "\0" in str(path)
+            or str(path) in ("", ".", ":memory:")
+            or path.is_dir()
+        ):
             raise wrong
         path.exists()
     except (OSError, ValueError, RuntimeError):  # too long, or with letters that no name has

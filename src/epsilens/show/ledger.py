@@ -66,7 +66,7 @@ def account_sentence(account: Account) -> str:
     ...     _ = ledger.limit("patients", success=0.65)
     ...     _ = ledger.add("patients", el.laplace(epsilon=0.5))
     ...     print(ledger.account("patients").sentence)
-    After 1 release an adversary guesses right for at most 62 of 100 if no noise was chosen after seeing answers, and for at most 65, what the limits promise, whatever was; a coin gets 50. Room for about 1 more like the last.
+    After 1 release an adversary guesses right for at most 62 of 100 if no noise was chosen after seeing answers, and for at most 65, what the limits promise, whatever was; a coin gets 50. No room is left for another like the last.
     """  # noqa: E501 - one sentence, on one line
     count = len(account.counted)
     promised = account.promised()
@@ -228,7 +228,7 @@ def _up(value: float, digits: int) -> str:
 
 
 def _releases(account: Account) -> Table:
-    """In running text: a line each."""
+    """In running text and in a notebook: a line each."""
     parted = account.limits is not None and bool(account.limits.partition)
     columns = [Column("When", Kind.NAME), Column("Title", Kind.WORDS), Column("By", Kind.WORDS)]
     columns += [Column("Part", Kind.WORDS)] if parted else []
@@ -238,7 +238,7 @@ def _releases(account: Account) -> Table:
         part = (Cell(one.part or "all"),) if parted else ()
         told = Cell(_when(one)), Cell(one.title or "no title"), Cell(one.by), *part, Cell(_STATES[one.state])
         rows.append((*told, *_prices(one)))
-    return Table(tuple(columns), (Group(tuple(rows)),), "Releases", Forms.RUNNING)
+    return Table(tuple(columns), (Group(tuple(rows)),), "Releases", Forms.RUNNING | Forms.NOTEBOOK)
 
 
 def _listed(account: Account) -> Table:
@@ -248,7 +248,7 @@ def _listed(account: Account) -> Table:
         told = [_when(one), one.by, *([] if one.part is None else [one.part]), _STATES[one.state]]
         rows.append((Cell(one.title or "no title", detail=" · ".join(told)), *_prices(one)))
     columns = (Column("Release", Kind.NAME), *(Column(name, label=name) for name in "εψρδ"))
-    return Table(columns, (Group(tuple(rows)),), "Releases", Forms.PAGE | Forms.NOTEBOOK)
+    return Table(columns, (Group(tuple(rows)),), "Releases", Forms.PAGE)
 
 
 def _when(one: Spending) -> str:

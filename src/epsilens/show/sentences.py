@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Context, Decimal
 from typing import TYPE_CHECKING, Any
@@ -241,12 +241,29 @@ def _down(value: float) -> str:
 
 
 def _dpsgd(p: Mapping[str, Any]) -> str:
-    """Training in steps, each on a sample; a schedule is only counted."""
+    """Training in steps, each on a batch; a schedule is only counted."""
     if any(isinstance(p[name], list) for name in ("sigma", "rate", "steps")):
-        return "Each step of a schedule draws a sample and adds Gaussian noise to its clipped gradients."
-    drawn = "everybody" if p["rate"] == 1 else f"each person with probability {_down(p['rate'])}"
+        return "Each step of a schedule draws a batch and adds Gaussian noise to its clipped gradients."
+    drawn = "everybody" if p["rate"] == 1 else _DRAWN[p.get("batches", "poisson")](p)
     noise = f"Gaussian noise of {rounded_up(p['sigma'])} times the clipping norm"
     return f"{grouped(int(p['steps']))} steps draw {drawn} and add {noise} to the gradients."
+
+
+def _share(p: Mapping[str, Any]) -> str:
+    """How many are in a batch of one size."""
+    if "batch" in p:
+        return f"{grouped(int(p['batch']))} of {grouped(int(p['n']))} people"
+    return f"a share of {_down(p['rate'])} of the people"
+
+
+_DRAWN: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
+    "poisson": lambda p: f"each person with probability {_down(p['rate'])}",
+    "truncated": lambda p: (
+        f"each person with probability {_down(p['rate'])}, at most {grouped(int(p['truncation']))} of them,"
+    ),
+    "fixed": _share,
+    "shuffled": lambda p: f"{_share(p)} in turn, who are shuffled anew for each epoch,",
+}
 
 
 def _ceiling(value: float) -> str:

@@ -43,6 +43,8 @@ LARGEST = {
     "variance": {"skellam": 1e6},
     "sensitivity": {"geometric": 10_000.0, "discrete_gaussian": 10_000.0, "skellam": 10_000.0},
     "steps": {"dpsgd": 1e6},
+    "n": {"dpsgd": 1e6},
+    "epochs": {"dpsgd": 1e3},
 }
 #: Little noise on rare samples makes brackets slow to close.
 LEAST = {"sigma": {"dpsgd": 0.3}, "rate": {"dpsgd": 1e-6}, "width": {"dpsgd": 1e-4}}

@@ -201,6 +201,7 @@ class Loss(Composable):
             low, high = order.ask("delta", u[inside], allowed[inside], work)
             if self._upper and (high - low > 1).any():
                 high = np.minimum(high, self._chernoff(order, u[inside]))
+                high = np.minimum(high, math.log(max(order.product.most, 1e-300)))
             out[inside] = np.exp(self._pick((low, high)))
         return np.asarray(np.maximum(out, at_top))
 

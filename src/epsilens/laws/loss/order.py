@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -14,8 +14,10 @@ from ...checks import Array
 from .inversion import Inverted, Largest, invert
 from .lattice import Lattice, discretise
 from .plan import HALF, Aim, Ask, Plan, aim, common_unit, largest_loss, levels, plan, reach_of
+from .scattered import Scattered, scattered
 from .slice import Slice, slice_of
 from .step import Counted, Step
+from .told import added_lattices
 from .transform import MOST_POINTS, Part, log_moment, power, window
 
 __all__ = ["MOST_WORK", "ROUGH", "Order", "Product", "Work"]
@@ -28,10 +30,16 @@ _EACH = 2**16  # what a slice costs beside its points, in points
 _STEEPEST = 40.0
 _HAIR = 1e-12
 _SURE = 1e-3  # by how much a bound must be below, relative
-View = Slice | Inverted | Largest
+View = Slice | Inverted | Largest | Scattered
 ROUGH = 0.05  # relative width at which the two orders are compared
 _MOST_BINS = 2**20  # of all steps together: a second or two
 MOST_WORK = 2**20  # lattice points made for one question, after which what is known must do
+_FEW = 16  # steps: pairs of points come before lattices
+_RATIOS = (0.2, 0.08, 0.04)  # of neighbouring points
+_MOST_PAIRS = 2**24  # for one question
+_PAIRS = 16  # that cost as much as a lattice point
+_DEEP = -80.0  # a log probability that does not count beside a total variation
+_FIRST_GUESS = 60.0  # how far below that an answer is looked for at first, as a logarithm
 _FLOOR = -690.0  # a log probability below which nothing is refined any further
 
 
@@ -68,6 +76,15 @@ class Product:
         return math.sqrt(math.fsum(k * step.kl_bound() for step, k in self.steps) / 2) * (1 + 1e-9)
 
     @cached_property
+    def most(self) -> float:
+        """1 − Π(1 − TV)^k ≥ TV: with the rest nothing can be told, however the steps come together."""
+        apart = []
+        for step, k in self.steps:
+            alone = scattered([(step, 1)], False, 0.1, Ask("delta", 0.0), 0.1, _DEEP, None, _MOST_PAIRS)
+            apart.append((math.exp(float(alone.delta(np.zeros(1))[1][0])) if alone is not None else 1.0, k))
+        return _any(apart)
+
+    @cached_property
     def at_top(self) -> float:
         """H1-mass of losses at +∞."""
         return _any((step.atoms.only1, k) for step, k in self.steps)
@@ -101,12 +118,18 @@ class Product:
                 return lattice
         step = self.steps[index][0]
         losses = step.atoms.loss
-        reach = reach_of(step, cut, most)
-        decided = reach[1] < step.reach(*cut)[1]
-        made = discretise(step, dt, float(losses.min()) if losses.size else _origin(step, flipped, dt), reach, decided)
+        c = float(losses.min()) if losses.size else _origin(step, flipped, dt)
+        made = _discretised(step, dt, c, cut, most)
         known.append(((*cut, most), made))
         del known[:-4]
         return made
+
+
+def _discretised(step: Step, dt: float, c: float, cut: tuple[float, float], most: float) -> Lattice:
+    if step.branches:
+        return added_lattices([(_discretised(one, dt, c, cut, most), share) for one, share in step.branches])
+    reach = reach_of(step, cut, most)
+    return discretise(step, dt, c, reach, reach[1] < step.reach(*cut)[1])
 
 
 def _origin(step: Step, flipped: bool, dt: float) -> float:
@@ -157,7 +180,6 @@ class _Made(NamedTuple):
     view: Slice | Inverted
     cost: int
     coarse: bool  # as fine as memory and time allow
-    series: bool = False
 
 
 class Order:
@@ -167,10 +189,11 @@ class Order:
         self.product, self.flipped, self.width = product, flipped, width
         self.missed = False  # whether an answer is wider than asked for
         self._series_width = width
-        self._made: dict[tuple[Ask, float, bool], _Made] = {}  # the last ones
+        self._made: dict[tuple[Ask, float, bool], _Made | None] = {}  # the last ones
         self._answers: dict[tuple[str, bytes, bytes], tuple[Array, Array, bool]] = {}  # the last ones
         self.worse: dict[tuple[bool, bytes], tuple[Array, Array]] = {}  # of both orders, the last one
         self._aims: dict[Ask, Aim] = {}  # the last one
+        self._scattered: dict[tuple[Ask, float], Scattered | None] = {}  # the last ones
         self._rough: Order | None = None
         self._fine: Order | None = None
 
@@ -189,18 +212,27 @@ class Order:
 
     def make(self, ask: Ask, width: float, lattice: bool = False) -> Slice | Inverted:
         """A slice for one question: by the series where that is possible, unless a ``lattice`` is asked for."""
-        return self._slice_for(ask, width, lattice).view
+        made = None if lattice else self._summed(ask)
+        return (made or self._latticed(ask, width)).view
 
-    def _slice_for(self, ask: Ask, width: float, lattice: bool) -> _Made:
-        """The same with its cost, kept for the next time."""
-        lattice = lattice or (ask.kind == "recall" and ask.value > HALF)  # λ < 0: what is missed is not in δ
-        key = (ask, width if lattice else self._series_width, lattice)
+    def _summed(self, ask: Ask) -> _Made | None:
+        """By the series, kept for the next time; None where that cannot be."""
+        if ask.kind == "recall" and ask.value > HALF:  # λ < 0: what is missed is not in δ
+            return None
+        return self._kept((ask, self._series_width, False), lambda: self._by_series(ask))
+
+    def _latticed(self, ask: Ask, width: float) -> _Made:
+        """On a lattice, likewise."""
+        made = self._kept((ask, width, True), lambda: self._by_lattice(ask, width))
+        assert made is not None
+        return made
+
+    def _kept(self, key: tuple[Ask, float, bool], make: Callable[[], _Made | None]) -> _Made | None:
         if key not in self._made:
-            made = None if lattice else self._by_series(ask)
             if len(self._made) >= _MOST_SLICES:
                 for old in list(self._made)[: _MOST_SLICES // 2]:
                     del self._made[old]
-            self._made[key] = made or self._by_lattice(ask, width)
+            self._made[key] = make()
         return self._made[key]
 
     def _by_series(self, ask: Ask) -> _Made | None:
@@ -210,7 +242,7 @@ class Order:
             at = self._aim(ask) if width == self._series_width else aim(steps, self.flipped, ask, width)
             view = invert(steps, self.flipped, at, width)
             if view is not None:
-                return _Made(view, view.work, True, True)
+                return _Made(view, view.work, True)
         return None
 
     def _aim(self, ask: Ask) -> Aim:
@@ -342,30 +374,75 @@ class Order:
         return low, high
 
     def _narrowed(self, kind: str, flat: Array, target: int, allowed: Array, work: Work) -> tuple[Array, Array]:
-        """(low, high) from slices made for one of the values, the series first and then lattices, finer each time."""
+        """(low, high) from what is made for one of the values: the series, points, then lattices, finer each time."""
         low, high = np.full(flat.size, -np.inf), np.full(flat.size, np.inf)
         question = Ask(kind, float(flat[target]))
-        width, before = self.width, math.inf
-        for again in range(_TRIES):
-            made = self._slice_for(question, width, again > 0)
-            work.spent += made.cost
-            work.slices.append(made.view)
-            a, b = self._read([made.view], kind, flat)
+
+        def use(view: View, cost: int) -> bool:
+            """Read it; whether that is enough."""
+            nonlocal low, high
+            work.spent += cost
+            work.slices.append(view)
+            a, b = self._read([view], kind, flat)
             low, high = np.maximum(low, a), np.minimum(high, b)
-            if not self._wide(kind, low[[target]], high[[target]], allowed[[target]])[0]:
+            return not self._wide(kind, low[[target]], high[[target]], allowed[[target]])[0]
+
+        made = self._summed(question)
+        if made is not None and use(made.view, made.cost):
+            return low, high
+        if self._uneven(question):
+            for view, cost in self._by_points(question):
+                if use(view, cost):
+                    return low, high
+                if work.spent >= MOST_WORK:
+                    break
+        width, before = self.width, math.inf
+        for _ in range(_TRIES - 1):
+            if work.spent >= MOST_WORK:
+                break
+            made = self._latticed(question, width)
+            if use(made.view, made.cost):
                 return low, high
-            if made.series:  # as good as it gets
-                continue
             gap, wanted = float(high[target] - low[target]), self.width
             if kind == "epsilon":
                 gap, wanted = max(gap, 0.0), wanted * max(float(high[target]), 1e-300)
-            if gap > 0.95 * before or made.coarse or work.spent >= MOST_WORK:  # finer does not help, or cannot be
+            if gap > 0.95 * before or made.coarse:  # finer does not help, or cannot be
                 break
             # the width falls with the square of the spacing, and so with what is asked of it
             ratio = wanted / gap if math.isfinite(gap) and math.isfinite(wanted) else 0.0
             width, before = width * min(max(0.6 * ratio, 0.05), 0.5), gap
         work.given_up.add((kind, float(flat[target])))
         return low, high
+
+    def _uneven(self, ask: Ask) -> bool:
+        """Whether points serve better than a lattice: few steps, or losses that reach far beyond their spread."""
+        if all(step.span is None for step, _ in self.product.steps):
+            return False
+        at = self._aim(ask)
+        return self.product.count <= _FEW or at.heavy or at.longest > 64 * at.spread
+
+    def _by_points(self, ask: Ask) -> Iterator[tuple[Scattered, int]]:
+        """The product on points, closer together each time, with its cost."""
+        most = math.log(max(self.product.most, 1e-290))
+        known = float(self._largest.delta(np.asarray([ask.value]))[0][0]) if ask.kind == "delta" else ask.value
+        first = None
+        for ratio in _RATIOS:
+            # what lies below this is left out: little beside the answer, and beside what can be told apart at all
+            least = max(math.log(1e-3 * self.width) + min(max(known, most - _FIRST_GUESS), most), -690.0)
+            key = (ask, ratio)
+            if key not in self._scattered:
+                while len(self._scattered) >= _MOST_SLICES:
+                    del self._scattered[next(iter(self._scattered))]
+                self._scattered[key] = scattered(
+                    self.product.steps, self.flipped, ratio, ask, self.width, least, first, _MOST_PAIRS
+                )
+            made = self._scattered[key]
+            if made is None:
+                break
+            yield made, made.work // _PAIRS + made.upper.loss.size
+            if ask.kind == "delta":
+                known = max(known, float(made.delta(np.asarray([ask.value]))[0][0]))
+            first = made
 
     def _read(self, slices: Sequence[View], kind: str, flat: Array) -> tuple[Array, Array]:
         low, high = np.full(flat.size, -np.inf), np.full(flat.size, np.inf)

@@ -247,6 +247,11 @@ class Swapped(_Around):
         """Mirrored."""
         return tuple(-turn for turn in self.base.turns)
 
+    @property
+    def branches(self) -> tuple[tuple[Step, float], ...]:
+        """Each exchanged."""
+        return tuple((Swapped(step), share) for step, share in self.base.branches)
+
     def log_moment(self, power: float) -> float:
         """The base's, with the laws exchanged."""
         return self.base.log_moment(1 - power)

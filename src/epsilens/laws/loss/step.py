@@ -246,6 +246,11 @@ class Step(ABC):
         """Where the part of a mixture that was drawn outgrows the rest."""
         return ()
 
+    @property
+    def branches(self) -> tuple[tuple[Step, float], ...]:
+        """Steps with their probabilities, where the adversary is told which of them was taken; none otherwise."""
+        return ()
+
     def exponent(self, power: float) -> Exponent:
         """log q·e^{aL} to as many digits as it has itself: far out it may be a small difference of large numbers."""
 
@@ -254,6 +259,10 @@ class Step(ABC):
             return log_q + steep, np.abs(log_q) + np.abs(steep)
 
         return plain
+
+    def cumulants(self, tilts: Array) -> tuple[Array, Array, Array] | None:
+        """K(λ), and the mean and the variance of the loss under each tilt; None where it takes quadrature."""
+        return None
 
     def tilted(self, tilt: float) -> Tilting | None:
         """Its loss under a tilt in closed form; None where it takes quadrature."""
