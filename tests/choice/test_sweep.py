@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 
 import epsilens as el
 
-TRAINING = {"rate": 0.01, "steps": 10_000}
+TRAINING: dict[str, Any] = {"rate": 0.01, "steps": 10_000}
 
 
 def test_a_training() -> None:
