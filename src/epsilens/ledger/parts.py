@@ -50,16 +50,21 @@ def _part(part: Experiment, times: int) -> dict[str, Any]:
 
 
 def _ways(part: Experiment) -> Iterator[dict[str, Any]]:
-    """How it may have been said: as the catalogue reproduces it, or with all that it takes."""
+    """How it may have been said: as the catalogue reproduces it, or by each of its ways with all that it takes."""
     entry = MECHANISMS.get(part.origin) or CLAIMS.get(part.origin)
     if entry is None:
         return
     known = {name: part.parameters[name] for name in entry.takes if name in part.parameters}
-    if part.origin in MECHANISMS and (short := MECHANISMS[part.origin].reproduced(part.parameters)) is not None:
-        yield short
-        yield {**known, **short}
-    if all(name in known for name in entry.needs):
-        yield known
+    ways: tuple[tuple[str, ...], ...] = (tuple(known),)
+    if part.origin in MECHANISMS:
+        mechanism = MECHANISMS[part.origin]
+        if (short := mechanism.reproduced(part.parameters)) is not None:
+            yield short
+        ways = (*mechanism.said_by, *mechanism.ways)
+    others = {name: value for name, value in known.items() if not any(name in way for way in ways)}
+    for way in ways:
+        if all(name in known for name in way):
+            yield {**{name: known[name] for name in way}, **others}
 
 
 def _plain(value: Any) -> Any:
