@@ -431,7 +431,7 @@ class Order:
         if all(step.span is None for step, _ in self.product.steps):
             return False
         at = self._aim(ask)
-        return self.product.count <= _FEW or at.heavy or at.longest > 64 * at.spread
+        return self.product.count <= _FEW or at.heavy or at.longest > 64 * at.cumulants.spread(0.0)[1]
 
     def _by_points(self, ask: Ask, many: bool) -> Iterator[tuple[Scattered, int]]:
         """The product on points, closer together each time, with its cost; for ``many`` questions everywhere alike."""
