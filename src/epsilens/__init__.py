@@ -87,6 +87,9 @@ _HOME = {
     "use_memory": "data.tables.memory",
     "init": "plan.start",
     "Start": "plan.start",
+    "Ledger": "ledger.ledger",
+    "release": "publish.release",
+    "Published": "publish.published",
     "assess": "assessment.assessment",
     "Assessment": "assessment.assessment",
 }
@@ -138,7 +141,10 @@ if TYPE_CHECKING:
     from .data.tables.memory import use_memory
     from .errors import EpsilensError, InputError, MissingExtra, NoSolutionError
     from .experiment import Experiment
+    from .ledger.ledger import Ledger
     from .plan.start import Start, init
+    from .publish.published import Published
+    from .publish.release import release
 
 __all__ = [
     "Assessment",
@@ -149,8 +155,10 @@ __all__ = [
     "Identification",
     "InputError",
     "Knowledge",
+    "Ledger",
     "MissingExtra",
     "NoSolutionError",
+    "Published",
     "Scan",
     "Start",
     "__version__",
@@ -200,6 +208,7 @@ __all__ = [
     "pure",
     "randomized_response",
     "rappor",
+    "release",
     "repeat_and_select",
     "scan",
     "shuffled",

@@ -107,8 +107,9 @@ def test_groups() -> None:
     # all drawn as soon as one is would be more
     assert three.advantage() < el.dpsgd(sigma=2 / 3, rate=1 - 0.99**3, steps=500).advantage() * 0.5
     assert el.group(one, 1) is one
+    replaced = el.subsample(el.laplace(epsilon=1.0, neighbours="replace"), 0.1, neighbours="replace")
     with pytest.raises(InputError, match="add-remove"):
-        el.group(el.dpsgd(sigma=2.0, rate=0.01, steps=5, neighbours="replace"), 2)
+        el.group(replaced, 2)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from epsilens.errors import InputError
-from epsilens.laws.closed.mixture import GroupStep, MixtureStep, group_step, mixture_step
+from epsilens.laws.closed.mixture import GroupStep, MixtureStep, draws_step, group_step, mixture_step
 from epsilens.laws.closed.normal import NormalStep
 from epsilens.laws.loss.law import Loss
 from epsilens.laws.loss.sampled import Sampled
@@ -180,6 +180,38 @@ def test_groups_of_any_size_are_the_same_mixture() -> None:
         assert np.allclose(step.place(step.loss(x)), x, rtol=1e-9)
 
 
+def test_batches_drawn_with_replacement() -> None:
+    # the sheet, two methods: b = 100 of n = 10⁴, 1000 steps, δ = 1e-5, of removing and of adding; the last one by a
+    # contour integral over sums on a grid, .580234, which the sheet rounds up
+    for sigma, remove, add in ((2.0, 1.8891, 1.4215), (4.0, 0.6234, 0.580234)):
+        law = Loss([(draws_step(2 / sigma, 1e-4, 100), 1000)])
+        for one, truth in ((law, remove), (law.reverse(), add)):
+            low, high = (float(v.profile_inverse(np.asarray(1e-5))) for v in (one.other_side(), one))
+            assert low <= truth + 6e-5
+            assert high >= truth - 6e-5
+            assert high <= low * 1.001
+    step = draws_step(0.5, 0.1, 10)
+    assert step.moves
+    assert step.grouped(2) == draws_step(0.5, 0.2, 10)
+    with pytest.raises(InputError, match="everybody who could be drawn"):
+        step.grouped(10)
+
+
+def test_a_hundred_thousand_draws() -> None:
+    step = draws_step(0.01, 1e-4, 100_000)  # about 10 ± 3, whose shift is 0.1 ± 0.03
+    exact = Exact(
+        tuple(0.01 * j for j in range(120)),
+        tuple(
+            float(mp.binomial(100_000, j) * mp.mpf(1e-4) ** j * (1 - mp.mpf(1e-4)) ** (100_000 - j)) for j in range(120)
+        ),
+    )
+    x = np.array([-9.0, -1.0, 0.0, 2.0, 9.0])
+    for at, loss in zip(x.tolist(), step.loss(x).tolist(), strict=True):
+        assert loss == pytest.approx(float(exact.loss(mp.mpf(at))), rel=1e-10)
+    assert np.allclose(step.place(step.loss(x)), x, rtol=1e-8)
+    assert step.above(3.0)[0] == pytest.approx(float(mp.log(exact.above(3.0))), rel=1e-11)
+
+
 def test_groups_of_groups() -> None:
     step = group_step(0.5, 0.1, 2)
     assert step.moves
@@ -187,8 +219,8 @@ def test_groups_of_groups() -> None:
     many = group_step(0.5, 0.5, 20)
     assert isinstance(many, GroupStep)
     assert many.grouped(2) == group_step(0.5, 0.5, 40)
-    with pytest.raises(InputError, match="a group of 5000 people is too many to sum up"):
-        group_step(0.5, 0.5, 5000)
+    with pytest.raises(InputError, match="a binomial number of 2000000 draws or people is too many to sum up"):
+        group_step(0.5, 0.5, 2_000_000)
 
 
 def test_steps_are_values() -> None:

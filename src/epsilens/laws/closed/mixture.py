@@ -6,16 +6,20 @@ variables of given laws is largest in convex order when they rise and fall toget
 h(t) = E(Σ w_j·ratio_j − t)₊ is convex in the sum. A longer shift moves the mixture up, and the best tests on a line
 reject above a threshold, so that h grows with every c_j. All t at once: both orders.
 
-So what is random may be anything independent of the noise: whom of a **group** a Poisson sample draws (``GroupStep``,
-a binomial number of people; Ganesh 2024 has the same pair), or how often a batch draws a person. A weight at shift 0 of
-any size is better kept apart, by :class:`~epsilens.laws.loss.sampled.Sampled`, whose digits do not depend on it.
+So what is random may be anything independent of the noise: whom of a **group** a Poisson sample draws (``GroupStep``;
+Ganesh 2024 has the same pair), or how often a batch drawn **with replacement** holds a person (``DrawsStep``). There
+the draws that are another's when the person is absent are told: each that is the person's instead moves the sum by at
+most two norms, and a person among others that all pull the other way attains it.
+
+A weight at shift 0 is kept apart by :class:`~epsilens.laws.loss.sampled.Sampled`, whose digits do not depend on it.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.special import log_ndtr, logsumexp, ndtri_exp
@@ -27,7 +31,7 @@ from ..loss.moments import Integrated
 from ..loss.sampled import Sampled
 from ..loss.step import Step
 
-__all__ = ["GroupStep", "MixtureStep", "group_step", "mixture_step"]
+__all__ = ["DrawsStep", "GroupStep", "MixtureStep", "draws_step", "group_step", "mixture_step"]
 
 _U = 2.0**-53
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
@@ -35,10 +39,11 @@ _LOG2 = math.log(2.0)
 _UNSEEN = -46.0  # log share of a component that is not summed up
 _APART = 1 / 32  # a weight at 0 above this is kept apart
 _BLOCK = 512
-_FEW = 24  # components, all of them summed
+_FEW, _TABLED = 24, 256  # components, all of them summed; compared with each other
 _MOST_TURNS = 48
 _NEWTON = 80
-_MOST_PEOPLE = 4096
+_NOTHING = -800.0  # log mass
+_MOST_SHIFTS, _MOST_DRAWS = 2048, 10**6
 
 
 class _Mixed(Integrated):
@@ -68,6 +73,12 @@ class _Mixed(Integrated):
         return np.asarray(self._log_w - self._c**2 / 2)
 
     @cached_property
+    def _kept(self) -> slice:
+        """The components whose mass is a number at all."""
+        live = np.flatnonzero(self._log_w > _NOTHING)
+        return slice(int(live[0]), int(live[-1]) + 1)
+
+    @cached_property
     def _seen(self) -> tuple[Array, Array]:
         """From where on, and up to where, a component and those beyond it have a share worth summing."""
         c, base = self._c, self._base
@@ -82,7 +93,7 @@ class _Mixed(Integrated):
         return np.minimum.accumulate(first[::-1])[::-1], np.maximum.accumulate(last)
 
     @cached_property
-    def _hull(self) -> tuple[Array, Array]:
+    def _hull(self) -> tuple[Any, Array]:
         """The components that are the largest somewhere, and the places between them."""
         c, base = self._c, self._base
         kept: list[int] = []
@@ -99,11 +110,17 @@ class _Mixed(Integrated):
             kept.append(j)
         return np.asarray(kept), np.asarray(turns)
 
+    def _highest(self, x: Array) -> Any:
+        """The index of the largest shift with a share at x; it grows with x."""
+        return np.maximum(np.searchsorted(self._seen[0], x, side="left") - 1, 0)
+
+    def _lowest(self, x: Array) -> Any:
+        """The index of the smallest."""
+        return np.minimum(np.searchsorted(self._seen[1], x, side="right"), self._c.size - 1)
+
     def _farthest(self, x: Array) -> Array:
-        """The largest shift with a share at x; it grows with x."""
-        first, _ = self._seen
-        index = np.searchsorted(first, np.asarray(x, dtype=float), side="left") - 1
-        return np.asarray(self._c[np.clip(index, 0, self._c.size - 1)])
+        """The largest shift with a share at x."""
+        return np.asarray(self._c[self._highest(np.asarray(x, dtype=float))])
 
     def _sums(self, x: Array, start: int = 0) -> tuple[Array, Array]:
         """log Σ w_j·e^{c_j·x − c_j²/2} over the components from ``start`` on, and its slope."""
@@ -113,14 +130,13 @@ class _Mixed(Integrated):
         block = flat.size if self._c.size <= _FEW else _BLOCK
         for i in range(0, flat.size, max(block, 1)):
             here = flat[i : i + block]
-            low, high = self._window(here, start)
-            c = self._c[low:high]
-            a = np.multiply.outer(here, c) + self._base[low:high]
+            c, base = self._terms(here, start)
+            a = here[:, None] * c + base
             top = a.max(axis=1)
             share = np.exp(a - top[:, None])
             total = share.sum(axis=1)
             loss[i : i + block] = top + np.log(total)
-            slope[i : i + block] = share @ c / total
+            slope[i : i + block] = (share @ c if c.ndim == 1 else (share * c).sum(axis=1)) / total
         if start == 0 and self.shift * self.shift < 1:
             near = np.flatnonzero(self._short(flat))
             loss[near] = self._small(flat[near])
@@ -141,14 +157,18 @@ class _Mixed(Integrated):
             out[i : i + _BLOCK] = np.log1p(np.expm1(np.subtract.outer(here, c / 2) * c) @ w)
         return out
 
-    def _window(self, x: Array, start: int) -> tuple[int, int]:
+    def _terms(self, x: Array, start: int) -> tuple[Array, Array]:
+        """Shifts, and losses at 0, of what has a share at some x; a row for each where that is much less."""
         if self._c.size <= _FEW:
-            return start, self._c.size
-        first, last = self._seen
-        low = int(np.searchsorted(last, float(x.min()), side="right"))
-        high = int(np.searchsorted(first, float(x.max()), side="left"))
-        low = min(max(low, start), self._c.size - 1)
-        return low, max(high, low + 1)
+            return self._c[start:], self._base[start:]
+        low, high = np.maximum(self._lowest(x), start), self._highest(x)
+        first, last = int(low.min()), max(int(high.max()), int(low.max()))
+        wide = max(int((high - low).max()) + 1, 1)
+        if last - first < 4 * wide + 64:
+            return self._c[first : last + 1], self._base[first : last + 1]
+        index = low[:, None] + np.arange(wide)
+        own = np.minimum(index, self._c.size - 1)
+        return self._c[own], np.where(index < self._c.size, self._base[own], -np.inf)
 
     # -- the loss -------------------------------------------------------------------------------------------------
 
@@ -196,13 +216,13 @@ class _Mixed(Integrated):
         return out.reshape(loss.shape)
 
     def _newton(self, wanted: Array, start: int) -> Array:
-        kept, _ = self._hull
-        kept = kept[self._c[kept] > 0]
+        # any one component is no more than the sum: begin where the largest of them reaches the loss
+        kept, turns = self._hull
+        if self._c[kept[0]] == 0:
+            kept, turns = kept[1:], turns[1:]
         c, base = self._c[kept], self._base[kept]
-        # any one component is no more than the sum: the least place at which one of them reaches the loss
-        x = np.empty(wanted.size)
-        for i in range(0, wanted.size, _BLOCK):
-            x[i : i + _BLOCK] = (np.subtract.outer(wanted[i : i + _BLOCK], base) / c).min(axis=1)
+        line = np.searchsorted(base[:-1] + c[:-1] * turns, wanted)
+        x = (wanted - base[line]) / c[line]
         live = np.arange(wanted.size)
         for _ in range(_NEWTON):
             value, slope = self._sums(x[live], start)
@@ -211,7 +231,7 @@ class _Mixed(Integrated):
             live = live[np.abs(step) > 4 * _U * (np.abs(x[live]) + np.abs(wanted[live]) / slope)]
             if not live.size:
                 break
-        return x
+        return np.asarray(x)
 
     def log_p0(self, x: Array) -> Array:
         """Standard normal."""
@@ -234,19 +254,21 @@ class _Mixed(Integrated):
 
     def above(self, x: float) -> tuple[float, float]:
         """Σ w_j·Φ(c_j − x), Φ(−x)."""
-        return float(logsumexp(self._log_w + log_ndtr(self._c - x))), float(log_ndtr(-x))
+        c, log_w = self._c[self._kept], self._log_w[self._kept]
+        return float(logsumexp(log_w + log_ndtr(c - x))), float(log_ndtr(-x))
 
     def below(self, x: float) -> tuple[float, float]:
         """Σ w_j·Φ(x − c_j), Φ(x)."""
-        return float(logsumexp(self._log_w + log_ndtr(x - self._c))), float(log_ndtr(x))
+        c, log_w = self._c[self._kept], self._log_w[self._kept]
+        return float(logsumexp(log_w + log_ndtr(x - c))), float(log_ndtr(x))
 
     def reach(self, log_top: float, log_bottom: float) -> tuple[float, float]:
         """A normal quantile below; above, high enough for all components together."""
         low = float(ndtri_exp(log_bottom))
-        own = np.minimum(log_top - self._log_w, -1e-9)
-        high = float(np.max(self._c - ndtri_exp(own)))  # each component alone
-        most = float(np.max(self._c - ndtri_exp(np.minimum(log_top - math.log(self._c.size) - self._log_w, -1e-9))))
-        most = max(most, high)
+        c, log_w = self._c[self._kept], self._log_w[self._kept]
+        needed = log_top - log_w
+        high = float(np.max(c - ndtri_exp(np.minimum(needed, -1e-9))))  # each component alone
+        most = max(float(np.max(c - ndtri_exp(np.minimum(needed - math.log(c.size), -1e-9)))), high)
         for _ in range(24):
             if self.above(high)[0] <= log_top or most - high < 1e-3:
                 break
@@ -268,7 +290,7 @@ class _Mixed(Integrated):
 
     def chi_square(self) -> float:
         """Σ w_i·w_j·(e^{c_i·c_j} − 1)."""
-        if self.shift > 8:
+        if self.shift > 8 or self._c.size > _BLOCK:
             return math.inf
         w = np.exp(self._log_w)
         return float(w @ np.expm1(np.multiply.outer(self._c, self._c)) @ w)
@@ -293,6 +315,10 @@ class MixtureStep(_Mixed):
 def mixture_step(shifts: Array, log_weights: Array) -> Step:
     """The step of some shifts, growing and not negative: what does not move kept apart where it has a weight."""
     shifts, logs = np.asarray(shifts, dtype=float), np.asarray(log_weights, dtype=float)
+    if shifts.size > _MOST_SHIFTS:
+        raise InputError(
+            f"shifts has {shifts.size} entries, too many to sum up: give at most {_MOST_SHIFTS}", parameter="shifts"
+        )
     if shifts[0] > 0 or shifts.size == 1 or logs[0] - logsumexp(logs) < math.log(_APART):
         return MixtureStep(tuple(shifts.tolist()), tuple(logs.tolist()))
     moving = float(logsumexp(logs[1:]) - logsumexp(logs))
@@ -300,21 +326,43 @@ def mixture_step(shifts: Array, log_weights: Array) -> Step:
 
 
 @dataclass(frozen=True)
-class GroupStep(_Mixed):
-    """N(jμ, 1) where j of a group of people are drawn, each with probability ``rate``.
+class BinomialStep(_Mixed):
+    """N(jμ, 1), j the successes in ``count`` draws, each of probability ``rate``; with ``some``, given at least one.
 
-    With ``somebody``, given that at least one is.
+    Weights and shifts are such that the logarithms of the terms are concave in j: what has a share is an interval.
     """
 
     mu: float
     rate: float
-    people: int
-    somebody: bool = True
+    count: int
+    some: bool = True
 
     @property
     def _components(self) -> tuple[Array, Array]:
-        j = np.arange(1.0 if self.somebody else 0.0, self.people + 1)
-        return self.mu * j, log_binomial(self.people, j, self.rate)
+        j = np.arange(1.0 if self.some else 0.0, self.count + 1)
+        return self.mu * j, log_binomial(self.count, j, self.rate)
+
+    @cached_property
+    def _hull(self) -> tuple[Any, Array]:
+        return np.arange(self._c.size), np.maximum.accumulate(-np.diff(self._base) / self.mu)
+
+    def _highest(self, x: Array) -> Any:
+        few = self._c.size <= _TABLED
+        return super()._highest(x) if few else self._edge(np.asarray(x, dtype=float), self._c.size - 1)
+
+    def _lowest(self, x: Array) -> Any:
+        return super()._lowest(x) if self._c.size <= _TABLED else self._edge(np.asarray(x, dtype=float), 0)
+
+    def _edge(self, x: Array, end: int) -> Any:
+        """The last index with a share on the way from the largest term to this end, and one more."""
+        inside = np.searchsorted(self._hull[1], x)
+        outside = np.full(x.shape, end)
+        least = self._base[inside] + self._c[inside] * x + _UNSEEN - math.log(self._c.size)
+        for _ in range(self._c.size.bit_length()):
+            middle = (inside + outside) // 2 if end == 0 else -(-(inside + outside) // 2)
+            seen = self._base[middle] + self._c[middle] * x >= least
+            inside, outside = np.where(seen, middle, inside), np.where(seen, outside, middle)
+        return np.asarray(outside)
 
     @property
     def sampled(self) -> bool:
@@ -323,26 +371,53 @@ class GroupStep(_Mixed):
 
     @property
     def moves(self) -> bool:
-        """More of them."""
+        """More people, more to draw."""
         return True
 
-    def grouped(self, size: int) -> Step:
-        """So many groups."""
-        return group_step(self.mu, self.rate, self.people * size)
-
     def drawn_group(self, rate: float, size: int) -> Step:
-        """So many groups: the rate is that of anybody being drawn, and follows from their own."""
+        """The rate is that of any draw at all, and follows from its own."""
         return self.grouped(size)
 
 
+@dataclass(frozen=True)
+class GroupStep(BinomialStep):
+    """A group of ``count`` people, each drawn or not by a coin of their own, and each moving the sum by μ."""
+
+    def grouped(self, size: int) -> Step:
+        """So many groups."""
+        return group_step(self.mu, self.rate, self.count * size)
+
+
+@dataclass(frozen=True)
+class DrawsStep(BinomialStep):
+    """A batch of ``count`` draws, each of which is a person with probability ``rate`` and moves the sum by μ."""
+
+    def grouped(self, size: int) -> Step:
+        """Each draw may be any of them."""
+        if self.rate * size >= 1:
+            raise InputError(f"a group of {size} is everybody who could be drawn: ask of a smaller group")
+        return draws_step(self.mu, self.rate * size, self.count)
+
+
 def group_step(mu: float, rate: float, people: int) -> Step:
-    """A Poisson sample of normal noise, for a group of at least two people who enter or leave together, 0 < q < 1."""
-    if people > _MOST_PEOPLE:
+    """A Poisson sample of normal noise, for a group who enter or leave together, 0 < q < 1.
+
+    >>> group_step(1.0, 0.01, 2)
+    Sampled(base=GroupStep(mu=1.0, rate=0.01, count=2, some=True), rate=0.0199)
+    """
+    return _drawn(GroupStep(mu, rate, people))
+
+
+def draws_step(mu: float, rate: float, batch: int) -> Step:
+    """A batch drawn with replacement, each draw a person with probability ``rate``, 0 < q < 1."""
+    return _drawn(DrawsStep(mu, rate, batch))
+
+
+def _drawn(some: BinomialStep) -> Step:
+    """With none at all, kept apart where that has a weight."""
+    if some.count > _MOST_DRAWS:
         raise InputError(
-            f"a group of {people} people is too many to sum up under sampling: ask of at most {_MOST_PEOPLE}",
-            parameter="people",
+            f"a binomial number of {some.count} draws or people is too many to sum up: ask of at most {_MOST_DRAWS}"
         )
-    nobody = people * math.log1p(-rate)
-    if nobody < math.log(_APART):
-        return GroupStep(mu, rate, people, False)
-    return Sampled(GroupStep(mu, rate, people), -math.expm1(nobody))
+    none = some.count * math.log1p(-some.rate)
+    return replace(some, some=False) if none < math.log(_APART) else Sampled(some, -math.expm1(none))

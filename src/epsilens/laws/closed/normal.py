@@ -22,9 +22,10 @@ from ...readings.law import Known
 from ...worlds import Neighbours
 from ..loss.moments import Integrated
 from ..loss.sampled import Sampled, drawn_beyond, exchanged, log_odds_against, mix
-from ..loss.step import Composable, Counted, Exponent, Family, Noise, NoiseKind, Step, no_group
-from ..loss.transform import TiltedNormal
+from ..loss.step import Composable, Counted, Exponent, Family, Noise, NoiseKind, Step
+from ..loss.tilts import TiltedNormal, normal_cumulants
 from .mixture import group_step
+from .opposite import group_replaced
 
 __all__ = ["Normal", "NormalReplaced", "NormalStep", "normal_delta", "psi_for_delta"]
 
@@ -293,6 +294,10 @@ class NormalStep(_Shifted):
         """μ."""
         return self.mu
 
+    def cumulants(self, tilts: Array) -> tuple[Array, Array, Array]:
+        """Those of a normal law."""
+        return normal_cumulants(self.mu, tilts)
+
     def tilted(self, tilt: float) -> TiltedNormal:
         """Normal again."""
         return TiltedNormal(self.mu, tilt)
@@ -435,6 +440,11 @@ class NormalReplaced(_Shifted):
         """Normal noise, drawn, one record for another."""
         return Noise(NoiseKind.NORMAL, self.mu, self.rate, Neighbours.REPLACE)
 
+    @property
+    def moves(self) -> bool:
+        """More people are drawn."""
+        return True
+
     def grouped(self, size: int) -> Step:
-        """Nothing is known."""
-        raise no_group("replace")
+        """A binomial number of people on either side."""
+        return group_replaced(self.mu, self.rate, size) if self.rate < 1 else NormalReplaced(self.mu * size, 1.0)
