@@ -48,17 +48,15 @@ def from_event(event: Any, *, neighbours: str = "add-remove", width: float | Non
             continue
         trained = _TRAININGS.get(type(leaf).__name__)
         if trained is not None:  # steps of one training, whose two ends are known together
-            one, count = trained(leaf, events, neighbours, count, width), 1
+            one, times = trained(leaf, events, neighbours, count, width), 1
         else:
-            one = _leaf(leaf, events, neighbours)
+            one, times = _leaf(leaf, events, neighbours), count
         if one is None:
             continue
         if one.law.only1 == 1:
             return one  # everything is given away already
-        if trained is not None:
-            parts.append(one)
-            continue
-        parts.append(one if count == 1 and width is None else one.repeat(count, width=width))
+        asked = None if trained is not None else width
+        parts.append(one if times == 1 and asked is None else one.repeat(times, width=asked))
     if rho or xi:
         parts.append(from_zcdp(rho, xi, neighbours=neighbours))
     if not parts:
