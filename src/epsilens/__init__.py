@@ -71,6 +71,7 @@ _HOME = {
     "Identification": "attacks.identification",
     "choose": "choice.choice",
     "Choice": "choice.choice",
+    "sweep": "choice.sweep",
     "compose": "build.composition",
     "group": "build.composition",
     "from_dp": "build.claims",
@@ -87,6 +88,9 @@ _HOME = {
     "use_memory": "data.tables.memory",
     "init": "plan.start",
     "Start": "plan.start",
+    "Ledger": "ledger.ledger",
+    "release": "publish.release",
+    "Published": "publish.published",
     "assess": "assessment.assessment",
     "Assessment": "assessment.assessment",
 }
@@ -132,13 +136,17 @@ if TYPE_CHECKING:
     from .build.tampering.tampering import chernoff_bound, kl_bound, privacy_distortion, tampering
     from .build.training import dpsgd
     from .choice.choice import Choice, choose
+    from .choice.sweep import sweep
     from .data.correlation.correlation import Correlation, correlate
     from .data.scan.result import Scan
     from .data.scan.scan import scan
     from .data.tables.memory import use_memory
     from .errors import EpsilensError, InputError, MissingExtra, NoSolutionError
     from .experiment import Experiment
+    from .ledger.ledger import Ledger
     from .plan.start import Start, init
+    from .publish.published import Published
+    from .publish.release import release
 
 __all__ = [
     "Assessment",
@@ -149,8 +157,10 @@ __all__ = [
     "Identification",
     "InputError",
     "Knowledge",
+    "Ledger",
     "MissingExtra",
     "NoSolutionError",
+    "Published",
     "Scan",
     "Start",
     "__version__",
@@ -200,6 +210,7 @@ __all__ = [
     "pure",
     "randomized_response",
     "rappor",
+    "release",
     "repeat_and_select",
     "scan",
     "shuffled",
@@ -208,6 +219,7 @@ __all__ = [
     "sqrt_prefix",
     "staircase",
     "subsample",
+    "sweep",
     "tampering",
     "top_k",
     "tree",
