@@ -123,12 +123,13 @@ def test_more_answers_of_the_sheet_are_exceeded(n: int, epsilon: float, k: int, 
 def test_others_with_one_third_value_are_attained(n: int, k: int, epsilon: float) -> None:
     at = np.array([0.0, 0.1, 0.3, 0.6, 0.9]) * epsilon
     h0, h1 = (histograms(response(k, epsilon), (*(2,) * (n - 1), person)) for person in (0, 1))
-    full = delta(*(np.array([h[c] for c in sorted(h0)]) for h in (h0, h1)), at)
+    full = delta(np.array([h0[c] for c in sorted(h0)]), np.array([h1[c] for c in sorted(h0)]), at)
     merged: list[dict[tuple[int, ...], float]] = [defaultdict(float), defaultdict(float)]
     for into, law in zip(merged, (h0, h1), strict=True):
         for counts, mass in law.items():
             into[counts[:2]] += mass
-    alone = delta(*(np.array([m[c] for c in sorted(merged[0])]) for m in merged), at)
+    both = sorted(merged[0])
+    alone = delta(np.array([merged[0][c] for c in both]), np.array([merged[1][c] for c in both]), at)
     low, high = el.shuffled(epsilon, n=n, answers=k).bracket("delta", epsilon=at)
     assert np.allclose(low, full, rtol=1e-9, atol=1e-15)
     assert np.all(full <= np.asarray(high) * (1 + 1e-12))
