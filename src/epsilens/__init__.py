@@ -71,6 +71,7 @@ _HOME = {
     "Identification": "attacks.identification",
     "choose": "choice.choice",
     "Choice": "choice.choice",
+    "sweep": "choice.sweep",
     "compose": "build.composition",
     "group": "build.composition",
     "from_dp": "build.claims",
@@ -135,6 +136,7 @@ if TYPE_CHECKING:
     from .build.tampering.tampering import chernoff_bound, kl_bound, privacy_distortion, tampering
     from .build.training import dpsgd
     from .choice.choice import Choice, choose
+    from .choice.sweep import sweep
     from .data.correlation.correlation import Correlation, correlate
     from .data.scan.result import Scan
     from .data.scan.scan import scan
@@ -217,6 +219,7 @@ __all__ = [
     "sqrt_prefix",
     "staircase",
     "subsample",
+    "sweep",
     "tampering",
     "top_k",
     "tree",
