@@ -18,7 +18,7 @@ BENCH   := .venv-bench
 QUICK   := -m "not slow and not spark" --ignore=tests/browser --ignore=tests/web/test_fuzz.py -p no:schemathesis
 # One test process a core, at least two: half of them wait for Spark, a browser or a server; eight hold enough memory.
 WORKERS := $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$(( n < 2 ? 2 : n > 8 ? 8 : n )))
-EXTRAS  := data,spark,postgres,charts,web,accounting,opendp,fast
+EXTRAS  := data,spark,postgres,charts,web,accounting,opendp,release,fast
 
 .PHONY: help demo quick test slow check format bench clean bridges
 

@@ -5,6 +5,7 @@ Usage::
     python -m scripts.sweep 50000                           # fifty thousand readings
     python -m scripts.sweep 2000 --seed 7 --only training   # of the kinds whose names begin so
     python -m scripts.sweep --seed 7 --number 12            # one experiment, with every reading it was asked
+    python -m scripts.sweep 50000 --seconds 600 --tally t.json   # ten minutes of it, added to what t.json holds
 
 Experiment number n of a seed is always the same. Failures are appended to a file, a line each that reproduces them.
 Interrupted, it says what it has found so far.
@@ -13,11 +14,13 @@ Interrupted, it says what it has found so far.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import time
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # small products, and other work on the same cores
 
@@ -74,6 +77,20 @@ class Tally:
         if self.wrong[key] <= self.shown:
             print(line, end="", flush=True)
 
+    def to_dict(self) -> dict[str, Any]:
+        """What another portion is added to."""
+        return {
+            "kinds": dict(self.kinds),
+            "readings": dict(self.readings),
+            "known": dict(self.known),
+            "unjudged": sum(self.unjudged.values()),
+            "refused": sum(self.refused.values()),
+            "wrong": {" / ".join(k): n for k, n in self.wrong.items()},
+            "error": self.error,
+            "widest": {name: max(w) for name, w in self.widths.items()},
+            "slowest": self.slowest,
+        }
+
     def report(self, seconds: float) -> None:
         """Say what was found."""
         total = sum(self.kinds.values())
@@ -100,6 +117,22 @@ class Tally:
             print(f"FAILED {n} × {kind}, {reading}: {fault}")
 
 
+def added(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """Two portions together: numbers add up, of worst cases the worse."""
+    made: dict[str, Any] = {}
+    for name in one.keys() | other.keys():
+        a, b = one.get(name), other.get(name)
+        if a is None or b is None:
+            made[name] = b if a is None else a
+        elif name in ("error", "widest"):
+            made[name] = {k: max(d[k] for d in (a, b) if k in d) for k in a.keys() | b.keys()}
+        elif name == "slowest":
+            made[name] = max(a, b)
+        else:
+            made[name] = a + b if isinstance(a, int) else dict(Counter(a) + Counter(b))
+    return made
+
+
 def main() -> None:
     """Run the sweep."""
     parser = argparse.ArgumentParser(description="Random readings against independent methods.")
@@ -108,13 +141,15 @@ def main() -> None:
     parser.add_argument("--only", action="append", help="kinds whose names begin so; may be repeated")
     parser.add_argument("--number", type=int, help="one experiment")
     parser.add_argument("--failures", type=Path, default=Path("sweep-failures.txt"))
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after so long")
+    parser.add_argument("--tally", type=Path, help="a file of what was found in all portions")
     parser.add_argument("--shown", type=int, default=2, help="failures of one kind to print")
     asked = parser.parse_args()
     names = [k for k in KINDS if asked.only is None or any(k.startswith(o) for o in asked.only)]
     if not names:
         parser.error(f"no such kind: there are {', '.join(KINDS)}")
     tally = Tally(asked.seed, asked.failures, asked.shown)
-    start = time.process_time()
+    start, begun = time.process_time(), time.monotonic()
     numbers = [asked.number] if asked.number is not None else range(10**9)
     try:
         for number in numbers:
@@ -122,11 +157,15 @@ def main() -> None:
                 if asked.number is not None:
                     print(found)
                 tally.add(number, found)
-            if sum(tally.kinds.values()) >= asked.readings:
+            if sum(tally.kinds.values()) >= asked.readings or time.monotonic() - begun > asked.seconds:
                 break
     except KeyboardInterrupt:
         print("\ninterrupted")
     tally.report(time.process_time() - start)
+    if asked.tally:
+        found = json.loads(json.dumps(tally.to_dict()))
+        before = json.loads(asked.tally.read_text(encoding="utf-8")) if asked.tally.exists() else {}
+        asked.tally.write_text(json.dumps(added(before, found), indent=1, ensure_ascii=False), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import epsilens as el
 from epsilens import correlated, notions
+from epsilens.ledger.account import Spending
+from epsilens.ledger.charge import charge_of
+from epsilens.ledger.entry import Kind
+from epsilens.ledger.parts import written
 
 __all__ = ["EXPERIMENTS", "RESULTS"]
 
@@ -33,6 +39,16 @@ def _chain() -> Any:
 
 def _tree() -> Any:
     return correlated.tree([3, 3, 3, -1], [0.5, 0.5], [COPIES, COPIES, COPIES, None], values=[[0, 1]] * 3 + [[0, 0.2]])
+
+
+def _account() -> Any:
+    with tempfile.TemporaryDirectory() as folder:
+        ledger = el.Ledger(f"{folder}/ledger.db")
+        ledger.limit("patients", success=0.65, delta=1e-6)
+        noise = el.laplace(epsilon=0.1)
+        body = {"parts": written(noise), "at": "2026-01-15T10:00:00", "by": "me"}
+        one = Spending("1", "visits", Kind.ADDED, charge_of(noise), body)
+        return replace(ledger.account("patients"), releases=(one,), limited=(), head="")
 
 
 #: Experiments of every builder, by a name for the test's own report.
@@ -174,4 +190,5 @@ RESULTS: Mapping[str, Callable[[], Any]] = {
     "promise": lambda: notions.promise("dp", 0.5, "ip", records=3),
     "conversion": lambda: notions.convert("ip", 0.5, records=3),
     "conditions": lambda: notions.Conditions(records=3),
+    "account": _account,
 }

@@ -87,6 +87,7 @@ _HOME = {
     "use_memory": "data.tables.memory",
     "init": "plan.start",
     "Start": "plan.start",
+    "Ledger": "ledger.ledger",
     "assess": "assessment.assessment",
     "Assessment": "assessment.assessment",
 }
@@ -138,6 +139,7 @@ if TYPE_CHECKING:
     from .data.tables.memory import use_memory
     from .errors import EpsilensError, InputError, MissingExtra, NoSolutionError
     from .experiment import Experiment
+    from .ledger.ledger import Ledger
     from .plan.start import Start, init
 
 __all__ = [
@@ -149,6 +151,7 @@ __all__ = [
     "Identification",
     "InputError",
     "Knowledge",
+    "Ledger",
     "MissingExtra",
     "NoSolutionError",
     "Scan",

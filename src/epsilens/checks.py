@@ -37,6 +37,8 @@ __all__ = [
 
 def plain(value: Any) -> Number:
     """Return a float for a 0-d array, the array itself otherwise."""
+    if type(value) is np.ndarray:  # the common case, kept short
+        return value if value.ndim else float(value)
     return float(value) if np.ndim(value) == 0 else value
 
 
@@ -90,9 +92,10 @@ def probability(name: str, value: ArrayLike, *, closed: bool = True) -> Array:
     Traceback (most recent call last):
     epsilens.errors.InputError: alpha is 1.2: give a probability between 0 and 1
     """
+    quick = closed and type(value) is np.ndarray and value.dtype == np.float64 and value.size > 0
+    if quick and value.min() >= 0 and value.max() <= 1:  # type: ignore[union-attr]
+        return value  # type: ignore[return-value]
     array = real(name, value, infinite=True)
-    if closed and array.size and array.min() >= 0 and array.max() <= 1:
-        return array
     bad = (array < 0) | (array > 1) if closed else (array <= 0) | (array >= 1)
     if bad.any():
         inside = "between 0 and 1" if closed else "strictly between 0 and 1"
@@ -126,6 +129,8 @@ def within(name: str, value: ArrayLike, low: float, high: float) -> Array:
     """Numbers in [low, high]."""
     if type(value) is float and low <= value <= high:
         return np.asarray(value)
+    if type(value) is np.ndarray and value.dtype == np.float64 and not value.ndim and low <= value.item() <= high:
+        return value
     array = real(name, value, infinite=True)
     bad = (array < low) | (array > high)
     if bad.any():

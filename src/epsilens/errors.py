@@ -4,11 +4,12 @@
 
     EpsilensError
     ├── InputError          a parameter is wrong: its name, its value, what is allowed, what to do
-    │   └── MissingExtra    an optional dependency is not installed: which, and the command that installs it
+    │   ├── MissingExtra    an optional dependency is not installed: which, and the command that installs it
+    │   └── Refused         a limit that was set beforehand does not allow it; nothing was spent
     └── NoSolutionError     the question is well put, but no parameter satisfies the limit
 
 Every message is one sentence a person can act on. The command line turns :class:`InputError` into exit
-code 2 and :class:`NoSolutionError` into exit code 3.
+code 2, :class:`Refused` into 4 and :class:`NoSolutionError` into 3.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-__all__ = ["EpsilensError", "InputError", "MissingExtra", "NoSolutionError", "need"]
+__all__ = ["EpsilensError", "InputError", "MissingExtra", "NoSolutionError", "Refused", "need"]
 
 #: Packages next door, and the extra that brings each.
 _EXTRAS = {"dp_accounting": "accounting", "opendp": "opendp", "opacus": "opacus"}
@@ -59,6 +60,10 @@ class MissingExtra(InputError, ImportError):  # noqa: N818 - reads as what it is
     def __init__(self, package: str, *, extra: str, purpose: str) -> None:
         super().__init__(f"{purpose} needs the package {package!r}: install it with  pip install 'epsilens[{extra}]'")
         self.package, self.extra = package, extra
+
+
+class Refused(InputError):  # noqa: N818 - reads as what it is
+    """A release that a limit set beforehand does not allow; nothing was spent."""
 
 
 def need(module: str, purpose: str) -> ModuleType:

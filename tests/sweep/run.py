@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import epsilens as el
 
-from . import products, protocols, trainings  # noqa: F401  (they register their kinds)
+from . import products, protocols, trainings, twos  # noqa: F401  (they register their kinds)
 from .contour import Contour
 from .draws import readings
 from .judge import Case, Outcome, judge

@@ -14,7 +14,7 @@ QUICK = [
     "local reports", "rappor", "shuffled", "matrix", "claims", "responses", "sampled responses", "geometrics",
 ]  # fmt: skip
 #: One experiment each of these is enough.
-SLOWER = ["training", "training, replaced", "answers", "banded"]
+SLOWER = ["training", "training, replaced", "answers", "banded", "two answers", "two steps of training"]
 
 
 @pytest.mark.parametrize("name", QUICK + SLOWER)

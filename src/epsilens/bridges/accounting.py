@@ -1,4 +1,4 @@
-"""dp-accounting: its privacy-loss distributions, and its events, in and out.
+"""dp-accounting: its privacy-loss distributions, in and out; its events are in :mod:`.events`.
 
 A privacy-loss distribution (PLD) is a list of losses on a grid with their masses, one list for each order of the pair,
 and a mass at infinity. Its H1 is their ``upper`` law of the *remove* order, the world with the person.
@@ -7,18 +7,11 @@ and a mass at infinity. Its H1 is their ``upper`` law of the *remove* order, the
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from .. import checks
-from ..build.claims import from_zcdp
-from ..build.composition import compose
-from ..build.discrete import approximate, geometric, pure, randomized_response
-from ..build.mechanisms import gaussian, laplace
-from ..build.sampling import subsample
-from ..build.training import schedule
 from ..checks import Array
 from ..errors import InputError, need
 from ..experiment import Experiment, factor_of
@@ -26,9 +19,9 @@ from ..laws.finite.envelope import Envelope, envelope
 from ..laws.loss.step import Noise, NoiseKind
 from ..laws.product import steps_of
 from ..readings.law import Law
-from ..worlds import Neighbours, between, neighbours_of
+from ..worlds import Neighbours, between
 
-__all__ = ["from_event", "from_pld", "to_event", "to_pld"]
+__all__ = ["from_pld", "to_pld"]
 
 _MOST_POINTS = 40_000
 _TAIL = 1e-18  # where the loss is unbounded, what lies beyond this δ goes to infinity
@@ -165,203 +158,3 @@ def _on_grid(law: Law, dt: float) -> tuple[Array, Array]:
     # in falling order, and never below what was read
     delta = np.maximum.accumulate(delta[::-1])[::-1]
     return epsilon, np.minimum(delta * (1 + 1e-11), 1.0)
-
-
-# -- events -----------------------------------------------------------------------------------------------------
-
-
-def from_event(event: Any, *, neighbours: str = "add-remove", width: float | None = None) -> Experiment:
-    """The experiment of a ``DpEvent``: noise, sampling, claims of zCDP, and any composition of these.
-
-    ``neighbours`` is the relation the accountant would be told: with "replace" one record moves a sum twice as far as
-    its norm, and randomised response needs it. Counts are counted for every event.
-    """
-    events = need("dp_accounting.dp_event", "reading an event")
-    neighbours_of(neighbours)
-    if not isinstance(event, events.DpEvent):
-        raise InputError(f"event is a {type(event).__name__}: give a DpEvent of dp-accounting", parameter="event")
-    parts: list[Experiment] = []
-    rho = xi = 0.0
-    for leaf, count in _leaves(event, 1, events):
-        if isinstance(leaf, events.ZCDpEvent):  # these add up, which is tighter than composing what each allows
-            rho, xi = rho + count * _finite("rho", leaf.rho), xi + count * _finite("xi", leaf.xi)
-            continue
-        one = _leaf(leaf, events, neighbours)
-        if one is None:
-            continue
-        if one.law.only1 == 1:
-            return one  # everything is given away already
-        parts.append(one if count == 1 and width is None else one.repeat(count, width=width))
-    if rho or xi:
-        parts.append(from_zcdp(rho, xi, neighbours=neighbours))
-    if not parts:
-        return pure(epsilon=0.0, neighbours=neighbours)
-    return parts[0] if len(parts) == 1 else compose(*parts, width=width)
-
-
-def _finite(name: str, value: Any) -> float:
-    return float(checks.at_least(name, checks.scalar(name, value), 0.0))
-
-
-def _leaves(event: Any, count: int, events: Any) -> Iterator[tuple[Any, int]]:
-    """The events of a composition, with their counts."""
-    if isinstance(event, events.SelfComposedDpEvent):
-        times = checks.whole("count", event.count, low=0)
-        if times:
-            yield from _leaves(event.event, count * times, events)
-    elif isinstance(event, events.ComposedDpEvent):
-        for one in event.events:
-            yield from _leaves(one, count, events)
-    else:
-        yield event, count
-
-
-def _leaf(event: Any, events: Any, neighbours: str) -> Experiment | None:
-    """One event; None where it tells nothing."""
-    reach = 2.0 if neighbours == "replace" else 1.0
-    everything = approximate(epsilon=0.0, delta=1.0, neighbours=neighbours)
-    if isinstance(event, events.NoOpDpEvent):
-        return None
-    if isinstance(event, events.NonPrivateDpEvent):
-        return everything
-    if isinstance(event, events.GaussianDpEvent):
-        noise = _finite("noise_multiplier", event.noise_multiplier)
-        return gaussian(sigma=noise, sensitivity=reach, neighbours=neighbours) if noise else everything
-    if isinstance(event, events.LaplaceDpEvent):
-        noise = _finite("noise_multiplier", event.noise_multiplier)
-        return laplace(scale=noise, sensitivity=reach, neighbours=neighbours) if noise else everything
-    if isinstance(event, events.DiscreteLaplaceDpEvent):
-        rate, most = _finite("noise_parameter", event.noise_parameter), int(reach) * event.sensitivity
-        return geometric(epsilon=rate * most, sensitivity=most, neighbours=neighbours) if rate else everything
-    if isinstance(event, events.RandomizedResponseDpEvent):
-        return _randomized_response(event, neighbours, everything)
-    if isinstance(event, events.PoissonSampledDpEvent):
-        return _sampled(event, events, neighbours)
-    if isinstance(event, events.ZCDpEvent):
-        return from_zcdp(_finite("rho", event.rho), _finite("xi", event.xi), neighbours=neighbours)
-    raise InputError(
-        f"a {type(event).__name__} has no experiment here: give Gaussian, Laplace, discrete Laplace, randomised "
-        "response, zCDP, Poisson-sampled and composed events, or read a privacy-loss distribution by from_pld"
-    )
-
-
-def _randomized_response(event: Any, neighbours: str, everything: Experiment) -> Experiment | None:
-    if neighbours != "replace":
-        raise InputError("randomised response compares two answers of one person: give neighbours='replace'")
-    noise = float(checks.probability("noise_parameter", checks.scalar("noise_parameter", event.noise_parameter)))
-    k = checks.whole("num_buckets", event.num_buckets, low=1)
-    if k == 1 or noise == 1:
-        return None
-    # the truth is told with 1 − p + p/k, each other answer with p/k
-    return randomized_response(epsilon=math.log1p(k * (1 - noise) / noise), k=k) if noise else everything
-
-
-def _sampled(event: Any, events: Any, neighbours: str) -> Experiment | None:
-    rate = float(
-        checks.probability("sampling_probability", checks.scalar("sampling_probability", event.sampling_probability))
-    )
-    inside = list(_leaves(event.event, 1, events))
-    if rate == 0:
-        return None
-    if len(inside) != 1 or inside[0][1] != 1:
-        raise InputError("one sample serves several releases here: sample each release on its own, then compose")
-    drawn = inside[0][0]
-    noise = isinstance(drawn, events.GaussianDpEvent | events.LaplaceDpEvent)
-    # sampling moves noise by one record's norm either way, so it takes the pair that adds a record
-    one = _leaf(drawn, events, "add-remove" if noise else neighbours)
-    if one is None:
-        return None
-    if noise and one.law.only1 == 1:  # no noise at all: who is drawn is given away
-        return approximate(epsilon=0.0, delta=rate, neighbours=neighbours)
-    return subsample(one, rate, neighbours=neighbours)
-
-
-def to_event(experiment: Experiment) -> Any:
-    """The ``DpEvent`` that says the same, for dp-accounting's own accountants under the same relation of neighbours."""
-    events = need("dp_accounting.dp_event", "writing an event")
-    if not isinstance(experiment, Experiment) or experiment.many:
-        raise InputError("experiment must be one experiment: give what laplace, gaussian and the like return")
-    if experiment.parts:
-        made = [(to_event(one), count) for one, count in experiment.parts]
-        composed = [one if count == 1 else events.SelfComposedDpEvent(one, count) for one, count in made]
-        return composed[0] if len(composed) == 1 else events.ComposedDpEvent(composed)
-    p = experiment.parameters
-    silent = p.get("shift") == 0 or (experiment.origin == "pure" and p["epsilon"] == 0)
-    if silent:
-        return events.NoOpDpEvent()
-    if experiment.origin not in _WRITERS or p.get("stretch", 1.0) != 1:
-        raise InputError(
-            f"{experiment.name} has no DpEvent: give noise, randomised response, zCDP, dpsgd or a composition of "
-            "these, or write a privacy-loss distribution by to_pld"
-        )
-    return _WRITERS[experiment.origin](experiment, events)
-
-
-def _reach(experiment: Experiment) -> int:
-    """Their noise is per norm of one record, and two records differ by two."""
-    return 2 if experiment.parameters.get("neighbours") == "replace" else 1
-
-
-def _gaussian(e: Experiment, events: Any) -> Any:
-    return events.GaussianDpEvent(_reach(e) * e.parameters["sigma"] / e.parameters["shift"])
-
-
-def _gdp(e: Experiment, events: Any) -> Any:
-    mu = e.parameters["mu"]
-    return events.GaussianDpEvent(_reach(e) / mu) if mu else events.NoOpDpEvent()
-
-
-def _laplace(e: Experiment, events: Any) -> Any:
-    return events.LaplaceDpEvent(_reach(e) * e.parameters["scale"] / e.parameters["shift"])
-
-
-def _geometric(e: Experiment, events: Any) -> Any:
-    p = e.parameters
-    return events.DiscreteLaplaceDpEvent(p["epsilon"] / p["sensitivity"], -(-p["shift"] // _reach(e)))
-
-
-def _response(e: Experiment, events: Any) -> Any:
-    k = e.parameters["k"]
-    return events.RandomizedResponseDpEvent(k / (k + math.expm1(e.parameters["epsilon"])), k)
-
-
-def _zcdp(e: Experiment, events: Any) -> Any:
-    return events.ZCDpEvent(e.parameters["rho"], e.parameters.get("xi", 0.0))
-
-
-def _training(e: Experiment, events: Any) -> Any:
-    p, rows = e.parameters, []
-    if "batches" in p:
-        raise InputError(
-            f"{p['batches']} batches have no DpEvent that every accountant reads as they are drawn: "
-            "write a privacy-loss distribution by to_pld"
-        )
-    for sigma, rate, steps in schedule(p["sigma"], p["rate"], p["steps"]):
-        step = events.PoissonSampledDpEvent(rate, events.GaussianDpEvent(sigma))
-        if steps:
-            rows.append(step if steps == 1 else events.SelfComposedDpEvent(step, steps))
-    return rows[0] if len(rows) == 1 else events.ComposedDpEvent(rows)
-
-
-def _sample(e: Experiment, events: Any) -> Any:
-    noise = steps_of(factor_of(e))[0][0].noise
-    if noise is None or noise.rate is None or noise.swapped:
-        raise InputError(
-            f"a sample of {e.parameters['of']} has no DpEvent that accountants read: "
-            "sample Gaussian or Laplace noise, or write a privacy-loss distribution by to_pld"
-        )
-    made = events.GaussianDpEvent if noise.kind is NoiseKind.NORMAL else events.LaplaceDpEvent
-    return events.PoissonSampledDpEvent(noise.rate, made(1 / noise.size))
-
-
-#: By the builder of an experiment: the event that says the same.
-_WRITERS: Mapping[str, Callable[[Experiment, Any], Any]] = {
-    "gaussian": _gaussian,
-    "gdp": _gdp,
-    "laplace": _laplace,
-    "geometric": _geometric,
-    "randomized_response": _response,
-    "zcdp": _zcdp,
-    "dpsgd": _training,
-    "subsample": _sample,
-}

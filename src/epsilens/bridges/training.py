@@ -8,14 +8,17 @@ Opacus finds accountants by name::
     engine.accountant.risk("success")          # how often an attacker guesses right who was in the training data
     print(engine.accountant.report())
 
-``make_private_with_epsilon`` finds its noise through it too. As all of Opacus's accountants it takes the batches to be
-Poisson samples, which ``make_private(poisson_sampling=True)`` makes them, and a person to be added or removed.
+``make_private_with_epsilon`` finds its noise through it too. A person is added or removed. Other accountants of Opacus
+take all batches to be Poisson samples; this one is told by the engine which loader it trains on, warns where that draws
+them otherwise (``poisson_sampling=False``), and counts them as they are drawn.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
-from functools import lru_cache
+from dataclasses import asdict
+from functools import lru_cache, wraps
 from typing import Any
 
 from .. import checks
@@ -25,6 +28,7 @@ from ..catalogue.readings import find
 from ..errors import InputError, need
 from ..experiment import Experiment
 from ..shown import Shown, presenter
+from .loaders import Loop, Way, loop_of, over
 
 __all__ = ["NAME", "opacus_accountant", "trained"]
 
@@ -35,8 +39,10 @@ _LEAST_NOISE, _MOST_NOISE, _LEAST_RATE = 1e-2, 1e12, 1e-12
 Row = tuple[float, float, int]
 
 
-def trained(history: Iterable[Row], *, width: float | None = None) -> Experiment:
+def trained(history: Iterable[Row], *, loader: Any = None, width: float | None = None) -> Experiment:
     """What is learned about one person from training with this history of (noise multiplier, sample rate, steps).
+
+    Batches are Poisson samples unless a data ``loader`` says how they are drawn.
 
     >>> round(trained([(1.0, 0.01, 1000)]).epsilon(1e-5), 2)
     1.83
@@ -51,6 +57,8 @@ def trained(history: Iterable[Row], *, width: float | None = None) -> Experiment
         return pure(epsilon=0.0)
     if any(sigma < _LEAST_NOISE for sigma, _, _ in rows):  # noise of a hundredth of the norm hides nothing
         return approximate(epsilon=0.0, delta=1.0)
+    if loader is not None:
+        return over(loader if isinstance(loader, Loop) else loop_of(loader), rows, width=width)
     sigma, rate, steps = (list(column) for column in zip(*rows, strict=True))
     if len(rows) == 1:
         return dpsgd(sigma=sigma[0], rate=rate[0], steps=steps[0], width=width)
@@ -72,11 +80,29 @@ def _row(row: Any) -> Row:
 def opacus_accountant() -> str:
     """Make the accountant known to Opacus, and return the name by which ``PrivacyEngine`` finds it.
 
-    The class is :func:`accountant_class`; calling this twice does no harm.
+    The class is :func:`accountant_class`; calling this twice does no harm. From then on ``PrivacyEngine`` also tells
+    such an accountant which data loader it prepared.
     """
     registry = need("opacus.accountants.registry", "an accountant for Opacus")
     registry.register_accountant(NAME, accountant_class(), force=True)
+    _listen(need("opacus", "an accountant for Opacus").PrivacyEngine)
     return NAME
+
+
+def _listen(engine: Any) -> None:
+    """Let an engine's accountant of ours see the loader, which Opacus itself shows to none."""
+    prepare = engine._prepare_data_loader
+    if hasattr(prepare, "__wrapped__"):
+        return
+
+    @wraps(prepare)
+    def prepared(self: Any, *given: Any, **options: Any) -> Any:
+        loader = prepare(self, *given, **options)
+        if isinstance(self.accountant, accountant_class()):
+            self.accountant.reads(loader)
+        return loader
+
+    engine._prepare_data_loader = prepared
 
 
 @lru_cache(maxsize=1)
@@ -89,6 +115,8 @@ def accountant_class() -> type[Any]:
 
         def __init__(self) -> None:
             self.history: list[Row] = []
+            self.loop: Loop | None = None  # how batches are drawn, once a loader was read
+            self._refused = ""
             self._known: tuple[Any, Experiment] | None = None
 
         def step(self, *, noise_multiplier: float, sample_rate: float) -> None:
@@ -99,12 +127,42 @@ def accountant_class() -> type[Any]:
             else:
                 self.history.append((noise_multiplier, sample_rate, 1))
 
+        def reads(self, loader: Any) -> None:
+            """See how a loader draws its batches, and warn where these are not Poisson samples."""
+            try:
+                loop, self._refused = loop_of(loader), ""
+            except InputError as error:
+                warnings.warn(str(error), stacklevel=2)
+                self._refused = str(error)
+                return
+            if self.history and self.loop not in (None, loop):
+                self._refused = "two loaders were trained on with one accountant: use an engine for each, then compose"
+            self.loop = loop
+            if loop.warning:
+                warnings.warn(loop.warning, stacklevel=2)
+
         def experiment(self, *, width: float | None = None) -> Experiment:
             """What is learned about one person from the steps so far."""
-            key = (width, tuple(map(tuple, self.history)))
+            if self._refused and self.history:
+                raise InputError(self._refused, parameter="loader")
+            key = (width, self.loop, tuple(map(tuple, self.history)))
             if self._known is None or self._known[0] != key:
-                self._known = (key, trained(self.history, width=width))
+                other = self.loop if self.loop is not None and self.loop.way is not Way.POISSON else None
+                self._known = (key, trained(self.history, loader=other, width=width))
             return self._known[1]
+
+        def state_dict(self, destination: Any = None) -> Any:
+            """What Opacus stores, and how batches are drawn."""
+            told = super().state_dict(destination)
+            told["loop"] = None if self.loop is None else asdict(self.loop)
+            return told
+
+        def load_state_dict(self, state_dict: Any) -> None:
+            """As Opacus does; how batches are drawn too, where it is told."""
+            super().load_state_dict(state_dict)
+            told = state_dict.get("loop")
+            if told is not None:
+                self.loop = Loop(**{**told, "way": Way(told["way"])})
 
         def get_epsilon(self, delta: float, *, width: float | None = None, **_: Any) -> float:
             """The privacy loss so far at this δ, never understated."""

@@ -96,10 +96,11 @@ def _limit(help: str, **more: Any) -> Option:
     return _own("at_most", help, "READING=VALUE", Panel.READING, **more)
 
 
-def _mechanism(claims: bool) -> Option:
+def _mechanism(claims: bool, needed: bool = True) -> Option:
     names = ", ".join(m.spoken for m in MECHANISMS.values())
     more = f"; or a claim: {', '.join(CLAIMS)}" if claims else ""
-    return _own("mechanism", f"{names}{more}", "MECHANISM", Panel.NOISE, positional=True, needed=True)
+    more += "" if needed else "; without one, --epsilon and --delta are a claim"
+    return _own("mechanism", f"{names}{more}", "MECHANISM", Panel.NOISE, positional=True, needed=needed)
 
 
 def _noise(*entries: Mapping[str, Any]) -> tuple[Option, ...]:
@@ -134,6 +135,43 @@ def _choose() -> tuple[Option, ...]:
         *_OUTPUT,
     )
 
+
+#: Which ledger, and whose account in it.
+_LEDGER = _own("ledger", "A file of SQLite, or postgresql://user@host/database", "URL", default="ledger.db")
+_PEOPLE = _own("people", "Whom the releases are about", "NAME", shown="the only account")
+
+
+def _ledger_add() -> tuple[Option, ...]:
+    return (
+        _mechanism(claims=True, needed=False),
+        _LEDGER,
+        _PEOPLE,
+        _own("title", "What was released", "TEXT"),
+        _own("part", "The part of the people it is about, where parts are declared", "NAME"),
+        _own("within_limits", "It is still to be released: refuse it where a limit does not allow it", kind=Kind.FLAG),
+        *_noise(MECHANISMS, CLAIMS),
+        _own("times", "How often it was released, each with fresh noise", "N", Panel.NOISE, Kind.WHOLE, shown="1"),
+        _own(
+            "beside", "Chance that something beside the noise gives a person away", panel=Panel.NOISE, kind=Kind.NUMBER
+        ),
+        _shared("for_delta", "The δ at which ε is charged where the noise has none without"),
+        *_OUTPUT,
+    )
+
+
+_LEDGER_LIMIT = (
+    _LEDGER,
+    _PEOPLE,
+    _own("success", "How often an adversary may guess right, 0.65 say", panel=Panel.READING, kind=Kind.NUMBER),
+    _own("epsilon", "The sum of ε", panel=Panel.READING, kind=Kind.NUMBER),
+    _own("psi", "The root of the sum of ψ²", panel=Panel.READING, kind=Kind.NUMBER),
+    _own("rho", "The sum of ρ, of zCDP", panel=Panel.READING, kind=Kind.NUMBER),
+    _own("delta", "The sum of δ, beside each of them", panel=Panel.READING, kind=Kind.NUMBER, shown="0"),
+    _own("partition", "A column that parts the people: nobody is in two parts, nor ever moves", "COLUMN"),
+    *_OUTPUT,
+)
+_LEDGER_CHECK = (_LEDGER, _own("head", "The hash in a file of answers: a ledger cut off at its end lacks it", "HASH"))
+_LEDGER_EXPORT = (_LEDGER, _PEOPLE, _own("output", "Write to a file instead of the terminal", "FILE", Panel.OUTPUT))
 
 _DIFFERENCE = (
     _shared("epsilon", "The budget of the attack", "needed without --at-most"),
@@ -268,18 +306,19 @@ _FIXED = {
     "scan": _SCAN,
     "correlate": _CORRELATE,
     "notions": _NOTIONS,
+    "ledger-show": (_LEDGER, _PEOPLE, *_OUTPUT),
+    "ledger-limit": _LEDGER_LIMIT,
+    "ledger-check": _LEDGER_CHECK,
+    "ledger-export": _LEDGER_EXPORT,
 }
-#: The commands whose options are declared here.
-COMMANDS = ("explain", "choose", *_FIXED)
+_MADE = {"explain": _explain, "choose": _choose, "ledger-add": _ledger_add}
+#: The commands whose options are declared here; of two words, with a dash between them.
+COMMANDS = (*_MADE, *_FIXED)
 
 
 def options_of(command: str) -> tuple[Option, ...]:
-    """The options of a command; those of explain and choose are whatever the mechanisms and readings take now."""
-    if command == "explain":
-        return _explain()
-    if command == "choose":
-        return _choose()
-    return _FIXED[command]
+    """The options of a command; those that take a mechanism have whatever the mechanisms and readings take now."""
+    return _MADE[command]() if command in _MADE else _FIXED[command]
 
 
 class Exit(IntEnum):
@@ -293,6 +332,7 @@ class Exit(IntEnum):
     FAULT = 1
     BAD_INPUT = 2
     NO_SOLUTION = 3
+    REFUSED = 4
     INTERRUPTED = 130
 
     @property
@@ -307,5 +347,7 @@ _MEANINGS = {
     Exit.BAD_INPUT: "Bad input: one sentence on stderr, nothing on stdout, no file touched.",
     Exit.NO_SOLUTION: "The question is well put, but no parameter satisfies the limit; or a limit is exceeded, or an "
     "answer looks tampered with.",
+    Exit.REFUSED: "A limit set beforehand does not allow the release: nothing was released and nothing spent; or a "
+    "ledger is not as it was written, or beyond its limits.",
     Exit.INTERRUPTED: "Stopped from the keyboard.",
 }

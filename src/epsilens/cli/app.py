@@ -1,4 +1,4 @@
-"""The command line: ``epsilens explain | choose | assess | init | serve | scan | difference | …``.
+"""The command line: ``epsilens explain | choose | assess | init | serve | scan | ledger | …``.
 
 Each command is a function in :mod:`epsilens.cli`, registered below by one line; what they share, and how to add
 one, is in :mod:`epsilens.cli.common`; the exit codes are those of :class:`epsilens.catalogue.commands.Exit`.
@@ -17,6 +17,7 @@ from .. import __version__
 from ..catalogue.commands import COMMANDS
 from .attacks import difference, identify, tamper
 from .common import Grouped, Once, command, emit, run
+from .ledger import LEDGER, ledger
 from .literature import notions, reproduce
 from .mechanisms import choose, explain
 from .plans import assess, init
@@ -44,6 +45,11 @@ def make_app() -> typer.Typer:
         name = function.__name__
         declared = name in COMMANDS
         made.command(name, cls=Grouped if declared else Once)(command(name, function) if declared else function)
+    kept = typer.Typer(rich_markup_mode=None)
+    for word, function in LEDGER.items():
+        kept.command(word, cls=Grouped)(command(f"ledger-{word}", function))
+    kept.callback(invoke_without_command=True)(ledger)
+    made.add_typer(kept, name="ledger")
     made.callback(invoke_without_command=True)(_epsilens)
     return made
 

@@ -10,7 +10,8 @@ A new command is one function and one line:
 4. register it in :mod:`epsilens.cli.app`, where :func:`command` gives typer the signature it reads options from.
 
 Wrong input is an :class:`~epsilens.errors.InputError` (exit 2), a limit nothing satisfies a
-:class:`~epsilens.errors.NoSolutionError` (exit 3): raise them, :func:`run` does the rest. Text becomes numbers in
+:class:`~epsilens.errors.NoSolutionError` (exit 3), one a ledger refuses a :class:`~epsilens.errors.Refused` (exit 4):
+raise them, :func:`run` does the rest. Text becomes numbers in
 :mod:`epsilens.catalogue.said`, with a sentence for what is none.
 """
 
@@ -39,7 +40,7 @@ from ..catalogue.commands import Exit, Option, options_of
 from ..catalogue.parameter import Kind, Panel, flag
 from ..catalogue.said import is_said, shortened
 from ..data.tables.address import masked
-from ..errors import InputError, NoSolutionError
+from ..errors import InputError, NoSolutionError, Refused
 from ..shown import harmless
 
 __all__ = [
@@ -218,6 +219,8 @@ def run(command: Callable[..., Any], arguments: Sequence[str] | None = None) -> 
         return code if isinstance(code, int) else Exit.FINE
     except NoSolutionError as error:
         return _say(str(error), Exit.NO_SOLUTION)
+    except Refused as error:
+        return _say(str(error), Exit.REFUSED)
     except InputError as error:
         return _say(str(error), Exit.BAD_INPUT)
     except _Usage as error:

@@ -130,6 +130,10 @@ class Greatest(Composable):
         """The largest."""
         return self._most(lambda law: law.psi())
 
+    def practical(self, level: float) -> Array:
+        """The largest."""
+        return self._most(lambda law: law.practical(level))
+
     def fbeta(self, beta: Array, odds: Array) -> Array:
         """The largest."""
         return self._most(lambda law: law.fbeta(beta, odds))

@@ -7,7 +7,7 @@ that was written.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator, Mapping, Set
+from collections.abc import Hashable, Iterator, Mapping, Set, ValuesView
 from contextlib import suppress
 from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import Any, TypeVar, cast
@@ -47,6 +47,10 @@ class Frozen(Mapping[K, V]):
 
     def __len__(self) -> int:
         return len(self._held)
+
+    def values(self) -> ValuesView[V]:
+        """Those of the dict itself, which are quicker."""
+        return self._held.values()
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"{type(self).__name__} does not change: build another one")

@@ -12,12 +12,15 @@ from __future__ import annotations
 import numpy as np
 
 from ..checks import Array
+from ..numerics.roots import root
 from .law import Law
 
 __all__ = [
     "advantage", "fbeta_by_thresholds", "fbeta_floor", "log_odds", "odds", "posterior", "precision",
     "precision_at_recall", "success",
 ]  # fmt: skip
+
+_PATIENCE = 24
 
 
 def log_odds(prior: Array) -> Array:
@@ -74,22 +77,40 @@ def fbeta_floor(beta: Array, c: Array) -> Array:
         return np.asarray(np.where(np.isinf(c), 0.0, 1 / (1 + c / (1 + beta * beta))))
 
 
+def _best_threshold(law: Law, b2: Array, c: Array) -> Array:
+    """log t with h(t) = t·β²/c: between flagging everyone, t = c/(c + β²), and c/β², as h ≤ 1."""
+    b2, c = np.broadcast_arrays(b2, c)
+    usual = (b2 > 0) & (c > 0) & np.isfinite(c)
+    b2, c = np.where(usual, b2, 1.0), np.where(usual, c, 1.0)
+    aim = np.log(b2) - np.log(c)
+
+    def excess(u: Array) -> Array:
+        return np.asarray(np.log(law.profile(u)) - u - aim)
+
+    found = root(excess, -np.log1p(b2 / c), -aim, rtol=1e-12)
+    return np.where(usual, found, 0.0)
+
+
 def fbeta_by_thresholds(law: Law, beta: Array, c: Array, *, error: float = 0.0) -> Array:
     """The largest Fβ by Dinkelbach's method, for laws without a closed form.
 
     Fβ* is the root of max_α (1+β²)R − F·(R + cα + β²) = 0, and the inner maximum is the threshold test at
     likelihood ratio t = F·c/(1+β²−F): the posterior cut-off is F/(1+β²) for every mechanism. Each step moves F up
-    to what that test reaches, so the iterates increase and converge superlinearly from the floor. ``error`` is the
-    relative rounding of the law's masses, added to what exceeds the floor.
+    to what that test reaches, so the iterates increase, and converge superlinearly once near. With h the profile, the
+    best threshold satisfies h(t) = t·β²/c; where many steps have not come near (priors of 1e-50), that root is sought
+    instead. ``error`` is the relative rounding of the law's masses, added to what exceeds the floor.
     """
     b2 = beta * beta
     floor = best = fbeta_floor(beta, c)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        for _ in range(200):
-            alpha, recall = law.at(np.log(best) + np.log(c) - np.log(1 + b2 - best))
+        for k in range(200):
+            if k == _PATIENCE:
+                alpha, recall = law.at(_best_threshold(law, b2, c))
+            else:
+                alpha, recall = law.at(np.log(best) + np.log(c) - np.log(1 + b2 - best))
             reached = np.where(recall > 0, (1 + b2) / (1 + (c * alpha + b2) / recall), 0.0)
             better = np.maximum(best, np.where(np.isfinite(reached), reached, best))
-            if np.all(better <= best * (1 + 4e-16)):
+            if np.all(better <= best * (1 + 4e-16)) and k != _PATIENCE:
                 break
             best = better
     best = np.where(best > floor, np.minimum(best * (1 + error), 1.0), floor)

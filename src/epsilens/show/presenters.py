@@ -47,6 +47,8 @@ _PRESENTERS = {
     "pair": ("sentenced", "of_pair", "pair"),
     "mistaken": ("sentenced", "of_mistaken", "mistaken"),
     "observed": ("sentenced", "of_observed", "observed"),
+    "account": ("ledger", "of_account", "account_sentence"),
+    "ledger": ("ledger", "of_ledger", "ledger_sentence"),
     "assessment": ("assessment.report", "present", ""),
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from mpmath import mpf
+from mpmath import mp, mpf
 from tests.laws.oracles import NormalOracle, disagreements, grid, odds
 
 import epsilens as el
@@ -99,3 +99,20 @@ def test_divergences(psi: float) -> None:
 
 def test_calibration_at_the_smallest_double() -> None:
     assert psi_for_delta(5e-324, 1e-5) == pytest.approx(psi_for_delta(1e-300, 1e-5), rel=1e-12)
+
+
+@pytest.mark.parametrize("prior", [1e-30, 1e-96, 1e-120, 1e-200, 1e-290])
+@pytest.mark.parametrize("beta", [0.1, 1.0, 3.0])
+@pytest.mark.parametrize("psi", [0.01, 1.0, 20.0])
+def test_fbeta_at_rare_priors(psi: float, beta: float, prior: float) -> None:
+    """The best threshold satisfies h(t) = t·β²/c, found by bisection in 60 digits; Fβ = (1+β²)t/(c + t)."""
+    with mp.workdps(60):
+        m, b2, c = mpf(psi), mpf(beta) ** 2, 1 / mpf(prior) - 1
+        low = (mp.log(c / (c + b2)) + m * m / 2) / m
+        high = min((mp.log(c / b2) + m * m / 2) / m, low + 80)
+        for _ in range(200):
+            x = (low + high) / 2
+            t = mp.e ** (m * x - m * m / 2)
+            low, high = (x, high) if mp.ncdf(m - x) - t * mp.ncdf(-x) > t * b2 / c else (low, x)
+        truth = float((1 + b2) * t / (c + t))
+    assert el.gaussian(psi=psi).fbeta(beta, prior) == pytest.approx(truth, rel=1e-12)

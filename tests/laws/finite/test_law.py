@@ -147,3 +147,35 @@ def test_orders_of_a_law_that_only_gains_mass_agree() -> None:
     d = el.finite([1.0, 0.0], [1 - gained, gained]).renyi(np.array([1e-9, 0.1, 0.9, 1.0, 2.0, 64.0]))
     assert d == pytest.approx(np.full(6, -math.log1p(-gained)), rel=1e-9)
     assert np.ptp(d) <= 1e-14 * d[0]
+
+
+@pytest.mark.parametrize("recall", [0.3, 0.6, 1 - 1e-6, 1 - 1e-10, 1 - 1e-14, 1 - 2.0**-53])
+@pytest.mark.parametrize("atoms", [2, 40, 3000])
+def test_the_best_precision_near_a_recall_of_one(atoms: int, recall: float) -> None:
+    rng = random.Random(atoms)
+    a, b = ([rng.random() ** 4 + 1e-9 for _ in range(atoms)] for _ in range(2))
+    p, q = ([x / total for x in v] for v, total in ((a, math.fsum(a)), (b, math.fsum(b))))
+    with mp.workdps(40):
+        exact = [[mpf(x) / total for x in v] for v, total in ((p, mp.fsum(p)), (q, mp.fsum(q)))]
+        miss, alpha = 1 - mpf(recall), mpf(1)
+        for x, y in sorted(zip(*exact, strict=True), key=lambda at: at[1] / at[0]):
+            part = min(y, miss) / y
+            alpha, miss = alpha - part * x, miss - part * y
+        truth = float(1 / (1 + alpha / recall))
+    # the sum of thousands of doubles would be 1e-13 off
+    assert el.finite(p, q).precision(recall=recall) == pytest.approx(truth, rel=4e-16)
+
+
+@pytest.mark.parametrize("sigma", [0.3, 1.0, 11.0])
+@pytest.mark.parametrize("recall", [0.9, 1 - 1e-10, 1 - 1e-14])
+def test_the_best_precision_of_whole_number_noise_near_a_recall_of_one(sigma: float, recall: float) -> None:
+    with mp.workdps(40):
+        reach = int(14 * sigma + 12)
+        mass = {k: mp.e ** (-(mpf(k) ** 2) / (2 * mpf(sigma) ** 2)) for k in range(-reach - 1, reach + 2)}
+        total = mp.fsum(mass.values())
+        miss, alpha = (1 - mpf(recall)) * total, total
+        for k in range(-reach, reach + 1):  # the least ratios first
+            part = min(mass[k - 1], miss) / mass[k - 1]
+            alpha, miss = alpha - part * mass[k], miss - part * mass[k - 1]
+        truth = float(recall / (recall + alpha / total))
+    assert el.discrete_gaussian(sigma=sigma).precision(recall=recall) == pytest.approx(truth, rel=3e-15)

@@ -8,9 +8,15 @@ import numpy as np
 import pytest
 
 import epsilens as el
+from epsilens.ledger.account import Account, Spending
+from epsilens.ledger.charge import charge_of
+from epsilens.ledger.entry import Kind
+from epsilens.ledger.limits import Limits
+from epsilens.ledger.parts import written
 from epsilens.show.charts import Chart, compared_roc, precision_recall, roc, tradeoff
 from epsilens.show.charts.assessment import accuracy_curve, precedent_strip, risk_curve, simulated, simulated_query
 from epsilens.show.charts.findings import certainty_chart, known_curve, power_chart
+from epsilens.show.charts.ledger import over_time
 
 QUERIES = [
     {"name": "Count of people with a visit", "count": "mental_visits > 0", "by": "site"},
@@ -50,6 +56,7 @@ NAMES = [
     *(f"{kind}: {case}" for kind in KINDS for case in CURVES),
     *(f"{kind}: {plan}" for plan in PLANS for kind in OF_A_PLAN),
     "compared", "known: few", "known: many", "certainty: bound", "certainty: exact", "power", "power: stretched",
+    "ledger: few", "ledger: many", "ledger: tiny", "ledger: over",
 ]  # fmt: skip
 
 
@@ -74,7 +81,19 @@ def charts() -> dict[str, Chart]:
     made["certainty: exact"] = certainty_chart(el.identify([1, 2, 3, 4, 9], epsilon=1.0, sensitivity=3))
     made["power"] = power_chart("laplace", 1.0, 1.0, 0.05, None, 0.0)
     made["power: stretched"] = power_chart("laplace", 1.0, 2.0, 0.2, None, 0.0)
+    made["ledger: few"] = over_time(_account(0.2, 3, 0.8))
+    made["ledger: many"] = over_time(_account(0.1, 40, None))
+    made["ledger: tiny"] = over_time(_account(1e-4, 1, 0.01))
+    made["ledger: over"] = over_time(_account(3.0, 2, 0.5))
     return {name: chart for name, chart in made.items() if chart is not None}
+
+
+def _account(epsilon: float, count: int, psi: float | None) -> Account:
+    noise = el.laplace(epsilon=epsilon)
+    body = {"parts": written(noise), "at": "2026-01-15T10:00:00"}
+    limits = None if psi is None else Limits(psi=psi)
+    each = [Spending(str(k), f"round {k}", Kind.ADDED, charge_of(noise), body) for k in range(count)]
+    return Account("patients", limits, limits, releases=tuple(each))
 
 
 @pytest.fixture(params=NAMES)

@@ -24,6 +24,7 @@ from ...worlds import Neighbours
 from ..loss.moments import Integrated
 from ..loss.sampled import log_odds_against, mix, unmix
 from ..loss.step import Atoms, Composable, Counted, Family, Noise, NoiseKind, Step, no_group
+from ..loss.tilts import TiltedLaplace, laplace_cumulants
 
 __all__ = ["Laplace", "LaplaceReplaced", "LaplaceStep"]
 
@@ -232,6 +233,14 @@ class LaplaceStep(Integrated):
     def reach(self, log_top: float, log_bottom: float) -> tuple[float, float]:
         """Everything: the loss is bounded."""
         return self.span
+
+    def cumulants(self, tilts: Array) -> tuple[Array, Array, Array]:
+        """In closed form."""
+        return laplace_cumulants(self.m, tilts)
+
+    def tilted(self, tilt: float) -> TiltedLaplace | None:
+        """In closed form."""
+        return TiltedLaplace(self.m, tilt) if tilt > 0 else None
 
     def log_moment(self, power: float) -> float:
         """In closed form."""

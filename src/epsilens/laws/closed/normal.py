@@ -23,7 +23,7 @@ from ...worlds import Neighbours
 from ..loss.moments import Integrated
 from ..loss.sampled import Sampled, drawn_beyond, exchanged, log_odds_against, mix
 from ..loss.step import Composable, Counted, Exponent, Family, Noise, NoiseKind, Step
-from ..loss.transform import TiltedNormal
+from ..loss.tilts import TiltedNormal, normal_cumulants
 from .mixture import group_step
 from .opposite import group_replaced
 
@@ -293,6 +293,10 @@ class NormalStep(_Shifted):
     def psi(self) -> float:
         """μ."""
         return self.mu
+
+    def cumulants(self, tilts: Array) -> tuple[Array, Array, Array]:
+        """Those of a normal law."""
+        return normal_cumulants(self.mu, tilts)
 
     def tilted(self, tilt: float) -> TiltedNormal:
         """Normal again."""

@@ -102,6 +102,10 @@ class Envelope(Finite):
         """The polygon, rounded up."""
         return np.minimum(Finite.roc(self, alpha) * (1 + self.rounding), 1.0)
 
+    def inverse_roc(self, recall: Array) -> Array:
+        """The polygon, rounded down."""
+        return np.asarray(Finite.inverse_roc(self, recall) * (1 - self.rounding))
+
     def profile(self, log_threshold: Array) -> Array:
         """h, rounded up."""
         return np.minimum(Finite.profile(self, log_threshold) * (1 + self.rounding), 1.0)

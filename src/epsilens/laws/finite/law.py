@@ -175,11 +175,19 @@ class Finite(Composable):
         return np.asarray(np.where(alpha >= 1, 1.0, hit))
 
     def inverse_roc(self, recall: Array) -> Array:
-        """Linear between vertices, with the axes swapped."""
+        """Linear between vertices, with the axes swapped; near a recall of 1 from the miss, which keeps its digits."""
         if not self._u.size:
             return np.asarray(np.where(recall <= self.only1, 0.0, 1.0))
-        j = np.clip(np.searchsorted(self._recall, recall, side="left"), 1, self._u.size)
-        inside = self._alpha[j - 1] + self._p0[j - 1] * _share(recall - self._recall[j - 1], self._p1[j - 1])
+        low = np.clip(np.searchsorted(self._recall, recall, side="left"), 1, self._u.size)
+        share = _share(recall - self._recall[low - 1], self._p1[low - 1])
+        near = self._alpha[low - 1] + self._p0[low - 1] * share
+        miss = 1 - recall
+        j = np.clip(np.searchsorted(-self._rest1, -miss, side="left"), 1, self._u.size)
+        left = self._p0[j - 1] * _share(miss - self._rest1[j], self._p1[j - 1])
+        # what is not flagged, from the bottom; the vertex itself from the side where it is small
+        top = self._alpha[j] < 0.5
+        far = np.where(top, self._alpha[j] - left, 1 - (self._rest0[j] + left))
+        inside = np.where(recall > 0.5, np.maximum(far, 0.0), near)
         return np.asarray(np.where(recall <= self.only1, 0.0, inside))
 
     def _above(self, log_threshold: Array) -> Array:

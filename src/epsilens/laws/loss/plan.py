@@ -24,6 +24,7 @@ __all__ = [
 ]  # fmt: skip
 
 _U = 2.0**-53
+_NONE = np.zeros(0)
 _SHARES, _FINER = np.linspace(0.0, 1.0, 46), np.linspace(0.0, 1.0, 17)  # of the tilts that are tried
 
 
@@ -73,12 +74,13 @@ class Plan:
 
 
 class Cumulants:
-    """K(λ) of a product, from nodes."""
+    """K(λ) of a product: in closed form where a step has one, otherwise from nodes."""
 
-    def __init__(self, steps: Sequence[tuple[Nodes, int]], flipped: bool) -> None:
+    def __init__(self, steps: Sequence[tuple[Nodes, int]], flipped: bool, closed: Sequence[Counted] = ()) -> None:
         self.laws = [
             (-n.loss, n.log_p - n.loss, k) if flipped else (n.loss, n.log_p, k) for n, k in steps if n.loss.size
         ]
+        self._closed, self._flipped = closed, flipped
         tops = [(min(n.only0 if flipped else n.only1, 1.0), k) for n, k in steps]
         #: H1-mass that counts as +∞
         self.at_top = 1.0 if any(m >= 1 for m, _ in tops) else -math.expm1(sum(k * math.log1p(-m) for m, k in tops))
@@ -92,7 +94,18 @@ class Cumulants:
             top = a.max(axis=1)
             a -= top[:, None]
             total += k * (top + np.log(np.exp(a, out=a).sum(axis=1)))
+        for k_of, _, _, k in self._of_closed(tilts):
+            total += k * k_of
         return total
+
+    def _of_closed(self, tilts: Array) -> list[tuple[Array, Array, Array, int]]:
+        """K, mean and variance of the steps in closed form: K(−1 − λ) with the laws exchanged."""
+        found = []
+        for step, k in self._closed:
+            here = step.cumulants(-1 - tilts if self._flipped else tilts)
+            assert here is not None
+            found.append((here[0], -here[1] if self._flipped else here[1], here[2], k))
+        return found
 
     def spread(self, tilt: float) -> tuple[float, float]:
         """Mean and standard deviation of the tilted loss."""
@@ -112,7 +125,20 @@ class Cumulants:
             mean += k * m
             off = loss - m[:, None]
             variance += k * (w * off * off).sum(axis=1) / mass
+        for _, m, v, k in self._of_closed(tilts):
+            mean += k * m
+            variance += k * v
         return mean, np.sqrt(np.maximum(variance, 1e-300))
+
+    @property
+    def whole(self) -> float:
+        """E L² of the steps that are not cut off, together."""
+        return math.fsum(k * (float(v[0]) + float(m[0]) ** 2) for _, m, v, k in self._of_closed(np.zeros(1)))
+
+    @property
+    def longest(self) -> float:
+        """The largest loss of one step, of either sign, among those that can be cut off."""
+        return max((float(np.abs(here).max()) for here, _, _ in self.laws), default=0.0)
 
 
 def levels(log_value: float, width: float, count: int, flipped: bool) -> tuple[float, float]:
@@ -125,7 +151,14 @@ def levels(log_value: float, width: float, count: int, flipped: bool) -> tuple[f
 
 def cumulants(steps: Sequence[Counted], cut: tuple[float, float], flipped: bool, most: float = math.inf) -> Cumulants:
     """The product's cumulants, cut off at these levels, and at a loss beyond which it makes no difference."""
-    return Cumulants([(_nodes(step, cut, most), k) for step, k in steps], flipped)
+    by_nodes: list[tuple[Nodes, int]] = []
+    closed: list[Counted] = []
+    for step, k in steps:
+        if step.cumulants(_NONE) is not None and not step.ends[1] > most:
+            closed.append((step, k))
+        else:
+            by_nodes.append((_nodes(step, cut, most), k))
+    return Cumulants(by_nodes, flipped, closed)
 
 
 def _nodes(step: Step, cut: tuple[float, float], most: float) -> Nodes:
@@ -191,11 +224,13 @@ def decided(steps: Sequence[Counted], flipped: bool, at: Aim) -> float:
 
     It lies above log t by 16 standard deviations of the losses below it; infinite where none does.
     """
+    if not at.cumulants.laws:
+        return math.inf
     loss = np.concatenate([-here if flipped else here for here, _, _ in at.cumulants.laws])
     variance = np.concatenate([k * np.exp(log_p) * here * here for here, log_p, k in at.cumulants.laws])
     order = np.argsort(loss)
     b = loss[order]
-    spread = np.sqrt(np.cumsum(variance[order]))
+    spread = np.sqrt(np.cumsum(variance[order]) + at.cumulants.whole)
     enough = np.flatnonzero((b > 0) & (b >= (0.0 if flipped else max(at.loss, 0.0)) + 16 * spread))
     if not enough.size:
         return math.inf
@@ -249,8 +284,7 @@ def aim(steps: Sequence[Counted], flipped: bool, ask: Ask, width: float, most: f
     dt = min(dt, max(sd, apart / 8), 1.0)
     spread, less = (float(v) for v in k_of.spreads(saddle * np.asarray([1.0, 0.5]))[1])
     heavy = spread > 1.5 * less
-    longest = max((float(np.abs(here).max()) for here, _, _ in k_of.laws), default=0.0)
-    return Aim(ask, saddle, loss, log_value, tolerance, dt, spread, heavy, longest, count, moving == 0, k_of)
+    return Aim(ask, saddle, loss, log_value, tolerance, dt, spread, heavy, k_of.longest, count, moving == 0, k_of)
 
 
 def plan(at: Aim) -> Plan:

@@ -36,11 +36,11 @@ _MOST_TERMS = 2**15
 _MOST_LIKELY = 16.0  # a frequency that is mostly enough, in inverse standard deviations
 _MOST_LOST = 14.0  # how far below what the tilt resolves an answer may lie, as a logarithm
 _FOR_SLOPES = 3.0
-_UP, _DOWN = np.geomspace(0.2, 30.0, 14), np.append(np.geomspace(0.02, 0.95, 14), 1.0)  # for Chernoff's bounds
+_UP, _DOWN = np.geomspace(0.25, 20.0, 9), np.append(np.geomspace(0.03, 0.8, 7), 1.0)  # for Chernoff's bounds
 _LESS: Array = np.asarray(0.7 ** np.arange(8), dtype=float)  # of the saddle: the tilts that are tried
 _FEW, _TOGETHER = 64, 16  # of a long table
 _SPAN = 2.0  # how far to either side of the answer the other periods stay away, in standard deviations
-_AWAY = np.geomspace(0.3, 60.0, 16)  # for the same where a loss was cut off
+_AWAY = np.geomspace(0.4, 50.0, 10)  # for the same where a loss was cut off
 _SLACK = 1e-9
 
 

@@ -165,7 +165,8 @@ def _here(log_alpha: Array, log_recall: Array) -> Any:
 def _gaps(log_alpha: Array, log_recall: Array, here: Any) -> Array:
     """Φ⁻¹(TPR) − Φ⁻¹(α) there; 0 where it is mirrored in the other order."""
     gap = np.zeros(log_alpha.size)
-    gap[here] = ndtri_exp(np.minimum(log_recall[here], 0.0)) - ndtri_exp(np.minimum(log_alpha[here], 0.0))
+    with np.errstate(invalid="ignore"):  # of α = TPR = 1 none is known
+        gap[here] = ndtri_exp(np.minimum(log_recall[here], 0.0)) - ndtri_exp(np.minimum(log_alpha[here], 0.0))
     return gap
 
 

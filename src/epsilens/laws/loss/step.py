@@ -260,6 +260,10 @@ class Step(ABC):
 
         return plain
 
+    def cumulants(self, tilts: Array) -> tuple[Array, Array, Array] | None:
+        """K(λ), and the mean and the variance of the loss under each tilt; None where it takes quadrature."""
+        return None
+
     def tilted(self, tilt: float) -> Tilting | None:
         """Its loss under a tilt in closed form; None where it takes quadrature."""
         return None

@@ -6,8 +6,8 @@ What is known of r is an interval r ± E, the mass beyond the window by Chernoff
 
 One step under a tilt: its characteristic function, its moments, and how fast it falls.
 
-The finite part of the loss has the law dP·e^{λL}/E e^{λL}. Normal steps stay normal; all others are a few hundred
-quadrature nodes and their atoms, good for every e^{zL} up to a steepness given.
+The finite part of the loss has the law dP·e^{λL}/E e^{λL}. Where that has no closed form (:mod:`.tilts`), it is a few
+hundred quadrature nodes and their atoms, good for every e^{zL} up to a steepness given.
 
 How fast a characteristic function falls is a bound on |E e^{iyL}| that holds for every y beyond a given one. Where the
 loss has a density of at least κ on an interval of length w, it is with probability ω = κw uniform there, and a uniform
@@ -34,8 +34,7 @@ from .moments import resolved
 from .step import Step, Tilting
 
 __all__ = [
-    "MOST_POINTS", "Part", "Power", "Tilted", "TiltedNormal", "frequency", "log_moment", "power",
-    "slabs", "tilted", "window",
+    "MOST_POINTS", "Part", "Power", "Tilted", "frequency", "log_moment", "power", "slabs", "tilted", "window",
 ]  # fmt: skip
 
 _U = 2.0**-53
@@ -238,7 +237,7 @@ class Slabs:
         square = np.multiply.outer(y * y, self.length**2 / 4)  # θ²
         first = np.minimum(square, 9.0)
         lobe = np.maximum(
-            1 - first * (1 / 6 - first / 120), np.minimum(_SECOND, np.maximum(square, 9.0) ** -0.5)
+            1 - first * (1 / 6 - first / 120), np.minimum(_SECOND, 1 / np.sqrt(np.maximum(square, 9.0)))
         )  # sin θ/θ ≤ 1−θ²/6+θ⁴/120
         inside = 1 - (1 - 1e-9) * ((1 - lobe) @ self.mass)
         with np.errstate(divide="ignore"):
@@ -436,63 +435,3 @@ def _slabs(step: Step, x: Array, loss: Array, log_weight: Array, tilt: float, st
     with np.errstate(divide="ignore", invalid="ignore"):
         log_density = np.where(slope > 0, log_weight - np.log(slope), -np.inf)
     return slabs(np.abs(loss - loss[0]), log_density, change, still)
-
-
-@dataclass(frozen=True)
-class TiltedNormal:
-    """N(μ²/2 + λμ², μ²): the loss of a normal shift, tilted."""
-
-    mu: float
-    tilt: float
-
-    @property
-    def nodes(self) -> int:
-        """What a frequency costs."""
-        return 1
-
-    @property
-    def uncut(self) -> bool:
-        """All of it."""
-        return True
-
-    @property
-    def mean(self) -> float:
-        """μ²(λ + ½)."""
-        return self.mu * self.mu * (self.tilt + 0.5)
-
-    @property
-    def variance(self) -> float:
-        """μ²."""
-        return self.mu * self.mu
-
-    @property
-    def log_scale(self) -> float:
-        """K(λ) = λ(λ+1)μ²/2."""
-        return self.tilt * (self.tilt + 1) * self.variance / 2
-
-    @property
-    def kappa(self) -> float:
-        """The error of a loss."""
-        return 4 * _U * self.mean
-
-    @property
-    def rho(self) -> float:
-        """The relative error of a mass."""
-        return 16 * _U * (1 + self.log_scale)
-
-    @property
-    def rho_beside(self) -> float:
-        """The same under other tilts."""
-        return self.rho
-
-    def log_moment(self, s: Array) -> Array:
-        """K(λ+s) − K(λ)."""
-        return np.asarray(s * self.mean + s * s * self.variance / 2)
-
-    def transform(self, h: float, count: int) -> Any:
-        """E e^{inh(L − mean)} for n < count."""
-        return np.exp(-0.5 * (h * self.mu * np.arange(count)) ** 2) + 0j
-
-    def decay(self, y: Array) -> Array:
-        """A bound on the size of the characteristic function that falls: itself."""
-        return np.exp(-0.5 * (self.mu * y) ** 2)

@@ -52,7 +52,7 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
 LARGEST = 25
 #: Below this numpy takes a second at most: less than compiling takes the first time.
 _COMPILE_FROM = 21
-_BATCH = 12
+_BATCH = 14
 _BUCKETS = 4096
 _EXTENDED = 14
 _MOST_FRONT = 200_000
@@ -302,41 +302,52 @@ def _batch(state: _State, asked: _Asked, so_far: _Best, front: Front) -> None:
     best, target, mask = so_far
     open_, rows = state.g.shape
     start, every = n - open_, 1 << open_
-    kind, masks = state.v.dtype, np.empty(every, dtype=np.int64)
-    v, d, g = np.empty((rows, every), kind), np.empty((rows, every), kind), np.empty((open_, rows, every), kind)
-    q = np.empty(every, kind)
-    v[:, 0], d[:, 0], g[:, :, 0], q[0], masks[0] = state.v, state.d, state.g, state.q, state.mask
+    kind, masks = state.v.dtype, state.mask | np.arange(every) << start
+    # one row of ``g`` per open record, and v as the last
+    g, d, q = np.empty((open_ + 1, rows, every), kind), np.empty((rows, every), kind), np.empty(every, kind)
+    v = g[open_]
+    v[:, 0], d[:, 0], g[:open_, :, 0], q[0] = state.v, state.d, state.g, state.q
     for t in range(open_):
         p, m = state.unknown + t, 1 << t
-        without, known = slice(0, m), slice(m, 2 * m)
-        column = g[t, :, without] / d[p, without]
-        v[:, known] = v[:, without] - column * v[p, without]
-        d[:, known] = d[:, without] - column * g[t, :, without]
-        q[known] = q[without] - v[p, without] * (v[p, without] / d[p, without])
+        here, without, known = g[t, :, :m], slice(0, m), slice(m, 2 * m)
+        inverse = 1 / d[p, without]
+        column = here * inverse
+        if mode != LEAKAGE:
+            q[known] = q[without] - v[p, without] * v[p, without] * inverse
         later = g[t + 1 :]
-        later[:, :, known] = later[:, :, without] - later[:, p, None, without] * column
+        for whole, by in ((d, here), (later, later[:, p, None, without])):
+            new = np.multiply(by, column, out=whole[..., known])
+            np.subtract(whole[..., without], new, out=new)
         # a known record is no target, and nothing depends on it any more
-        v[p, known], d[p, known], later[:, p, known] = 0.0, 1.0, 0.0
-        masks[known] = masks[without] | 1 << (start + t)
-    alive = (masks >> state.ids[:, None] & 1) == 0
-    shift2 = v / d
-    shift2 *= shift2
+        d[p, known], later[:, p, known] = 1.0, 0.0
+    ratio = np.divide(v, d, out=d)
     if mode != LEAKAGE:
-        own2 = np.maximum(q - v * (v / d), 0.0)
+        own2 = np.maximum(q - v * ratio, 0.0)
+    shift2 = np.multiply(ratio, ratio, out=v)
     if mode == FRONT:
+        alive = (masks >> state.ids[:, None] & 1) == 0
         place = np.minimum((own2 * front.per_bucket).astype(np.int64), _BUCKETS)
         row, col = np.nonzero(alive & (shift2 > front.reached[place]))
         front.add(own2[row, col].astype(float), shift2[row, col].astype(float), state.ids[row], masks[col])
         return
     value = shift2 if mode == LEAKAGE else shift2 / (variance + np.maximum(own2, trace))
-    value[~alive] = -1.0
-    top = value.max(axis=0)
-    counts = n - alive.sum(axis=0)
-    for k in range(n - rows, min(n - rows + open_, n - 1) + 1):
-        columns = np.flatnonzero(counts == k)
-        c = columns[np.argmax(top[columns])]
-        if top[c] > best[k]:
-            best[k], target[k], mask[k] = top[c], state.ids[np.argmax(value[:, c])], masks[c]
+    columns, firsts = _by_size(open_)
+    top = value.max(axis=0)[columns]  # of known records the value is 0, so that they are no larger than the others
+    for more, most in enumerate(np.maximum.reduceat(top, firsts[:-1])):
+        k = n - rows + more
+        if k < n and most > best[k]:
+            c = columns[firsts[more] + np.argmax(top[firsts[more] : firsts[more + 1]])]
+            alive = (masks[c] >> state.ids & 1) == 0
+            best[k], target[k], mask[k] = most, state.ids[np.argmax(np.where(alive, value[:, c], -1.0))], masks[c]
+
+
+@lru_cache(maxsize=4)
+def _by_size(records: int) -> tuple[Any, Any]:
+    """The subsets of so many records, as bits, ordered by their size, and where each size begins."""
+    size = np.zeros(1, dtype=np.int64)
+    for _ in range(records):
+        size = np.concatenate((size, size + 1))
+    return np.argsort(size, kind="stable"), np.concatenate(([0], np.cumsum(np.bincount(size))))
 
 
 def _run(
@@ -384,9 +395,8 @@ def enumerate_adversaries(
     if done is None:
         return None
     out = []
-    for k in range(problem.n):
-        who, known = int(best.target[k]), _members(int(best.mask[k]))
-        value = problem.value(who, known, sigma)  # read again precisely
+    pairs = [(int(best.target[k]), _members(int(best.mask[k]))) for k in range(problem.n)]
+    for k, ((who, known), value) in enumerate(zip(pairs, problem.values(pairs, sigma), strict=True)):  # read precisely
         strongest = None if sigma is None else problem.strongest(k)
         if strongest is not None and problem.value(*strongest, sigma) > value:
             (who, known), value = strongest, problem.value(*strongest, sigma)

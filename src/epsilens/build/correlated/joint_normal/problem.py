@@ -111,31 +111,47 @@ class Problem:
         With x = Lz, S = (Lᵀa)·z: β is the target's entry of Lᵀa over L_ii, and σ₀² the sum of squares of the unknown
         entries, which has no cancellation.
         """
+        return self.adversaries([(target, known)])[0]
+
+    def adversaries(self, pairs: Sequence[tuple[int, Sequence[int]]]) -> list[Adversary]:
+        """The same for several, each a target and what is known, factored together."""
         cov, weights, reach = (self.cov, self.weights, np.ones(self.n)) if self.given is None else self.given
-        order = [*known, target, *(j for j in range(self.n) if j != target and j not in set(known))]
-        factor = _cholesky(cov[np.ix_(order, order)])
-        along = factor.T @ weights[order].astype(factor.dtype)
-        k = len(known)
-        return Adversary(
-            float(abs(along[k]) / factor[k, k] * reach[target]), float(np.sqrt(np.sum(along[k + 1 :] ** 2)))
+        every = range(self.n)
+        known = [set(known) for _, known in pairs]
+        orders = np.array(
+            [
+                [*of, target, *(j for j in every if j != target and j not in held)]
+                for (target, of), held in zip(pairs, known, strict=True)
+            ]
         )
+        factors = _cholesky(cov[orders[:, :, None], orders[:, None, :]])
+        along = (factors * weights[orders][:, :, None]).sum(axis=1)
+        each, at = np.arange(len(pairs)), np.array([len(of) for _, of in pairs])
+        shift = np.abs(along[each, at]) / factors[each, at, at] * reach[orders[each, at]]
+        own = np.sqrt(np.sum(np.where(np.arange(self.n) > at[:, None], along**2, 0.0), axis=1))
+        return [Adversary(float(s), float(o)) for s, o in zip(shift, own, strict=True)]
 
     def value(self, target: int, known: Sequence[int], sigma: float | None) -> float:
         """The objective: |β|, or |β|/√(σ² + σ₀²)."""
-        shift, own = self.adversary(target, known)
-        return shift if sigma is None else shift / float(np.hypot(sigma, own))
+        return self.values([(target, known)], sigma)[0]
+
+    def values(self, pairs: Sequence[tuple[int, Sequence[int]]], sigma: float | None) -> list[float]:
+        """The same for several."""
+        found = self.adversaries(pairs)
+        return [shift if sigma is None else shift / float(np.hypot(sigma, own)) for shift, own in found]
 
 
-def _cholesky(matrix: Array) -> Any:
-    """The lower factor, in extended precision where that is quick."""
-    n = len(matrix)
+def _cholesky(matrices: Array) -> Any:
+    """The lower factors, in extended precision where that is quick."""
+    n = matrices.shape[-1]
     if n > _EXTENDED:
-        return np.linalg.cholesky(matrix)
-    rest = matrix.astype(np.longdouble)
+        return np.linalg.cholesky(matrices)
+    rest = matrices.astype(np.longdouble)
     factor = np.zeros_like(rest)
     for j in range(n):
-        factor[j:, j] = rest[j:, j] / np.sqrt(rest[j, j])
-        rest[j + 1 :, j + 1 :] -= np.outer(factor[j + 1 :, j], factor[j + 1 :, j])
+        factor[:, j:, j] = rest[:, j:, j] / np.sqrt(rest[:, j, j])[:, None]
+        below = factor[:, j + 1 :, j]
+        rest[:, j + 1 :, j + 1 :] -= below[:, :, None] * below[:, None, :]
     return factor
 
 

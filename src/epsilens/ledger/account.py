@@ -1,0 +1,321 @@
+r"""One account: the limits set beforehand, what is spent of each, and what that promises.
+
+What the limits promise holds whatever was chosen after seeing answers. The running total below them promises nothing by
+itself where somebody stops because of an answer (ε alone is an exception), so it is told as what it is: the composition
+had all noise been fixed in advance. For the same reason a limit that is lowered later promises what it did before, and
+one that is set or raised after something was released is told as such.
+
+People who are in one part of a declared partition only (a site, a birth year) pay for their own part: what counts is
+the dearest part, beside all that was released about everybody.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+from ..build.discrete import approximate
+from ..errors import EpsilensError, InputError, Refused
+from ..experiment import Experiment, together
+from ..shown import Sentenced
+from ..worlds import Kind as World
+from ..worlds import Neighbours
+from .charge import FREE, Charge, given_away
+from .entry import Entry, Kind
+from .limits import Limits
+from .parts import rebuilt
+
+__all__ = ["Account", "Limits", "Refused", "Spending", "accounts_of", "closes", "neighbours_in"]
+
+_MOST_MORE = 10**6
+
+
+@dataclass(frozen=True)
+class Spending:
+    """One release of an account, as the lines tell it."""
+
+    id: str
+    title: str
+    state: Kind
+    charge: Charge
+    body: Mapping[str, Any] = field(repr=False, hash=False)
+    published: Mapping[str, Any] | None = field(default=None, repr=False, hash=False)
+
+    @property
+    def at(self) -> str:
+        """When it was reserved or added."""
+        return str(self.body.get("at", ""))
+
+    @property
+    def by(self) -> str:
+        """Who wrote it."""
+        return str(self.body.get("by", ""))
+
+    @property
+    def part(self) -> str | None:
+        """The part of the people it is about; None where it is about all of them."""
+        found = self.body.get("part")
+        return None if found is None else str(found)
+
+    @cached_property
+    def experiment(self) -> Experiment:
+        """What it was, built again, with the chance that something beside the noise gave a person away."""
+        made = rebuilt(self.body["parts"])
+        own = given_away(made)
+        beside = self.charge.delta - own
+        if beside <= 1e-15 * own:
+            return made
+        away = approximate(epsilon=0.0, delta=min(beside, 1.0), neighbours=neighbours_in(made).value)
+        return together([(made, 1), (away, 1)])
+
+
+def neighbours_in(experiment: Experiment) -> Neighbours:
+    """How the two tables of an experiment differ; only such can be entered in a ledger."""
+    if experiment.worlds.kind not in (World.MEMBERSHIP, World.RECORD):
+        raise InputError(
+            f"{experiment.name} does not say what a release tells about one person: enter the mechanism of the release",
+            parameter="experiment",
+        )
+    return Neighbours.REPLACE if experiment.worlds.replaces else Neighbours.ADD_REMOVE
+
+
+@dataclass(frozen=True, repr=False)
+class Account(Sentenced):
+    """What is known of the releases about the same people.
+
+    ``limits`` are those that hold now; ``standing`` those that everything was released under, of which the promise is.
+    """
+
+    shown_as: ClassVar[str] = "account"
+
+    people: str
+    limits: Limits | None = None
+    standing: Limits | None = None
+    limited: tuple[str, ...] = ()  # when limits were set
+    late: bool = False  # some limit was first set when something had been released
+    raised: bool = False  # or raised then
+    releases: tuple[Spending, ...] = ()
+    head: str = ""
+
+    def __repr__(self) -> str:
+        return f"Account({self.people!r}, releases={len(self.counted)})"
+
+    @classmethod
+    def of(cls, people: str, entries: Iterable[Entry]) -> Account:
+        """From its lines, in order."""
+        made = cls(people)
+        found: dict[str, Spending] = {}
+        for entry in entries:
+            made = replace(made, head=entry.hash)
+            try:
+                if entry.kind is Kind.LIMIT:
+                    made = made._limited(entry, any(one.state is not Kind.VOID for one in found.values()))
+                elif entry.kind in (Kind.RESERVED, Kind.ADDED):
+                    one = Spending(
+                        entry.release, str(entry.body.get("title", "")), entry.kind,
+                        Charge.from_dict(entry.body["charge"]), entry.body,
+                    )  # fmt: skip
+                    found[entry.release if entry.release not in found else f"{entry.release} {entry.hash}"] = one
+                elif (known := found.get(entry.release)) is not None and closes(known.state, entry.kind):
+                    found[entry.release] = replace(known, state=entry.kind, published=entry.body)
+            except (KeyError, TypeError, ValueError, AttributeError):
+                raise InputError(
+                    f"line {entry.seq} of the ledger cannot be read: it was changed by other hands", parameter="ledger"
+                ) from None
+        return replace(made, releases=tuple(found.values()))
+
+    def _limited(self, entry: Entry, released: bool) -> Account:
+        limits = Limits.from_dict(entry.body["limits"])
+        at = (*self.limited, str(entry.body.get("at", "")))
+        made = replace(self, limits=limits, standing=limits, limited=at)
+        if not released:
+            return made
+        if self.limits is None or self.standing is None:
+            return replace(made, late=True)
+        new = set(limits.currencies) - set(self.limits.currencies)
+        return replace(
+            made, standing=limits.looser(self.standing), late=self.late or bool(new),
+            raised=self.raised or limits.rises_above(self.limits),
+        )  # fmt: skip
+
+    # -- what is spent ------------------------------------------------------------------------------------------
+
+    @property
+    def counted(self) -> tuple[Spending, ...]:
+        """What is spent: everything but what was given back before it was drawn."""
+        return tuple(one for one in self.releases if one.state is not Kind.VOID)
+
+    @property
+    def spent(self) -> Charge:
+        """What the releases so far cost whoever they cost most."""
+        return self._dearest([(one.part, one.charge) for one in self.counted])
+
+    def _dearest(self, charges: Sequence[tuple[str | None, Charge]]) -> Charge:
+        dearest = FREE
+        for part in (None, *self._parts([part for part, _ in charges])):
+            dearest = dearest.most(Charge.total([c for p, c in charges if self._concerns(p, part)]))
+        return dearest
+
+    def _parts(self, parts: Iterable[str | None]) -> list[str]:
+        parted = self.limits is not None and self.limits.partition
+        return sorted({part for part in parts if part is not None}) if parted else []
+
+    def _concerns(self, part: str | None, whose: str | None) -> bool:
+        """Whether a release about a part of the people concerns those of another; without a partition each does."""
+        return part is None or part == whose or self.limits is None or not self.limits.partition
+
+    def after(self, charge: Charge, part: str | None = None) -> Charge:
+        """What would be spent with this as well."""
+        return self._dearest([*((one.part, one.charge) for one in self.counted), (part, charge)])
+
+    @property
+    def over(self) -> bool:
+        """Whether more was released than the limits allow, so that they promise nothing: what others did counts."""
+        return self.standing is not None and self.standing.exceeded(self.spent) is not None
+
+    # -- what may be spent --------------------------------------------------------------------------------------
+
+    def fits(self, experiment: Experiment, part: str | None = None) -> None:
+        """Refuse what cannot be added to the rest: another relation between tables, a part nobody declared."""
+        if part is not None and (self.limits is None or not self.limits.partition):
+            raise InputError(
+                f"{self.people!r} has no declared parts: set a limit with a partition first, or leave the part out",
+                parameter="part",
+            )
+        mine = neighbours_in(experiment).value
+        others = {str(one.body.get("neighbours", mine)) for one in self.counted} - {mine}
+        if others:
+            raise InputError(
+                f"what was released for {self.people!r} so far is about {others.pop()} neighbours and this is about "
+                f"{mine}: the two do not add up, so state it for the others' or name other people",
+                parameter="neighbours",
+            )
+
+    def check(self, charge: Charge, part: str | None = None) -> None:
+        """Refuse what would exceed a limit."""
+        if self.limits is None or (found := self.limits.exceeded(self.after(charge, part))) is None:
+            return
+        spent = getattr(self.spent, found.field)
+        would = "has no price in it" if math.isinf(found.value) else f"would bring it to {found.value:.6g}"
+        raise Refused(
+            f"the ledger allows {found.symbol} = {found.limit:.6g} for {self.people!r}, of which {spent:.6g} is spent; "
+            f"this release {would}: add noise to it, or leave it",
+            parameter="ledger",
+        )
+
+    def more(self, charge: Charge, part: str | None = None) -> int | None:
+        """How many more releases that cost as much have room; None where nothing limits them."""
+        if self.limits is None:
+            return None
+        limits = self.limits
+        spent = self.spent
+        if part is not None and limits.partition:
+            spent = Charge.total([one.charge for one in self.counted if self._concerns(one.part, part)])
+
+        def room(count: int) -> bool:
+            added = Charge(
+                spent.epsilon + count * charge.epsilon, spent.slack + count * charge.slack,
+                math.sqrt(spent.psi**2 + count * charge.psi**2), spent.rho + count * charge.rho,
+                spent.delta + count * charge.delta,
+            )  # fmt: skip
+            return limits.exceeded(added) is None
+
+        low, high = 0, 1
+        while room(high):
+            low, high = high, high * 2
+            if high > _MOST_MORE:
+                return None
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if room(middle) else (low, middle)
+        return low
+
+    # -- what it promises ---------------------------------------------------------------------------------------
+
+    def promised(self, reading: str = "success", **arguments: float) -> float | None:
+        """A reading of what the limits promise, whatever is chosen after seeing answers; None where they do not."""
+        if self.standing is None or self.over:
+            return None
+        return min(float(getattr(e, reading)(**arguments)) for e in self.standing.experiments().values())
+
+    @cached_property
+    def experiment(self) -> Experiment | None:
+        """All that was released, observed together, had all noise been fixed in advance; None where nothing was.
+
+        Whoever is in one part only of a partition faces less than this.
+        """
+        return _together(self.counted) if self.counted else None
+
+    def so_far(self, reading: str = "success", count: int | None = None, **arguments: float) -> float:
+        """A reading of the first ``count`` releases, or of all, had all noise been fixed in advance.
+
+        With a partition it is that of the part which faces most.
+        """
+        released = self.counted[:count]
+        found = float(getattr(approximate(epsilon=0.0, delta=0.0), reading)(**arguments))
+        done: set[tuple[str, ...]] = set()
+        for part in (None, *self._parts([one.part for one in released])):
+            faced = [one for one in released if self._concerns(one.part, part)]
+            if faced and (key := tuple(one.id for one in faced)) not in done:
+                done.add(key)
+                found = max(found, _read(faced, reading, arguments))
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON: what is told of the account, and every release; null where there is no price."""
+        return {
+            "schema": 1,
+            "people": self.people,
+            "sentence": self.sentence,
+            "limits": None if self.limits is None else self.limits.to_dict(),
+            "standing": None if self.standing is None else self.standing.to_dict(),
+            "late": self.late,
+            "raised": self.raised,
+            "over": self.over,
+            "spent": self.spent.to_dict(),
+            "success": {"promised": self.promised(), "fixed_in_advance": self.so_far()},
+            "releases": [
+                {"id": one.id, "at": one.at, "by": one.by, "title": one.title, "state": one.state.value,
+                 "part": one.part, "charge": one.charge.to_dict(), "parts": list(one.body["parts"])}
+                for one in self.releases
+            ],
+            "head": self.head,
+        }  # fmt: skip
+
+
+def closes(state: Kind, kind: Kind) -> bool:
+    """Whether such a line may follow: only what is reserved is published, withheld or given back, and once."""
+    return state is Kind.RESERVED and kind in (Kind.PUBLISHED, Kind.WITHHELD, Kind.VOID)
+
+
+def _together(released: Sequence[Spending]) -> Experiment:
+    return together(list(Counter(one.experiment for one in released).items()))
+
+
+def _read(released: Sequence[Spending], reading: str, arguments: Mapping[str, float]) -> float:
+    """A reading of all of them; where no composition is known, of the sums, which bound it."""
+    try:
+        return float(getattr(_together(released), reading)(**arguments))
+    except EpsilensError:
+        spent = Charge.total([one.charge for one in released])
+        known = (
+            Limits(epsilon=spent.epsilon, delta=spent.slack),
+            Limits(psi=spent.psi, delta=spent.delta),
+            Limits(rho=spent.rho, delta=spent.delta),
+        )
+        made = [e for each in known if each.sensible for e in each.experiments().values()]
+        worst = approximate(epsilon=0.0, delta=1.0)
+        return min(float(getattr(e, reading)(**arguments)) for e in (*made, worst))
+
+
+def accounts_of(entries: Iterable[Entry]) -> dict[str, Account]:
+    """All accounts of a ledger."""
+    lines: dict[str, list[Entry]] = {}
+    for entry in entries:
+        if entry.kind is not Kind.OPENED:
+            lines.setdefault(entry.people, []).append(entry)
+    return {people: Account.of(people, found) for people, found in lines.items()}

@@ -1,0 +1,317 @@
+"""The ledger: what was released about whom, and what may still be.
+
+>>> import tempfile, epsilens as el
+>>> folder = tempfile.TemporaryDirectory()
+>>> ledger = Ledger(f"{folder.name}/ledger.db")
+>>> _ = ledger.limit("patients", success=0.65)
+>>> _ = ledger.add("patients", el.laplace(epsilon=0.1), title="visits by month")
+>>> account = ledger.account("patients")
+>>> round(account.spent.psi, 4), round(account.promised(), 4), account.more(account.releases[-1].charge)
+(0.1223, 0.65, 38)
+>>> folder.cleanup()
+"""
+
+from __future__ import annotations
+
+import getpass
+import hashlib
+import hmac
+import math
+import os
+import secrets
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from importlib import metadata
+from typing import Any, ClassVar
+
+from .. import __version__
+from ..errors import InputError
+from ..experiment import Experiment
+from ..shown import Sentenced
+from .account import Account, Spending, accounts_of, closes, neighbours_in
+from .charge import Charge, charge_of
+from .entry import Entry, Kind, text_of
+from .limits import Limits, worded
+from .parts import written
+from .store import Store
+
+__all__ = ["Ledger", "Reservation", "Trouble"]
+
+_PACKAGES = ("opendp", "numpy", "scipy", "ibis-framework", "duckdb")
+_LONGEST = 200
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """Something in a ledger that is not as it was written."""
+
+    line: int
+    what: str
+
+
+class Reservation:
+    """Room taken for a release: spent from now on, unless it is given back before anything is drawn."""
+
+    def __init__(self, ledger: Ledger, people: str, release: str, head: str) -> None:
+        self._ledger, self.people, self.id, self.head = ledger, people, release, head
+
+    def publish(self, **answers: Any) -> str:
+        """The release is out; returns the head of the account, for the file of answers."""
+        return self._close(Kind.PUBLISHED, answers)
+
+    def withhold(self, why: str) -> str:
+        """It was drawn and never shown: spent all the same."""
+        return self._close(Kind.WITHHELD, {"why": _short(why)})
+
+    def void(self, why: str) -> str:
+        """Nothing was drawn: nothing is spent."""
+        return self._close(Kind.VOID, {"why": _short(why)})
+
+    def _close(self, kind: Kind, body: Mapping[str, Any]) -> str:
+        with self._ledger.store.writing(self.people) as writer:
+            mine = [e for e in writer.entries if e.release == self.id]
+            if len(mine) != 1 or not closes(mine[0].kind, kind):
+                raise InputError(f"release {self.id} is closed already: reserve another one")
+            return writer.append(kind, self.id, {**body, "at": _now()}).hash
+
+
+class Ledger(Sentenced):
+    """A ledger in a file of SQLite (``ledger.db``) or a database of PostgreSQL (``postgresql://user@host/database``).
+
+    It is made by the first line that is written into it. ``people`` names an account: those whom releases are about.
+    Tables about the same people share one.
+    """
+
+    shown_as: ClassVar[str] = "ledger"
+
+    def __init__(self, url: str | os.PathLike[str]) -> None:
+        self.store = Store(url)
+
+    def __repr__(self) -> str:
+        return f"Ledger({self.store.name!r})"
+
+    # -- reading ------------------------------------------------------------------------------------------------
+
+    def accounts(self) -> dict[str, Account]:
+        """Every account, by the people it is about."""
+        if not self.store.exists:
+            raise InputError(
+                f"there is no ledger at {self.store.name}: a limit or a release makes one; check the name",
+                parameter="ledger",
+            )
+        return accounts_of(self.store.read())
+
+    def account(self, people: str) -> Account:
+        """One account; an empty one where nothing is known of these people."""
+        found = accounts_of(self.store.read()) if self.store.exists else {}
+        return found.get(_people(people), Account(_people(people)))
+
+    def experiment(self, people: str) -> Experiment | None:
+        """Everything released about these people, observed together, had all noise been fixed in advance."""
+        return self.account(people).experiment
+
+    def check(self, head: str | None = None) -> list[Trouble]:
+        """Whether the lines are those that were written, and stay within their limits.
+
+        ``head`` is the hash that stands in a file of answers: a ledger whose end was cut off does not have it.
+        """
+        if not self.store.exists:
+            self.accounts()
+        entries = self.store.read()
+        found = _chained(entries)
+        if head and head.strip().lower() not in {entry.kept for entry in entries}:
+            found.append(Trouble(0, f"the head {head.strip()[:12]}… is not there: the end of the ledger was cut off"))
+        lines: dict[str, list[Entry]] = {}
+        for entry in entries:
+            lines.setdefault(entry.people, []).append(entry)
+        for people, mine in lines.items():
+            found += _closed(mine)
+            try:
+                account = Account.of(people, mine)
+            except InputError as error:
+                found.append(Trouble(0, str(error)))
+                continue
+            if account.limits is not None and account.limits.exceeded(account.spent):
+                found.append(Trouble(0, f"more is spent for {people!r} than its limits allow"))
+        return found
+
+    def export(self, people: str | None = None) -> list[dict[str, Any]]:
+        """Every line as plain values, without the ledger's key."""
+        wanted = None if people is None else _people(people)
+        if not self.store.exists:
+            self.accounts()
+        return [
+            {"seq": e.seq, "people": e.people, "kind": e.kind.value, "release": e.release, "body": dict(e.body),
+             "previous": e.previous, "hash": e.kept}
+            for e in self.store.read()
+            if e.kind is not Kind.OPENED and wanted in (None, e.people)
+        ]  # fmt: skip
+
+    # -- writing ------------------------------------------------------------------------------------------------
+
+    def limit(self, people: str, **limits: Any) -> Account:
+        """Set what may be spent: ``success`` (of 1), ``epsilon``, ``psi``, ``rho``, ``delta``, ``partition``.
+
+        It replaces the limits before it, and counts what is spent already. What a limit promises it promises where it
+        was set before the answers were seen; one that is raised later is told as such.
+        """
+        set_to = Limits.of(**limits)
+        with self._writing(people) as writer:
+            account = Account.of(_people(people), writer.entries)
+            if account.limits is not None and account.limits.partition != set_to.partition and account.counted:
+                raise InputError(
+                    f"the parts of {account.people!r} are set with its first limit: keep partition as it is",
+                    parameter="partition",
+                )
+            # Nothing had a part before there was a partition, so this is what every part has paid.
+            if (found := set_to.exceeded(account.spent)) is not None:
+                spent = "none can be given" if math.isinf(found.value) else f"{found.value:.6g} is spent already"
+                raise InputError(
+                    f"{found.currency} is {found.limit:.6g}, but for {account.people!r} {spent} in it: give a limit "
+                    "above that, or one in another currency",
+                    parameter=found.currency,
+                )
+            asked = {k: v if isinstance(v, str) else float(v) for k, v in limits.items() if v is not None}
+            writer.append(Kind.LIMIT, "", {"limits": set_to.to_dict(), "asked": asked, **_signed()})
+            return Account.of(_people(people), writer.entries)
+
+    def add(
+        self, people: str, experiment: Experiment, *, title: str = "", delta: float = 0.0, at_delta: float = 0.0,
+        part: str | None = None, within_limits: bool = False, **told: Any,
+    ) -> Spending:  # fmt: skip
+        """Enter what was released by other means: a claim, another tool's measurement, a training.
+
+        It counts whether or not it is within the limits, for it has happened; one beyond them is told by ``check``.
+        What has not happened yet is entered ``within_limits``: then one beyond them is refused.
+        """
+        charge = charge_of(experiment, delta=delta, at_delta=at_delta)
+        body = self._body(experiment, charge, title, part, told)
+        with self._writing(people) as writer:
+            account = Account.of(_people(people), writer.entries)
+            account.fits(experiment, body["part"])
+            if within_limits:
+                account.check(charge, body["part"])
+            writer.append(Kind.ADDED, uuid.uuid4().hex, body)
+            return Account.of(_people(people), writer.entries).releases[-1]
+
+    def reserve(
+        self, people: str, experiment: Experiment, charge: Charge, *, title: str = "", part: str | None = None,
+        plan: Mapping[str, Any] | None = None, data: str = "", again: bool = False, **told: Any,
+    ) -> Reservation | Spending:  # fmt: skip
+        """Check the limits and take the room, in one step that no other writer can come between.
+
+        The same plan on the same data (``data`` is its keyed hash) gives the release that was published before, and
+        spends nothing; one that was reserved and never published is spent, and drawn anew only ``again``.
+        """
+        mark = self._mark(plan, data)
+        body = self._body(experiment, charge, title, part, {"plan": plan, "data": data, "mark": mark, **told})
+        with self._writing(people) as writer:
+            account = Account.of(_people(people), writer.entries)
+            same = [one for one in account.counted if mark and one.body.get("mark") == mark]
+            for one in same:
+                if one.state is Kind.PUBLISHED and not again:
+                    return one
+            if same and not again:
+                raise InputError(
+                    f"the same release was reserved at {same[-1].at} and never published: it is under way, or it broke "
+                    "off and is spent; draw it again only if it is to be spent again",
+                    parameter="again",
+                )
+            account.fits(experiment, body["part"])
+            account.check(charge, body["part"])
+            entry = writer.append(Kind.RESERVED, uuid.uuid4().hex, body)
+        return Reservation(self, _people(people), entry.release, entry.hash)
+
+    def keyed(self, content: bytes | str) -> str:
+        """A hash of data that only this ledger can make: a plain one would let anybody test who is in a table."""
+        with self.store.writing("") as writer:
+            if not writer.entries:
+                writer.append(Kind.OPENED, "", {"key": secrets.token_hex(32), **_signed()})
+            key = bytes.fromhex(str(writer.entries[0].body["key"]))
+        return hmac.new(key, content.encode() if isinstance(content, str) else content, hashlib.sha256).hexdigest()
+
+    def _writing(self, people: str) -> Any:
+        return self.store.writing(_people(people))
+
+    @staticmethod
+    def _mark(plan: Mapping[str, Any] | None, data: str) -> str:
+        return hashlib.sha256(text_of([plan, data]).encode()).hexdigest() if plan is not None and data else ""
+
+    @staticmethod
+    def _body(
+        experiment: Experiment, charge: Charge, title: str, part: str | None, told: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        return {
+            **told, "title": _short(title), "parts": written(experiment), "charge": charge.to_dict(),
+            "part": None if part is None else worded("part", part, needed="name the part, or leave it out"),
+            "neighbours": neighbours_in(experiment).value, **_signed(), "versions": _versions(),
+        }  # fmt: skip
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        accounts = [account.to_dict() for account in self.accounts().values()]
+        return {"schema": 1, "ledger": self.store.name, "accounts": accounts}
+
+
+def _chained(entries: Sequence[Entry]) -> list[Trouble]:
+    """Lines that do not fit their hash or the line before them."""
+    found, heads = [], dict[str, str]()
+    for entry in entries:
+        if entry.kept != entry.hash:
+            found.append(Trouble(entry.seq, "was changed after it was written"))
+        if entry.previous != heads.get(entry.people, ""):
+            found.append(Trouble(entry.seq, "does not follow the line before it: lines were removed or changed"))
+        heads[entry.people] = entry.kept
+    return found
+
+
+def _closed(entries: Sequence[Entry]) -> list[Trouble]:
+    """Lines that publish, withhold or give back what is not open."""
+    found, states = [], dict[str, Kind]()
+    for entry in entries:
+        if entry.kind in (Kind.RESERVED, Kind.ADDED):
+            if entry.release in states:
+                found.append(Trouble(entry.seq, "has the number of another release"))
+            states[entry.release] = entry.kind
+        elif entry.kind in (Kind.PUBLISHED, Kind.WITHHELD, Kind.VOID):
+            if entry.release not in states or not closes(states[entry.release], entry.kind):
+                found.append(Trouble(entry.seq, "closes a release that is not open"))
+            states[entry.release] = entry.kind
+    return found
+
+
+def _people(name: Any) -> str:
+    if not isinstance(name, str):
+        raise InputError("people is no name: give one, such as 'patients'", parameter="people")
+    return worded("people", name, needed="name those whom the releases are about, such as 'patients'")
+
+
+def _short(text: Any) -> str:
+    """A title or a reason: its first letters, and nothing that cannot be printed."""
+    return "".join(c if c.isprintable() else " " for c in str(text or "")[:_LONGEST]).strip()
+
+
+def _signed() -> dict[str, str]:
+    try:
+        who = getpass.getuser()
+    except (KeyError, OSError, ImportError):  # a container without a name for its user
+        who = f"user {os.getuid()}" if hasattr(os, "getuid") else "unknown"
+    return {"at": _now(), "by": _short(who)}
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+@cache
+def _versions() -> dict[str, str]:
+    found = {"epsilens": __version__}
+    for package in _PACKAGES:
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            continue
+    return found

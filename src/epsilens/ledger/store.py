@@ -1,0 +1,302 @@
+"""Where a ledger lies: a file of SQLite, or a database of PostgreSQL for teams.
+
+Whoever writes holds the ledger's lock from the check to the line: in SQLite that of the file (BEGIN IMMEDIATE), in
+PostgreSQL one that ends with the transaction. That no two lines follow the same one is also a rule of the table itself.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from ..data.tables.address import address_of, masked
+from ..data.tables.passwords import found_password
+from ..errors import InputError, MissingExtra
+from .entry import VERSION, Entry, Kind, text_of
+
+__all__ = ["Store", "Writer"]
+
+_TABLE = "epsilens_ledger"
+_SECONDS = 60  # to wait for another writer
+_LOCK = 7_249_163_027  # a number of our own: advisory locks are known by numbers
+
+
+class Store:
+    """The lines of a ledger. Opening it neither makes nor changes anything."""
+
+    def __init__(self, url: str | os.PathLike[str]) -> None:
+        self._sa = _sqlalchemy()
+        self._engine, self.name, self.path = self._opened(os.fspath(url))
+        self._table = _table(self._sa)
+
+    def _opened(self, url: str) -> tuple[Any, str, Path | None]:
+        if not url or url.isspace():
+            raise InputError("the ledger has no name: give a file, such as ledger.db", parameter="ledger")
+        scheme, told, _ = url.partition("://")
+        if not told or scheme.lower() == "sqlite":
+            path = _file(url, bool(told))
+            return self._sqlite(path), str(path), path
+        if scheme.lower() in ("postgres", "postgresql", "postgresql+psycopg"):
+            return self._postgres(url), masked(url), None
+        raise InputError(
+            f"ledger is {masked(url)[:80]!r}: give a file of SQLite, such as ledger.db, or postgresql://user@host/database",
+            parameter="ledger",
+        )
+
+    def _sqlite(self, path: Path) -> Any:
+        sa = self._sa
+        url = sa.URL.create("sqlite", database=str(path))
+        engine = sa.create_engine(url, poolclass=sa.NullPool, connect_args={"timeout": _SECONDS})
+
+        # The driver's own transactions begin at the first change, after what was read to decide on it.
+        sa.event.listen(engine, "connect", _without_transactions)
+        sa.event.listen(engine, "begin", _begin)
+        return engine
+
+    def _postgres(self, url: str) -> Any:
+        sa = self._sa
+        said = address_of(url).filled
+        if said.table:
+            raise InputError(
+                f"ledger is {masked(url)[:80]!r}: name the database alone, the ledger has its own table",
+                parameter="ledger",
+            )
+        database = said.path.strip("/")
+        password = said.password
+        if password is None and not os.environ.get("PGPASSWORD") and os.environ.get("EPSILENS_PASSWORD"):
+            password = found_password(f"{said.user} at {said.host}")
+        where = sa.URL.create(
+            "postgresql+psycopg", said.user or None, password, said.host or None,
+            int(said.port) if said.port else None, database or None, dict(said.query),
+        )  # fmt: skip
+        try:
+            # Each statement sees what was committed before it: those after the lock see the last writer's line.
+            return sa.create_engine(
+                where, poolclass=sa.NullPool, isolation_level="READ COMMITTED", connect_args={"connect_timeout": 15}
+            )
+        except ImportError:
+            raise MissingExtra("psycopg", extra="postgres", purpose="a ledger in PostgreSQL") from None
+
+    # -- reading ------------------------------------------------------------------------------------------------
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is a ledger yet; a database that is something else is refused."""
+        if self.path is not None and not self.path.exists():
+            return False
+        with self._talking() as connection:
+            return self._has_table(connection)
+
+    def _has_table(self, connection: Any) -> bool:
+        found = self._sa.inspect(connection)
+        if found.has_table(_TABLE):
+            columns = {column["name"] for column in found.get_columns(_TABLE)}
+            if missing := {c.name for c in self._table.columns} - columns:
+                raise InputError(
+                    f"the table {_TABLE} in {self.name} is no ledger, it lacks {sorted(missing)[0]!r}: give another "
+                    "database",
+                    parameter="ledger",
+                )
+            return True
+        if self.path is not None and found.get_table_names():
+            raise InputError(
+                f"{self.name} is a database of something else: give another name for the ledger", parameter="ledger"
+            )
+        return False
+
+    def read(self) -> list[Entry]:
+        """All lines, in the order in which they were written."""
+        if self.path is not None and not self.path.exists():
+            return []
+        with self._talking() as connection:
+            return self.lines(connection) if self._has_table(connection) else []
+
+    def lines(self, connection: Any, people: str | None = None) -> list[Entry]:
+        """The lines of one account or of all; a ledger that a newer version wrote into is not read."""
+        asked = self._sa.select(self._table).order_by(self._table.c.seq)
+        if people is not None:
+            last = self._sa.select(self._sa.func.max(self._table.c.seq)).scalar_subquery()
+            asked = asked.where((self._table.c.people == people) | (self._table.c.seq == last))
+        found = [self._entry(row) for row in connection.execute(asked).mappings()]
+        return [entry for entry in found if people in (None, entry.people)]
+
+    def _entry(self, row: Any) -> Entry:
+        try:
+            texts = [row[name] for name in ("people", "release", "previous", "hash")]
+            body = json.loads(row["body"], parse_constant=_no_number)
+            version, kind = int(body["version"]), row["kind"]
+            if not all(isinstance(text, str) for text in (*texts, kind)):
+                raise TypeError
+            if version <= VERSION:
+                return Entry(texts[0], Kind(kind), texts[1], body, texts[2], row["seq"], texts[3])
+        except (ValueError, TypeError, KeyError, RecursionError):
+            raise InputError(
+                f"line {row['seq']} of {self.name} cannot be read: it was changed by other hands", parameter="ledger"
+            ) from None
+        raise InputError(
+            f"{self.name} was written by a newer epsilens: install that version to use it", parameter="ledger"
+        )
+
+    # -- writing ------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def writing(self, people: str) -> Iterator[Writer]:
+        """The account under its lock: what is appended inside is committed at the end, or not at all."""
+        if self.path is not None:
+            _made(self.path)
+        with self._talking(writes=True) as connection:
+            if self.path is None:
+                connection.execute(self._sa.text(f"SET LOCAL lock_timeout = '{_SECONDS}s'"))
+                # A writer whose machine is gone does not hold up the others for longer than that.
+                connection.execute(self._sa.text(f"SET LOCAL idle_in_transaction_session_timeout = '{_SECONDS}s'"))
+                connection.execute(self._sa.text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
+            if not self._has_table(connection):
+                self._table.metadata.create_all(connection)
+            yield Writer(self, connection, people)
+
+    def append(self, connection: Any, entry: Entry) -> None:
+        """One more line, inside :meth:`writing`."""
+        row = {
+            "people": entry.people, "kind": entry.kind.value, "release": entry.release, "body": text_of(entry.body),
+            "previous": entry.previous, "hash": entry.hash,
+        }  # fmt: skip
+        connection.execute(self._table.insert().values(row))
+
+    @contextmanager
+    def _talking(self, writes: bool = False) -> Iterator[Any]:
+        errors = self._sa.exc
+        try:
+            with self._engine.connect().execution_options(writes=writes) as connection, connection.begin():
+                yield connection
+        except errors.IntegrityError:
+            raise InputError(
+                f"somebody else wrote into {self.name} at the same moment: nothing was spent, try again",
+                parameter="ledger",
+            ) from None
+        except errors.DBAPIError as error:
+            raise InputError(f"the ledger {self.name} {_trouble(str(error.orig))}", parameter="ledger") from None
+
+
+class Writer:
+    """An account under its lock; one that was changed by other hands is not written to."""
+
+    def __init__(self, store: Store, connection: Any, people: str) -> None:
+        self._store, self._connection, self._people = store, connection, people
+        self.entries = store.lines(connection, people)
+        head = ""
+        for entry in self.entries:
+            if entry.kept != entry.hash or entry.previous != head:
+                raise InputError(
+                    f"line {entry.seq} of {store.name} is not as it was written, so nothing is added: look at it with "
+                    "'epsilens ledger check', and restore a copy",
+                    parameter="ledger",
+                )
+            head = entry.hash
+
+    def append(self, kind: Kind, release: str, body: dict[str, Any]) -> Entry:
+        """One more line."""
+        head = self.entries[-1].hash if self.entries else ""
+        text = text_of({"version": VERSION, **body})
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise InputError(
+                "what is to be written into the ledger has letters that do not exist: leave them out"
+            ) from None
+        # As it will be read: keys are words, and pairs are lists.
+        entry = Entry(self._people, kind, release, json.loads(text), head)
+        self._store.append(self._connection, entry)
+        self.entries.append(entry)
+        return entry
+
+
+def _file(url: str, told: bool) -> Path:
+    """The file of a ledger."""
+    address = address_of(url) if told else None
+    wrong = InputError(f"ledger is {url[:80]!r}: give the name of a file, such as ledger.db", parameter="ledger")
+    try:
+        path = Path(url if address is None else address.path).expanduser()
+        if (
+            (address is not None and address.table)
+            or "\0" in str(path)
+            or str(path) in ("", ".", ":memory:")
+            or path.is_dir()
+        ):
+            raise wrong
+        path.exists()
+    except (OSError, ValueError, RuntimeError):  # too long, or with letters that no name has
+        raise wrong from None
+    return path
+
+
+def _made(path: Path) -> None:
+    """An empty file that only its owner reads, where there is none: a ledger holds the key of its hashes."""
+    with suppress(OSError):  # told by the database, in its own words
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+
+
+def _no_number(word: str) -> Any:
+    raise ValueError(word)
+
+
+def _without_transactions(connection: Any, _: Any) -> None:
+    connection.isolation_level = None
+
+
+def _begin(connection: Any) -> None:
+    writes = connection.get_execution_options().get("writes")
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _table(sa: Any) -> Any:
+    return sa.Table(
+        _TABLE,
+        sa.MetaData(),
+        sa.Column("seq", sa.Integer, primary_key=True, autoincrement=True),
+        sa.Column("people", sa.Text, nullable=False),
+        sa.Column("kind", sa.Text, nullable=False),
+        sa.Column("release", sa.Text, nullable=False),
+        sa.Column("body", sa.Text, nullable=False),
+        sa.Column("previous", sa.Text, nullable=False),
+        sa.Column("hash", sa.Text, nullable=False),
+        sa.UniqueConstraint("people", "previous"),
+    )
+
+
+def _sqlalchemy() -> Any:
+    try:
+        import sqlalchemy
+        import sqlalchemy.exc
+    except ImportError:
+        raise MissingExtra("sqlalchemy", extra="release", purpose="a ledger") from None
+    return sqlalchemy
+
+
+def _trouble(words: str) -> str:
+    """What went wrong, in a sentence that carries nothing of what the database said."""
+    words = words.lower()
+    for part, sentence in (
+        ("readonly", "cannot be written to: ask for the right to write, or give another place"),
+        ("read-only", "cannot be written to: ask for the right to write, or give another place"),
+        ("permission denied", "may not be used by this user: ask for the right to, or give another place"),
+        ("not a database", "is no database: give another name, or the right one"),
+        ("malformed", "is damaged: restore it from a copy"),
+        ("lock timeout", "is held by another writer for more than a minute: nothing was spent, try again"),
+        ("locked", "is held by another writer for more than a minute: nothing was spent, try again"),
+        ("unable to open", "cannot be opened: check that the folder exists and may be written to"),
+        ("is full", "has no room left on its disk: nothing was spent"),
+        ("no space", "has no room left on its disk: nothing was spent"),
+        ("disk i/o", "cannot be read or written, its disk fails: restore it from a copy"),
+        ("password", "asks for another user or password: give it in EPSILENS_PASSWORD"),
+        ("does not exist", "is not there: check the name of the database and the user"),
+        ("resolve", "cannot be reached: check the address and that the server runs"),
+        ("refused", "cannot be reached: check the address and that the server runs"),
+        ("connection", "cannot be reached: check the address and that the server runs"),
+    ):  # fmt: skip
+        if part in words:
+            return sentence
+    return "cannot be used: check that it is a ledger and that the server runs"

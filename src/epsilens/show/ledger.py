@@ -1,0 +1,279 @@
+"""A ledger in words: what everything released so far gives away together, what is spent of each limit, what is left."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ..ledger.entry import Kind as Line
+from ..ledger.limits import CURRENCIES
+from .charts.ledger import over_time
+from .document import (
+    Block,
+    Cell,
+    Column,
+    Document,
+    Fact,
+    Figure,
+    Forms,
+    Group,
+    Kind,
+    Lead,
+    Paragraph,
+    Section,
+    Status,
+    Table,
+    Tone,
+    said,
+)
+from .words import grouped, rounded_down, rounded_up, scale_for, small
+
+if TYPE_CHECKING:
+    from ..ledger.account import Account, Spending
+    from ..ledger.ledger import Ledger
+
+__all__ = ["account_sentence", "ledger_sentence", "of_account", "of_ledger"]
+
+_STATES = {
+    Line.RESERVED: "reserved, counts",
+    Line.PUBLISHED: "published",
+    Line.WITHHELD: "drawn, not shown: counts",
+    Line.VOID: "given back",
+    Line.ADDED: "entered",
+}
+_NAMES = {"epsilon": "ε", "psi": "ψ", "rho": "ρ"}
+_MOST_ROWS = 200
+
+
+# -- sentences ----------------------------------------------------------------------------------------------------
+
+
+def _most(p: float, scale: int) -> str:
+    """What is at most so many, rounded up; the last ten-thousandth of a count is rounding of our own."""
+    up = math.ceil(p * scale - 1e-4)
+    if up >= scale:
+        return f"{grouped(scale)}" if p >= 1 else f"more than {grouped(scale - 1)}"
+    return f"at most {grouped(up)}"
+
+
+def account_sentence(account: Account) -> str:
+    """The finding, beside a coin's.
+
+    >>> import epsilens as el, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ledger = el.Ledger(f"{folder}/ledger.db")
+    ...     _ = ledger.limit("patients", success=0.65)
+    ...     _ = ledger.add("patients", el.laplace(epsilon=0.5))
+    ...     print(ledger.account("patients").sentence)
+    After 1 release an adversary guesses right for at most 62 of 100 if no noise was chosen after seeing answers, and for at most 65, what the limits promise, whatever was; a coin gets 50. No room is left for another like the last.
+    """  # noqa: E501 - one sentence, on one line
+    count = len(account.counted)
+    promised = account.promised()
+    if not count:
+        if promised is None:
+            return f"Nothing is known yet of releases about {account.people}."
+        scale = scale_for((promised, 0.5))
+        return (
+            f"Nothing is released about {account.people} yet: whatever is, an adversary will guess right for "
+            f"{_most(promised, scale)} of {grouped(scale)}; a coin gets {grouped(scale // 2)}."
+        )
+    now = account.so_far()
+    scale = scale_for((now, 0.5, *(() if promised is None else (promised,))))
+    many = f"After {count:,} release{'s' if count > 1 else ''} an adversary guesses right for"
+    fixed = f"{many} {_most(now, scale)} of {grouped(scale)} if no noise was chosen after seeing answers"
+    coin = f"a coin gets {grouped(scale // 2)}."
+    if account.over:
+        return f"{fixed}; {coin} More was released than the limits allow: they promise nothing any more."
+    if promised is None:
+        return f"{fixed}; {coin} No limit was set, so nothing is promised if some was."
+    return f"{fixed}, and for {_most(promised, scale)}, what the limits promise, whatever was; {coin} {_room(account)}"
+
+
+def _room(account: Account) -> str:
+    last = account.counted[-1]
+    more = account.more(last.charge, last.part)
+    if more is None:
+        return "What the last one cost leaves room for any number like it."
+    if not more:
+        return "No room is left for another like the last."
+    return f"Room for about {more:,} more like the last."
+
+
+def _trust(account: Account) -> list[str]:
+    """What the promise rests on."""
+    told = []
+    if account.raised:
+        told.append(
+            "A limit was raised after something had been released: what the limits promise holds only if the answers "
+            "had no part in that."
+        )
+    elif account.late:
+        told.append(
+            "A limit was first set after something had been released: what the limits promise holds only if the "
+            "answers had no part in that."
+        )
+    if account.standing != account.limits:
+        told.append("A limit was lowered since: what is promised is what stood when the answers were seen.")
+    return told
+
+
+def ledger_sentence(ledger: Ledger) -> str:
+    """One sentence an account, or what there is."""
+    accounts = ledger.accounts()
+    if len(accounts) == 1:
+        return account_sentence(*accounts.values())
+    if not accounts:
+        return "Nothing is entered in this ledger yet."
+    return " ".join(f"{people}: {account_sentence(account)}" for people, account in accounts.items())
+
+
+# -- documents ----------------------------------------------------------------------------------------------------
+
+
+def of_account(account: Account) -> Document:
+    """The sentence, what is spent, the releases, the chart, what to know."""
+    return Document(
+        account.people, "Ledger", _opening(account), (*_sections(account), _know(account)), facts=_facts(account),
+        side=account.people, tab=f"{account.people}: ledger",
+    )  # fmt: skip
+
+
+def of_ledger(ledger: Ledger) -> Document:
+    """One account as it is; of several, each under its name."""
+    accounts = ledger.accounts()
+    if len(accounts) == 1:
+        made = of_account(*accounts.values())
+        return Document(
+            made.title, made.kind, made.opening, made.sections, facts=(*made.facts, Fact("Ledger", ledger.store.name)),
+            side=made.side, tab=made.tab,
+        )  # fmt: skip
+    sections: list[Section] = []
+    for people, account in accounts.items():
+        told: tuple[Block, ...] = (Paragraph(said(account_sentence(account))), *_status(account))
+        sections.append(Section(people, told))
+        sections += _sections(account, f" · {people}")
+    every = list(accounts.values())
+    lead = (
+        f"{len(accounts)} accounts, of people who are not the same: {', '.join(accounts)}."
+        if accounts
+        else ledger_sentence(ledger)
+    )
+    facts = (Fact("Accounts", str(len(every))), Fact("Ledger", ledger.store.name))
+    return Document("Ledger", "Ledger", (Lead((said(lead),)),), tuple(sections), facts=facts, side=ledger.store.name)
+
+
+def _opening(account: Account) -> tuple[Block, ...]:
+    return (Lead((said(account_sentence(account)),)), *_status(account))
+
+
+def _status(account: Account) -> tuple[Block, ...]:
+    if account.over:
+        return (Status("Over its limits", over=True),)
+    return tuple(Paragraph(said(text), Tone.WARNING) for text in _trust(account))
+
+
+def _facts(account: Account) -> tuple[Fact, ...]:
+    dates = [one.at[:10] for one in account.counted]
+    since = (Fact("Since", dates[0]), Fact("Last", dates[-1])) if dates else ()
+    parts = account.limits.partition if account.limits is not None else ""
+    return (
+        Fact("Releases", f"{len(account.counted):,}"), *since, *((Fact("Parts", f"by {parts}"),) if parts else ()),
+    )  # fmt: skip
+
+
+def _sections(account: Account, after: str = "") -> tuple[Section, ...]:
+    made = [Section(f"Spent and allowed{after}", (_spent(account),))]
+    if account.counted:
+        note = "Solid: had all noise been fixed in advance. Dashed: what the limits promise whatever was chosen."
+        blocks = (Figure(partial(over_time, account)), Paragraph(said(note), Tone.NOTE, Forms.PAGE))
+        made.append(Section(f"Over time{after}", blocks, forms=Forms.PAGE))
+    if account.releases:
+        made.append(Section(f"Releases{after}", (_releases(account), _listed(account))))
+    return tuple(made)
+
+
+def _spent(account: Account) -> Table:
+    spent, limits = account.spent, account.limits
+    rows = []
+    for name in CURRENCIES:
+        limit = None if limits is None else getattr(limits, name)
+        rows.append(_row(_NAMES[name], getattr(spent, name), limit, squared=name == "psi"))
+    delta = None if limits is None else limits.delta
+    away = limits is not None and bool({"psi", "rho"} & set(limits.currencies))
+    if spent.delta or (delta and away):
+        rows.append(_row("δ beside ψ and ρ", spent.delta, delta if away else None))
+    if spent.slack or (delta and limits is not None and limits.epsilon is not None):
+        rows.append(_row("δ beside ε", spent.slack, delta if limits and limits.epsilon is not None else None))
+    columns = (
+        Column("What adds up", Kind.NAME, plain=""), Column("Spent", label="Spent"), Column("Limit", label="Limit"),
+        Column("Used", label="Used"),
+    )  # fmt: skip
+    return Table(columns, (Group(tuple(rows)),), "Spent and allowed")
+
+
+def _row(name: str, spent: float, limit: float | None, *, squared: bool = False) -> tuple[Cell, ...]:
+    shown = "no price" if math.isinf(spent) else _up(spent, 4)
+    if limit is None:
+        return Cell(name), Cell(shown), Cell("none"), Cell("")
+    share = math.inf if not limit and spent else 0.0 if not spent else spent / limit
+    share = share**2 if squared else share
+    used = "over" if share > 1 + 1e-9 else f"{math.ceil(100 * share - 1e-7)}%"
+    return Cell(name), Cell(shown), Cell(rounded_down(limit, 4) if limit else "0"), Cell(used, over=share > 1 + 1e-9)
+
+
+def _up(value: float, digits: int) -> str:
+    """Rounded up; the last bits of a sum are no reason to."""
+    return rounded_up(value * (1 - 1e-12), digits) if value else "0"
+
+
+def _releases(account: Account) -> Table:
+    """In running text and in a notebook: a line each."""
+    parted = account.limits is not None and bool(account.limits.partition)
+    columns = [Column("When", Kind.NAME), Column("Title", Kind.WORDS), Column("By", Kind.WORDS)]
+    columns += [Column("Part", Kind.WORDS)] if parted else []
+    columns += [Column("State", Kind.WORDS), *(Column(name) for name in "εψρδ")]
+    rows = []
+    for one in account.releases[-_MOST_ROWS:]:
+        part = (Cell(one.part or "all"),) if parted else ()
+        told = Cell(_when(one)), Cell(one.title or "no title"), Cell(one.by), *part, Cell(_STATES[one.state])
+        rows.append((*told, *_prices(one)))
+    return Table(tuple(columns), (Group(tuple(rows)),), "Releases", Forms.RUNNING | Forms.NOTEBOOK)
+
+
+def _listed(account: Account) -> Table:
+    """On a page: the title, beneath it the rest, beside it what it costs."""
+    rows = []
+    for one in account.releases[-_MOST_ROWS:]:
+        told = [_when(one), one.by, *([] if one.part is None else [one.part]), _STATES[one.state]]
+        rows.append((Cell(one.title or "no title", detail=" · ".join(told)), *_prices(one)))
+    columns = (Column("Release", Kind.NAME), *(Column(name, label=name) for name in "εψρδ"))
+    return Table(columns, (Group(tuple(rows)),), "Releases", Forms.PAGE)
+
+
+def _when(one: Spending) -> str:
+    return one.at[:16].replace("T", " ")
+
+
+def _prices(one: Spending) -> tuple[Cell, ...]:
+    charge = one.charge
+    prices = ["∞" if math.isinf(v) else _up(v, 3) for v in (charge.epsilon, charge.psi, charge.rho)]
+    delta = max(charge.delta, charge.slack)
+    return *(Cell(price) for price in prices), Cell(small(delta) if delta else "0")
+
+
+def _know(account: Account) -> Section:
+    told = [
+        "ε, ψ² and ρ of releases add up even where noise was chosen after seeing answers, each with its δ; trade-off "
+        "curves do not. A limit promises what it stands for, not what is spent so far.",
+    ]
+    if len(account.releases) > _MOST_ROWS:
+        told.append(f"The last {_MOST_ROWS} of {len(account.releases):,} releases are listed; export has them all.")
+    spent = account.spent
+    if account.counted and math.isfinite(spent.epsilon) and not spent.slack:
+        told.append(
+            f"Only ε also holds as a running total: whatever was chosen, this is ε = {_up(spent.epsilon, 4)} so far."
+        )
+    if account.head:
+        told.append(f"The last line's hash is {account.head}: kept elsewhere, it shows whether lines were cut off.")
+    return Section("What to know", tuple(Paragraph(said(text)) for text in told), silent=True)

@@ -1,0 +1,148 @@
+"""What releases cost, against the sheet's numbers, and why curves are not added up."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import pytest
+from scipy.integrate import quad
+from scipy.special import ndtr
+
+import epsilens as el
+from epsilens.ledger.charge import FREE, Charge, charge_of, given_away
+from epsilens.ledger.limits import Limits
+
+
+@pytest.mark.parametrize(
+    ("one", "times", "psi", "rho", "epsilon"),
+    [
+        # success and ε at δ = 1e-6 under a limit on ψ, on ρ and on ε that these releases fill
+        (1.0, 2, (0.767, 7.54), (0.785, 6.51), (0.881, 2.0)),
+        (0.1, 100, (0.730, 6.16), (0.736, 5.13), (1.000, 10.0)),
+    ],
+)
+def test_what_filled_limits_promise(
+    one: float, times: int, psi: tuple[float, float], rho: tuple[float, float], epsilon: tuple[float, float]
+) -> None:
+    spent = Charge.total([charge_of(el.laplace(epsilon=one))] * times)
+    for name, (success, at) in {"psi": psi, "rho": rho, "epsilon": epsilon}.items():
+        limits = Limits.of(**{name: getattr(spent, name)})
+        assert limits.exceeded(spent) is None
+        promised = limits.experiments()[name]
+        assert promised.success() == pytest.approx(success, abs=6e-4)
+        assert promised.epsilon(1e-6) == pytest.approx(at, abs=6e-3)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0, 3.0])
+def test_the_price_of_laplace_noise(epsilon: float) -> None:
+    charge = charge_of(el.laplace(epsilon=epsilon))
+    assert charge.epsilon == pytest.approx(epsilon, rel=1e-14)
+    assert charge.rho == pytest.approx(epsilon - 1 + math.exp(-epsilon), rel=1e-6)  # not ε²/2
+    assert (charge.slack, charge.delta) == (0, 0)
+
+
+def test_a_plan_is_charged_its_composition() -> None:
+    plan = charge_of(el.laplace(epsilon=0.1).repeat(4))
+    answer = charge_of(el.laplace(epsilon=0.1))
+    assert Charge.total([plan] * 5).psi == pytest.approx(0.463, abs=6e-4)
+    assert Charge.total([answer] * 20).psi == pytest.approx(0.547, abs=6e-4)
+    assert el.laplace(epsilon=0.1).repeat(20).psi() == pytest.approx(0.444, abs=1e-3)
+    assert charge_of(el.laplace(epsilon=0.1).repeat(10)).psi <= math.sqrt(10) * answer.psi
+
+
+def test_unlike_noises_have_the_sums_of_their_parts() -> None:
+    charge = charge_of(el.compose(el.laplace(epsilon=1.0), el.gaussian(psi=0.5)))
+    assert charge.epsilon == math.inf
+    assert charge.rho == pytest.approx(math.exp(-1) + 0.125, rel=1e-6)
+    assert 0 < charge.psi <= math.hypot(charge_of(el.laplace(epsilon=1.0)).psi, 0.5)
+
+
+def test_gaussian_noise_has_an_epsilon_at_a_delta() -> None:
+    charge = charge_of(el.gaussian(psi=0.5), at_delta=1e-6)
+    # δ(ε) = Φ(ψ/2 − ε/ψ) − e^ε·Φ(−ψ/2 − ε/ψ) (Balle & Wang 2018)
+    e = charge.epsilon
+    assert ndtr(0.25 - e / 0.5) - math.exp(e) * ndtr(-0.25 - e / 0.5) == pytest.approx(1e-6, rel=1e-6)
+    assert (charge.slack, charge.delta) == (1e-6, 0.0)
+
+
+def test_a_claim_is_its_epsilon_and_its_delta_beside() -> None:
+    claim = el.approximate(epsilon=1.0, delta=1e-6)
+    charge = charge_of(claim)
+    assert (charge.epsilon, charge.slack, charge.delta) == (1.0, 1e-6, 1e-6)
+    assert charge.rho == pytest.approx(math.tanh(0.5), rel=1e-6)  # ε·tanh(ε/2)
+    both = charge_of(el.compose(claim.repeat(2), el.laplace(epsilon=0.5)), delta=1e-3)
+    assert both.delta == pytest.approx(1e-3 + 2e-6, rel=1e-12)
+    assert both.epsilon == pytest.approx(2.5, rel=1e-12)
+    assert given_away(el.laplace(epsilon=1.0)) == 0
+
+
+def test_an_asymmetric_release_costs_the_same_either_way() -> None:
+    one = el.compose(el.subsample(el.laplace(epsilon=1.0), 0.1), el.laplace(epsilon=0.2))
+    there, back = charge_of(one), charge_of(one.reverse())
+    for name in ("epsilon", "psi", "rho"):
+        assert getattr(there, name) == pytest.approx(getattr(back, name), rel=2e-3)
+
+
+def test_totals_and_json() -> None:
+    total = Charge.total([Charge(0.5, 1e-6, 3.0, 0.1, 1e-7), Charge(math.inf, 0, 4.0, 0.1)])
+    assert total == Charge(math.inf, 1e-6, 5.0, 0.2, 1e-7)
+    assert Charge.from_dict(total.to_dict()) == total
+    assert Charge.total([]) == FREE
+    with pytest.raises(ValueError, match="-1"):
+        Charge.from_dict({**total.to_dict(), "psi": -1.0})
+
+
+def test_many_at_once_have_no_price() -> None:
+    with pytest.raises(el.InputError, match="give one"):
+        charge_of(el.laplace(epsilon=[0.1, 1.0]))
+
+
+# -- why trade-off curves are not added up ------------------------------------------------------------------------
+
+
+def _laplace(x: float) -> float:
+    return 0.5 * math.exp(-abs(x))
+
+
+def _below(x: float) -> float:
+    return 0.5 * math.exp(x) if x < 0 else 1 - 0.5 * math.exp(-x)
+
+
+def _second_laplace(a: float, b: float) -> float:
+    """∫ max(a·q0, b·q1) of Laplace noise at ε = 1, by its threshold."""
+    at = math.log(a / b)
+    if abs(at) >= 1:
+        return max(a, b)
+    cut = (1 + at) / 2
+    return a * _below(cut) + b * (1 - _below(cut - 1))
+
+
+def _second_normal(a: float, b: float, mu: float) -> float:
+    cut = mu / 2 + math.log(a / b) / mu
+    return float(a * ndtr(cut) + b * ndtr(mu - cut))
+
+
+def _success(second: str) -> float:
+    """Of Laplace noise at ε = 1 and a second release, which may be chosen by the first answer."""
+
+    def gained(x: float) -> float:
+        a, b = 0.5 * _laplace(x), 0.5 * _laplace(x - 1)
+        each = {"laplace": _second_laplace(a, b), "normal": _second_normal(a, b, 0.7386)}
+        return max(each.values()) if second == "chosen" else each[second]
+
+    ends = (-40.0, 0.0, 0.5, 1.0, 41.0)
+    return math.fsum(float(quad(gained, low, high, limit=200)[0]) for low, high in pairwise(ends))
+
+
+def test_adding_up_curves_would_be_unsafe() -> None:
+    assert _success("laplace") == pytest.approx(0.7241, abs=5e-5)
+    assert _success("normal") == pytest.approx(0.7241, abs=5e-5)
+    assert _success("chosen") == pytest.approx(0.7330, abs=5e-5)
+    first, ways = el.laplace(epsilon=1.0), (el.laplace(epsilon=1.0), el.gaussian(psi=0.7386))
+    for second in ways:  # a filter on the composed curve lets both pass at 0.7242 …
+        assert el.compose(first, second).success() < 0.7242
+    paid = [Charge.total([charge_of(first), charge_of(second, at_delta=0.0)]) for second in ways]
+    for name in ("psi", "rho"):  # … one that adds up ψ² or ρ promises what the choice can reach
+        limits = Limits.of(**{name: max(getattr(spent, name) for spent in paid)})
+        assert limits.experiments()[name].success() > 0.7330
