@@ -3,9 +3,9 @@
 **A mixture**: H0 = N(0, σ²), H1 = Σ w_j·N(c_j, σ²) (:mod:`epsilens.laws.closed.mixture`, where it is proved to dominate
 vectors whose norms are c_j). dp-accounting calls it ``MixtureOfGaussiansDpEvent``.
 
-**In another's place.** Batches of fixed size hold j of a group with some probability w_j: binomial, Bin(b, k/n), where b
-records are drawn with replacement from n that include the group of k; hypergeometric without replacement. Whoever is
-drawn takes another's place, who may pull the other way: distance 2j, in clipping norms.
+**In another's place.** A batch of b records holds j of a group of k with some probability w_j: Bin(b, k/n) where they
+are drawn with replacement from n people, the group among them; hypergeometric without. Whoever is drawn takes another's
+place, who may pull the other way: distance 2j, in clipping norms.
 
 - *Add/remove*: tell the adversary whom the batch would hold without the group. Which of these places the group takes is
   independent of it, so N(0) against Σ w_j·N(2j) dominates; others who all pull one way and a group that pulls the other
@@ -15,13 +15,14 @@ drawn takes another's place, who may pull the other way: distance 2j, in clippin
   the batches hold is then 2|S ∪ S′| apart at most.
 
   - With η the chance of several of the group in a batch, h(t) ≤ m((1−η)t) where m is the profile of the pair above. Let
-    its best test at (1−η)t reject beyond τ, and c_S be the share of w_S·φ(τ−2|S|) among all of these. Drop those S′ that
-    hold several from what is subtracted, and match the others with S by c so that S′ ⊆ S: as c_∅ = w_∅/((1−η)t) is at
-    most the share of S′ = ∅ among those that are left, that is possible. Now each S is 2|S| away from what it is matched
-    with, and its part ∫(w_S·dN − t(1−η)c_S·dH0)₊ at most what it is on the line (as in
+    its best test at (1−η)t reject beyond τ, and c_S be the share of w_S·φ(τ−2|S|) among all of these. Leave those S′
+    that hold several out of what is subtracted, and match the others with S by c so that S′ ⊆ S. That can be done, as
+    c_∅ = w_∅/((1−η)t) is at most the share of S′ = ∅ among those that stay. Now each S is 2|S| away from what it is
+    matched with, and its part ∫(w_S·dN − t(1−η)c_S·dH0)₊ at most what it is on the line (as in
     :mod:`epsilens.laws.closed.opposite`), where all parts change sign at τ.
-  - Advanced joint convexity (Balle, Barthe & Gaboardi 2018) with the places told: both worlds are (1−q)R + qA, R without
-    the group, and A lies 2j from either R or the other A. So (1−q)N(0) + qN(2j) against N(0), told apart with w_j/q.
+  - Advanced joint convexity (Balle, Barthe & Gaboardi 2018) with the places told: both worlds are (1−q)R + qA, R
+    without the group, and A lies 2j from R and from the other A. So (1−q)N(0) + qN(2j) against N(0), told apart with
+    w_j/q.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ def mixture(
     *,
     shifts: ArrayLike,
     weights: ArrayLike,
-    sigma: float = 1.0,
+    sigma: float,
     width: float | None = None,
     neighbours: str = "add-remove",
 ) -> Experiment:
