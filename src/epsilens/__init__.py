@@ -89,6 +89,8 @@ _HOME = {
     "init": "plan.start",
     "Start": "plan.start",
     "Ledger": "ledger.ledger",
+    "release": "publish.release",
+    "Published": "publish.published",
     "assess": "assessment.assessment",
     "Assessment": "assessment.assessment",
 }
@@ -143,6 +145,8 @@ if TYPE_CHECKING:
     from .experiment import Experiment
     from .ledger.ledger import Ledger
     from .plan.start import Start, init
+    from .publish.published import Published
+    from .publish.release import release
 
 __all__ = [
     "Assessment",
@@ -156,6 +160,7 @@ __all__ = [
     "Ledger",
     "MissingExtra",
     "NoSolutionError",
+    "Published",
     "Scan",
     "Start",
     "__version__",
@@ -206,6 +211,7 @@ __all__ = [
     "pure",
     "randomized_response",
     "rappor",
+    "release",
     "repeat_and_select",
     "scan",
     "shuffled",

@@ -230,6 +230,20 @@ def test_nobody_is_ever_cut() -> None:
     assert rare.delta(1.0) == pytest.approx(el.dpsgd(sigma=1.0, rate=1e-6, steps=10).delta(1.0), rel=2e-3)
 
 
+def test_little_noise_on_batches_that_are_cut() -> None:
+    for sigma, n, batch, most, steps in (
+        (0.24, 767, 9, 12, 20),
+        (0.05, 299, 25, 44, 8),
+        (0.19, 28_000, 5_330, 10_119, 3),
+    ):
+        e = el.dpsgd(sigma=sigma, n=n, batch=batch, steps=steps, batches="truncated", truncation=most)
+        for reading, arguments in (("success", {"prior": 0.01}), ("delta", {"epsilon": 0.5}), ("roc", {"fpr": 1e-4})):
+            low, high = e.bracket(reading, **arguments)
+            assert 0 < low <= high <= 1
+        # nothing is told of a person who is in no batch
+        assert e.advantage() <= 1 - (1 - batch / n) ** steps + 1e-9
+
+
 def test_everybody_in_one_batch() -> None:
     for neighbours in ("add-remove", "replace"):
         e = el.dpsgd(sigma=2.0, n=50, batch=50, steps=4, batches="fixed", neighbours=neighbours)

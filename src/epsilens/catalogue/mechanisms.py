@@ -228,6 +228,7 @@ MECHANISMS: dict[str, Mechanism] = {
             family=Family.TRAINING,
             ways=(("rate", "steps"), ("batch", "n", "epochs")),
             said_by=(
+                ("sigma", "n", "batch", "epochs", "truncation"), ("sigma", "n", "batch", "steps", "truncation"),
                 ("sigma", "n", "batch", "epochs"), ("sigma", "n", "batch", "steps"), ("sigma", "rate", "steps"),
             ),
             chosen="sigma",

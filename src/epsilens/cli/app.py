@@ -21,6 +21,7 @@ from .ledger import LEDGER, ledger
 from .literature import notions, reproduce
 from .mechanisms import choose, explain
 from .plans import assess, init
+from .releases import release
 from .serve import serve
 from .tables import correlate, scan
 
@@ -28,7 +29,7 @@ __all__ = ["app", "main", "make_app"]
 
 #: In the order of help. Those the catalogue declares options for take what was said; the others spell theirs out.
 _COMMANDS: tuple[Callable[..., None], ...] = (
-    *(explain, choose, assess, init, serve, scan),
+    *(explain, choose, assess, init, release, serve, scan),
     *(difference, tamper, identify, correlate, notions, reproduce),
 )
 

@@ -43,7 +43,7 @@ class Store:
         if scheme.lower() in ("postgres", "postgresql", "postgresql+psycopg"):
             return self._postgres(url), masked(url), None
         raise InputError(
-            f"ledger is {masked(url)[:80]!r}: give a file of SQLite, such as ledger.db, or postgresql://user@host/database",
+            f"ledger is {masked(url)[:80]!r}: give a file of SQLite, such as ledger.db, or an address of PostgreSQL",
             parameter="ledger",
         )
 

@@ -12,7 +12,7 @@ further ones only where an owner has more rows or groups than the plan allows.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -25,7 +25,7 @@ from .labels import shown
 from .needs import Items, Look, Need, Survey, content_of, look, needs_of, survey
 from .plan import Release
 
-__all__ = ["MOST_GROUPS", "Answer", "answers_of", "in_order"]
+__all__ = ["MOST_GROUPS", "Answer", "Label", "Tally", "answers_of", "in_order", "tallies_of"]
 
 #: More groups than this are no table anybody publishes.
 MOST_GROUPS = 10_000
@@ -67,8 +67,11 @@ class Answer:
 
 
 @dataclass
-class _Tally:
-    """What one group of one query adds up to: exact totals, of everything and of what is dropped."""
+class Tally:
+    """What one group of one query adds up to: exact totals, of everything and of what limits leave out.
+
+    ``kept`` and ``added`` are what noise goes on: the items, and their sum within bounds.
+    """
 
     covered: int = 0
     items: int = 0
@@ -80,12 +83,28 @@ class _Tally:
     dropped_value: Fraction = Fraction(0)
     dropped_clamped: Fraction = Fraction(0)
 
+    @property
+    def kept(self) -> int:
+        """The items that count: people, rows, rows with a value."""
+        return self.items - self.dropped
+
+    @property
+    def owners(self) -> int:
+        """The people behind them."""
+        return self.people - self.left
+
+    @property
+    def added(self) -> Fraction:
+        """The sum of the values that count, within bounds."""
+        return self.clamped - self.dropped_clamped
+
     def answer(self, need: Need, label: Label) -> Answer:
-        kept, people = self.items - self.dropped, self.people - self.left
+        """As a number before noise, with what it was before limits and bounds."""
+        kept, people = self.kept, self.owners
         group, nulls = shown(label), self.covered - self.items if need.valued else 0
         if not need.valued:
             return Answer(group, float(self.items), float(kept), float(kept), kept, people)
-        totals = self.value, self.value - self.dropped_value, self.clamped - self.dropped_clamped
+        totals = self.value, self.value - self.dropped_value, self.added
         sizes = (self.items, kept, kept) if need.query.kind is QueryKind.AVERAGE else (1, 1, 1)
         value, limited, bounded = (float(t / n) if n else 0.0 for t, n in zip(totals, sizes, strict=True))
         return Answer(group, value, limited, bounded, kept, people, nulls)
@@ -98,7 +117,7 @@ class _Work:
     opened: OpenTable
     needs: tuple[Need, ...]
     seen: Survey
-    tallies: dict[int, dict[Label, _Tally]] = field(default_factory=dict)
+    tallies: dict[int, dict[Label, Tally]] = field(default_factory=dict)
 
     def fetch(self, expression: Any) -> list[dict[str, Any]]:
         got: list[dict[str, Any]] = self.opened.engine.fetch(expression).to_pylist()
@@ -112,10 +131,21 @@ def answers_of(
 
     ``tell`` hears how many queries are answered, and what comes next.
     """
+    return tuple(
+        tuple(tally.answer(need, label) for label, tally in tallies)
+        for need, tallies in tallies_of(opened, plan, tell).items()
+    )
+
+
+def tallies_of(
+    opened: OpenTable, plan: Release, tell: Callable[[int, str], object] | None = None, *, stepped: bool = False
+) -> dict[Need, list[tuple[Label, Tally]]]:
+    """What each group of each query adds up to, exactly; ``stepped``, cut by the bounds alone, for noise."""
     tell = tell or (lambda done, what: None)
     needs = needs_of(opened.table, plan)
     tell(0, "surveying the table")
-    work = _Work(opened, needs, survey(opened, needs), {n.position: {} for n in needs})
+    seen = replace(survey(opened, needs), stepped=stepped)
+    work = _Work(opened, needs, seen, {n.position: {} for n in needs})
     done = 0
     for batch in batches(needs, len(needs)):
         tell(done, f"answering {batch[0].query}")
@@ -131,10 +161,10 @@ def answers_of(
         if bound:
             tell(done, "limiting what one person adds")
             _drop(work, bound, owners)
-    return tuple(tuple(_answers(work, need)) for need in needs)
+    return {need: _listed(work, need) for need in needs}
 
 
-def _answers(work: _Work, need: Need) -> Iterator[Answer]:
+def _listed(work: _Work, need: Need) -> list[tuple[Label, Tally]]:
     tallies = work.tallies[need.position]
     labels = need.labels if need.labels is not None else sorted(tallies, key=in_order)
     if need.public_size and any(t.covered > t.items for t in tallies.values()):
@@ -143,8 +173,7 @@ def _answers(work: _Work, need: Need) -> Iterator[Answer]:
             "on its row; leave size out, or fill the column in",
             parameter=f"{need.place}.size",
         )
-    for label in labels:
-        yield tallies.get(label, _Tally()).answer(need, label)
+    return [(label, tallies.get(label, Tally())) for label in labels]
 
 
 def in_order(label: Label) -> tuple[Any, ...]:
@@ -182,7 +211,7 @@ def _totals(work: _Work, needs: Sequence[Need]) -> None:
             covered, used = int(row[found.covered[i]] or 0), found.used[i]
             if found.keys and not covered:
                 continue
-            tally = _Tally(covered, int(row[used] or 0))
+            tally = Tally(covered, int(row[used] or 0))
             if need.valued:
                 grid, bounded = found.grid[i]
                 tally.value = grid.total(*(int(row[f"{name}_{used}"] or 0) for name in found.value[i]))
@@ -236,7 +265,7 @@ def _without_groups(work: _Work, needs: Sequence[Need]) -> int:
     return int(got["most"] or 0)
 
 
-def _counted(work: _Work, needs: Sequence[Need], items: Items) -> Iterator[tuple[Need, _Tally, int]]:
+def _counted(work: _Work, needs: Sequence[Need], items: Items) -> Iterator[tuple[Need, Tally, int]]:
     """How many such items each group of these needs has."""
     found = look(work.opened.table, needs, work.seen, sums=False)
     each = items_of(found, needs, items)

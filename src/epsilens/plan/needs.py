@@ -21,7 +21,7 @@ from ..data.tables.dialect import finite, is_infinite, ones
 from ..data.tables.engines import need_ibis
 from ..data.tables.kept import HASH
 from ..data.tables.open import OpenTable
-from ..data.tables.totals import Grid
+from ..data.tables.totals import Grid, Steps
 from ..errors import InputError
 from ..worlds import Neighbours
 from .asked import Data
@@ -135,11 +135,15 @@ def _public(query: Query, plan: Release, listed: bool) -> None:
 
 @dataclass(frozen=True)
 class Survey:
-    """What must be known of the whole table first: its rows, and how each summed column is cut for exact sums."""
+    """What must be known of the whole table first: its rows, and how each summed column is cut for exact sums.
+
+    With ``stepped`` sums are those that may be published under noise: cut by the bounds alone.
+    """
 
     rows: int
     grids: Mapping[str, Grid]
     within: Mapping[str, tuple[float, float]]  # the least and largest value of each summed column
+    stepped: bool = False
 
 
 def survey(opened: OpenTable, needs: Sequence[Need]) -> Survey:
@@ -196,7 +200,7 @@ class Look:
     used: dict[int, str] = field(default_factory=dict)
     value: dict[int, tuple[str, ...]] = field(default_factory=dict)
     clamped: dict[int, tuple[str, ...]] = field(default_factory=dict)
-    grid: dict[int, tuple[Grid, Grid]] = field(default_factory=dict)
+    grid: dict[int, tuple[Grid | Steps, Grid | Steps]] = field(default_factory=dict)
 
 
 def look(table: Any, needs: Sequence[Need], seen: Survey, *, split: bool = True, sums: bool = True) -> Look:
@@ -238,6 +242,12 @@ def look(table: Any, needs: Sequence[Need], seen: Survey, *, split: bool = True,
         used = lambda need=need, number=number: _covers(table, need) & number.notnull()  # noqa: E731
         found.used[i] = once(("uses", condition, name), "u", used)
         if not sums:
+            continue
+        if seen.stepped:
+            steps = Steps.of(*query.bounds)
+            cut = lambda steps=steps, number=number: steps.parts(number)[0]  # noqa: E731
+            found.value[i] = found.clamped[i] = (once(("steps", name, query.bounds), "s", cut),)
+            found.grid[i] = (steps, steps)
             continue
         found.value[i] = tuple(
             once(("value", name, k), "v", lambda part=part: part) for k, part in enumerate(grid.parts(number))

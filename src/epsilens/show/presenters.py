@@ -50,6 +50,7 @@ _PRESENTERS = {
     "account": ("ledger", "of_account", "account_sentence"),
     "ledger": ("ledger", "of_ledger", "ledger_sentence"),
     "assessment": ("assessment.report", "present", ""),
+    "published": ("published", "present", "sentence"),
 }
 
 

@@ -8,6 +8,9 @@ numbers do not: so each value x is cut, exactly, into two whole numbers,
 
 with k and f as large as the sums of so many rows allow in 64 bits. What is lost, r, is below the largest value times
 2⁻⁷⁰ for ten million rows: far below what a floating sum loses. Columns of whole numbers are added up as they are.
+
+A sum that is to be published under noise must not even depend on the data by how it is cut: its values are whole
+numbers of :class:`Steps`, which follow from the bounds alone, and one row moves it by at most the larger bound.
 """
 
 from __future__ import annotations
@@ -15,12 +18,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 from .engines import need_ibis
 
-__all__ = ["Grid", "exact_sum"]
+__all__ = ["Grid", "Steps", "exact_sum"]
 
 _BITS = 61  # a sign, and a bit to spare
 _MANY = 2**34 - 1  # rows: more than any table here, and sums keep 52 bits of the largest value
@@ -65,6 +69,51 @@ class Grid:
         coarse, fine = sums
         scale = Fraction(2) ** -self.shift
         return (coarse + Fraction(fine, 2**self.fine)) * scale
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Values as whole numbers of steps, from ``low`` to ``high`` of them; a step is 10^-``digits``.
+
+    The ends lie within the bounds, never beyond: a row adds at most what the bounds say.
+    """
+
+    low: int
+    high: int
+    digits: int
+
+    @classmethod
+    def of(cls, low: float, high: float) -> Steps:
+        """For these bounds: a million steps or more to the larger one, and room for a billion rows in 53 bits.
+
+        >>> Steps.of(0.0, 250.0), Steps.of(-0.1, 0.1)
+        (Steps(low=0, high=2500000, digits=4), Steps(low=-1000000, high=1000000, digits=7))
+        """
+        ends = [Fraction(Decimal(repr(float(end)))) for end in (low, high)]
+        digits = 6 - math.floor(math.log10(max(abs(low), abs(high))))
+        low_, high_ = (end * Fraction(10) ** digits for end in ends)
+        return cls(math.ceil(low_), math.floor(high_), digits)
+
+    @property
+    def size(self) -> Fraction:
+        """Of one step."""
+        return Fraction(10) ** -self.digits
+
+    @property
+    def whole(self) -> bool:
+        """Whether values are cut to whole numbers before anything else: never, they are numbers of steps."""
+        return False
+
+    def parts(self, value: Any) -> tuple[Any, ...]:
+        """The number of steps, as a column; infinite values are cut to the ends like all others."""
+        number = value.cast("float64").clip(lower=float(self.low * self.size), upper=float(self.high * self.size))
+        number = number * 10.0**self.digits if self.digits >= 0 else number / 10.0**-self.digits
+        nearest = (number + 0.5).floor().cast("int64")
+        return (nearest.clip(lower=self.low, upper=self.high),)
+
+    def total(self, *sums: int) -> Fraction:
+        """What a number of steps amounts to."""
+        return sums[0] * self.size
 
 
 def exact_sum(name: str, value: Any, largest: float, rows: int = _MANY) -> tuple[dict[str, Any], Callable[[Any], Any]]:

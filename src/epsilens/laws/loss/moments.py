@@ -91,6 +91,8 @@ def nodes(step: Step, low: float, high: float) -> Nodes:
 
 def divergences(step: Step) -> float:
     """About D(H0‖H1) + D(H1‖H0) = ∫(dH1 − dH0)·L, from the nodes of a plan."""
+    if step.branches:
+        return math.fsum(share * divergences(one) for one, share in step.branches)
     atoms = step.atoms
     if atoms.only0 or atoms.only1:
         return math.inf

@@ -101,7 +101,18 @@ def _size(step: Step) -> float:
 
 
 def _of_step(step: Step, edges: Array, cut: float) -> tuple[Points, Points]:
-    """Both sides of one step, cut off where less than e^cut is left."""
+    """Both sides of one step, cut off where less than e^cut is left; of steps told apart, all of them rarer."""
+    upper, lower, tops = [], [], [0.0, 0.0]
+    for one, share in step.branches or ((step, 1.0),):
+        high, low, most, least = _placed(one, edges, cut)
+        upper.append((high[0], share * high[1]))
+        lower.append((low[0], share * low[1]))
+        tops = [tops[0] + share * most, tops[1] + share * least]
+    return _spread(upper, edges, tops[0]), _merge(lower, edges, tops[1])
+
+
+def _placed(step: Step, edges: Array, cut: float) -> tuple[tuple[Array, Array], tuple[Array, Array], float, float]:
+    """Losses and masses from above and from below, and for either what lies at +∞."""
     atoms = step.atoms
     loss, mass, error = [atoms.loss], [np.exp(atoms.log_p)], [_SLACK * np.abs(atoms.loss)]
     top, above, below = atoms.only1, 0.0, 0.0
@@ -125,10 +136,7 @@ def _of_step(step: Step, edges: Array, cut: float) -> tuple[Points, Points]:
     upper, lower = masses.copy(), masses.copy()
     if step.span is not None:
         upper[-1], lower[-2] = 0.0, 0.0
-    return (
-        _spread([(losses + errors, upper)], edges, top + above),
-        _merge([(losses - errors, lower)], edges, top),
-    )
+    return (losses + errors, upper), (losses - errors, lower), top + above, top
 
 
 def _times(one: Points, other: Points, edges: Array, floor: float, upper: bool) -> Points:

@@ -208,7 +208,7 @@ def scattered(
 def _extent(steps: Sequence[Counted], flipped: bool, log_least: float) -> tuple[tuple[float, float], float]:
     """The least and the largest loss that matter, and the mean size of one step's loss under H1."""
     low = high = typical = 0.0
-    for step, k in steps:
+    for step, k in [(one, k) for whole, k in steps for one, _ in whole.branches or ((whole, 1.0),)]:
         losses, masses = [step.atoms.loss], [np.exp(step.atoms.log_p)]
         if step.span is not None:
             cut = log_least - math.log(16.0 * k)

@@ -1,0 +1,80 @@
+"""``epsilens release``: publish a plan's answers and enter them in the ledger."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..errors import InputError
+from .common import Format, aside, emit, show
+from .plans import EngineOption, MemoryOption, ReleaseFile, SpillOption
+from .tables import progress_bar
+
+__all__ = ["ReleaseFormat", "release"]
+
+
+class ReleaseFormat(StrEnum):
+    """How the answers are written."""
+
+    csv = "csv"
+    json = "json"
+    parquet = "parquet"
+    html = "html"
+
+
+def release(
+    plan: ReleaseFile,
+    output: Annotated[str | None, typer.Option("--output", metavar="FILE", help="Where to write the answers.")] = None,
+    format: Annotated[ReleaseFormat | None, typer.Option("--format", help="By the file's ending unless given.")] = None,
+    ledger: Annotated[str, typer.Option("--ledger", metavar="URL", help="A file, or postgresql://…")] = "ledger.db",
+    people: Annotated[
+        str | None, typer.Option("--people", metavar="NAME", help="Whom the table is about: the account.")
+    ] = None,
+    part: Annotated[
+        str | None, typer.Option("--part", metavar="NAME", help="The part of a declared partition it is about.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be released and spent.")] = False,
+    synthetic: Annotated[bool, typer.Option("--synthetic", help="Run on made-up rows; spends nothing.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Draw, and spend, what was released before.")] = False,
+    script: Annotated[
+        bool, typer.Option("--script", help="Write a Python script that needs opendp alone, and release nothing.")
+    ] = False,
+    engine: EngineOption = None,
+    memory: MemoryOption = None,
+    spill: SpillOption = None,
+) -> None:
+    """Release a plan: noise by OpenDP on its answers, within its limits and the ledger's.
+
+    The same plan on the same data gives the answers of before, and spends nothing.
+    Exit code 4: the plan breaks its own limits or the ledger's; nothing is spent.
+    For example: epsilens release release.yaml --output answers.csv --people patients
+    """
+    if script:
+        from ..plan.file import read_release
+        from ..plan.read import as_written
+        from ..publish.script import script_of
+
+        emit(script_of(as_written(read_release(Path(plan))), engine=engine), output)
+        return
+    if output is None and not dry_run:
+        raise InputError(
+            "--output is missing: name the file for the answers, such as answers.csv, or give --dry-run",
+            parameter="output",
+        )
+    from ..data.tables.memory import use_memory
+    from ..publish.release import release as released
+
+    use_memory(memory, spill)
+    with progress_bar() as told:
+        made = released(
+            Path(plan), output=output, format=None if format is None else format.value, ledger=ledger, people=people,
+            part=part, engine=engine, dry_run=dry_run, synthetic=synthetic, again=again, progress=told,
+        )  # fmt: skip
+    show(made, Format.table, None)
+    if made.ledger:
+        aside(f"ledger {made.ledger}, account {made.people!r}")
+    if output is not None and not dry_run:
+        aside(f"answers {output}")

@@ -1,0 +1,169 @@
+"""The file of a release: CSV, JSON, Parquet or a page. It is there whole, or not at all."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import tempfile
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import InputError, MissingExtra
+
+if TYPE_CHECKING:
+    from .published import Published
+
+__all__ = ["Form", "form_of", "save", "writable"]
+
+
+class Form(StrEnum):
+    """How answers are written."""
+
+    CSV = "csv"
+    JSON = "json"
+    PARQUET = "parquet"
+    HTML = "html"
+
+
+def form_of(output: Any, format: str | None) -> Form:
+    """The form that was asked for, or that the file's name ends in.
+
+    >>> form_of("answers.parquet", None), form_of("answers.txt", None)
+    (<Form.PARQUET: 'parquet'>, <Form.CSV: 'csv'>)
+    """
+    if format is not None:
+        try:
+            return Form(str(format).lower())
+        except ValueError:
+            raise InputError(
+                f"format is {str(format)[:20]!r}: give one of {', '.join(Form)}", parameter="format"
+            ) from None
+    ending = Path(output).suffix.lstrip(".").lower() if output is not None else ""
+    return Form(ending) if ending in tuple(Form) else Form.HTML if ending == "htm" else Form.CSV
+
+
+def writable(path: Path) -> None:
+    """Refuse a file that cannot be written, before anything is spent on it."""
+    if path.is_dir():
+        raise _refused(path, "it is a folder")
+    try:
+        handle, name = tempfile.mkstemp(prefix=".epsilens", dir=path.parent)
+        os.close(handle)
+        os.unlink(name)
+    except OSError as error:
+        raise _refused(path, error.strerror or str(error)) from None
+
+
+def save(made: Published, path: Path, form: Form) -> None:
+    """Write the file."""
+    content = _content(made, form)
+    try:
+        handle, name = tempfile.mkstemp(prefix=".epsilens", dir=path.parent)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            os.chmod(name, 0o666 & ~_umask())
+            os.replace(name, path)
+        except BaseException:
+            os.unlink(name)
+            raise
+    except OSError as error:
+        raise _refused(path, error.strerror or str(error)) from None
+
+
+def _refused(path: Path, why: str) -> InputError:
+    return InputError(
+        f"output is {str(path)[:80]!r}: {why}; give a file in a folder that exists and may be written to",
+        parameter="output",
+    )
+
+
+def _umask() -> int:
+    found = os.umask(0)
+    os.umask(found)
+    return found
+
+
+def _content(made: Published, form: Form) -> bytes:
+    match form:
+        case Form.JSON:
+            return (json.dumps(made.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
+        case Form.HTML:
+            return made.to_html().encode()
+        case Form.PARQUET:
+            return _parquet(made)
+        case _:
+            return _csv(made).encode()
+
+
+def rows_of(made: Published) -> list[dict[str, Any]]:
+    """The answers, a row each, with a column for every column that some query is split by."""
+    columns = list(dict.fromkeys(name for answer in made.answers for name, _ in answer.group))
+    return [
+        {
+            "query": answer.name,
+            **{_apart(name): dict(answer.group).get(name) for name in columns},
+            "answer": answer.answer,
+            "low": answer.low,
+            "high": answer.high,
+        }
+        for answer in made.answers
+    ]
+
+
+def _apart(name: str) -> str:
+    """A column of the table that is called as one of ours."""
+    return f"{name} (group)" if name in ("query", "answer", "low", "high") else name
+
+
+def _csv(made: Published) -> str:
+    """Lines that begin with # say what it is; then a header and the answers."""
+    out = io.StringIO()
+    for line in remarks_of(made):
+        out.write(f"# {' '.join(line.split())}\n")
+    rows = rows_of(made)
+    heads = list(rows[0]) if rows else ["query", "answer", "low", "high"]
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([_plain(head) for head in heads])
+    for row in rows:
+        writer.writerow([_plain(row[head]) for head in heads])
+    return out.getvalue()
+
+
+def _plain(cell: Any) -> Any:
+    """A cell that no spreadsheet takes for a formula."""
+    if isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@", "\t", "\r"):
+        return "'" + cell
+    return "" if cell is None else cell
+
+
+def remarks_of(made: Published) -> list[str]:
+    """What a file says of itself before its numbers."""
+    lines = [made.title, made.guarantee, *made.lost]
+    if made.kind == "synthetic":
+        lines.insert(0, "MADE UP: these are answers about rows that nobody wrote down. Nothing was spent.")
+    lines.append(f"Released {made.at}" + (f" as {made.release}" if made.release else ""))
+    if made.ledger:
+        lines.append(f"Ledger: account {made.people}, head {made.head}")
+    lines.append(", ".join(f"{name} {version}" for name, version in made.versions.items()))
+    lines.append("Plan: " + json.dumps(made.plan.model_dump(mode="json", exclude_defaults=True), ensure_ascii=False))
+    return lines
+
+
+def _parquet(made: Published) -> bytes:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise MissingExtra("pyarrow", extra="data", purpose="writing Parquet") from None
+    rows = rows_of(made)
+    table = pa.Table.from_pylist(rows) if rows else pa.table({"query": pa.array([], pa.string())})
+    about = {"epsilens": json.dumps(made.to_dict(), ensure_ascii=False, allow_nan=False)}
+    sink = io.BytesIO()
+    pq.write_table(table.replace_schema_metadata(about), sink)
+    return sink.getvalue()

@@ -1,0 +1,92 @@
+"""What a plan promises of every person, and what it costs: from its movements, not from its data.
+
+Noise is charged as the plan's exact composition, names as their own δ: the noise of the plan, whatever a name gives
+away, is that of the movements that reveal none.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass, replace
+from functools import reduce
+
+from ..assessment.faced import faced
+from ..assessment.worst import Facing
+from ..build.mechanisms import gaussian, laplace
+from ..data.queries import Noise
+from ..experiment import Experiment, together
+from ..ledger.charge import Charge, charge_of
+from ..plan.movement import Question, movements
+from ..plan.noise import named_delta
+from ..plan.plan import Release
+from ..worlds import between
+
+__all__ = ["Promise", "promise_of"]
+
+#: So many ways of moving a plan's numbers are each composed; more are bounded by the one with all of ε in one number.
+_MOST = 12
+
+
+@dataclass(frozen=True)
+class Promise:
+    """The guarantee of a plan.
+
+    ``experiment`` is its noise, at least as telling as every way in which one person moves it, ``exact`` where it is
+    one of them; ``delta`` the chance that a name gives a person away. ``success`` is how often the best attacker who
+    knows everybody else guesses membership right, who would be right half of the time.
+    """
+
+    experiment: Experiment
+    charge: Charge
+    delta: float
+    success: float
+    exact: bool
+
+
+def promise_of(plan: Release) -> Promise:
+    """What the plan promises, at its own ε."""
+    found = movements(plan, Question.MEMBERSHIP)
+    faces = [one for movement in found.each if (one := faced(plan, movement, plan.epsilon)) is not None]
+    success = Facing(tuple(faces)).read("success", {"prior": 0.5}) if faces else 0.5
+    delta = named_delta(plan, plan.epsilon)
+    worlds = between(plan.mechanism.neighbours)
+    if plan.mechanism.noise is Noise.GAUSSIAN:
+        noise = gaussian(psi=max((one.psi for one in faces), default=0.0))
+        at = 0.0 if plan.mechanism.delta is None else plan.mechanism.delta
+        charge = charge_of(noise, delta=delta, at_delta=at)
+        return Promise(replace(noise, worlds=worlds), charge, delta, success, found.exact)
+    kinds = _undominated([one.shifts for one in faces if one.shifts])
+    composed = [_noise(shifts) for shifts in kinds[:_MOST]]
+    whole = laplace(epsilon=max((math.fsum(t * k for t, k in shifts) for shifts in kinds), default=0.0))
+    if len(kinds) > _MOST or not composed:
+        composed = [whole]
+    charge = reduce(Charge.most, (charge_of(noise, delta=delta) for noise in composed))
+    worst = composed[0] if len(composed) == 1 else whole
+    return Promise(_between(worst, plan), charge, delta, success, found.exact and len(kinds) == 1)
+
+
+def _between(noise: Experiment, plan: Release) -> Experiment:
+    parts = tuple((replace(part, worlds=between(plan.mechanism.neighbours)), k) for part, k in noise.parts)
+    return replace(noise, worlds=between(plan.mechanism.neighbours), parts=parts)
+
+
+def _noise(shifts: tuple[tuple[float, int], ...]) -> Experiment:
+    return together([(laplace(epsilon=t), k) for t, k in shifts])
+
+
+def _undominated(kinds: list[tuple[tuple[float, int], ...]]) -> list[tuple[tuple[float, int], ...]]:
+    """Those whose numbers another one does not move as far, the largest against the largest."""
+    kept: list[tuple[tuple[float, int], ...]] = []
+    for shifts in dict.fromkeys(kinds):
+        if any(_below(shifts, other) for other in kept):
+            continue
+        kept = [other for other in kept if not _below(other, shifts)] + [shifts]
+    return kept
+
+
+def _below(low: tuple[tuple[float, int], ...], high: tuple[tuple[float, int], ...]) -> bool:
+    ours, theirs = (sorted(Counter(dict(kind)).elements(), reverse=True) for kind in (low, high))
+    if len(ours) > len(theirs):
+        return False
+    return all(a <= b * (1 + 1e-12) for a, b in zip(ours, theirs, strict=False))

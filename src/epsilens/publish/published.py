@@ -1,0 +1,191 @@
+"""What is published: the answers with their intervals, the plan, and what it promises. Nothing of the true answers.
+
+An interval is made from the noisy numbers and the noise alone: 95 of 100 times it holds the answer *after* the plan's
+bounds and limits. What those took away before the noise is said in words; the number would be the data's own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import metadata
+from typing import Any
+
+from .. import __version__
+from ..data.queries import Noise, QueryKind
+from ..numerics.frozen import Frozen, Valued
+from ..plan.contribution import Noisy
+from ..plan.plan import Release
+from ..plan.words import Size
+from ..shown import Shown
+from .noise import Drawing
+
+__all__ = ["LEVEL", "Noised", "Published", "PublishedAnswer", "answers_of", "versions"]
+
+LEVEL = 0.95
+_BEYOND_95 = {Noise.LAPLACE: math.log(20), Noise.GAUSSIAN: 1.959963984540054}
+_BEYOND_975 = {Noise.LAPLACE: math.log(40), Noise.GAUSSIAN: 2.241402727604947}
+
+
+@dataclass(frozen=True)
+class PublishedAnswer:
+    """One number: which query and group it answers, and the interval that holds it 95 times of 100."""
+
+    query: int
+    name: str
+    group: tuple[tuple[str, str | None], ...]
+    answer: float
+    low: float
+    high: float
+    noise: float  # the scale of the noise, b or σ; of an average's total
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "query": self.query + 1, "name": self.name, "group": dict(self.group), "answer": self.answer,
+            "low": self.low, "high": self.high, "noise": self.noise,
+        }  # fmt: skip
+
+    @classmethod
+    def from_dict(cls, said: Mapping[str, Any]) -> PublishedAnswer:
+        """Read again."""
+        group = tuple((str(k), None if v is None else str(v)) for k, v in said["group"].items())
+        numbers = [float(said[name]) for name in ("answer", "low", "high", "noise")]
+        return cls(int(said["query"]) - 1, str(said["name"]), group, *numbers)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Published(Valued, Shown):
+    """A release; ``kind`` is ``release``, ``saved`` (published before), ``dry run`` or ``synthetic``."""
+
+    shown_as = "published"
+
+    plan: Release
+    kind: str
+    answers: tuple[PublishedAnswer, ...]
+    guarantee: str
+    success: float
+    spent: Mapping[str, float | None]
+    lost: tuple[str, ...]
+    people: str = ""
+    ledger: str = ""
+    release: str = ""
+    head: str = ""
+    at: str = ""
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "spent", Frozen(self.spent))
+        object.__setattr__(self, "versions", Frozen(self.versions))
+
+    @property
+    def title(self) -> str:
+        """Of the plan."""
+        return self.plan.title
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values, with a schema version."""
+        return {
+            "schema": 1, "kind": self.kind, "title": self.title, "guarantee": self.guarantee, "success": self.success,
+            "answers": [answer.to_dict() for answer in self.answers], "level": LEVEL, "lost": list(self.lost),
+            "spent": dict(self.spent), "people": self.people, "ledger": self.ledger, "release": self.release,
+            "head": self.head, "at": self.at, "versions": dict(self.versions),
+            "plan": self.plan.model_dump(mode="json", exclude_defaults=True),
+        }  # fmt: skip
+
+    def __repr__(self) -> str:
+        return f"Published(title={self.title[:60]!r}, kind={self.kind!r}, answers={len(self.answers)})"
+
+
+@dataclass(frozen=True)
+class Noised:
+    """The noisy numbers of one query, in the plan's terms, for the groups that are published."""
+
+    query: int
+    groups: tuple[tuple[Any, ...], ...]
+    numbers: Mapping[Noisy, Sequence[float]]
+    sizes: Sequence[int] = ()
+
+
+def answers_of(plan: Release, noised: Noised, drawings: Mapping[Noisy, Drawing]) -> list[PublishedAnswer]:
+    """The published answers of one query."""
+    asked = plan.queries[noised.query]
+    planned = asked.planned()
+    columns = asked.split_by
+    name = asked.name or str(planned)
+    made = []
+    for place, label in enumerate(noised.groups):
+        group = tuple((c, None if part is None else str(part)) for c, part in zip(columns, label, strict=True))
+        if asked.kind is QueryKind.AVERAGE:
+            answer, low, high, noise = _average(plan, noised, drawings, place)
+        else:
+            drawing = drawings[Noisy.ANSWER]
+            counts = not asked.kind.bounded
+            answer, low, high, noise = _number(drawing, noised.numbers[Noisy.ANSWER][place], counts)
+        made.append(PublishedAnswer(noised.query, name, group, answer, low, high, noise))
+    return made
+
+
+def _number(drawing: Drawing, value: float, counts: bool) -> tuple[float, float, float, float]:
+    scale = drawing.plain_scale
+    digits = 0 if counts else _digits(scale)
+    half = 0.5 * 10.0**-digits  # of rounding
+    away = scale * _BEYOND_95[drawing.noise] + half
+    answer = round(value, digits) + 0.0
+    # Counts may come out below 0: cut there, sums of them would be too large.
+    return answer, _down(answer - away, digits), _up(answer + away, digits), scale
+
+
+def _down(value: float, digits: int) -> float:
+    return math.floor(value * 10.0**digits) / 10.0**digits
+
+
+def _up(value: float, digits: int) -> float:
+    return math.ceil(value * 10.0**digits) / 10.0**digits
+
+
+def _average(
+    plan: Release, noised: Noised, drawings: Mapping[Noisy, Drawing], place: int
+) -> tuple[float, float, float, float]:
+    """Centre + S/N, within its bounds; the interval from those of both, each at 97.5 of 100, which hold together."""
+    asked = plan.queries[noised.query]
+    least, most = asked.bounds or (0.0, 0.0)
+    centre = least / 2 + most / 2
+    total, noise = noised.numbers[Noisy.TOTAL][place], drawings[Noisy.TOTAL]
+    public = asked.size is Size.PUBLIC
+    share = (_BEYOND_95 if public else _BEYOND_975)[noise.noise]
+    totals = total - share * noise.plain_scale, total + share * noise.plain_scale
+    if public:
+        size, sizes = float(noised.sizes[place]), (float(noised.sizes[place]),) * 2
+    else:
+        size = noised.numbers[Noisy.SIZE][place]
+        away = share * drawings[Noisy.SIZE].plain_scale
+        sizes = size - away, size + away
+    found = centre + total / size if size >= 1 else centre
+    if sizes[0] >= 1:
+        ends = [centre + t / n for t in totals for n in sizes]
+        low, high = min(ends), max(ends)
+    else:
+        low, high = least, most
+    width = max(min(high, most) - max(low, least), (most - least) * 1e-9)
+    digits = _digits(width / 4)
+    cut = [min(max(value, least), most) for value in (found, low, high)]
+    answer = round(cut[0], digits) + 0.0
+    return answer, max(_down(cut[1], digits), least), min(_up(cut[2], digits), most), noise.plain_scale
+
+
+def _digits(scale: float) -> int:
+    """Decimals that say no more than the noise leaves: about a hundredth of it."""
+    return min(max(2 - math.floor(math.log10(scale)), 0), 12)
+
+
+def versions() -> dict[str, str]:
+    """What made it."""
+    found = {"epsilens": __version__}
+    for package in ("opendp", "ibis-framework", "duckdb"):
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            continue
+    return found

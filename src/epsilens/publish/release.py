@@ -1,0 +1,277 @@
+"""``el.release``: a plan, assessed, run with vetted noise and entered in the ledger.
+
+The order is what keeps the account true: the limits of the plan, the exact numbers, the room in the ledger, and only
+then the noise. Whatever breaks before the room is taken costs nothing; after it, it counts as spent.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from ..assessment.assessment import Assessment, assess
+from ..assessment.cautions import owned
+from ..data.tables.forms import as_read
+from ..data.tables.open import OpenTable, open_table, reading
+from ..data.tables.source import Bundled, File, Url, source_of
+from ..errors import InputError, Refused
+from ..ledger.account import Spending
+from ..ledger.ledger import Ledger, Reservation
+from ..plan.file import about, read_release
+from ..plan.noise import unsaid
+from ..plan.plan import Release
+from ..plan.read import as_written, mentioned
+from ..plan.words import Split
+from .files import Form, form_of, save, writable
+from .noise import Drawing, drawings_of
+from .numbers import Exact, exact_numbers
+from .promise import Promise, promise_of
+from .published import Noised, Published, PublishedAnswer, answers_of, versions
+from .synthetic import made_up
+from .words import guarantee_of, lost_of
+
+__all__ = ["LEDGER", "release"]
+
+#: Where the account is kept unless another place is named.
+LEDGER = "ledger.db"
+
+
+def release(
+    plan: str | Path | Mapping[str, Any] | Release,
+    *,
+    output: str | os.PathLike[str] | None = None,
+    format: str | None = None,
+    ledger: str | os.PathLike[str] | Ledger | None = LEDGER,
+    people: str | None = None,
+    part: str | None = None,
+    table: Any = None,
+    engine: Any = None,
+    dry_run: bool = False,
+    synthetic: bool = False,
+    again: bool = False,
+    assessment: Assessment | None = None,
+    progress: Callable[[int, int, str], None] | None = None,
+) -> Published:
+    """Publish the answers of a plan under noise drawn by OpenDP, and enter it in the ledger.
+
+    ``output`` writes them (``csv``, ``json``, ``parquet`` or ``html``, by its ending or ``format``). ``people`` names
+    the account, those whom the table is about; tables about the same people share one. A plan that breaks its own
+    limits, or the ledger's, is refused. ``dry_run`` says what would be published and spent, and looks at no data;
+    ``synthetic`` runs the whole on made-up rows and spends nothing. The same plan on the same data gives the answers
+    that were published before; ``again`` draws and spends anew. ``assessment`` is one that was made before, of exactly
+    this plan.
+    """
+    said = as_written(read_release(plan))
+    form = form_of(output, format)
+    if output is not None and not dry_run:
+        writable(Path(output))
+    _publishable(said)
+    name = _people(said, people, table)
+    drawings = drawings_of(said)
+    promise = promise_of(said)
+    job = _Job(said, drawings, promise, name, part)
+    if synthetic:
+        return _written(job.published("synthetic", _made_up(job, table, engine)), output, form)
+    book = ledger if isinstance(ledger, Ledger) or ledger is None else Ledger(ledger)
+    if dry_run:
+        if book is not None:
+            book.account(name).check(promise.charge, part)
+        return job.published("dry run", (), ledger=book)
+    _within(said, assessment, table, engine, progress)
+    exact = _exact(said, table, engine, progress)
+    if book is None:
+        return _written(job.published("release", job.draw(exact)), output, form)
+    return _entered(job, book, exact, table, output, form, again)
+
+
+@dataclass(frozen=True)
+class _Job:
+    """What is to be published, all of it known before any data is."""
+
+    plan: Release
+    drawings: tuple[Drawing, ...]
+    promise: Promise
+    people: str
+    part: str | None
+
+    def draw(self, exact: tuple[Exact, ...]) -> tuple[PublishedAnswer, ...]:
+        """The answers, with noise."""
+        made: list[PublishedAnswer] = []
+        for one in exact:
+            drawings = {d.noisy: d for d in self.drawings if d.query == one.query}
+            made += answers_of(self.plan, _noised(one, drawings), drawings)
+        return tuple(made)
+
+    def published(
+        self, kind: str, answers: tuple[PublishedAnswer, ...], *, ledger: Ledger | None = None, release: str = "",
+        head: str = "", at: str = "",
+    ) -> Published:  # fmt: skip
+        """The result."""
+        return Published(
+            plan=self.plan, kind=kind, answers=answers, guarantee=guarantee_of(self.plan, self.promise),
+            success=self.promise.success, spent=self.promise.charge.to_dict(), lost=lost_of(self.plan),
+            people=self.people, ledger="" if ledger is None else ledger.store.name, release=release, head=head,
+            at=at or datetime.now(UTC).isoformat(timespec="seconds"), versions=versions(),
+        )  # fmt: skip
+
+
+def _publishable(plan: Release) -> None:
+    """Refuse what no noise can make right."""
+    if plan.mechanism.split is Split.LEAST_ERROR:
+        raise InputError(
+            "mechanism.split is least error, and its shares come from the data: write them into the queries as share, "
+            "the assessment shows them",
+            parameter="mechanism.split",
+        )
+    if names := unsaid(plan):
+        raise Refused(
+            f"query {names[0] + 1} takes the names of its groups from the data, and one that exists because of a "
+            "person gives them away: list the groups, or add a threshold",
+            parameter=f"queries.{names[0] + 1}.groups",
+        )
+
+
+def _within(plan: Release, given: Assessment | None, table: Any, engine: Any, progress: Any) -> None:
+    """Refuse a plan that breaks its own limits, and an assessment of another plan."""
+    found = given if given is not None else assess(plan, table=table, engine=engine, progress=progress)
+    if found.release.digest() != plan.digest():
+        raise InputError(
+            "the plan is not the one that was assessed: assess it again, nothing was spent", parameter="assessment"
+        )
+    if found.exceeded:
+        broken = ", ".join(found.verdict.broken) or "a limit"
+        instead = f"ε = {found.recommended:g} keeps them" if found.recommended else "no ε keeps them"
+        raise Refused(f"the plan breaks its own limits ({broken}): {instead}; nothing was spent", parameter="limits")
+
+
+def _exact(plan: Release, table: Any, engine: Any, progress: Any) -> tuple[Exact, ...]:
+    def tell(done: int, what: str) -> None:
+        if progress is not None:
+            progress(done, len(plan.queries) + 1, what)
+
+    with about("data.table", engine="engine"):
+        opened = open_table(plan.data.table if table is None else table, engine)
+    with opened:
+        return _numbers(opened, plan, tell)
+
+
+def _numbers(opened: OpenTable, plan: Release, tell: Callable[[int, str], object]) -> tuple[Exact, ...]:
+    with about("data.read"):
+        if plan.data.read:
+            read = as_read(opened.table, plan.data.forms)
+            with reading(opened):
+                opened.table = opened.engine.cache(read.select(*(c for c in read.columns if c in mentioned(plan))))
+    with about("data.person"), reading(opened):
+        opened.table, _ = owned(opened, plan)
+    return exact_numbers(opened, plan, tell)
+
+
+def _noised(one: Exact, drawings: Mapping[Any, Drawing]) -> Noised:
+    """Noise on every number of a query; where a threshold names the groups, on those that it names."""
+    places = list(range(len(one.labels)))
+    numbers: dict[Any, list[float]] = {}
+    namer = next((d for d in drawings.values() if d.names is not None), None)
+    if namer is not None:
+        named = namer.draw_names(one.labels, one.numbers[namer.noisy])
+        places = sorted(named)
+        numbers[namer.noisy] = [named[place] for place in places]
+    for noisy, drawing in drawings.items():
+        if drawing is not namer:
+            numbers[noisy] = drawing.draw([one.numbers[noisy][place] for place in places])
+    sizes = [one.sizes[place] for place in places] if one.sizes else ()
+    return Noised(one.query, tuple(one.labels[place] for place in places), numbers, sizes)
+
+
+def _made_up(job: _Job, table: Any, engine: Any) -> tuple[PublishedAnswer, ...]:
+    rows = made_up(job.plan, table, engine)
+    plan = job.plan.model_copy(update={"data": job.plan.data.model_copy(update={"read": {}})})
+    return job.draw(_exact(plan, rows, None, None))
+
+
+def _entered(
+    job: _Job, book: Ledger, exact: tuple[Exact, ...], table: Any, output: Any, form: Form, again: bool
+) -> Published:
+    """Take the room, draw, write, and say that it is out."""
+    plan = job.plan
+    taken = book.reserve(
+        job.people, job.promise.experiment, job.promise.charge, title=plan.title, part=job.part,
+        plan=plan.model_dump(mode="json"), data=book.keyed(_fingerprint(plan, table, exact)), again=again,
+        table=_name(plan, table), unit=plan.data.unit or plan.data.person or "row", exact=job.promise.exact,
+        drawings=[_said(d) for d in job.drawings],
+    )  # fmt: skip
+    if isinstance(taken, Spending):
+        saved = taken.published or {}
+        answers = tuple(PublishedAnswer.from_dict(one) for one in saved.get("answers", ()))
+        head = str(saved.get("head", ""))
+        made = job.published("saved", answers, ledger=book, release=taken.id, head=head, at=taken.at)
+        return _written(made, output, form)
+    return _drawn(job, book, taken, exact, output, form)
+
+
+def _drawn(job: _Job, book: Ledger, taken: Reservation, exact: tuple[Exact, ...], output: Any, form: Form) -> Published:
+    try:
+        answers = job.draw(exact)
+    except BaseException:
+        taken.withhold("the noise could not be drawn")
+        raise
+    # First into the ledger: what breaks off after that is written by running the plan again, and not spent twice.
+    taken.publish(
+        answers=[answer.to_dict() for answer in answers], head=taken.head,
+        file="" if output is None else Path(output).name,
+    )  # fmt: skip
+    made = job.published("release", answers, ledger=book, release=taken.id, head=taken.head)
+    return _written(made, output, form)
+
+
+def _written(made: Published, output: Any, form: Form) -> Published:
+    if output is not None:
+        save(made, Path(output), form)
+    return made
+
+
+def _said(drawing: Drawing) -> dict[str, Any]:
+    """The noise, for the record."""
+    return {
+        "query": drawing.query + 1, "number": drawing.noisy.value, "noise": str(drawing.noise.value),
+        "scale": drawing.plain_scale, "sensitivity": drawing.sensitivity * float(drawing.unit),
+        "map": drawing.promised, "threshold": drawing.names, "delta": drawing.delta,
+    }  # fmt: skip
+
+
+def _fingerprint(plan: Release, table: Any, exact: tuple[Exact, ...]) -> str:
+    """What tells this data from other data: the file's bytes, or, where there is no file, what the plan sees of it."""
+    digest = hashlib.sha256()
+    source = source_of(plan.data.table if table is None else table)
+    path = None
+    if isinstance(source, File | Bundled):
+        path = Path(source.path) if isinstance(source, File) else source.dataset.path
+    if path is not None and path.is_file():
+        with path.open("rb") as file:
+            while block := file.read(1 << 20):
+                digest.update(block)
+        return f"file {digest.hexdigest()}"
+    for one in exact:
+        digest.update(repr((one.query, one.labels, sorted(one.numbers.items()), one.sizes)).encode())
+    return f"answers {digest.hexdigest()}"
+
+
+def _name(plan: Release, table: Any) -> str:
+    source = source_of(plan.data.table if table is None else table)
+    if isinstance(source, Bundled):
+        return source.name
+    if isinstance(source, Url):
+        return source.masked
+    return Path(source.path).name if isinstance(source, File) else "a table in memory"
+
+
+def _people(plan: Release, people: str | None, table: Any) -> str:
+    """The account, named after the table unless it is said."""
+    if people is not None:
+        return people
+    name = _name(plan, table)
+    return f"people of {name}" if name else "people"

@@ -1,0 +1,54 @@
+"""What a release says of itself, beside its numbers."""
+
+from __future__ import annotations
+
+import math
+
+from ..data.queries import Noise
+from ..plan.plan import Release
+from ..worlds import Neighbours
+from .promise import Promise
+
+__all__ = ["guarantee_of", "lost_of"]
+
+_NOISE = {Noise.LAPLACE: "Laplace", Noise.GAUSSIAN: "Gaussian"}
+
+
+def guarantee_of(plan: Release, promise: Promise) -> str:
+    """The guarantee in one sentence, with its baseline."""
+    of = math.ceil(promise.success * 100 - 1e-9)
+    many = "more than 99" if promise.success > 0.99 else f"at most {of}"
+    replaced = plan.mechanism.neighbours is Neighbours.REPLACE
+    what = "which of two records is somebody's" if replaced else "whether somebody is in the table"
+    who = "everyone with the same " + plan.data.unit if plan.data.unit else "any one person"
+    epsilon = f"ε = {plan.epsilon:g}"
+    deltas = []
+    if plan.mechanism.noise is Noise.GAUSSIAN and plan.mechanism.delta is not None:
+        deltas.append(plan.mechanism.delta)
+    if promise.delta:
+        deltas.append(promise.delta)
+    with_delta = f", δ = {math.fsum(deltas):.3g}" if deltas else ""
+    return (
+        f"Who knows everything else guesses {what} right for {many} of 100 people; a coin gets 50. This holds for "
+        f"{who} ({epsilon}{with_delta}, {_NOISE[plan.mechanism.noise]} noise)."
+    )
+
+
+def lost_of(plan: Release) -> tuple[str, ...]:
+    """What bounds and limits may have taken away before the noise, in words: the amounts are the data's own."""
+    made = []
+    if any(query.bounds is not None for query in plan.queries):
+        made.append(
+            "Values beyond the bounds were cut to them, which may move sums and averages; by how much is not told."
+        )
+    if plan.data.several:
+        made.append(
+            "Of people with more rows or groups than the plan allows only some were used, chosen by lot, which may "
+            "lower counts and sums; by how much is not told."
+        )
+    if any(query.threshold is not None for query in plan.queries):
+        made.append("Groups whose noisy number of people is below the threshold are left out.")
+    if any(query.groups is not None for query in plan.queries):
+        made.append("Groups are those that were listed beforehand; rows in other groups are not counted.")
+    made.append("Intervals are for the noise: they hold the bounded answer 95 times of 100, each by itself.")
+    return tuple(made)

@@ -1,0 +1,219 @@
+"""A plan released: what is refused, what is spent, what the file holds, and what it never holds."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import epsilens as el
+from epsilens.errors import InputError, Refused
+from epsilens.ledger.entry import Kind
+from epsilens.publish import release as module
+from epsilens.publish.published import Published
+
+pytest.importorskip("opendp")
+
+TRUE = {"a": 31, "b": 17, "c": 0}
+TABLE = pa.table({
+    "who": list(range(48)), "site": ["a"] * 31 + ["b"] * 17, "x": [float(i % 7) + 0.125 for i in range(48)],
+})  # fmt: skip
+PLAN: dict[str, Any] = {
+    "title": "Visits by site",
+    "data": {"table": "t", "person": "who", "max_rows": 2},
+    "queries": [
+        {"name": "People", "count": True, "by": "site", "groups": ["a", "b", "c"]},
+        {"sum": "x", "bounds": [0, 8]},
+        {"average": "x", "bounds": [0, 8]},
+    ],
+    "mechanism": {"epsilon": 0.9},
+    "limits": {"success": 0.7},
+}
+
+
+def released(folder: Path, plan: Any = PLAN, **options: Any) -> Published:
+    options.setdefault("ledger", folder / "ledger.db")
+    options.setdefault("table", TABLE)
+    return el.release(plan, people="patients", **options)
+
+
+def test_a_release_is_drawn_written_and_entered(tmp_path: Path) -> None:
+    made = released(tmp_path, output=tmp_path / "answers.csv")
+    assert made.kind == "release"
+    assert [dict(a.group).get("site") for a in made.answers] == ["a", "b", "c", None, None]
+    account = el.Ledger(tmp_path / "ledger.db").account("patients")
+    assert [one.state for one in account.releases] == [Kind.PUBLISHED]
+    assert account.spent.epsilon == pytest.approx(0.9, rel=1e-12)
+    assert account.releases[0].body["plan"]["title"] == "Visits by site"
+    assert made.head in {line["hash"] for line in el.Ledger(tmp_path / "ledger.db").export()}
+    lines = (tmp_path / "answers.csv").read_text().splitlines()
+    remarks = [line for line in lines if line.startswith("#")]
+    rows = list(csv.DictReader(lines[len(remarks) :]))
+    assert [float(row["answer"]) for row in rows] == [a.answer for a in made.answers]
+    assert any("at most" in line and "a coin gets 50" in line for line in remarks)
+    assert any(made.head in line for line in remarks)
+
+
+def test_the_same_plan_on_the_same_data_gives_the_same_answers(tmp_path: Path) -> None:
+    first = released(tmp_path)
+    second = released(tmp_path, output=tmp_path / "again.json")
+    assert second.kind == "saved"
+    assert second.answers == first.answers
+    assert el.Ledger(tmp_path / "ledger.db").account("patients").spent.epsilon == pytest.approx(0.9)
+    other = pa.concat_tables([TABLE, TABLE.slice(0, 1).set_column(0, "who", pa.array([99]))])
+    assert released(tmp_path, table=other).kind == "release"
+    assert released(tmp_path, again=True).kind == "release"
+    assert el.Ledger(tmp_path / "ledger.db").account("patients").spent.epsilon == pytest.approx(2.7)
+
+
+def test_a_plan_that_breaks_its_limits_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(Refused, match=r"breaks its own limits \(success\): ε = .* keeps them; nothing was spent"):
+        released(tmp_path, {**PLAN, "limits": {"success": 0.51}})
+    assert not (tmp_path / "ledger.db").exists()
+
+
+def test_a_ledger_that_is_used_up_refuses(tmp_path: Path) -> None:
+    ledger = el.Ledger(tmp_path / "ledger.db")
+    ledger.limit("patients", epsilon=1.0)
+    released(tmp_path)
+    before = ledger.export()
+    other = {**PLAN, "title": "Another"}
+    for options in ({}, {"dry_run": True}):
+        with pytest.raises(Refused, match=r"the ledger allows ε = 1"):
+            released(tmp_path, other, **options)
+    assert ledger.export() == before
+
+
+def test_names_from_the_data_are_refused(tmp_path: Path) -> None:
+    plan = {**PLAN, "queries": [{"count": True, "by": "site"}]}
+    with pytest.raises(Refused, match="names of its groups from the data"):
+        released(tmp_path, plan)
+
+
+def test_shares_from_the_data_are_refused(tmp_path: Path) -> None:
+    plan = {**PLAN, "mechanism": {"epsilon": 0.9, "split": "least error"}}
+    with pytest.raises(InputError, match="its shares come from the data"):
+        released(tmp_path, plan)
+
+
+def test_a_dry_run_looks_at_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "open_table", lambda *_: pytest.fail("the table was opened"))
+    made = released(tmp_path, dry_run=True)
+    assert made.kind == "dry run"
+    assert made.answers == ()
+    assert made.spent["epsilon"] == pytest.approx(0.9, rel=1e-12)
+    assert not (tmp_path / "ledger.db").exists()
+
+
+def test_made_up_rows_spend_nothing(tmp_path: Path) -> None:
+    made = released(tmp_path, synthetic=True, output=tmp_path / "x.csv")
+    assert made.kind == "synthetic"
+    assert len(made.answers) == 5
+    assert (tmp_path / "x.csv").read_text().startswith("# MADE UP")
+    assert not (tmp_path / "ledger.db").exists()
+    assert made.answers[0].answer > 100  # of two thousand rows, not of 48
+
+
+def test_an_assessment_of_another_plan_is_refused(tmp_path: Path) -> None:
+    found = el.assess(PLAN, table=TABLE)
+    assert released(tmp_path, assessment=found).kind == "release"
+    changed = {**PLAN, "mechanism": {"epsilon": 1.0}}
+    with pytest.raises(InputError, match="not the one that was assessed"):
+        released(tmp_path, changed, assessment=found)
+    assert el.Ledger(tmp_path / "ledger.db").account("patients").spent.epsilon == pytest.approx(0.9)
+
+
+def test_a_threshold_hides_small_groups(tmp_path: Path) -> None:
+    plan = {
+        **PLAN,
+        "queries": [{"count": True, "by": "site", "threshold": 25}],
+        "mechanism": {"epsilon": 20.0},
+        "limits": {},
+    }
+    made = released(tmp_path, plan)
+    assert [dict(a.group)["site"] for a in made.answers] == ["a"]
+
+
+def test_public_groups_are_published_when_nobody_is_there(tmp_path: Path) -> None:
+    plan = {**PLAN, "mechanism": {"epsilon": 60.0}, "limits": {}}
+    made = released(tmp_path, plan)
+    counts = {dict(a.group)["site"]: a.answer for a in made.answers[:3]}
+    assert all(abs(counts[site] - TRUE[site]) <= 3 for site in TRUE)
+
+
+@pytest.mark.parametrize("noise", [{}, {"noise": "gaussian", "delta": 1e-6}])
+def test_intervals_hold_the_answers(tmp_path: Path, noise: dict[str, Any]) -> None:
+    """Of 300 releases of five numbers each at least 95% of the intervals hold the bounded answer, less 3 errors."""
+    plan = {**PLAN, "mechanism": {"epsilon": 0.9, **noise}, "limits": {}}
+    x = [float(i % 7) + 0.125 for i in range(48)]
+    true = [31.0, 17.0, 0.0, sum(x), sum(x) / 48]
+    found = el.assess(plan, table=TABLE)
+    held = []
+    for _ in range(60):
+        made = released(tmp_path, plan, ledger=None, assessment=found)
+        held += [a.low <= t <= a.high for a, t in zip(made.answers, true, strict=True)]
+    assert sum(held) / len(held) >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / len(held))
+
+
+@pytest.mark.parametrize("ending", ["csv", "json", "parquet", "html"])
+def test_files_hold_the_answers_and_nothing_of_the_true_ones(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"answers.{ending}"
+    made = released(tmp_path, output=path)
+    content = path.read_bytes()
+    exact = str(sum(float(i % 7) + 0.125 for i in range(48))).encode()
+    assert exact not in content
+    if ending == "parquet":
+        table = pq.read_table(path)
+        assert table["answer"].to_pylist() == [a.answer for a in made.answers]
+        assert json.loads(table.schema.metadata[b"epsilens"])["guarantee"] == made.guarantee
+    else:
+        assert f"{made.answers[0].answer:g}".encode() in content
+        assert b"Visits by site" in content
+    assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".")] == []
+
+
+@pytest.mark.parametrize("name", ["nowhere/a.csv", "."])
+def test_a_file_that_cannot_be_written_costs_nothing(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InputError, match="output is"):
+        released(tmp_path, output=tmp_path / name)
+    assert not (tmp_path / "ledger.db").exists()
+
+
+def test_what_breaks_off_after_the_draw_is_given_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as broken:
+        broken.setattr(module, "save", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            released(tmp_path, output=tmp_path / "a.csv")
+    made = released(tmp_path, output=tmp_path / "a.csv")
+    assert made.kind == "saved"
+    assert (tmp_path / "a.csv").exists()
+    assert el.Ledger(tmp_path / "ledger.db").account("patients").spent.epsilon == pytest.approx(0.9)
+
+
+def test_what_breaks_off_in_the_draw_is_spent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as broken:
+        broken.setattr(module, "answers_of", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            released(tmp_path)
+    account = el.Ledger(tmp_path / "ledger.db").account("patients")
+    assert [one.state for one in account.releases] == [Kind.WITHHELD]
+    assert account.spent.epsilon == pytest.approx(0.9)
+    with pytest.raises(InputError, match="never published"):
+        released(tmp_path)
+
+
+def interrupted(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_group_names_cannot_command_a_spreadsheet(tmp_path: Path) -> None:
+    table = TABLE.set_column(1, "site", pa.array(["=1+1"] * 48))
+    plan = {**PLAN, "queries": [{"count": True, "by": "site", "groups": ["=1+1"]}]}
+    released(tmp_path, plan, table=table, output=tmp_path / "a.csv")
+    assert "'=1+1" in (tmp_path / "a.csv").read_text()
