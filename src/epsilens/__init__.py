@@ -72,6 +72,7 @@ _HOME = {
     "Identification": "attacks.identification",
     "choose": "choice.choice",
     "Choice": "choice.choice",
+    "sweep": "choice.sweep",
     "compose": "build.composition",
     "group": "build.composition",
     "from_dp": "build.claims",
@@ -137,6 +138,7 @@ if TYPE_CHECKING:
     from .build.tampering.tampering import chernoff_bound, kl_bound, privacy_distortion, tampering
     from .build.training import dpsgd
     from .choice.choice import Choice, choose
+    from .choice.sweep import sweep
     from .data.correlation.correlation import Correlation, correlate
     from .data.scan.result import Scan
     from .data.scan.scan import scan
@@ -220,6 +222,7 @@ __all__ = [
     "sqrt_prefix",
     "staircase",
     "subsample",
+    "sweep",
     "tampering",
     "top_k",
     "tree",

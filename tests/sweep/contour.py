@@ -38,7 +38,7 @@ class _Line:
     period: float
 
     def integral(self, x: float, poles: Sequence[float]) -> tuple[float, float]:
-        """(log of the scale, the integral over it, and how much of it cancels as a relative error)."""
+        """(log of the scale, the integral over it; nothing where too much of it cancels)."""
         base = self.log_m[0].real
         denominator = np.ones_like(self.z)
         for pole in poles:
@@ -46,8 +46,8 @@ class _Line:
         terms = (np.exp(self.log_m - base - 1j * self.z.imag * x) / denominator).real
         terms[0] /= 2
         step = 2 * math.pi / self.period
-        value = float(terms.sum()) * step / math.pi
-        return base, value
+        value, size = float(terms.sum()), float(np.abs(terms).sum())
+        return base, value * step / math.pi if value > 1e-5 * size else 0.0
 
 
 class Contour(Truth):

@@ -58,7 +58,7 @@ def readings(
     made: list[tuple[str, dict[str, float]]] = []
     names = [n for n in NAMES if only is None or n in only]
     if heavy:  # each of these is a search over the whole curve, so one in a while
-        drop = [n for n in ("auc", "fbeta", "psi") if rng.random() < 0.85]
+        drop = [n for n in ("auc", "fbeta", "psi", "mu") if rng.random() < 0.85]
         names = [n for n in names if n not in drop]
     for name in rng.sample(names, min(count, len(names))):
         arguments: dict[str, float] = {}
@@ -79,6 +79,8 @@ def readings(
             arguments[rng.choice(["alpha", "recall"])] = share(rng)
         elif name == "fbeta":
             arguments["beta"], arguments["prior"] = number(rng, (0.3, 3.0), (1e-3, 1e3)), prior(rng)
+        elif name == "mu":
+            arguments["level"] = log_uniform(rng, 1e-12, 0.3)
         elif name == "renyi":
             arguments["order"] = order(rng)
         made.append((name, arguments))
@@ -87,5 +89,5 @@ def readings(
 
 NAMES = (
     "advantage", "success", "delta", "epsilon", "roc", "recall", "tradeoff", "attack_success", "precision",
-    "posterior", "renyi", "kl", "auc", "fbeta", "psi", "chernoff",
+    "posterior", "renyi", "kl", "auc", "fbeta", "psi", "chernoff", "mu",
 )  # fmt: skip

@@ -13,6 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from scipy.special import ndtri
+
 import epsilens as el
 from epsilens.readings.law import Known
 
@@ -140,7 +142,7 @@ def _against(found: Between | None, low: float, high: float, tol: float, known: 
     slack = floor + tol * abs(float(b) if math.isfinite(b) else float(a))
     if high < a - slack:
         return f"high end {high!r} below the truth {float(a)!r} by {relative(high, a):.2g}", relative(high, a)
-    if low > b + slack:
+    if low > b + (slack if known is not Known.BOUND else max(slack, 1e-13 * float(b))):
         return f"low end {low!r} above the truth {float(b)!r} by {relative(low, b):.2g}", relative(low, b)
     if known in (Known.EXACT, Known.ROUNDED) and b - a <= 1e-11 * abs(b):
         most = max(tol, 1e-12 if known is Known.EXACT else 1e-9)
@@ -340,6 +342,39 @@ def _psi(case: Case, truth: Truth, low: float, high: float, tol: float, known: K
     return "", 0.0
 
 
+def _mu(case: Case, truth: Truth, low: float, high: float, tol: float, known: Known) -> Any:
+    """No test with both errors at the level or above is further apart than μ."""
+    level = MP.mpf(case.arguments["level"])
+    best = -math.inf
+    shares = (0.0, 0.1, 0.25, 0.4, 0.6, 0.8) if truth.cheap else (0.0, 0.4)
+    last = truth.needed(float(1 - level)) if truth.cheap else None
+    ends = [] if last is None else [float(last.high) * (1 - 1e-12)]
+    for alpha in [*(float(level ** (1 - s) * MP.mpf("0.4") ** s) for s in shares), 0.5, *ends]:
+        found = truth.recall(alpha)
+        if found is None or alpha < level:
+            continue
+        missed = 1 - found.low
+        if missed < level or not 0 < found.low < 1:
+            continue
+        best = max(best, float(normal_quantile(found.low) - normal_quantile(MP.mpf(alpha))))
+    if not math.isfinite(best):
+        return None
+    if best > high * (1 + 1e-9) + 1e-12:
+        return f"high end {high!r} below a gap of {best!r} that some test has", relative(high, best)
+    return "", 0.0
+
+
+def normal_quantile(share: Any) -> Any:
+    """Φ⁻¹ in as many digits as the share has."""
+    share = MP.mpf(share)
+    if share > 0.5:
+        return -normal_quantile(1 - share)
+    y = MP.mpf(float(ndtri(float(share))))
+    for _ in range(3):  # Newton's steps
+        y += (share - MP.ncdf(y)) / MP.npdf(y)
+    return y
+
+
 Check = Callable[[Case, Truth, float, float, float, Known], Any]
 CHECKS: dict[str, Check] = {
     "advantage": _advantage,
@@ -358,4 +393,5 @@ CHECKS: dict[str, Check] = {
     "chernoff": _chernoff,
     "fbeta": _fbeta,
     "psi": _psi,
+    "mu": _mu,
 }

@@ -32,6 +32,7 @@ class Drawn:
     only: frozenset[str] | None = None
     readings: int = 8
     heavy: bool = False
+    ordered: bool = False  # known in the order in which it is built
 
 
 Draw = Callable[[random.Random], Drawn]

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import epsilens as el
 
-from . import products, protocols, trainings, twos  # noqa: F401  (they register their kinds)
+from . import loops, products, protocols, trainings, twos  # noqa: F401  (they register their kinds)
 from .contour import Contour
 from .draws import readings
 from .judge import Case, Outcome, judge
@@ -25,7 +25,7 @@ def outcomes(seed: str, number: int, names: list[str]) -> Iterator[Outcome]:
     (name,) = rng.choices(names, [WEIGHTS[n] for n in names])
     drawn = KINDS[name](rng)
     start = time.process_time()
-    reverse = rng.random() < 0.3
+    reverse = rng.random() < 0.3 and not drawn.ordered
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")

@@ -97,7 +97,7 @@ def _log1p(w: Any) -> Any:
     small = np.abs(w) < 1e-2
     safe = np.where(small, w, 0)
     series = safe * (1 - safe * (0.5 - safe * (1 / 3 - safe * (0.25 - safe * (0.2 - safe * (1 / 6 - safe / 7))))))
-    return np.where(small, series, np.log(np.where(small, 1, 1 + w)))
+    return np.where(small, series, np.log(np.where(small, 1, np.where(w == -1, 1e-300, 1 + w))))
 
 
 def _of_nodes(log_q: Any, loss: Any, z: Any) -> Any:
@@ -201,6 +201,8 @@ class Mixed(Step):
             self.top = MP.log(none1 / none0)
         self._kept: dict[tuple[float, float, float], tuple[Any, Any]] = {}
         self.end = 0.0
+        at = self._ratio(second, np.array([-1e-3, 1e-3])) - self._ratio(first, np.array([-1e-3, 1e-3]))
+        self._slope = float(at[1] - at[0]) / 2e-3
 
     def _ratio(self, side: list[tuple[float, float]], y: Any) -> Any:
         """log of the density over that of N(0, 1)."""
@@ -214,7 +216,10 @@ class Mixed(Step):
 
     def _range(self, z: float) -> tuple[float, float]:
         most = 3 * 1.5 ** math.ceil(math.log((max(2.0, z + 1, -z) + 1) / 3) / math.log(1.5) - 1e-9)
-        return self.low * most - _FAR, self.high * most + _FAR
+        # where all shifts go one way, the loss falls no faster than at 0 on the other, and a tilt moves the mass so far
+        back = self._slope * 1.5 * most if z < 0 else 0.0
+        low, high = min(self.low * most, -back), max(self.high * most, back)
+        return low - _FAR, high + _FAR
 
     def too_far(self, z: float) -> bool:
         return max(abs(z), 3.0) * self.widest > 400

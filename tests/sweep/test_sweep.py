@@ -14,7 +14,18 @@ QUICK = [
     "local reports", "rappor", "shuffled", "matrix", "claims", "responses", "sampled responses", "geometrics",
 ]  # fmt: skip
 #: One experiment each of these is enough.
-SLOWER = ["training", "training, replaced", "answers", "banded", "two answers", "two steps of training"]
+SLOWER = [
+    "training",
+    "training, replaced",
+    "answers",
+    "banded",
+    "two answers",
+    "two steps of training",
+    "groups",
+    "fixed batches",
+    "truncated batches",
+    "shuffled batches",
+]
 
 
 @pytest.mark.parametrize("name", QUICK + SLOWER)

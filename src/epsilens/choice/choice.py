@@ -6,7 +6,6 @@ is read again, and moved to the safe side until the reading satisfies the limit.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -16,7 +15,6 @@ import numpy as np
 
 from .. import checks
 from ..catalogue.parameter import Allowed, Kind
-from ..catalogue.parameters import PARAMETERS
 from ..catalogue.readings import Reading, find, parameter_of
 from ..errors import InputError
 from ..experiment import Experiment
@@ -26,6 +24,7 @@ from ..laws.closed.sums import LaplaceSumShift
 from ..numerics.frozen import Frozen, Valued
 from ..numerics.written import rounded_down, rounded_up
 from ..shown import Shown
+from .called import called, check_parameter
 from .composed import Build
 from .inverses import laplace_shift, normal_shift, two_laplaces_shift
 from .search import beyond, composed, edge, none_below, reach_of, refused, safe_from, search, searched, unmet
@@ -34,7 +33,6 @@ __all__ = ["Binding", "Choice", "argument", "choose"]
 
 #: A reading that rises by less than this share of what advantage rises by hides most of what a release tells.
 _SEEN = 0.5
-_NO_NUMBERS = ("str", "bool", "str | None", "bool | None", str, bool)  # annotations
 _PROPORTIONAL = ("epsilon", "scale", "psi", "sigma")  # to the shift in units of noise, or to its inverse
 
 
@@ -166,10 +164,10 @@ def choose(
             parameter="given",
         )
     fixed = dict(given or {})
-    _check_parameter(mechanism, parameter, fixed)
+    check_parameter(mechanism, parameter, fixed)
 
     def build_one(value: float) -> Experiment:
-        return _called(mechanism, {**fixed, parameter: value})
+        return called(mechanism, {**fixed, parameter: value})
 
     def read(e: Experiment) -> float:
         if wanted.name == "delta" and limit == 0:  # δ may underflow to 0 without being it: ask for pure ε instead
@@ -237,72 +235,6 @@ def argument(name: str, value: Any) -> float:
     else:
         checks.at_least(name, number, allowed.low)
     return number
-
-
-def _check_parameter(mechanism: Callable[..., Experiment], parameter: Any, given: Mapping[str, Any]) -> None:
-    if not callable(mechanism):
-        raise InputError(
-            f"mechanism is {mechanism!r}: give a function that returns an experiment, such as laplace",
-            parameter="mechanism",
-        )
-    if not isinstance(parameter, str):
-        raise InputError(
-            f"parameter is {parameter!r}: give the name of the one to choose, such as 'epsilon'", parameter="parameter"
-        )
-    if parameter in given:
-        raise InputError(f"{parameter} is both chosen and given: leave it out of given", parameter=parameter)
-    try:
-        taken = inspect.signature(mechanism).parameters
-    except (TypeError, ValueError):
-        return
-    title = _title(mechanism)
-    named = {n: p for n, p in taken.items() if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
-    for name, p in taken.items():
-        if p.kind is p.POSITIONAL_ONLY and p.default is p.empty:
-            raise InputError(
-                f"{title} takes {name!r} by position only: give a function that takes it by name", parameter=name
-            )
-    for name in (parameter, *given):
-        if name not in named and not any(p.kind is p.VAR_KEYWORD for p in taken.values()):
-            raise InputError(
-                f"{title} has no parameter {name!r}: it takes {', '.join(named) or 'none by name'}", parameter=name
-            )
-    for name, p in taken.items():
-        if p.default is p.empty and name not in (parameter, *given) and p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL):
-            raise InputError(f"{title} needs {name!r}: give it in given, such as given={{{name!r}: …}}", parameter=name)
-    about = named.get(parameter)
-    if about is not None and not _is_number(about):
-        numbers = [n for n, p in named.items() if _is_number(p)]
-        instead = f"give one of {', '.join(numbers)}" if numbers else "give another mechanism"
-        raise InputError(f"{parameter} is not a number that can be chosen: {instead}", parameter=parameter)
-
-
-def _is_number(p: inspect.Parameter) -> bool:
-    """Whether a parameter is a number of the release itself: the width of a bracket, asked for or not, is none."""
-    of_bracket = p.name in PARAMETERS and not PARAMETERS[p.name].choosable and p.default is None
-    return not isinstance(p.default, str | bool) and p.annotation not in _NO_NUMBERS and not of_bracket
-
-
-def _title(mechanism: Callable[..., Experiment]) -> str:
-    name = getattr(mechanism, "__name__", "<lambda>")
-    return "the mechanism" if name == "<lambda>" else name
-
-
-def _called(mechanism: Callable[..., Experiment], arguments: Mapping[str, Any]) -> Experiment:
-    """What the mechanism returns, if it is one experiment."""
-    try:
-        made: Any = mechanism(**arguments)
-    except TypeError as error:
-        said = ", ".join(f"{k}={v!r}" for k, v in arguments.items())
-        raise InputError(f"{_title(mechanism)} cannot be called with {said} ({error}): check what it takes") from error
-    if not isinstance(made, Experiment):
-        raise InputError(
-            f"{_title(mechanism)} returns a {type(made).__name__}: give one that returns an experiment",
-            parameter="mechanism",
-        )
-    if made.many:
-        raise InputError(f"{_title(mechanism)} holds arrays here: give single numbers in given", parameter="given")
-    return made
 
 
 def _range(parameter: str, given: Mapping[str, Any]) -> tuple[float, float]:

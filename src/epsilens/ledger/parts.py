@@ -6,7 +6,7 @@ Only builders of the catalogue are called, with numbers and words: nothing that 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from ..build import builder
 from ..build.composition import compose
 from ..catalogue.mechanisms import CLAIMS, MECHANISMS, Entry
-from ..errors import InputError
+from ..errors import EpsilensError, InputError
 from ..experiment import Experiment
 
 __all__ = ["rebuilt", "written"]
@@ -36,22 +36,35 @@ def written(experiment: Experiment) -> list[dict[str, Any]]:
 
 
 def _part(part: Experiment, times: int) -> dict[str, Any]:
-    options = _options(part)
-    if options is None:
-        raise _cannot(part)
-    said = {name: _plain(value) for name, value in options.items()}
+    """The first way of saying it that builds the same."""
     turned = {"reversed": True} if part.worlds.reversed else {}
-    return {"builder": part.origin, "parameters": said, "times": times, **turned}
+    for options in _ways(part):
+        said = {name: _plain(value) for name, value in options.items()}
+        made = {"builder": part.origin, "parameters": said, "times": times, **turned}
+        try:
+            if rebuilt([{**made, "times": 1}]) == part:
+                return made
+        except EpsilensError:
+            continue
+    raise _cannot(part)
 
 
-def _options(part: Experiment) -> dict[str, Any] | None:
+def _ways(part: Experiment) -> Iterator[dict[str, Any]]:
+    """How it may have been said: as the catalogue reproduces it, or by each of its ways with all that it takes."""
+    entry = MECHANISMS.get(part.origin) or CLAIMS.get(part.origin)
+    if entry is None:
+        return
+    known = {name: part.parameters[name] for name in entry.takes if name in part.parameters}
+    ways: tuple[tuple[str, ...], ...] = (tuple(known),)
     if part.origin in MECHANISMS:
-        return MECHANISMS[part.origin].reproduced(part.parameters)
-    if part.origin in CLAIMS:
-        claim = CLAIMS[part.origin]
-        if all(name in part.parameters for name in claim.needs):
-            return {name: part.parameters[name] for name in claim.takes if name in part.parameters}
-    return None
+        mechanism = MECHANISMS[part.origin]
+        if (short := mechanism.reproduced(part.parameters)) is not None:
+            yield short
+        ways = (*mechanism.said_by, *mechanism.ways)
+    others = {name: value for name, value in known.items() if not any(name in way for way in ways)}
+    for way in ways:
+        if all(name in known for name in way):
+            yield {**{name: known[name] for name in way}, **others}
 
 
 def _plain(value: Any) -> Any:
