@@ -47,8 +47,6 @@ def invert(steps: Sequence[Counted], flipped: bool, aim: Aim, width: float) -> I
     """The readings about the aim of a question; None where only a lattice will do."""
     if all(step.span is None for step, _ in steps):
         return None  # a lattice is exact
-    if any(step.branches for step, _ in steps):
-        return None  # each branch has its own density
     count = sum(k for _, k in steps)
     most = math.inf
     for _ in range(_CUTS):  # where losses reach far beyond their spread, the large ones are decided alone
