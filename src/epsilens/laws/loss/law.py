@@ -16,9 +16,10 @@ import numpy as np
 
 from ...checks import Array
 from ...numerics.written import brief
+from ...readings.guesses import fbeta_floor
 from ...readings.law import Known
 from .moments import ERROR, divergences
-from .order import ROUGH, Order, Product, Work
+from .order import ROUGH, TILTS, Order, Product, Work
 from .overall import area, best_fbeta
 from .sampled import Swapped
 from .shift import least_shift
@@ -29,7 +30,6 @@ __all__ = ["WIDTH", "Loss"]
 Works = tuple[Work, Work]  # in this order and in the other
 
 WIDTH = 1e-3
-_TILTS = np.geomspace(0.05, 200.0, 24)  # of Chernoff's bounds
 _ULPS = 2e-15
 _BESIDE = 1e-3  # of the width: how well a term must be known beside a larger one
 
@@ -175,20 +175,25 @@ class Loss(Composable):
         return np.asarray(f(flat).reshape(values.shape)) if flat.size else np.zeros(values.shape)
 
     def _profile(self, u: Array, work: Works | None = None) -> Array:
+        # what is added to 1 − t need not be known better than that
+        slack = _BESIDE * self.width * np.where(u < 0, np.expm1(np.minimum(np.abs(u), 700.0)), 0.0)
+        return self._outward(self._rest(u, work, slack) - np.expm1(np.minimum(u, 0.0)))
+
+    def _rest(self, u: Array, work: Works | None = None, slack: Array | float = 0.0) -> Array:
+        """h(e^u) − (1 − e^u)₊, which for u < 0 is e^u·h'(e^{−u}) in the other order."""
         ahead, behind = work or (None, None)
+        allowed = np.broadcast_to(np.asarray(slack, dtype=float), u.shape)
         out = np.empty(u.size)
         positive = u >= 0
         if positive.any():
-            out[positive] = self._above(self._forward, u[positive], self._finite_top, self._at_top, work=ahead)
+            top = self._finite_top, self._at_top
+            out[positive] = self._above(self._forward, u[positive], *top, allowed[positive], ahead)
         if not positive.all():
             back = self if self.symmetric else self.reverse()
             v = -u[~positive]
-            # what is added to e^v − 1 need not be known better than that
-            slack = _BESIDE * self.width * np.expm1(np.minimum(v, 700.0))
-            rest = self._above(self._back(), v, back._finite_top, back._at_top, slack, behind)
-            with np.errstate(over="ignore"):
-                out[~positive] = -np.expm1(-v) + np.exp(-v) * rest
-        return self._outward(out)
+            rest = self._above(self._back(), v, back._finite_top, back._at_top, allowed[~positive], behind)
+            out[~positive] = np.exp(-v) * rest
+        return out
 
     def _above(
         self, order: Order, u: Array, most: float, at_top: float, slack: Array | float = 0.0, work: Work | None = None
@@ -209,10 +214,7 @@ class Loss(Composable):
         """log of a bound on δ that falls: e^{K(λ)−λu} beside what lies at +∞."""
         if order.product.at_top > 0 or order.product.at_bottom > 0:
             return np.zeros(u.size)
-        view = self if order.flipped == self.flipped else self.reverse()
-        upper = view if view._upper else view.other_side()
-        k_of = upper.log_moment(1 + _TILTS)
-        return np.asarray(np.minimum(np.min(k_of - np.multiply.outer(u, _TILTS), axis=-1), 0.0))
+        return np.asarray(np.minimum(np.min(order.chernoff - np.multiply.outer(u, TILTS), axis=-1), 0.0))
 
     def profile_inverse(self, delta: Array) -> Array:
         """The least ε ≥ 0 with h(e^ε) ≤ δ."""
@@ -234,8 +236,7 @@ class Loss(Composable):
     def _epsilons_inside(self, delta: Array, most: float) -> tuple[Array, Array]:
         low, high = self._forward.ask("epsilon", np.log(delta))
         if np.isposinf(high).any():  # no window held it: Chernoff, δ(ε) ≤ e^{K(λ)−λε}
-            upper = self if self._upper else self.other_side()
-            bounds = (upper.log_moment(1 + _TILTS) - np.log(delta)[:, None]) / _TILTS
+            bounds = (self._forward.chernoff - np.log(delta)[:, None]) / TILTS
             high = np.where(np.isposinf(high), bounds.min(axis=1) * (1 + 1e-12), high)
         return np.minimum(np.maximum(low, 0.0), most), np.minimum(np.maximum(high, 0.0), most)
 
@@ -295,25 +296,25 @@ class Loss(Composable):
         """The true-positive rate: from above where it is small, from the other order where α is large."""
         return self._mapped(np.asarray(alpha, dtype=float), self._roc)
 
-    def _roc(self, alpha: Array, slack: float = 0.0) -> Array:
+    def _roc(self, alpha: Array) -> Array:
         out = np.where(alpha >= 1, 1.0, self._at_top)
         low = (alpha > 0) & (alpha <= 0.5)
         if low.any():
             a = alpha[low]
             with np.errstate(over="ignore"):
-                out[low] = np.exp(np.minimum(self._pick(self._forward.ask("roc", np.log(a), slack)), 0.0))
+                out[low] = np.exp(np.minimum(self._pick(self._forward.ask("roc", np.log(a))), 0.0))
         high = (alpha > 0.5) & (alpha < 1)
         if high.any():
-            out[high] = 1 - self._missed(alpha[high], slack)
+            out[high] = 1 - self._missed(alpha[high])
         most = self._ends[1]
         if math.isfinite(most) and self._upper:  # never above e^L·α either
             with np.errstate(over="ignore", invalid="ignore"):
                 out = np.minimum(out, self._at_top + alpha * np.exp(min(most, 700.0)) * (1 + 1e-12))
         return np.maximum(self._outward(out), np.maximum(alpha, self._at_top))
 
-    def _missed(self, alpha: Array, slack: float = 0.0) -> Array:
+    def _missed(self, alpha: Array) -> Array:
         """f(α) as the least false-positive rate of the other order at recall 1 − α."""
-        bracket = self._back().ask("recall", np.log1p(-alpha), slack)
+        bracket = self._back().ask("recall", np.log1p(-alpha))
         with np.errstate(over="ignore"):
             return np.minimum(self._inward(np.exp(bracket[0] if self._upper else bracket[1])), 1 - alpha)
 
@@ -369,9 +370,32 @@ class Loss(Composable):
         return self._forward.test(u)
 
     def auc(self) -> Array:
-        """The area under the ROC curve."""
-        slack = 0.2 * self.width * float(self.profile(np.asarray(0.0)))
-        return np.asarray(area(lambda alpha: self._roc(alpha, slack), self.width, self._upper))
+        """The area under the ROC curve, as exact as the width asks of what exceeds ½."""
+        return np.asarray(self._summed("auc", 0.0, 0.0, self._auc))
+
+    def _auc(self) -> tuple[float, float]:
+        upper = self if self._upper else self.other_side()
+        works = (Work(), Work())
+
+        def rest(u: Array, slack: float) -> tuple[Array, Array]:
+            return upper.other_side()._rest(u, works, slack), upper._rest(u, works, slack)
+
+        low, high = area(rest, self._ends, self.width)
+        self._note(high - low > 4 * self.width * (high - 0.5) + 4e-15)
+        return low, high
+
+    def _summed(self, kind: str, one: float, other: float, read: Callable[[], tuple[float, float]]) -> float:
+        """This side of a reading of the whole curve, whose bracket is kept."""
+        kept, key = self._forward.summed, (kind, one, other)
+        if key not in kept:
+            if len(kept) > 64:
+                kept.clear()
+            kept[key] = read()
+        return kept[key][1 if self._upper else 0]
+
+    def _note(self, wide: bool) -> None:
+        """Remember that an answer is wider than asked for."""
+        self._forward.missed = self._forward.missed or bool(wide)
 
     # -- the rest -----------------------------------------------------------------------------------------------
 
@@ -417,12 +441,29 @@ class Loss(Composable):
             return np.asarray(math.inf)
         views = [self] if self.symmetric else [self, self.reverse()]
         low, high = least_shift([(view._forward, view._back(), view._ends[1]) for view in views], self._counted)
+        self._note(min(high, bound) > max(min(low, bound), least) * (1 + 4 * self.width))
         return np.asarray(min(high, bound) if self._upper else max(min(low, bound), least))
 
     def fbeta(self, beta: Array, odds: Array) -> Array:
         """The best Fβ, on this side's profile."""
+        beta, odds = np.broadcast_arrays(np.asarray(beta, dtype=float), np.asarray(odds, dtype=float))
+        out = [
+            self._summed("fbeta", b, c, lambda b=b, c=c: self._fbeta(b, c))  # type: ignore[misc]
+            for b, c in zip(beta.ravel().tolist(), odds.ravel().tolist(), strict=True)
+        ]
+        return np.asarray(out).reshape(beta.shape)
+
+    def _fbeta(self, beta: float, odds: float) -> tuple[float, float]:
+        upper = self if self._upper else self.other_side()
         work = (Work(), Work())
-        return best_fbeta(lambda u: self._profile(u, work), beta, odds, self.width, self._upper)
+
+        def rest(law: Loss) -> Callable[[float], float]:
+            return lambda u: float(law._rest(np.asarray([u]), work)[0])
+
+        low, high = best_fbeta((rest(upper.other_side()), rest(upper)), beta, odds, self.width)
+        floor = float(fbeta_floor(np.asarray(beta), np.asarray(odds)))
+        self._note(high - low > 4 * self.width * (high - floor) + 8e-15 * high)
+        return low, high
 
 
 def _larger(one: tuple[Array, Array], other: tuple[Array, Array]) -> tuple[Array, Array]:

@@ -13,6 +13,7 @@ import numpy as np
 from ...checks import Array
 from .inversion import Inverted, Largest, invert
 from .lattice import Lattice, discretise
+from .moments import ERROR
 from .plan import HALF, Aim, Ask, Plan, aim, common_unit, largest_loss, levels, plan, reach_of
 from .scattered import Scattered, scattered
 from .slice import Slice, slice_of
@@ -20,7 +21,7 @@ from .step import Counted, Step
 from .told import added_lattices
 from .transform import MOST_POINTS, Part, log_moment, power, window
 
-__all__ = ["MOST_WORK", "ROUGH", "Order", "Product", "Work"]
+__all__ = ["MOST_WORK", "ROUGH", "TILTS", "Order", "Product", "Work"]
 
 _TRIES = 4
 _MOST_SLICES = 48  # kept
@@ -31,13 +32,16 @@ _STEEPEST = 40.0
 _HAIR = 1e-12
 _SURE = 1e-3  # by how much a bound must be below, relative
 View = Slice | Inverted | Largest | Scattered
+TILTS = np.geomspace(0.05, 200.0, 24)  # of Chernoff's bounds
 ROUGH = 0.05  # relative width at which the two orders are compared
 _MOST_BINS = 2**20  # of all steps together: a second or two
 MOST_WORK = 2**20  # lattice points made for one question, after which what is known must do
+_MANY = 8  # questions at once
+_ALIKE = 12.0  # log probabilities left out that share their work
 _FEW = 16  # steps: pairs of points come before lattices
 _RATIOS = (0.2, 0.08, 0.04)  # of neighbouring points
 _MOST_PAIRS = 2**24  # for one question
-_PAIRS = 16  # that cost as much as a lattice point
+_PAIRS = 10  # that cost as much as a lattice point
 _DEEP = -80.0  # a log probability that does not count beside a total variation
 _FIRST_GUESS = 60.0  # how far below that an answer is looked for at first, as a logarithm
 _FLOOR = -690.0  # a log probability below which nothing is refined any further
@@ -192,10 +196,18 @@ class Order:
         self._made: dict[tuple[Ask, float, bool], _Made | None] = {}  # the last ones
         self._answers: dict[tuple[str, bytes, bytes], tuple[Array, Array, bool]] = {}  # the last ones
         self.worse: dict[tuple[bool, bytes], tuple[Array, Array]] = {}  # of both orders, the last one
+        self.summed: dict[tuple[str, float, float], tuple[float, float]] = {}  # of the whole curve, the last ones
         self._aims: dict[Ask, Aim] = {}  # the last one
-        self._scattered: dict[tuple[Ask, float], Scattered | None] = {}  # the last ones
+        self._scattered: dict[tuple[Ask | None, float, float], Scattered | None] = {}  # the last ones
         self._rough: Order | None = None
         self._fine: Order | None = None
+
+    @cached_property
+    def chernoff(self) -> Array:
+        """K(λ) at ``TILTS``, from above."""
+        powers = -TILTS if self.flipped else 1 + TILTS
+        total = [math.fsum(k * step.log_moment(float(p)) for step, k in self.product.steps) for p in powers]
+        return np.asarray(total) * (1 + ERROR)
 
     @cached_property
     def _largest(self) -> Largest:
@@ -393,7 +405,7 @@ class Order:
         if made is not None and use(made.view, made.cost):
             return low, high
         if self._uneven(question):
-            for view, cost in self._by_points(question):
+            for view, cost in self._by_points(question, flat.size > _MANY):
                 if use(view, cost):
                     return low, high
                 if work.spent >= MOST_WORK:
@@ -421,17 +433,18 @@ class Order:
         if all(step.span is None for step, _ in self.product.steps):
             return False
         at = self._aim(ask)
-        return self.product.count <= _FEW or at.heavy or at.longest > 64 * at.spread
+        return self.product.count <= _FEW or at.heavy or at.longest > 64 * at.cumulants.spread(0.0)[1]
 
-    def _by_points(self, ask: Ask) -> Iterator[tuple[Scattered, int]]:
-        """The product on points, closer together each time, with its cost."""
+    def _by_points(self, ask: Ask, many: bool) -> Iterator[tuple[Scattered, int]]:
+        """The product on points, closer together each time, with its cost; for ``many`` questions everywhere alike."""
         most = math.log(max(self.product.most, 1e-290))
         known = float(self._largest.delta(np.asarray([ask.value]))[0][0]) if ask.kind == "delta" else ask.value
         first = None
         for ratio in _RATIOS:
             # what lies below this is left out: little beside the answer, and beside what can be told apart at all
-            least = max(math.log(1e-3 * self.width) + min(max(known, most - _FIRST_GUESS), most), -690.0)
-            key = (ask, ratio)
+            least = math.log(1e-3 * self.width) + min(max(known, most - _FIRST_GUESS), most)
+            least = max(_ALIKE * math.floor(least / _ALIKE), -690.0)
+            key = (None if first is None else ask, ratio, least)
             if key not in self._scattered:
                 while len(self._scattered) >= _MOST_SLICES:
                     del self._scattered[next(iter(self._scattered))]
@@ -444,7 +457,7 @@ class Order:
             yield made, made.work // _PAIRS + made.upper.loss.size
             if ask.kind == "delta":
                 known = max(known, float(made.delta(np.asarray([ask.value]))[0][0]))
-            first = made
+            first = None if many else made
 
     def _read(self, slices: Sequence[View], kind: str, flat: Array) -> tuple[Array, Array]:
         low, high = np.full(flat.size, -np.inf), np.full(flat.size, np.inf)

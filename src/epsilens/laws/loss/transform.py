@@ -32,6 +32,7 @@ from ...checks import Array
 from .lattice import Side
 from .moments import resolved
 from .step import Step, Tilting
+from .told import TiltedTold, inside
 
 __all__ = [
     "MOST_POINTS", "Part", "Power", "Tilted", "frequency", "log_moment", "power", "slabs", "tilted", "window",
@@ -388,6 +389,10 @@ def tilted(step: Step, flipped: bool, tilt: float, reach: tuple[float, float], s
     closed = step.tilted(tilt)
     if closed is not None:
         return closed
+    if step.branches:
+        parts = [(tilted(one, flipped, tilt, inside(one, reach), steepness), share) for one, share in step.branches]
+        known = [(law, share) for law, share in parts if law is not None]
+        return TiltedTold(known) if len(known) == len(parts) else None
     atoms = step.atoms
     loss, log_p, error = atoms.loss, atoms.log_p, 8 * _U * np.abs(atoms.loss)
     x = here = density = np.zeros(0)
