@@ -102,6 +102,19 @@ def test_another_way_keeps_the_noise(client: Any) -> None:
     assert page.headers["location"] == "/explain?mechanism=laplace&scale=0.5"
 
 
+@pytest.mark.parametrize("way", ["poisson", "fixed", "truncated", "shuffled"])
+def test_batches_by_their_size(client: Any, text_of: Any, way: str) -> None:
+    given = {"sigma": "1", "n": "1000", "batch": "20", "epochs": "2"}
+    given |= {"batches": way} if way != "poisson" else {}
+    given |= {"truncation": "30"} if way == "truncated" else {}
+    page = client.get("/explain", params={"mechanism": "dpsgd", **given})
+    assert page.status_code == 200
+    built = el.dpsgd(sigma=1.0, n=1000, batch=20, epochs=2, batches=way, truncation=30 if way == "truncated" else None)
+    about, words = explain(built), text_of(page.text)
+    assert " ".join(about.sentence.split()) in words.replace(" .", ".").replace(" ,", ",")
+    assert client.get("/explain", params={"mechanism": "dpsgd", "by": "batch", "sigma": "1"}).status_code in (200, 303)
+
+
 def test_another_mechanism_drops_what_it_does_not_take(client: Any) -> None:
     page = client.get("/explain", params={"mechanism": "pure", "epsilon": "2", "sensitivity": "3", "stretch": "2"})
     assert page.status_code == 200
