@@ -209,7 +209,7 @@ class Inverted:
         unit = math.exp(-base) if base > -700 else math.inf
         less, rest = s.rest.bounds(self.loss + u, True)
         less = np.minimum(less * min(unit, 1e300), 1e300) / more
-        rest = np.where(rest > 0, rest * unit * more, 0.0)
+        rest = np.where(rest > 0, np.where(rest > 0, rest, 1.0) * unit * more, 0.0)  # the unit may be infinite
         rise = np.exp(u)
         piece = rise[:-1] * math.expm1(dt)
         most_slope = ((high[:-1] - low[1:]) * more + (rest[:-1] - less[1:])) / piece
