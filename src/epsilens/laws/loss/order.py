@@ -411,12 +411,12 @@ class Order:
                 if work.spent - before >= MOST_WORK:
                     break
             gap, unit = float(high[target] - low[target]), float(high[target]) if kind == "epsilon" else 1.0
-            if self.product.count > _FEW and gap < _NEARLY * self.width * unit:  # no lattice does better
+            if self.product.count > _FEW and flat.size > _MANY and gap < _NEARLY * self.width * unit:
                 work.given_up.add((kind, float(flat[target])))
                 return low, high
         width, last = self.width, math.inf
-        for _ in range(_TRIES - 1):
-            if work.spent >= MOST_WORK:
+        for again in range(_TRIES - 1):
+            if again and work.spent >= MOST_WORK:
                 break
             made = self._latticed(question, width)
             if use(made.view, made.cost):
