@@ -146,10 +146,12 @@ def _first(law: Law, level: float) -> tuple[Array, Array]:
     u = np.linspace(-end / 4, end, _FIRST if law.width else _START)
     h = np.asarray(law.profile(u), dtype=float)
     for _ in range(20):
-        last = (h[-2] - h[-1]) / (math.exp(u[-2]) * math.expm1(u[-1] - u[-2]))
-        if not last > level or u[-1] >= min(top, 700.0):
+        if u[-1] >= min(top, 700.0):
             break
-        more = np.minimum(np.linspace(u[-1], 2 * u[-1], 9)[1:], min(top, 700.0))
+        last = (h[-2] - h[-1]) / (math.exp(u[-2]) * math.expm1(u[-1] - u[-2]))
+        if not last > level:
+            break
+        more = np.linspace(u[-1], min(2 * u[-1], top, 700.0), 9)[1:]
         u, h = np.append(u, more), np.append(h, np.asarray(law.profile(more), dtype=float))
     return u, h
 
