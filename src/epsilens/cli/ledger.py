@@ -172,7 +172,7 @@ def _released(said: Said) -> Experiment:
             raise InputError("what was released is missing: give a mechanism, or --epsilon with its --delta")
         name = "approximate" if said["delta"] is not None else "pure"
     entry = find_entry(name)
-    arguments = arguments_given(entry, said)
+    arguments = arguments_given(entry, {name: value for name, value in said.items() if name != "people"})
     times = 1 if said["times"] is None else whole("--times", said["times"], "times")
     from ..build import builder
 
