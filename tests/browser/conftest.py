@@ -31,14 +31,22 @@ REQUIRED = os.environ.get("EPSILENS_REQUIRE_BROWSER") == "1"
 SIZES = {1280: 900, 390: 844}
 
 
-#: ``epsilens serve``, but for the time an assessment may take, which a crowded machine would exceed.
+#: ``epsilens serve`` with a ledger, but for the time an assessment may take, which a crowded machine would exceed.
 SERVE = f"""
+import tempfile
 from functools import partial
+import epsilens as el
 from epsilens.cli.serve import serve
 from epsilens.web import app
 from epsilens.web.security import Limits
 app.create_app = partial(app.create_app, limits=Limits(assess_seconds={CEILING}))
-serve(port=0)
+with tempfile.TemporaryDirectory() as folder:
+    ledger = el.Ledger(folder + "/ledger.db")
+    ledger.limit("patients", success=0.65)
+    for month in ("January", "February", "March"):
+        ledger.add("patients", el.laplace(epsilon=0.2), title="Visits in " + month)
+    ledger.limit("doctors", epsilon=1.0)
+    serve(port=0, ledger=folder + "/ledger.db")
 """
 
 

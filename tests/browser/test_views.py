@@ -27,6 +27,7 @@ VIEWS = {
     "nothing": "/choose?at_most=0.4",
     "compare": "/compare?a=laplace:epsilon=1&b=gaussian:psi=1&c=pure:epsilon=1&d=geometric:epsilon=0.5",
     "notions": "/notions?from=ip&epsilon=1&dependent=4",
+    "ledger": "/ledger?people=patients",
     "assess": "/assess",
     "table": "/assess?table=epsilens:rand-hie",
     "asking": f"/assess?{urlencode({'yaml': EXAMPLES['epsilens:adult'].replace('epsilens:adult', 'people.csv')})}",
@@ -60,7 +61,7 @@ def sideways(page: Any) -> bool:
 #: Every view on a dark phone, and those whose layout differs on a desk in the light.
 SEEN = [
     *((name, 390, "dark") for name in VIEWS),
-    *((n, 1280, "light") for n in ("explain", "compare", "assess", "table", "asking", "report")),
+    *((n, 1280, "light") for n in ("explain", "compare", "ledger", "assess", "table", "asking", "report")),
 ]
 
 
@@ -71,6 +72,21 @@ def test_axe_and_no_sideways_scrolling(visit: Visit, name: str, width: int, sche
     assert not sideways(page)
     assert serious(page) == []
     assert page.locator("h1").count() == 1
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_ledger_says_what_adds_up(visit: Visit, width: int) -> None:
+    page = visit("/help", width)
+    page.get_by_role("link", name="Ledger", exact=True).first.click()
+    page.wait_for_selector("#result .lead")
+    said = " ".join(page.locator("#result .lead").inner_text().split())
+    assert said.startswith("After 3 releases an adversary guesses right for at most 58 of 100")
+    assert "at most 65" in said
+    assert page.locator("#result svg[role=img]:visible").count() == 1  # the chart made for this width
+    assert page.get_by_text("Visits in February").is_visible()
+    page.get_by_role("link", name="doctors").click()
+    page.wait_for_function("document.querySelector('#result .lead').innerText.startsWith('Nothing is released')")
+    assert page.locator("form").count() == 0  # there is nothing to send
 
 
 @pytest.mark.parametrize("width", WIDTHS)

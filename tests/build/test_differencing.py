@@ -202,7 +202,7 @@ def test_the_epsilon_told_of_an_average_is_the_largest_over_data(sensitivity: fl
     b = (sensitivity or 1.0) / 0.5
     true = max(1 / b, math.log(n / (n - 1)) + (n - 1) / (n * b))
     reached = []
-    for mean in np.linspace(0, 1, 41).tolist():
+    for mean in np.linspace(0, 1, 21).tolist():
         for value in (0.0, 1.0):
             try:
                 e = el.differencing_average(
@@ -323,3 +323,46 @@ def test_bad_averages_are_one_sentence(bad: dict[str, Any]) -> None:
     with pytest.raises(el.InputError) as caught:
         el.differencing_average(**(good | bad))
     assert "\n" not in str(caught.value)
+
+
+def test_the_largest_budget_has_finite_divergences() -> None:
+    # two answers of ε = 5000 each: H0 and H1 are 5000 noise scales apart, D_a ≤ 5000 and Chernoff ≤ 2500
+    e = el.differencing(epsilon=1e4)
+    assert 2400 < e.chernoff() < 2500
+    assert 4900 < el.differencing(epsilon=1.0, gap=1e4).renyi(2) < 5000
+
+
+def test_units_do_not_matter() -> None:
+    each = el.gaussian(epsilon=0.5, delta=5e-7).psi()  # of two answers, whose variances add
+    for unit in (1e-300, 1.0, 1e300):
+        told: dict[str, Any] = {"epsilon": 1.0, "gap": unit, "sensitivity": unit}
+        normal = el.differencing(noise="gaussian", delta=1e-6, **told)
+        assert normal.success() == pytest.approx(norm.cdf(each / math.sqrt(8)), rel=1e-12)
+        assert el.differencing(split=0.3, **told).success() == pytest.approx(
+            el.differencing(epsilon=1.0, split=0.3).success(), rel=1e-12
+        )
+
+
+NOT_TWO: Any = 5
+SEVERAL: Any = [0.1, 0.2]
+
+
+@pytest.mark.parametrize(
+    ("call", "word"),
+    [
+        (lambda: el.differencing(epsilon=1.0, split=5e-324), "split"),
+        (lambda: el.differencing(epsilon=1.0, gap=1e300), "gap"),
+        (lambda: el.differencing(epsilon=1e4, gap=3.0), "gap"),
+        (lambda: el.differencing(epsilon=1.0, noise="gaussian", delta=5e-324), "delta"),
+        (lambda: el.differencing_median(epsilon=1.7e308, values=[1.0, 2.0], target=1.5, bounds=(0, 4)), "epsilon"),
+        (lambda: el.differencing_median(epsilon=1.0, values=[1.0, 2.0], target=1.5, bounds=NOT_TWO), "bounds"),
+        (lambda: el.differencing_median(epsilon=1.0, values=[1.0], target=1.5, bounds=(-1.7e308, 1.7e308)), "bounds"),
+        (lambda: el.laplace(epsilon=1.0, stretch=5e-324), "stretch"),
+        (lambda: el.laplace(epsilon=1.0, stretch=1e-300), "stretch"),
+        (lambda: el.staircase(epsilon=1.0, gamma=SEVERAL), "gamma"),
+    ],
+)
+def test_what_doubles_cannot_carry_is_refused(call: Any, word: str) -> None:
+    with pytest.raises(el.InputError, match=f"^{word} ") as caught:
+        call()
+    assert caught.value.parameter == word

@@ -106,13 +106,34 @@ def test_the_sheets_bound_for_any_randomiser(n: int, epsilon: float, expected: f
     assert e.epsilon() == epsilon  # shuffling promises nothing more without a δ
 
 
-@pytest.mark.parametrize(
-    ("n", "epsilon", "k", "expected"), [(1000, 1, 3, 0.130566), (1000, 1, 10, 0.080095), (10**4, 2, 10, 0.079792)]
-)
-def test_the_sheets_randomised_response_is_attained(n: int, epsilon: float, k: int, expected: float) -> None:
+def test_three_answers_of_the_sheet_are_exact() -> None:
+    low, high = el.shuffled(1.0, n=1000, answers=3).bracket("epsilon", delta=1e-6)
+    assert low == pytest.approx(0.130566, abs=6e-7)
+    assert low < high < low * (1 + 1e-6)
+
+
+@pytest.mark.parametrize(("n", "epsilon", "k", "expected"), [(1000, 1, 10, 0.080095), (10**4, 2, 10, 0.079792)])
+def test_more_answers_of_the_sheet_are_exceeded(n: int, epsilon: float, k: int, expected: float) -> None:
+    """Who looks at the counts of two values alone reaches the sheet's number; the other counts tell more."""
     low, high = el.shuffled(epsilon, n=n, answers=k).bracket("epsilon", delta=1e-6)
-    assert low == pytest.approx(expected, abs=6e-7)
-    assert low < high < 1.003 * low
+    assert expected + 5e-6 < low < high < 1.003 * low
+
+
+@pytest.mark.parametrize(("n", "k", "epsilon"), [(8, 4, 1.0), (7, 4, 2.0), (7, 5, 1.0)])
+def test_others_with_one_third_value_are_attained(n: int, k: int, epsilon: float) -> None:
+    at = np.array([0.0, 0.1, 0.3, 0.6, 0.9]) * epsilon
+    h0, h1 = (histograms(response(k, epsilon), (*(2,) * (n - 1), person)) for person in (0, 1))
+    full = delta(np.array([h0[c] for c in sorted(h0)]), np.array([h1[c] for c in sorted(h0)]), at)
+    merged: list[dict[tuple[int, ...], float]] = [defaultdict(float), defaultdict(float)]
+    for into, law in zip(merged, (h0, h1), strict=True):
+        for counts, mass in law.items():
+            into[counts[:2]] += mass
+    both = sorted(merged[0])
+    alone = delta(np.array([merged[0][c] for c in both]), np.array([merged[1][c] for c in both]), at)
+    low, high = el.shuffled(epsilon, n=n, answers=k).bracket("delta", epsilon=at)
+    assert np.allclose(low, full, rtol=1e-9, atol=1e-15)
+    assert np.all(full <= np.asarray(high) * (1 + 1e-12))
+    assert np.any(full > alone * 1.001)  # an attack that beats the counts of the two values
 
 
 def test_forty_people() -> None:
@@ -120,7 +141,7 @@ def test_forty_people() -> None:
     for epsilon, expected in ((0.3, 0.0310661), (0.6, 0.00416575)):
         low, high = e.bracket("delta", epsilon=epsilon)
         assert low == pytest.approx(expected, rel=2e-6)
-        assert low < high < 1.05 * low
+        assert low < high < low * (1 + 1e-6)
 
 
 # -- many people ----------------------------------------------------------------------------------------------------

@@ -326,3 +326,17 @@ def test_the_practical_index_stands_beside_psi_where_it_says_more() -> None:
     assert row.value == pytest.approx(1.5629, abs=3e-4)
     assert "0.001" in row.name  # the level it leaves out
     assert not next(r for r in explain(el.laplace(epsilon=1.0)).rows if r.key == "mu").shown
+
+
+@pytest.mark.parametrize(
+    ("experiment", "word"),
+    [
+        (el.unary(epsilon=1.0), "one bit for every possible value"),
+        (el.hadamard_response(epsilon=1.0), "half of the sets"),
+        (el.count_mean_sketch(epsilon=1.0), "hashes"),
+        (el.rappor(f=0.5, h=3), "sets 3 bits"),
+        (el.shuffled(1.0, n=1000), "1,000 people"),
+    ],
+)
+def test_what_people_do_before_anyone_sees_their_answers(experiment: el.Experiment, word: str) -> None:
+    assert word in explain(experiment).mechanism

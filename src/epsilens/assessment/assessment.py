@@ -21,6 +21,9 @@ from ..data.tables.columns import column_of
 from ..data.tables.conditions import condition
 from ..data.tables.forms import as_read
 from ..data.tables.open import OpenTable, open_table, reading
+from ..errors import InputError
+from ..ledger.account import Account
+from ..ledger.ledger import Ledger
 from ..numerics.frozen import Frozen, Valued
 from ..plan.answers import Answer, answers_of
 from ..plan.file import about, dotted, read_release
@@ -37,6 +40,7 @@ from .cautions import Warned, before, owned, spellings
 from .proposals import Proposal, lost_by, proposals
 from .provenance import Precedent, assumptions, precedents, record
 from .risks import Curve, Risk, blind_epsilon, curve_of, read_again, risks_of
+from .room import Room, account_of, room_of
 from .split import SplitComparison, compare_splits
 from .typical import Typical, together_of, typical_of
 from .verdict import Verdict, allowed_by, judge, needed_by
@@ -76,6 +80,7 @@ class Assessment(Valued, Shown):
     split: SplitComparison | None = None
     proposals: tuple[Proposal, ...] = ()
     cautions: tuple[Warned, ...] = ()
+    room: Room | None = None  # what the ledger leaves
     command: str = ""
 
     def __post_init__(self) -> None:
@@ -138,14 +143,18 @@ def assess(
     *,
     engine: Any = None,
     table: Any = None,
+    ledger: Any = None,
+    people: str | None = None,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> Assessment:
     """Assess a release given as a YAML file, YAML text, a mapping or a :class:`~epsilens.plan.plan.Release`.
 
     ``table`` replaces the release's own table by a frame or anything else that can be opened; ``engine="spark"``
-    reads it with Spark. An error about an entry of the release carries its path as ``parameter``: ``data.secret``.
+    reads it with Spark. With a ``ledger`` the recommendation is for what is left to ``people``, those whom the table is
+    about. An error about an entry of the release carries its path as ``parameter``: ``data.secret``.
     """
     plan = as_written(read_release(release))
+    account = _account(ledger, people, plan, table)
     queries = []
     for i, query in enumerate(plan.queries):
         with about(dotted(("queries", i)), where=dotted(("queries", i, "where"))):
@@ -163,7 +172,8 @@ def assess(
     setting = Setting(plan, seen.scan, seen.related)
     tell(tell.steps - 2, "reading the adversaries")
     risks, notes = risks_of(setting)
-    allowed = allowed_by(risks, plan.epsilon)
+    room = None if account is None else room_of(plan, *account)
+    allowed = allowed_by(risks, plan.epsilon, None if room is None else room.largest)
     accuracy = tuple(
         limited(accuracy_of(plan, i, answers, allowed.recommended), plan) for i, answers in enumerate(seen.answers)
     )
@@ -173,7 +183,10 @@ def assess(
     made = Assessment(
         release=plan, epsilon=plan.epsilon,
         risks=tuple(sorted(risks, key=lambda r: np.inf if r.largest is None else r.largest)),
-        verdict=judge(plan, risks, accuracy, allowed, None if divided else blind_epsilon(setting, risks)),
+        verdict=judge(
+            plan, risks, accuracy, allowed, None if divided else blind_epsilon(setting, risks),
+            None if room is None else room.largest,
+        ),
         queries=accuracy,
         curve=curve_of(setting, risks, accuracy, allowed.recommended), scan=found,
         people=found.people if found and (plan.data.person or not plan.data.unit) else None, precedents=precedents(),
@@ -182,10 +195,20 @@ def assess(
         reproduce=record(plan, kind, table), relations=seen.related,
         typical=typical_of(plan, [p.moved for p in seen.people], plan.epsilon),
         together=together_of(plan, plan.epsilon), split=seen.split, proposals=seen.proposals,
-        cautions=seen.cautions,
+        cautions=seen.cautions, room=room,
     )  # fmt: skip
     tell(tell.steps, "done")
     return made
+
+
+def _account(ledger: Any, people: str | None, plan: Release, table: Any) -> tuple[Account, str] | None:
+    """The account of those whom the table is about, and where it is kept."""
+    if ledger is None:
+        if people is not None:
+            raise InputError("people is given without a ledger: name the one that has the account", parameter="people")
+        return None
+    book = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
+    return book.account(people or account_of(plan.data.table if table is None else table)), book.store.name
 
 
 @dataclass(frozen=True)

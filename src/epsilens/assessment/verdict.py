@@ -28,7 +28,10 @@ from .accuracy import MOST_EPSILON, QueryAccuracy
 from .adversaries import Asks
 from .risks import Risk
 
-__all__ = ["Allowed", "Standing", "Verdict", "allowed_by", "judge", "needed_by"]
+__all__ = ["LEDGER", "Allowed", "Standing", "Verdict", "allowed_by", "judge", "needed_by"]
+
+#: What is broken where the ledger leaves less than is planned.
+LEDGER = "ledger"
 
 
 class Standing(StrEnum):
@@ -101,18 +104,18 @@ class Verdict:
         return self.recommended is None or self.recommended > 0
 
 
-def allowed_by(risks: tuple[Risk, ...], planned: float) -> Allowed:
-    """What the limits on risk allow.
+def allowed_by(risks: tuple[Risk, ...], planned: float, room: float | None = None) -> Allowed:
+    """What the limits on risk allow, and the ledger (``room``).
 
     What is recommended is what is then read, so that a report's numbers are those of the ε it names; rounding never
     talks down an ε that is within the limits.
     """
     bounded = [r for r in risks if r.largest is not None]
     first = min(bounded, key=lambda r: r.largest or 0.0, default=None)
-    if first is None:
+    each = [largest for largest in (None if first is None else first.largest, room) if largest is not None]
+    if not each:
         return Allowed(None, None, None)
-    largest = first.largest or 0.0
-    return Allowed(first.key, largest, _typed(largest, risks, planned))
+    return Allowed(None if first is None else first.key, min(each), _typed(min(each), risks, planned))
 
 
 def _typed(largest: float | None, risks: tuple[Risk, ...], planned: float) -> float | None:
@@ -131,12 +134,13 @@ def needed_by(queries: tuple[QueryAccuracy, ...]) -> float:
 def _rounded(epsilon: float, rounding: str) -> float:
     """A number people can type, to the safe side: two digits below 1 and three above.
 
-    >>> _rounded(0.4149, ROUND_FLOOR), _rounded(1.7801, ROUND_CEILING), _rounded(0.0, ROUND_FLOOR)
-    (0.41, 1.79, 0.0)
+    >>> [_rounded(e, ROUND_FLOOR) for e in (0.4149, 0.3, 0.0)], _rounded(1.7801, ROUND_CEILING)
+    ([0.41, 0.3, 0.0], 1.79)
     """
     if not 0 < epsilon < math.inf:
         return epsilon
-    return float(Context(prec=2 if epsilon < 1 else 3, rounding=rounding).create_decimal(Decimal(epsilon)))
+    # By its shortest digits: 0.3 is a little below three tenths, and the same number that people type.
+    return float(Context(prec=2 if epsilon < 1 else 3, rounding=rounding).create_decimal(Decimal(repr(epsilon))))
 
 
 def judge(
@@ -145,10 +149,17 @@ def judge(
     queries: tuple[QueryAccuracy, ...],
     allowed: Allowed,
     blind: float | None = None,
+    room: float | None = None,
 ) -> Verdict:
-    """The verdict on a release whose adversaries and errors have been read; ``blind`` as :func:`blind_epsilon` says."""
+    """The verdict on a release whose adversaries and errors have been read; ``blind`` as :func:`blind_epsilon` says.
+
+    ``room`` is the ε that the ledger leaves.
+    """
     planned, recommended = release.epsilon, allowed.recommended
     broken = {r.reading for r in risks if r.over}
+    spent = room is not None and planned > room
+    if blind is not None or not release.risk_limits:
+        blind = min((e for e in (blind, room) if e is not None), default=None)
     if any(q.too_noisy(planned, release) for q in queries):
         broken.add(ERROR)
     needs = {i: q.smallest_epsilon for i, q in enumerate(queries) if q.smallest_epsilon is not None}
@@ -158,9 +169,10 @@ def judge(
     apart = at_least is not None and at_least > most
     beside = recommended is not None and 0 < recommended < MOST_EPSILON and recommended != planned
     return Verdict(
-        standing=_standing(release, broken, recommended, apart),
+        standing=_standing(release, broken | ({LEDGER} if spent else set()), recommended, apart),
         kept=tuple(name for name in release.limits if name not in broken),
-        broken=tuple(name for name in release.limits if name in broken), binding=allowed.binding,
+        broken=(*(name for name in release.limits if name in broken), *([LEDGER] if spent else [])),
+        binding=allowed.binding,
         leading=allowed.binding or next(r.key for r in risks if r.asks is Asks.MEMBERSHIP), largest=allowed.largest,
         recommended=recommended, alternative=recommended if beside else None, at_least=at_least, apart=apart,
         hardest=_hardest(release, queries), neediest=neediest, blind=_typed(blind, risks, planned),
@@ -172,7 +184,7 @@ def _standing(release: Release, broken: set[str], recommended: float | None, apa
         return Standing.IMPOSSIBLE if recommended == 0 else Standing.OVER
     if ERROR in broken:
         return Standing.CONTRADICTORY if apart else Standing.INACCURATE
-    return Standing.WITHIN if release.limits else Standing.OPEN
+    return Standing.WITHIN if release.limits or recommended is not None else Standing.OPEN
 
 
 def _hardest(release: Release, queries: tuple[QueryAccuracy, ...]) -> int:

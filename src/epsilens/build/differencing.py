@@ -31,6 +31,9 @@ __all__ = ["average_epsilon", "differencing", "differencing_average", "differenc
 
 _MOST_QUERIES = 64
 _MOST_ATOMS = 4_000_000
+_MOST_LOSS = 1e4
+_LEAST_SHARE = 1e-6
+_LEAST_DELTA = 1e-290
 
 
 def differencing(
@@ -62,7 +65,15 @@ def differencing(
     eps = checks.loss("epsilon", checks.positive("epsilon", epsilon))
     moved = checks.at_least("gap", gap, 0.0) * checks.whole("targets", targets, low=1)
     most = float(checks.positive("sensitivity", checks.scalar("sensitivity", sensitivity)))
-    share = float(checks.probability("split", checks.scalar("split", split), closed=False))
+    share = float(checks.within("split", checks.scalar("split", split), _LEAST_SHARE, 1 - _LEAST_SHARE))
+    with np.errstate(over="ignore"):
+        apart = np.asarray(moved / most)  # in sensitivities
+    if np.any(eps * apart > _MOST_LOSS):
+        raise InputError(
+            f"gap is {np.max(moved) / targets:g} for {targets} and a sensitivity of {most:g}: noise hides nothing, "
+            f"so give at most {_MOST_LOSS / np.max(eps) * most / targets:g}",
+            parameter="gap",
+        )
     checks.choice("noise", noise, ("laplace", "gaussian", "geometric"))
     if not isinstance(known, (bool, np.bool_)):
         raise InputError(
@@ -79,20 +90,20 @@ def differencing(
         )
     law: Law
     if noise == "gaussian":
-        law = Normal(_gaussian_shift(eps, moved, most, delta, share, count, calibration))
+        law = Normal(_gaussian_shift(eps, apart, delta, share, count, calibration))
     elif noise == "geometric":
         law = _geometric(eps, moved, most, share, count)
     elif count == 1:
-        law = Laplace(eps * (moved / most))
+        law = Laplace(eps * apart)
     elif share == 0.5:
-        law = LaplaceSumShift(count, eps * (moved / most) / count)
+        law = LaplaceSumShift(count, eps * apart / count)
     else:
         e, d = (
             checks.scalar("epsilon with an uneven split", eps, of="epsilon"),
-            checks.scalar("gap with an uneven split", moved, of="gap"),
+            checks.scalar("gap with an uneven split", apart, of="gap"),
         )
-        b1, b2 = most / (share * e), most / ((1 - share) * e)
-        law = Pieces(LaplaceSum(b1, b2, 0.0), LaplaceSum(b1, b2, d))
+        b1, b2 = 1 / share, 1 / (1 - share)  # in sensitivities over ε
+        law = Pieces(LaplaceSum(b1, b2, 0.0), LaplaceSum(b1, b2, e * d))
     told: dict[str, Any] = {"epsilon": eps, "gap": moved, "sensitivity": most, "noise": noise, "known": bool(known)}
     told |= {"queries": count, "split": share, "targets": int(targets)}
     told |= {} if delta is None else {"delta": float(delta), "calibration": calibration}
@@ -101,16 +112,16 @@ def differencing(
     )
 
 
-def _gaussian_shift(eps: Any, moved: Any, most: float, delta: Any, share: float, count: int, calibration: str) -> Any:
-    """gap over the standard deviation of the combination: variances add."""
-    d = float(checks.probability("delta", checks.scalar("delta", delta), closed=False))
+def _gaussian_shift(eps: Any, apart: Any, delta: Any, share: float, count: int, calibration: str) -> Any:
+    """gap over the standard deviation of the combination, both in sensitivities: variances add."""
+    d = float(checks.within("delta", checks.scalar("delta", delta), _LEAST_DELTA, 1 - 2.0**-53))
     shares = [share, 1 - share] if count == 2 else [1 / count] * count
 
     def scale(e: float) -> float:
-        return math.sqrt(sum((most / calibrated_psi(s * e, s * d, calibration)) ** 2 for s in shares))
+        return math.hypot(*(1 / calibrated_psi(s * e, s * d, calibration) for s in shares))
 
     sigma = np.asarray([scale(float(e)) for e in eps.ravel()]).reshape(eps.shape)
-    return np.asarray(moved / sigma)
+    return np.asarray(apart / sigma)
 
 
 def _geometric(eps: Any, moved: Any, most: float, share: float, count: int) -> Finite:
@@ -166,6 +177,17 @@ def average_epsilon(epsilon: float, n: int) -> float:
     return max(eps, -math.log1p(-1 / size) + eps * (size - 1) / size)
 
 
+def _bounds(bounds: Any) -> tuple[float, float]:
+    """Two numbers, the smaller first, whose distance is a double."""
+    try:
+        low, high = (checks.scalar("bounds", b) for b in bounds)
+    except (TypeError, ValueError):
+        raise InputError(f"bounds is {bounds!r}: give two numbers, the smaller first", parameter="bounds") from None
+    if not low < high or math.isinf(high - low):
+        raise InputError(f"bounds is ({low:g}, {high:g}): give two numbers, the smaller first", parameter="bounds")
+    return low, high
+
+
 def differencing_average(
     *,
     epsilon: float,
@@ -187,14 +209,9 @@ def differencing_average(
     """
     checks.choice("known", known, ("broad", "narrow"))
     size = checks.whole("n", n, low=2 if known == "broad" else 1)
-    eps = float(checks.positive("epsilon", checks.scalar("epsilon", epsilon)))
+    eps = float(checks.loss("epsilon", checks.scalar("epsilon", epsilon)))
     a, centre = checks.scalar("value", value), checks.scalar("mean", mean)
-    try:
-        low, high = (checks.scalar("bounds", b) for b in bounds)
-    except (TypeError, ValueError):
-        raise InputError(f"bounds is {bounds!r}: give two numbers, the smaller first", parameter="bounds") from None
-    if not low < high:
-        raise InputError(f"bounds is ({low:g}, {high:g}): give two numbers, the smaller first", parameter="bounds")
+    low, high = _bounds(bounds)
     for name, number in (("value", a), ("mean", centre)):
         if not low <= number <= high:
             raise InputError(
@@ -244,17 +261,17 @@ def differencing_median(*, epsilon: float, values: ArrayLike, target: float, bou
     The score of x is −|#{v < x} − n/2|, of sensitivity ½, so the density on the bounds is ∝ e^{ε·score}: constant
     between values, hence a finite pair of cells.
     """
-    eps = float(checks.positive("epsilon", checks.scalar("epsilon", epsilon)))
+    eps = float(checks.loss("epsilon", checks.scalar("epsilon", epsilon)))
     others = np.sort(checks.real("values", values).ravel())
     extra = checks.scalar("target", target)
-    low, high = (checks.scalar("bounds", b) for b in bounds)
+    low, high = _bounds(bounds)
     everyone = np.sort(np.append(others, extra))
-    if not low < high or everyone[0] < low or everyone[-1] > high:
+    if everyone[0] < low or everyone[-1] > high:
         raise InputError(
             f"bounds is ({low:g}, {high:g}): give bounds that hold every value and the target", parameter="bounds"
         )
     edges = np.unique(np.concatenate(([low], everyone, [high])))
-    middle, width = (edges[1:] + edges[:-1]) / 2, np.diff(edges)
+    middle, width = edges[1:] / 2 + edges[:-1] / 2, np.diff(edges)
 
     def log_mass(data: Any) -> Any:
         score = -np.abs(np.searchsorted(data, middle) - data.size / 2)

@@ -175,7 +175,8 @@ def staircase(
         raise InputError(
             f"shift is {moved:g}, more than the sensitivity {most:g}: raise the sensitivity", parameter="shift"
         )
-    g = 1 / (1 + math.exp(eps / 2)) if gamma is None else float(checks.probability("gamma", gamma))
+    g = 1 / (1 + math.exp(eps / 2)) if gamma is None else checks.scalar("gamma", gamma)
+    checks.probability("gamma", g)
     # In steps, and as fractions: a γ of 1e-150 would vanish beside 1 in the difference of two doubles.
     d, part = Fraction(moved) / Fraction(most), Fraction(g)
     ends = [sign * (step + off) for sign in (-1, 1) for step in (0, 1) for off in (0, part)]

@@ -125,7 +125,7 @@ def laplace(
         b = checks.positive("scale", scale)  # type: ignore[arg-type]
         together(scale=b, sensitivity=most, shift=moved)
         eps, m = per_noise("scale", most, b), moved / b
-    theta = float(checks.positive("stretch", checks.scalar("stretch", stretch)))
+    theta = float(checks.within("stretch", checks.scalar("stretch", stretch), 1e-100, 1e100))
     told = {"epsilon": eps, "scale": b, "sensitivity": most, "shift": moved}
     parameters = {k: plain(v) for k, v in told.items()} | {"neighbours": neighbours, "norm": norm}
     if theta == 1:

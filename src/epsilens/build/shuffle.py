@@ -15,9 +15,11 @@ knows, and no one choice of values is the worst at every threshold: both ends of
   all k. Who did not report so is told apart. Of the rest and the person's own report, m are among the two values in
   question and r are not; ρ = m(e^ε+1)/2 / (m(e^ε+1)/2 + r). For k = 2 this loses a constant factor; there
   :mod:`.shuffle_two` goes through all ways to split the others between the two values.
-- *From below.* If k ≥ 3 and all others hold a third value, and only the counts of the two values are looked at, then
-  C ~ Bin(n−1, 2α) others report one of the two, and r = (n−m)(k−2)/(e^ε+k−3). This pair is often taken for an upper
-  bound. It is none: with n = 2, k = 3 and the other person holding the first value, two reports of it say more.
+- *From below.* If k ≥ 3 and all others hold the same third value, C ~ Bin(n−1, 2α) of them report one of the two. For
+  each of the m such reports and c of the third value, r = (n−m) − (1 − e^{−ε})·c. Who looks at m alone sees the mean of
+  r, (n−m)(k−2)/(e^ε+k−3), a pair that is often taken for an upper bound. It is none: for k ≥ 4 the third values tell
+  more, and with n = 2, k = 3 and the other person holding the first value, two reports of it do.
+- *Three answers* of up to some thousand people: :mod:`.shuffle_three` goes through all values of the others.
 
 """
 
@@ -32,17 +34,19 @@ from .. import checks
 from ..checks import Array
 from ..errors import InputError
 from ..experiment import Experiment
-from ..laws.finite.envelope import Envelope
+from ..laws.finite.envelope import Envelope, envelope
 from ..laws.finite.law import Finite
 from ..laws.finite.signs import SIGMAS, Cells, riskier, safer
 from ..numerics.binomial import binomial_window, log_binomial
 from ..worlds import RECORD
+from .shuffle_three import MOST_PEOPLE, three_answers
 from .shuffle_two import two_answers
 
 __all__ = ["shuffled"]
 
 _MOST_PEOPLE = 10**8
-_WORK = 1_000_000  # outcomes that are gone through
+_WORK, _ROUGH = 1_000_000, 400_000  # outcomes that are gone through
+_PARTS = 16  # stretches of how many hold the same third value
 _NOTES = {
     "any": "an upper bound that holds for every ε-DP randomiser: a particular one may hide people better",
     "response": "an upper bound for whatever values the others hold; the low end of a bracket is reached by some",
@@ -109,10 +113,10 @@ def _summed(masses: Array, low: int, edges: Array) -> Array:
     return np.asarray(np.add.reduceat(masses, (edges[:-1] - low).astype(int)))
 
 
-def _stretches(count: int, m: float) -> int:
+def _stretches(count: int, m: float, work: int = _WORK) -> int:
     """How many cells of m signs are gone through within the work allowed."""
     ways = min(m / 2, SIGMAS * math.sqrt(m) / 2) + 2
-    return max(4, min(count, int(_WORK / ways)))
+    return max(4, min(count, int(work / ways)))
 
 
 def _clones(eps: float, n: int) -> Cells:
@@ -127,7 +131,24 @@ def _clones(eps: float, n: int) -> Cells:
 
 def _answers(eps: float, k: int, n: int) -> tuple[Envelope, Finite]:
     """k ≥ 3 answers: all who report uniformly hide the person (above), those with a third value do (below)."""
-    return riskier(_blanket(eps, k, n)), safer(_third_value(eps, k, n))
+    attained = safer(_third_value(eps, k, n))
+    if k == 3 and n <= MOST_PEOPLE:
+        low, masses, _, beyond = _in_question(eps, k, n)
+        m = low + np.arange(float(masses.size))
+        cells = Cells(eps, masses, m, (n - m) * math.exp(-eps), beyond)
+        mean, loss = (np.concatenate(column) for column in zip(*cells.outcomes(), strict=True))
+        known = three_answers(eps, n, (mean * 2 / (1 + np.exp(-loss)), loss))
+        if known is not None:
+            return _narrowed(known, riskier(_blanket(eps, k, n, _ROUGH))), attained
+    return riskier(_blanket(eps, k, n)), attained
+
+
+def _narrowed(known: tuple[Array, Array], bound: Envelope) -> Envelope:
+    """The bound, and what is known better of some ε."""
+    rest = np.unique(bound.llr[bound.llr > known[0][-1]])
+    epsilon = np.concatenate((known[0], rest))
+    delta = np.minimum(np.concatenate((known[1], np.ones(rest.size))), bound.profile(epsilon))
+    return envelope(epsilon, delta, rounding=1e-12)
 
 
 def _in_question(eps: float, k: int, n: int) -> tuple[int, Array, Array, float]:
@@ -147,29 +168,58 @@ def _in_question(eps: float, k: int, n: int) -> tuple[int, Array, Array, float]:
 
 
 def _third_value(eps: float, k: int, n: int) -> Cells:
-    """All others hold a third value: from C ~ Bin(n−1, 2α), r = (n−m)(k−2)/(e^ε+k−3). Rounded to the safer side."""
+    """All others hold the same third value, which R = (others' answers) − (1 − e^{−ε})·(that value's count) tells of.
+
+    Rounded to the safer side: towards more signs, and stretches of R seen as one.
+    """
     low, masses, _, beyond = _in_question(eps, k, n)
     high = low + masses.size - 1
-    edges = _edges(low, high, _stretches(masses.size, float(low + high) / 2 + 1))
-    least, most = edges[:-1], edges[1:] - 1
-    # more signs, and the share of the person's that the fewest have: r/m as at the least m
-    rest = (n - least) * (k - 2) * math.exp(-eps) / (1 + (k - 3) * math.exp(-eps))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        scaled = np.where(least == most, rest, np.where(least > 0, rest * most / np.maximum(least, 1.0), np.inf))
-    blind = ~np.isfinite(scaled)  # a stretch from no sign at all says nothing
-    weight = _summed(masses, low, edges)
-    lost = float(np.sum(weight[blind])) + beyond
-    return Cells(eps, weight[~blind], most[~blind], scaled[~blind], lost)
+    cells = _stretches(masses.size * _PARTS, float(low + high) / 2 + 1, _WORK if k == 3 else 2 * _WORK)
+    parts = 1 if k == 3 else min(_PARTS, cells // masses.size)
+    edges = _edges(low, high, max(4, cells // max(parts, 1)))
+    weight, m, rest, lost = [], [], [], beyond
+    for share, least, most in zip(_summed(masses, low, edges), edges[:-1], edges[1:] - 1, strict=True):
+        if least == 0 < most:  # a stretch from no sign at all says nothing
+            lost += share
+            continue
+        of, r, cut = _others(eps, k, int(n - least), least, max(parts, 1))
+        # more signs, and the share of the person's that the fewest have: r/m as at the least m
+        weight.append(share * of)
+        m.append(np.full(r.size, most))
+        rest.append(r * (most / least if least > 0 else 1.0))
+        lost += share * cut
+    return Cells(eps, np.concatenate(weight), np.concatenate(m), np.concatenate(rest), lost)
 
 
-def _blanket(eps: float, k: int, n: int) -> Cells:
+def _others(eps: float, k: int, count: int, m: float, parts: int) -> tuple[Array, Array, float]:
+    """Of the answers that are neither value, beside m that are: stretches of R with their probabilities, mass beyond.
+
+    The value that all others hold is each of them with probability 1/(1 + (k−3)e^{−ε}), but for the person's own. What
+    is seen as one has the mean R of such a sample without the person.
+    """
+    z = math.exp(-eps)
+    own = 1 / (1 + (k - 3) * z)
+    if parts < 3 or count == 0 or (k - 3) * z < 1e-12:  # or so few hold another that they are not seen
+        return np.ones(1), np.asarray([count * (k - 2) * z * own]), 0.0
+    low, high, cut = binomial_window(count, own, SIGMAS)
+    held = np.arange(low, high + 1.0)
+    base = np.exp(log_binomial(count, held, own))
+    edges = _edges(low, high, parts)
+    plain = _summed(base, low, edges)
+    r = count - (1 - z) * _summed(base * held, low, edges) / np.where(plain > 0, plain, 1.0)
+    of = plain * ((1 + z) * m / 2 + z * r)
+    keep = plain > 0
+    return of[keep] / of[keep].sum(), r[keep], cut * count
+
+
+def _blanket(eps: float, k: int, n: int, work: int = _WORK) -> Cells:
     """All who report uniformly: m and r are counts of a multinomial law. Rounded to the riskier side."""
     alpha = math.exp(-eps) / (1 + (k - 1) * math.exp(-eps))
     low, masses, mine, beyond = _in_question(eps, k, n)
     high = low + masses.size - 1
     q = (k - 2) * alpha / (1 - 2 * alpha)
     r_low, r_high, _ = binomial_window(n - low, q, SIGMAS)
-    cells = _stretches(masses.size * (r_high - r_low + 1), float(low + high) / 2 + 1)
+    cells = _stretches(masses.size * (r_high - r_low + 1), float(low + high) / 2 + 1, work)
     across = max(2, round(math.sqrt(cells * masses.size / (r_high - r_low + 1))))
     edges = _edges(low, high, across)
     weight, m, rest, left = [], [], [], 0.0

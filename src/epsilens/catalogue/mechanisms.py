@@ -167,23 +167,30 @@ MECHANISMS: dict[str, Mechanism] = {
         Mechanism(
             "unary", "Unary encoding", "epsilens.build.local:unary", ("epsilon", "kind"), needs=("epsilon",),
             note="One bit for each value, flipped at random.", family=Family.LOCAL, said_by=_EPSILON,
+            how="Each person reports one bit for every possible value, set for their own, and flips each at random.",
         ),
         Mechanism(
             "hadamard_response", "Hadamard response", "epsilens.build.local:hadamard_response", ("epsilon",),
             needs=("epsilon",),
             note="A column of a Hadamard matrix, likelier one of the value's own.", family=Family.LOCAL,
             said_by=_EPSILON,
+            how="Each person reports one of many sets of values, more often a set that holds their own; any two values "
+            "share half of the sets.",
         ),
         Mechanism(
             "count_mean_sketch", "Count-mean sketch", "epsilens.build.local:count_mean_sketch",
             ("epsilon", "collision", "hadamard"), needs=("epsilon",),
             note="A hashed value in unary, or one coordinate of its `hadamard` transform.", family=Family.LOCAL,
             said_by=_EPSILON,
+            how="Each person hashes their value by a function drawn at random, and reports the function and the hashed "
+            "value with its bits flipped at random.",
         ),
         Mechanism(
             "rappor", "RAPPOR", "epsilens.build.local:rappor", ("f", "p", "q", "h", "reports"), needs=("f",),
             note="A Bloom filter randomised for good by `f` and at each report by `p` and `q`.", family=Family.LOCAL,
             ways=(("f",),), said_by=(("f",),), chosen="f",
+            how="Each person sets {h} bits for their value, replaces bits by coins once and for good, and flips bits "
+            "again at each report.",
         ),
         Mechanism(
             "shuffled", "Shuffled answers", "epsilens.build.shuffle:shuffled", ("epsilon", "n", "answers"),
@@ -191,6 +198,8 @@ MECHANISMS: dict[str, Mechanism] = {
             note="The answers of `n` people, each randomised with ε and then shuffled: an upper bound for any "
             "randomiser, within a bracket for randomised response with so many `answers`.", family=Family.LOCAL,
             ways=(("epsilon", "n"),), said_by=(("epsilon", "n"),),
+            how="Each of {n:,} people randomises their own answer; the answers are shuffled, so that nobody sees whose "
+            "is whose.",
         ),
         Mechanism(
             "exponential", "Exponential mechanism", "epsilens.build.selection:exponential",
@@ -218,11 +227,13 @@ MECHANISMS: dict[str, Mechanism] = {
         Mechanism(
             "dpsgd", "DP-SGD", "epsilens.build.training:dpsgd",
             (
-                "sigma", "rate", "steps", "n", "batch", "epochs", "batches", "truncation", "neighbours", "width",
+                "sigma", "rate", "steps", "n", "batch", "epochs", "batches", "truncation", "people", "neighbours",
+                "width",
             ),
             needs=("sigma",), either=(("rate", "steps"), ("n", "batch", "epochs"), ("n", "batch", "steps")),
             note="Training in noisy steps, each on a batch; σ is in clipping norms. `batches` says how they are drawn: "
-            "poisson, fixed, truncated (to `truncation` records) or shuffled. [Which is mine?](which.md)",
+            "poisson, fixed, with replacement, truncated (to `truncation` records) or shuffled. `people` are a group. "
+            "[Which is mine?](which.md)",
             family=Family.TRAINING,
             ways=(("rate", "steps"), ("batch", "n", "epochs")),
             said_by=(
@@ -230,6 +241,15 @@ MECHANISMS: dict[str, Mechanism] = {
                 ("sigma", "n", "batch", "epochs"), ("sigma", "n", "batch", "steps"), ("sigma", "rate", "steps"),
             ),
             chosen="sigma",
+        ),
+        Mechanism(
+            "mixture", "Gaussian noise and a random shift", "epsilens.build.mixtures:mixture",
+            ("shifts", "weights", "sigma", "neighbours", "width"), needs=("shifts", "weights", "sigma"),
+            note="The answer moves by one of `shifts`, each with its weight in `weights`: dp-accounting's mixture of "
+            "Gaussians.",
+            ways=_SIGMA, said_by=(("sigma", "shifts", "weights"),), chosen="sigma",
+            how="A person moves the answer by a random distance, and Gaussian noise of standard deviation {sigma:.4g} "
+            "hides that.",
         ),
         Mechanism(
             "banded", "Banded DP-FTRL", "epsilens.build.matrix:banded",

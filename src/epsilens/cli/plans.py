@@ -44,6 +44,13 @@ def assess(
     engine: EngineOption = None,
     memory: MemoryOption = None,
     spill: SpillOption = None,
+    ledger: Annotated[
+        str | None,
+        typer.Option("--ledger", metavar="URL", help="Count what was released before about them."),
+    ] = None,
+    people: Annotated[
+        str | None, typer.Option("--people", metavar="NAME", help="Whom the table is about: the ledger's account.")
+    ] = None,
     format: AssessFormatOption = AssessFormat.table,
     output: OutputOption = None,
 ) -> None:
@@ -57,8 +64,10 @@ def assess(
 
     use_memory(memory, spill)
     with progress_bar() as told:
-        found = assessed(Path(release), engine=engine, progress=told)
+        found = assessed(Path(release), engine=engine, ledger=ledger, people=people, progress=told)
     command = ["epsilens", "assess", release, *(["--engine", without_password(engine)] if engine else [])]
+    command += ["--ledger", without_password(ledger)] if ledger else []
+    command += ["--people", people] if people else []
     found = replace(found, command=shlex.join(command))
     if format is AssessFormat.registry:
         emit(found.to_registry(), output)

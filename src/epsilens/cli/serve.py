@@ -15,10 +15,13 @@ __all__ = ["address_of", "listen", "serve"]
 
 Host = Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Where to listen; this machine only by default.")]
 Port = Annotated[int, typer.Option("--port", metavar="NUMBER", help="0 takes any free port.")]
+LedgerOption = Annotated[
+    str | None, typer.Option("--ledger", metavar="URL", help="Also show this ledger; the page never writes to it.")
+]
 Open = Annotated[bool, typer.Option("--open", help="Open the page in a browser.")]
 
 
-def serve(host: Host = "127.0.0.1", port: Port = 8000, open: Open = False) -> None:
+def serve(host: Host = "127.0.0.1", port: Port = 8000, open: Open = False, ledger: LedgerOption = None) -> None:
     """Show the page: explain, choose, assess and compare in a browser.
 
     For example: epsilens serve --open
@@ -31,6 +34,12 @@ def serve(host: Host = "127.0.0.1", port: Port = 8000, open: Open = False) -> No
         raise MissingExtra(error.name or "uvicorn", extra="web", purpose="the page") from error
     from ..web.app import create_app, is_loopback, server_of
 
+    kept = None
+    if ledger is not None:
+        from ..ledger.ledger import Ledger
+
+        kept = Ledger(ledger)
+        kept.accounts()  # told before anything is promised
     host = host.strip().removeprefix("[").removesuffix("]")
     listening = listen(host, port)
     try:
@@ -45,7 +54,7 @@ def serve(host: Host = "127.0.0.1", port: Port = 8000, open: Open = False) -> No
             import webbrowser
 
             webbrowser.open(url)
-        server_of(create_app(host)).run(sockets=[listening])
+        server_of(create_app(host, ledger=kept) if kept else create_app(host)).run(sockets=[listening])
     finally:
         listening.close()
 

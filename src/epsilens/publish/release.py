@@ -16,9 +16,11 @@ from typing import Any
 
 from ..assessment.assessment import Assessment, assess
 from ..assessment.cautions import owned
+from ..assessment.promise import Promise, promise_of
+from ..assessment.room import account_of, table_name
 from ..data.tables.forms import as_read
 from ..data.tables.open import OpenTable, open_table, reading
-from ..data.tables.source import Bundled, File, Url, source_of
+from ..data.tables.source import Bundled, File, source_of
 from ..errors import InputError, Refused
 from ..ledger.account import Spending
 from ..ledger.ledger import Ledger, Reservation
@@ -30,7 +32,6 @@ from ..plan.words import Split
 from .files import Form, form_of, save, writable
 from .noise import Drawing, drawings_of
 from .numbers import Exact, exact_numbers
-from .promise import Promise, promise_of
 from .published import Noised, Published, PublishedAnswer, answers_of, versions
 from .synthetic import made_up
 from .words import guarantee_of, lost_of
@@ -71,7 +72,7 @@ def release(
     if output is not None and not dry_run:
         writable(Path(output))
     _publishable(said)
-    name = _people(said, people, table)
+    name = people if people is not None else account_of(said.data.table if table is None else table)
     drawings = drawings_of(said)
     promise = promise_of(said)
     job = _Job(said, drawings, promise, name, part)
@@ -201,7 +202,8 @@ def _entered(
     taken = book.reserve(
         job.people, job.promise.experiment, job.promise.charge, title=plan.title, part=job.part,
         plan=plan.model_dump(mode="json"), data=book.keyed(_fingerprint(plan, table, exact)), again=again,
-        table=_name(plan, table), unit=plan.data.unit or plan.data.person or "row", exact=job.promise.exact,
+        table=table_name(plan.data.table if table is None else table),
+        unit=plan.data.unit or plan.data.person or "row", exact=job.promise.exact,
         drawings=[_said(d) for d in job.drawings],
     )  # fmt: skip
     if isinstance(taken, Spending):
@@ -258,20 +260,3 @@ def _fingerprint(plan: Release, table: Any, exact: tuple[Exact, ...]) -> str:
     for one in exact:
         digest.update(repr((one.query, one.labels, sorted(one.numbers.items()), one.sizes)).encode())
     return f"answers {digest.hexdigest()}"
-
-
-def _name(plan: Release, table: Any) -> str:
-    source = source_of(plan.data.table if table is None else table)
-    if isinstance(source, Bundled):
-        return source.name
-    if isinstance(source, Url):
-        return source.masked
-    return Path(source.path).name if isinstance(source, File) else "a table in memory"
-
-
-def _people(plan: Release, people: str | None, table: Any) -> str:
-    """The account, named after the table unless it is said."""
-    if people is not None:
-        return people
-    name = _name(plan, table)
-    return f"people of {name}" if name else "people"

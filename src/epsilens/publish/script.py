@@ -12,6 +12,7 @@ from datetime import date
 from importlib.resources import files
 from typing import Any
 
+from ..assessment.promise import promise_of
 from ..data.queries import QueryKind
 from ..data.tables.conditions import parse, render, syntax
 from ..data.tables.kept import KEY
@@ -24,7 +25,6 @@ from ..plan.plan import Release
 from ..plan.read import mentioned
 from ..plan.words import Size
 from .noise import Drawing, drawings_of
-from .promise import promise_of
 from .words import guarantee_of, lost_of
 
 __all__ = ["script_of"]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
+from ..assessment.promise import Promise
 from ..data.queries import Noise
 from ..plan.plan import Release
 from ..worlds import Neighbours
-from .promise import Promise
 
 __all__ = ["guarantee_of", "lost_of"]
 

@@ -15,6 +15,7 @@ from .document import (
     Column,
     Document,
     Fact,
+    Facts,
     Figure,
     Forms,
     Group,
@@ -274,6 +275,8 @@ def _know(account: Account) -> Section:
         told.append(
             f"Only ε also holds as a running total: whatever was chosen, this is ε = {_up(spent.epsilon, 4)} so far."
         )
+    blocks: list[Block] = [Paragraph(said(text)) for text in told]
     if account.head:
-        told.append(f"The last line's hash is {account.head}: kept elsewhere, it shows whether lines were cut off.")
-    return Section("What to know", tuple(Paragraph(said(text)) for text in told), silent=True)
+        blocks.append(Paragraph(said("Kept elsewhere, the hash of the last line shows whether lines were cut off:")))
+        blocks.append(Facts((Fact("Head", account.head),)))
+    return Section("What to know", tuple(blocks), silent=True)

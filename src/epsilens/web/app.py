@@ -19,7 +19,7 @@ try:
     from fastapi.staticfiles import StaticFiles
     from starlette.exceptions import HTTPException
 
-    from . import api, assess_pages, files_pages, notions_pages, pages, shares_pages
+    from . import api, assess_pages, files_pages, ledger_pages, notions_pages, pages, shares_pages
 except ImportError as error:
     if isinstance(error, MissingExtra) or (error.name or "").startswith("epsilens"):
         raise
@@ -37,11 +37,13 @@ from .workers import Workers
 if TYPE_CHECKING:
     import uvicorn
 
+    from ..ledger.ledger import Ledger
+
 __all__ = ["create_app", "is_loopback", "server_of", "stop"]
 
 
-def create_app(host: str = "127.0.0.1", limits: Limits | None = None) -> FastAPI:
-    """The application as ``epsilens serve`` runs it on ``host``."""
+def create_app(host: str = "127.0.0.1", limits: Limits | None = None, ledger: Ledger | None = None) -> FastAPI:
+    """The application as ``epsilens serve`` runs it on ``host``; with a ``ledger`` it has a view of it."""
     within = limits or Limits()
 
     @asynccontextmanager
@@ -62,13 +64,14 @@ def create_app(host: str = "127.0.0.1", limits: Limits | None = None) -> FastAPI
         redoc_url=None,
         lifespan=life,
     )
-    app.state.limits, app.state.coming = within, set()
+    app.state.limits, app.state.coming, app.state.ledger = within, set(), ledger
     app.state.jobs, app.state.uploads = Jobs(within, Workers(within)), Uploads(within)
     app.include_router(pages.router)
     app.include_router(assess_pages.router)
     app.include_router(files_pages.router)
     app.include_router(shares_pages.router)
     app.include_router(notions_pages.router)
+    app.include_router(ledger_pages.router)
     app.include_router(api.make_router())
     app.include_router(api.docs_router)
     api.describe(app)
@@ -84,6 +87,8 @@ def create_app(host: str = "127.0.0.1", limits: Limits | None = None) -> FastAPI
         coming=app.state.coming,
         failed=lambda scope, status, sentence: _answer(Request(dict(scope)), status, sentence, None),
     )
+    if ledger is not None:
+        app.add_middleware(ledger_pages.Named)
     return app
 
 

@@ -10,6 +10,7 @@ import json
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextvars import ContextVar
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,7 +40,20 @@ from .security import Limits
 if TYPE_CHECKING:
     from ..show.explanation import Explanation
 
-__all__ = ["Kept", "as_json", "attachment", "curves", "render", "router", "unanswered"]
+__all__ = ["Kept", "as_json", "attachment", "beside", "curves", "render", "router", "unanswered"]
+
+
+_VIEWS = (
+    ("Explain", "/explain"), ("Choose", "/choose"), ("Assess", "/assess"), ("Compare", "/compare"),
+    ("Notions", "/notions"),
+)  # fmt: skip
+#: Views that only some servers have.
+beside: ContextVar[tuple[tuple[str, str], ...]] = ContextVar("beside", default=())
+
+
+def views() -> tuple[tuple[str, str], ...]:
+    """The views of this server, each with its address."""
+    return (*_VIEWS, *beside.get())
 
 
 class Kept:
@@ -142,6 +156,7 @@ def templates() -> jinja2.Environment:
     )
     made.globals |= {
         "version": __version__,
+        "views": views,
         "mechanisms": MECHANISMS,
         "mechanism_groups": lambda: [
             (family, [(m.spoken, m.title) for m in MECHANISMS.values() if m.family is family]) for family in Family

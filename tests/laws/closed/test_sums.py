@@ -226,3 +226,53 @@ def test_limits_and_shapes() -> None:
             ("auc", {}),
         ):
             assert getattr(many, reading)(**args)[k] == pytest.approx(getattr(one, reading)(**args), rel=1e-12)
+
+
+# -- divergences of the sum of Laplaces over its whole domain ----------------------------------------------------------
+
+
+def _log_density(q: int, x: mpf) -> mpf:
+    """log of e^{−|x|}·Σ_k (q−1+k)!/(k!(q−1−k)!2^k)·|x|^{q−1−k}/((q−1)!2^q)."""
+    z = abs(x)
+    terms = [
+        mp.factorial(q - 1 + k) / (mp.factorial(k) * mp.factorial(q - 1 - k) * mpf(2) ** k) * z ** (q - 1 - k)
+        for k in range(q)
+    ]
+    return mp.log(mp.fsum(terms) / (mp.factorial(q - 1) * mpf(2) ** q)) - z
+
+
+@pytest.mark.parametrize(("q", "d"), [(2, 1e-12), (2, 0.4), (4, 0.51)])
+def test_divergences_of_a_narrow_shift(q: int, d: float) -> None:
+    with mp.workdps(40):
+        shift, law = mpf(d), LaplaceSumShift(q, np.asarray(d))
+        edges = sorted([mpf(v) for v in (-150, -20, -5, -1, 0)] + [shift / 2] + [shift + v for v in (0, 1, 5, 20, 150)])
+
+        def ratio(x: mpf) -> mpf:
+            return _log_density(q, x - shift) - _log_density(q, x)
+
+        for a in (0.5, -1.5):
+
+            def less_one(x: mpf, a: float = a) -> mpf:
+                grown = mp.expm1(a * ratio(x)) - a * mp.expm1(ratio(x))
+                return mp.e ** _log_density(q, x) * grown
+
+            truth = float(mp.log1p(mp.quad(less_one, edges)))
+            assert float(law.log_moment(np.asarray(a))) == pytest.approx(truth, rel=1e-11)
+        kl = mp.quad(lambda x: mp.e ** _log_density(q, x) * (mp.expm1(ratio(x)) - ratio(x)), edges)
+        assert float(law.kl()) == pytest.approx(float(kl), rel=1e-11)
+
+
+@pytest.mark.parametrize(("d", "a"), [(60.0, -3.0), (60.0, 0.25), (5000.0, 0.5), (5000.0, 2.0)])
+def test_moments_of_a_wide_shift(d: float, a: float) -> None:
+    """For two Laplaces ∫p0^{1−a}p1^a, the density (1+|x|)e^{−|x|}/4, by mpmath about each end."""
+    with mp.workdps(20):
+        reach = 80 + 4 * mp.sqrt(2 * abs(a) * (1 + d))
+        off = [reach / 2**k for k in range(9)]
+        places = sorted({-v for v in off} | {mpf(0), mpf(d) / 2, mpf(d)} | {mpf(d) + v for v in off})
+        places = sorted({*places, *(v for v in off if v < d / 2), *(d - v for v in off if v < d / 2)})
+
+        def f(x: mpf) -> mpf:
+            return mp.e ** ((1 - mpf(a)) * _log_density(2, x) + mpf(a) * _log_density(2, x - mpf(d)))
+
+        truth = float(mp.log(mp.quad(f, places)))
+    assert float(LaplaceSumShift(2, np.asarray(d)).log_moment(np.asarray(a))) == pytest.approx(truth, rel=1e-11)

@@ -34,6 +34,7 @@ from ...readings.practical import mu_by_lines
 __all__ = ["LaplaceSumShift", "NormalLaplaceShift", "log_tail"]
 
 _LOG2 = math.log(2.0)
+_TINY = 1e-30
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 _X, _W = np.polynomial.legendre.leggauss(20)
 
@@ -133,6 +134,19 @@ class LaplaceSumShift(Mirrored):
         z = np.abs(x)
         return np.asarray(np.log(np.polyval(_polynomials(self.q)[0], z)) - z)
 
+    def _llr(self, x: Array, d: Array) -> Array:
+        """log pdf(x−d) − log pdf(x); for a narrow shift the mean slope of log P(z) − z between the two |x|."""
+        x, d = np.broadcast_arrays(np.asarray(x, dtype=float), np.asarray(d, dtype=float))
+        direct = self._log_pdf(x - d) - self._log_pdf(x)
+        narrow = d < 0.5
+        if not narrow.any():
+            return np.asarray(direct)
+        further = np.where(x >= d, -d, np.where(x <= 0, d, d - 2 * x))  # |x−d| − |x|
+        z = np.abs(x)[..., None] + further[..., None] * (1 + _X) / 2
+        p = _polynomials(self.q)[0]
+        slope = np.polyval(np.polyder(p), z) / np.polyval(p, z) - 1
+        return np.asarray(np.where(narrow, (slope * _W).sum(-1) / 2 * further, direct))
+
     def _sf(self, x: Array) -> Array:
         tail = np.exp(log_tail(self.q, np.abs(np.where(np.isfinite(x), x, 0.0))))
         inside = np.where(x >= 0, tail, 1 - tail)
@@ -161,11 +175,11 @@ class LaplaceSumShift(Mirrored):
         # llr → d like d·(q−1)/x·…: double the bracket until it holds the root
         high = d + self.q
         for _ in range(200):
-            short = inside & (self._log_pdf(high - d) - self._log_pdf(high) < goal)
+            short = inside & (self._llr(high, d) < goal)
             if not short.any():
                 break
             high = np.where(short, 2 * high, high)
-        c = root(lambda x: self._log_pdf(x - d) - self._log_pdf(x) - goal, d / 2, high)
+        c = root(lambda x: self._llr(x, d) - goal, d / 2, high)
         c = np.where(inside, c, np.inf)
         return np.where(u >= 0, c, d - c)
 
@@ -189,37 +203,66 @@ class LaplaceSumShift(Mirrored):
         """d, approached far out."""
         return np.asarray(self.d, dtype=float)
 
-    def _moments(self, inside: str, powers: Array) -> Array:
-        """∫ over the line of p0·g(llr), for one d at a time."""
-        d = np.asarray(self.d, dtype=float)
-        powers, d = np.broadcast_arrays(np.asarray(powers, dtype=float), d)
-        out = np.empty(d.shape)
-        for i in np.ndindex(d.shape):
-            shift, a = float(d[i]), float(powers[i])
-            reach = 60.0 + 8 * self.q + abs(a) * shift
-            edges = np.unique(
-                np.concatenate(
-                    (np.linspace(-reach, 0, 40), [0, shift / 2, shift], np.linspace(shift, shift + reach, 40))
-                )
-            )
+    def _places(self, shift: float, farthest: float) -> Array:
+        """Places about 0 and the shift, near and far from both."""
+        away = np.geomspace(min(1e-3, shift), farthest, 90)
+        inside = away[away < shift / 2]
+        near = (-away, [0.0], inside, [shift / 2], shift - inside, [shift], shift + away)
+        return np.unique(np.concatenate(near))
 
-            def f(x: Array, shift: float = shift, a: float = a) -> Array:
-                base, ratio = self._log_pdf(x), self._log_pdf(x - shift) - self._log_pdf(x)
-                if inside == "kl":
-                    return np.asarray(np.exp(base) * (np.expm1(ratio) - ratio))  # = −llr in mean, and positive
-                return np.asarray(np.exp(base + a * ratio - max(a, 1 - a, 0.0) * shift * (abs(a - 0.5) > 0.5)))
+    def _log_moment(self, shift: float, a: float) -> float:
+        """log ∫p0^{1−a}·p1^a between the bends, about its largest value: one d, one power."""
+        if a in (0.0, 1.0) or shift == 0:
+            return 0.0
+        if shift < _TINY and abs(a) < 1 / _TINY:  # quadratic there
+            return self._log_moment(_TINY, a) * (shift / _TINY) ** 2
 
-            total = integrate(f, edges, tolerance=1e-17 if inside == "kl" else 1e-15)
-            out[i] = total if inside == "kl" else math.log(total) + max(a, 1 - a, 0.0) * shift * (abs(a - 0.5) > 0.5)
-        return out
+        d = np.asarray(shift)
+
+        def log_f(x: Array) -> Array:
+            return np.asarray(self._log_pdf(x) + a * self._llr(x, d))
+
+        def less_one(x: Array) -> Array:
+            """p0·(e^{al} − 1 − a(e^l − 1)), of one sign, in units of its size."""
+            ratio = self._llr(x, d)
+            grown = expm1mx(a * ratio) - a * expm1mx(ratio)
+            return np.asarray(np.exp(self._log_pdf(x)) * (grown / size))
+
+        size = abs(a * (a - 1)) * shift**2
+        if size < 0.5 and abs(a) * shift < 8:  # near 1, and neither power far out
+            total = integrate(less_one, self._places(shift, 60.0 + 8 * self.q), tolerance=1e-15)
+            return math.log1p(total * size)
+        edges = self._places(shift, 60.0 + 8 * self.q + 2 * math.sqrt(self.q * abs(a) * (1 + shift)) + abs(a) * 1e-3)
+        values = log_f(edges)
+        top = float(values.max())
+        live = np.flatnonzero(values > top - 50)
+        edges = edges[max(live[0] - 1, 0) : live[-1] + 2]
+        return top + math.log(integrate(lambda x: np.exp(log_f(x) - top), edges, tolerance=1e-15))
+
+    def _kl(self, shift: float) -> float:
+        """∫ of the positive integrand p0·(e^l − 1 − l), whose integral is that of −p0·l."""
+        if shift < _TINY:
+            return self._kl(_TINY) * (shift / _TINY) ** 2
+        size = min(shift, 1.0) ** 2  # the tolerance is absolute, and the value about d²/2 for a small d
+
+        def f(x: Array) -> Array:
+            base, ratio = self._log_pdf(x), self._llr(x, np.asarray(shift))
+            small = np.exp(base) * (expm1mx(np.minimum(ratio, 30.0)) / size)
+            return np.where(ratio < 30, small, (np.exp(base + ratio) - np.exp(base) * (1 + ratio)) / size)
+
+        return integrate(f, self._places(shift, 60.0 + 8 * self.q), tolerance=1e-15) * size
 
     def log_moment(self, a: Array) -> Array:
         """By quadrature between the bends, to about 1e-12."""
-        return self._moments("moment", a)
+        powers, d = np.broadcast_arrays(np.asarray(a, dtype=float), np.asarray(self.d, dtype=float))
+        return np.asarray([self._log_moment(float(d[i]), float(powers[i])) for i in np.ndindex(d.shape)]).reshape(
+            d.shape
+        )
 
     def kl(self) -> Array:
-        """By quadrature of the positive integrand p0·(e^l − 1 − l)."""
-        return self._moments("kl", np.asarray(1.0))
+        """By quadrature."""
+        d = np.asarray(self.d, dtype=float)
+        return np.asarray([self._kl(float(d[i])) for i in np.ndindex(d.shape)]).reshape(d.shape)
 
     def auc(self) -> Array:
         """1 − P(sum of 2q Laplaces > d): closed form."""

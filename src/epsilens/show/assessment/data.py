@@ -51,6 +51,7 @@ def as_dict(a: Assessment) -> dict[str, Any]:
             {"about": w.about.value, "column": w.column, "count": w.count, "sentence": text}
             for w, text in zip(a.cautions, cautions(a), strict=True)
         ],
+        "ledger": None if a.room is None else dict(vars(a.room)),
         "binding": a.binding,
         "risks": [_risk(r) for r in a.risks],
         "queries": [_query(a, q) for q in a.queries],

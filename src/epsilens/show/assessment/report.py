@@ -66,6 +66,7 @@ from .words import (
     disclosure,
     few_people,
     headline,
+    kept_account,
     lead,
     proposed,
     reached,
@@ -91,7 +92,7 @@ _NUMBERS = "The numbers behind this picture"
 def present(a: Assessment, day: date | None = None) -> Document:
     """The whole report; ``day`` is today unless given."""
     day = day or date.today()
-    made = (_who, _curves, _isolation, _accuracy, split_section, _related, _tampering, _others)
+    made = (_who, _ledger, _curves, _isolation, _accuracy, split_section, _related, _tampering, _others)
     sections = [section(a) for section in made]
     return Document(
         a.release.title,
@@ -110,6 +111,12 @@ def present(a: Assessment, day: date | None = None) -> Document:
         footer="Made with epsilens. Every number here is in the JSON form of this report.",
         report=True,
     )
+
+
+def _ledger(a: Assessment) -> Section | None:
+    if a.room is None:
+        return None
+    return Section("What was released before", (Paragraph(said(kept_account(a))),))
 
 
 # -- the picture --------------------------------------------------------------------------------------------------

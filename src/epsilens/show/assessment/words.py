@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ...assessment.accuracy import Cause
 from ...assessment.cautions import Caution, Warned
-from ...assessment.verdict import Standing
+from ...assessment.verdict import LEDGER, Standing
 from ...catalogue.readings import find
 from ...data.queries import Noise
 from ...plan.commented import as_yaml
@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from ...assessment.proposals import Proposal
 
 __all__ = [
-    "asked_secret", "cautions", "contradiction", "disclosure", "error_at", "few_people", "headline", "lead", "proposed",
+    "asked_secret", "cautions", "contradiction", "disclosure", "error_at", "few_people", "headline",
+    "kept_account", "lead", "proposed",
     "reached", "second_name", "sentence", "share_of_people", "status", "together", "unseen",
 ]  # fmt: skip
 
@@ -84,7 +85,7 @@ def headline(a: Assessment) -> str:
     now, decided = planned(a.epsilon), a.verdict
     match decided.standing:
         case Standing.IMPOSSIBLE:
-            return "No ε meets this limit"
+            return "The ledger leaves no room for this release" if _used_up(a) else "No ε meets this limit"
         case Standing.OVER:
             return f"Lower ε from {now} to {epsilon_down(decided.recommended or 0.0)}"
         case Standing.CONTRADICTORY:
@@ -99,6 +100,8 @@ def headline(a: Assessment) -> str:
 
 def status(a: Assessment) -> str:
     """One line beneath the headline; what breaks a limit is marked by the caller (``verdict.exceeded``)."""
+    if a.verdict.broken == (LEDGER,):
+        return "Over what the ledger leaves" if a.verdict.possible else "Nothing is left in the ledger"
     return {
         Standing.WITHIN: "Within every limit as planned",
         Standing.OVER: "Over the risk limit as planned",
@@ -107,6 +110,25 @@ def status(a: Assessment) -> str:
         Standing.CONTRADICTORY: "Over the error limit as planned",
         Standing.OPEN: "No limit was given",
     }[a.verdict.standing]
+
+
+def _used_up(a: Assessment) -> bool:
+    """Whether it is the ledger that leaves nothing."""
+    return a.room is not None and a.room.largest == 0
+
+
+def kept_account(a: Assessment) -> str:
+    """What the ledger says of those whom the table is about, and what it leaves."""
+    room = a.room
+    if room is None:
+        return ""
+    if room.largest is None:
+        left = f"No limit is set for {room.people!r}: the ledger does not bound this release."
+    elif room.largest == 0:
+        left = f"For {room.people!r} nothing is left: no release of this plan fits, whatever its ε."
+    else:
+        left = f"For {room.people!r} this plan has room up to ε = {epsilon_down(room.largest)}."
+    return f"{left} {room.sentence}"
 
 
 def sentence(a: Assessment) -> str:
@@ -327,6 +349,11 @@ def _phrase(a: Assessment, r: Risk) -> tuple[str, str, str]:
 
 def _advice(a: Assessment) -> Said:
     said, now, r = a.verdict.standing, planned(a.epsilon), a.leading
+    if said is Standing.IMPOSSIBLE and _used_up(a):
+        return (
+            Span("Everything the ledger allows about these people is spent. Leave the release, or decide on another "),
+            Span("limit before anything else is released: one that is raised now promises less than it says."),
+        )
     if said is Standing.IMPOSSIBLE:
         if silent := unsaid(a.release):
             names = " and ".join(called(a, a.queries[i]) for i in silent[:3])
@@ -344,6 +371,9 @@ def _advice(a: Assessment) -> Said:
             Span("Noise cannot take an adversary below what they know without the release. Give a limit above that, "),
             Span("or state an adversary who knows less beforehand."),
         )
+    if said is Standing.OVER and a.verdict.broken == (LEDGER,):
+        at = a.recommended or 0.0
+        return (Span(f"ε = {epsilon_down(at)} is what the ledger leaves. {_price(a, at)}"),)
     if said is Standing.OVER:
         at = a.recommended or 0.0
         return (Span(f"ε = {epsilon_down(at)} {_keeps(r)}. {_price(a, at)}"),)

@@ -11,8 +11,6 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from functools import reduce
 
-from ..assessment.faced import faced
-from ..assessment.worst import Facing
 from ..build.mechanisms import gaussian, laplace
 from ..data.queries import Noise
 from ..experiment import Experiment, together
@@ -21,6 +19,8 @@ from ..plan.movement import Question, movements
 from ..plan.noise import named_delta
 from ..plan.plan import Release
 from ..worlds import between
+from .faced import faced
+from .worst import Facing
 
 __all__ = ["Promise", "promise_of"]
 
@@ -44,17 +44,17 @@ class Promise:
     exact: bool
 
 
-def promise_of(plan: Release) -> Promise:
-    """What the plan promises, at its own ε."""
+def promise_of(plan: Release, epsilon: float | None = None) -> Promise:
+    """What the plan promises, at its own ε or another."""
+    at = plan.epsilon if epsilon is None else epsilon
     found = movements(plan, Question.MEMBERSHIP)
-    faces = [one for movement in found.each if (one := faced(plan, movement, plan.epsilon)) is not None]
+    faces = [one for movement in found.each if (one := faced(plan, movement, at)) is not None]
     success = Facing(tuple(faces)).read("success", {"prior": 0.5}) if faces else 0.5
-    delta = named_delta(plan, plan.epsilon)
+    delta = named_delta(plan, at)
     worlds = between(plan.mechanism.neighbours)
     if plan.mechanism.noise is Noise.GAUSSIAN:
         noise = gaussian(psi=max((one.psi for one in faces), default=0.0))
-        at = 0.0 if plan.mechanism.delta is None else plan.mechanism.delta
-        charge = charge_of(noise, delta=delta, at_delta=at)
+        charge = charge_of(noise, delta=delta, at_delta=plan.mechanism.delta or 0.0)
         return Promise(replace(noise, worlds=worlds), charge, delta, success, found.exact)
     kinds = _undominated([one.shifts for one in faces if one.shifts])
     composed = [_noise(shifts) for shifts in kinds[:_MOST]]

@@ -1,0 +1,85 @@
+"""What the ledger leaves for one more release about the same people: the largest ε of a plan that its limits allow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..data.tables.source import Bundled, File, Url, source_of
+from ..errors import Refused
+from ..ledger.account import Account
+from ..plan.plan import Release
+from .promise import promise_of
+
+__all__ = ["Room", "account_of", "room_of", "table_name"]
+
+_MOST = 700.0
+_LEAST = 1e-6  # an ε below this is no release
+_FINE = 1e-3  # how close to the largest a search comes, from below
+
+
+@dataclass(frozen=True)
+class Room:
+    """The account a release is counted in. ``largest`` is None where nothing is limited, 0 where nothing is left."""
+
+    ledger: str
+    people: str
+    releases: int
+    largest: float | None
+    sentence: str
+
+
+def room_of(plan: Release, account: Account, ledger: str, part: str | None = None) -> Room:
+    """How large the plan's ε may be, its shares and its noise being what they are."""
+    found = None if account.limits is None else _largest(plan, account, part)
+    return Room(ledger, account.people, len(account.counted), found, account.sentence)
+
+
+def _largest(plan: Release, account: Account, part: str | None) -> float:
+    def fits(epsilon: float) -> bool:
+        try:
+            account.check(promise_of(plan, epsilon).charge, part)
+        except Refused:
+            return False
+        return True
+
+    limits = account.limits
+    if limits is not None and limits.currencies == ("epsilon",) and limits.epsilon is not None:
+        left = limits.epsilon - account.spent.epsilon
+        if left > 0 and fits(left):  # not where δ is short as well
+            return left
+    low, high = 0.0, min(plan.epsilon, _MOST)
+    while fits(high):
+        low, high = high, high * 2
+        if low >= _MOST:
+            return _MOST
+    if not low:
+        low = high / 2
+        while low > _LEAST and not fits(low):
+            low, high = low / 2, low
+        if low <= _LEAST:
+            return 0.0
+    while high / low > 1 + _FINE:
+        middle = (low * high) ** 0.5
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return min(low, _MOST)
+
+
+def table_name(table: Any) -> str:
+    """What a table is called in an account: no folder, no password.
+
+    >>> table_name("/data/people.csv"), account_of("epsilens:adult")
+    ('people.csv', 'people of epsilens:adult')
+    """
+    source = source_of(table)
+    if isinstance(source, Bundled):
+        return source.name
+    if isinstance(source, Url):
+        return source.masked
+    return Path(source.path).name if isinstance(source, File) else "a table in memory"
+
+
+def account_of(table: Any) -> str:
+    """The account of a table unless another is named."""
+    return f"people of {table_name(table)}"
