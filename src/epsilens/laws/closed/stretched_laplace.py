@@ -77,7 +77,7 @@ class NarrowWide(Law):
         d = np.where(~zero & (delta > 0), delta, 0.5 * start)
         high = np.full(delta.shape, float(self.max_llr()) if self.flipped else 1.0)
         if not self.flipped:
-            for _ in range(64):
+            for _ in range(400):  # the loss grows with θ
                 short = self.profile(high) > d
                 if not short.any():
                     break

@@ -161,6 +161,8 @@ class Pieces(Law):
         """Where llr = u on a monotone interval."""
         if not self.straight:
             return root(partial(self._above, u), np.full(u.shape, a), np.full(u.shape, b), atol=1e-15)
+        if va == vb:  # too close to tell apart: nothing lies between
+            return np.full(u.shape, a)
         x = a + (u - va) / (vb - va) * (b - a)
         x = x - (self.llr(x) - u) * ((b - a) / (vb - va))  # once more, from there: a may be far away
         return np.asarray(np.clip(x, a, b))
@@ -257,7 +259,7 @@ class Pieces(Law):
             u = root(excess, low, high, rtol=1e-11, atol=1e-11)
             # the slope of the curve is e^u, so what the search left over is made good along the tangent
             here = self._split(u)
-            left_over, slope = g - here[known], np.exp(u)
+            left_over, slope = g - here[known], np.exp(np.clip(u, -700.0, 700.0))
             moved = {(0, 1): slope, (0, 3): -slope, (1, 0): 1 / slope}[known, wanted] * left_over
             result = np.array(result, dtype=float)
             result[smooth] = np.clip(here[wanted] + moved, 0.0, 1.0)

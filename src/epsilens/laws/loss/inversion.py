@@ -211,7 +211,8 @@ class Inverted:
         unit = math.exp(-base) if base > -700 else math.inf
         less, rest = s.rest.bounds(self.loss + u, True)
         less = np.minimum(less * min(unit, 1e300), 1e300) / more
-        rest = np.where(rest > 0, rest * unit * more, 0.0)
+        with np.errstate(invalid="ignore"):  # 0·∞ is nothing
+            rest = np.where(rest > 0, rest * unit * more, 0.0)
         rise = np.exp(u)
         piece = rise[:-1] * math.expm1(dt)
         most_slope = ((high[:-1] - low[1:]) * more + (rest[:-1] - less[1:])) / piece
