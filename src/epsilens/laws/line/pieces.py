@@ -30,6 +30,7 @@ __all__ = ["Pieces"]
 
 ERROR = 1e-14
 _X, _W = np.polynomial.legendre.leggauss(20)
+_SMALL = 1e-6  # masses that a place rounded to a double may miss
 _FAR = 760.0  # e^{−760} is below the smallest double
 
 
@@ -265,17 +266,50 @@ class Pieces(Law):
             result[smooth] = np.clip(here[wanted] + moved, 0.0, 1.0)
         return np.asarray(result)
 
+    @cached_property
+    def _peaked(self) -> tuple[float, float, float]:
+        """The largest and the least ratio where a knot has it, else infinite, and what a place rounded there moves.
+
+        About such a knot an interval of mass 1e-20 has no place of its own among doubles, but the ratio is almost the
+        knot's, which bounds what the interval holds.
+        """
+        low, high = self._span
+        knots = [(x, v) for a, b, va, vb in self._parts[2] for x, v in ((a, va), (b, vb)) if low < x < high]
+        values = self._levels[0]
+        near = [x for x, v in knots if v in (values[0], values[-1])]
+        size = max(map(abs, near), default=0.0) / min(self.line0.scale, self.line1.scale)
+        top, bottom = (any(v == end for _, v in knots) for end in (values[0], values[-1]))
+        return float(values[0]) if top else np.inf, float(values[-1]) if bottom else -np.inf, 1e-15 * (1 + size)
+
     def tradeoff(self, alpha: Array) -> Array:
         """The miss where the false-positive rate is α, rounded down."""
-        return np.maximum(self._follow(alpha, 0, 3) * (1 - ERROR), 0.0)
+        value = np.maximum(self._follow(alpha, 0, 3) * (1 - ERROR), 0.0)
+        _, least, moved = self._peaked
+        rest = 1 - np.asarray(alpha, dtype=float)
+        if not np.isfinite(least) or np.all(rest > _SMALL):
+            return value
+        return np.where(rest > _SMALL, value, np.clip(value - moved, rest * np.exp(least), rest))
 
     def roc(self, alpha: Array) -> Array:
         """The recall where the false-positive rate is α, rounded up."""
-        return np.minimum(self._follow(alpha, 0, 1) * (1 + ERROR), 1.0)
+        value = np.minimum(self._follow(alpha, 0, 1) * (1 + ERROR), 1.0)
+        most, _, moved = self._peaked
+        alpha = np.asarray(alpha, dtype=float)
+        if not np.isfinite(most) or np.all(alpha > _SMALL):
+            return value
+        most = min(most + ERROR * (1 + abs(most)), 700.0)
+        bound = np.minimum(alpha * np.exp(most), 1.0)
+        return np.where(alpha > _SMALL, value, np.clip(value + moved * np.exp(min(most, 30.0)), alpha, bound))
 
     def inverse_roc(self, recall: Array) -> Array:
         """The false-positive rate where the recall is given, rounded down."""
-        return self._follow(recall, 1, 0) * (1 - ERROR)
+        value = self._follow(recall, 1, 0) * (1 - ERROR)
+        most, _, moved = self._peaked
+        recall = np.asarray(recall, dtype=float)
+        if not np.isfinite(most) or np.all(recall > _SMALL):
+            return value
+        most += ERROR * (1 + abs(most))
+        return np.where(recall > _SMALL, value, np.clip(value - moved, recall * np.exp(-most), recall))
 
     def at(self, log_threshold: Array) -> tuple[Array, Array]:
         """(α, recall) of the threshold test."""
