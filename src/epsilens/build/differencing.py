@@ -30,7 +30,7 @@ from .mechanisms import calibrated_psi
 __all__ = ["average_epsilon", "differencing", "differencing_average", "differencing_median"]
 
 _MOST_QUERIES = 64
-_MOST_ATOMS = 4_000_000
+_MOST_ATOMS = 2_000_000
 _MOST_LOSS = 1e4
 _LEAST_LOSS = 1e-15
 _LEAST_SHARE = 1e-6

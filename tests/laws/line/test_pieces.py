@@ -268,3 +268,13 @@ def test_small_rates_about_a_knot() -> None:
         truth = -math.expm1(math.log1p(-(1 - alpha)) * narrow / wide)
         got = float(turned.tradeoff(np.asarray(alpha)))
         assert truth * (1 - 1e-1 if rest < 1e-13 else 1 - 1e-4) <= got <= truth * (1 + 1e-15)
+
+
+@pytest.mark.parametrize("shift", [1e-9, 1e-4, 0.3, 4.0])
+def test_kl_of_laws_that_hardly_differ(shift: float) -> None:
+    law = Pieces(Laplaces.at(0.0, 1.0), Laplaces.at(shift, 1.0))
+    truth = shift**2 / 2 - shift**3 / 6 if shift < 1e-3 else math.expm1(-shift) + shift  # e^{−m} − 1 + m
+    assert float(law.kl()) == pytest.approx(truth, rel=1e-6)
+    # both laws clamped to a hair of their noise are almost only two atoms of one half
+    hair = Pieces(Clamped(Laplaces.at(0.5, 1e12), 0.0, 1.0), Clamped(Laplaces.at(0.5, 1e12 / 37), 0.0, 1.0))
+    assert 0 <= float(hair.kl()) < 1e-9

@@ -20,7 +20,7 @@ from scipy.special import logsumexp
 from ...checks import Array
 from ...errors import InputError
 from ...numerics.roots import integrate, root
-from ...numerics.special import moment_less_one
+from ...numerics.special import expm1mx, moment_less_one
 from ...readings.curve import psi_by_tangents
 from ...readings.guesses import fbeta_by_thresholds
 from ...readings.law import Known, Law
@@ -394,12 +394,14 @@ class Pieces(Law):
         return np.asarray(values).reshape(a.shape)
 
     def kl(self) -> Array:
-        """Flat mass exactly, the rest by Gauss–Legendre between knots."""
-        ratios, masses, _ = self._parts
-        x, w = self._nodes()
-        live = masses[:, 0] > 0
-        flat = -np.sum(masses[live, 0] * ratios[live])
-        return np.asarray(flat - np.sum(np.exp(w + self.line0.log_pdf(x)) * self.llr(x)))
+        """Σ p0·(e^u − 1 − u), of positive terms, and what only H1 shows; infinite if H1 misses what H0 shows."""
+        _, q0, q1, u = self._weighted
+        if np.any(np.isneginf(u) & (q0 > 0)):
+            return np.asarray(np.inf)
+        small = np.where(u < 30, q0 * expm1mx(np.clip(u, -1e308, 30.0)), 0.0)
+        with np.errstate(invalid="ignore"):
+            large = np.where(u < 30, 0.0, np.where(np.isposinf(u), q1, q1 - q0 * (1 + u)))
+        return np.asarray(np.sum(small) + np.sum(large))
 
     def auc(self) -> Array:
         """∫ recall dα: chords over flat mass, and E₀[recall(llr(X))] over the sloped parts, split where another
