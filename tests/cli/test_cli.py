@@ -51,6 +51,17 @@ def process(*arguments: str, **options: Any) -> subprocess.CompletedProcess[byte
 # -- good input ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("way", ["fixed", "shuffled", "truncated"])
+def test_batches_are_said_and_reproduced(run: Run, way: str) -> None:
+    said = ["dpsgd", "--sigma", "1", "--n", "50000", "--batch", "500", "--epochs", "10", "--batches", way]
+    said += ["--truncation", "600"] if way == "truncated" else []
+    told = run("explain", *said)
+    assert told.code == 0
+    assert " ".join(said) in " ".join(told.out.split())  # as it is reproduced
+    assert "500 of 50,000 people" in " ".join(told.out.split()) or way == "truncated"
+    assert run("explain", "dpsgd", "--sigma", "1", "--n", "50000").err.strip().endswith("give a value for it")
+
+
 def test_explain_starts_with_the_sentence(run: Run) -> None:
     shown = run("explain", "laplace", "--epsilon", "1")
     assert shown.code == 0

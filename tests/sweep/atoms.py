@@ -36,7 +36,7 @@ class Atoms(Truth):
     ) -> None:
         rank = np.argsort(-loss.astype(float), kind="stable")
         self.p, self.q, self.loss = p[rank], q[rank], loss[rank]
-        self.only1, self.only0, self.rest = only1, only0, rest
+        self.only1, self.only0, self.rest, self.cut = only1, only0, rest, unbounded
         self.parts: tuple[tuple[Atoms, int], ...] = ()  # of a product: divergences add up
         wide = bool(only1) or unbounded
         self.top = math.inf if wide else self.loss[0]
@@ -111,10 +111,15 @@ class Atoms(Truth):
         before = self.cum_q[i - 1] if i else 0 * r
         return self.error(before + min(max(share, 0 * r), 1 + 0 * r) * self.q[i])
 
-    def log_moment(self, a: float) -> Between:
+    def log_moment(self, a: float) -> Between | None:
         if self.parts:
-            return _total([one.log_moment(a) * count for one, count in self.parts])
+            found = [(one.log_moment(a), count) for one, count in self.parts]
+            return _total([v * count for v, count in found if v]) if all(v for v, _ in found) else None
         a = self._at(a)
+        if self.cut:  # whether what was cut off would matter
+            terms = np.log(self.p) - (1 - a) * self.loss
+            if max(terms[0], terms[-1]) > terms.max() - 60:
+                return None
         if (a > 1 and self.only1) or (a < 0 and self.only0):
             return Between(math.inf, math.inf)
         if self.precise:
@@ -158,6 +163,7 @@ class Atoms(Truth):
     def reverse(self) -> Atoms:
         made = Atoms(self.q, self.p, -self.loss, self.only0, self.only1, rest=self.rest)
         made.top, made.bottom = -self.bottom, -self.top
+        made.cut = self.cut
         made.parts = tuple((one.reverse(), count) for one, count in self.parts)
         made.ulp, made.closed = self.ulp, self.closed
         return made

@@ -24,7 +24,7 @@ __all__ = ["Contour"]
 
 _LEFT = 36.0  # e^−36 is what may be left out
 _MOST = 40_000  # points on the line
-_WORK = 40_000_000  # points times nodes
+_WORK = 15_000_000  # points times nodes
 _OK = 1e-9
 
 

@@ -15,7 +15,7 @@ from .atoms import LONG, Atoms, from_masses
 from .contour import Contour
 from .draws import log_uniform, number
 from .lines import Laplace, Normals, Sampled, Stretched
-from .steps import Mixed
+from .steps import Mixed, laplace_points, sampled_points
 from .truth import MP, Truth
 
 __all__ = ["KINDS", "WEIGHTS", "Drawn", "kind"]
@@ -30,7 +30,7 @@ class Drawn:
     losses: float
     width: float = 1e-3
     only: frozenset[str] | None = None
-    readings: int = 8
+    readings: int = 16
     heavy: bool = False
     ordered: bool = False  # known in the order in which it is built
 
@@ -94,6 +94,7 @@ def _stretched(rng: random.Random) -> Drawn:
 def _sampled_laplace(rng: random.Random) -> Drawn:
     e, q = epsilon_of(rng), rate_of(rng)
     made = Sampled(Laplace(e), q)
+    made.divergences = Contour([(sampled_points(laplace_points(e), q), 1)])
     return Drawn(f"el.subsample(el.laplace(epsilon={e!r}), rate={q!r})", made, float(made.top), heavy=True)
 
 

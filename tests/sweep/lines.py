@@ -349,6 +349,7 @@ class Sampled(Truth):
 
     def __init__(self, base: Truth, q: float) -> None:
         self.base, self.q, self.closed = base, mpf(q), base.closed
+        self.divergences: Truth | None = None  # by quadrature
         self.top = MP.log1p(self.q * MP.expm1(base.top)) if base.top < math.inf else math.inf
         self.bottom = MP.log1p(self.q * MP.expm1(base.bottom)) if self.q < 1 or base.bottom > -math.inf else -math.inf
 
@@ -386,27 +387,13 @@ class Sampled(Truth):
         return None if found is None else found * self.q + (1 - self.q) / 2
 
     def log_moment(self, a: float) -> Between | None:
-        if not isinstance(self.base, Laplace):
-            return None
-        return exact_moment(self.base.m, self.q, mpf(a))
+        return self.divergences.log_moment(a) if self.divergences else None
+
+    def kl(self) -> Between | None:
+        return self.divergences.kl() if self.divergences else None
 
     def reverse(self) -> Truth:
         return _SampledBack(self)
-
-
-def exact_moment(m: Any, q: Any, a: Any) -> Between:
-    """log of ∫ (1 − q + q·r)^a dQ for Laplace noise: two atoms, and by quadrature what lies between."""
-
-    def over(loss: Any) -> Any:  # r^a less its first order, which adds up to 1
-        u = q * MP.expm1(loss)
-        return MP.expm1(a * MP.log1p(u)) - a * u
-
-    ends = over(-m) / 2 + over(m) * MP.exp(-m) / 2
-    pieces = [m * k / 8 for k in range(9)]
-    inside, error = MP.quad(lambda y: over(2 * y - m) * MP.exp(-y) / 2, pieces, error=True, maxdegree=5)
-    value = MP.log1p(ends + inside)
-    slack = abs(error) / (1 + ends + inside) + abs(value) * mpf(10) ** -25
-    return Between(value - slack, value + slack)
 
 
 class _SampledBack(Truth):
@@ -447,6 +434,9 @@ class _SampledBack(Truth):
 
     def log_moment(self, a: float) -> Between | None:
         return self.first.log_moment(1 - mpf(a))
+
+    def kl(self) -> Between | None:
+        return self.first.divergences.reverse().kl() if self.first.divergences else None
 
     def reverse(self) -> Truth:
         return self.first

@@ -318,7 +318,7 @@ def _claims(rng: random.Random) -> Drawn:
         e = number(rng, (0.1, 5.0), (1e-2, 20.0))
         pair = response_atoms(e, 2)
         found = [pair.log_moment(a) for a in orders]
-        values = [float(m.high) / (a - 1) * (1 + 1e-14) for a, m in zip(orders, found, strict=True)]
+        values = [float(m.high) / (a - 1) * (1 + 1e-14) for a, m in zip(orders, found, strict=True) if m]
         return Drawn(f"el.from_rdp({orders!r}, {values!r})", AtLeast(pair), e, only=_CURVE)
     if way == "dp":
         at = sorted({round(rng.uniform(0.0, 2 * losses), 4) for _ in range(rng.randint(1, 5))})

@@ -12,7 +12,7 @@ import numpy as np
 
 from .truth import MP
 
-__all__ = ["Mixed", "NormalShift", "Points", "Step", "laplace_points"]
+__all__ = ["Mixed", "NormalShift", "Points", "Step", "laplace_points", "sampled_points"]
 
 _ROOT = math.sqrt(2 * math.pi)
 _FAR = 10.0  # standard deviations
@@ -160,7 +160,7 @@ def _divergence(log_q: Any, loss: Any, flipped: bool) -> float:
 class Points(Step):
     """Finitely many points, atoms or the nodes of a quadrature; only what both sides show."""
 
-    def __init__(self, log_q: Any, loss: Any, *, exact: bool = True) -> None:
+    def __init__(self, log_q: Any, loss: Any) -> None:
         self.log_q, self.loss = np.asarray(log_q, dtype=float), np.asarray(loss, dtype=float)
         self.top, self.bottom = float(self.loss.max()), float(self.loss.min())
 
@@ -183,6 +183,13 @@ def laplace_points(m: float, end: float = 0.0) -> Points:
     log_q = -loss / 2 - m / 2 - math.log(4) + np.log(half * _WEIGHTS)
     ends = [-math.log(2), -math.log(2) - m]
     return Points(np.append(log_q.ravel(), ends), np.append(loss.ravel(), [-m, m]))
+
+
+def sampled_points(of: Points, rate: float) -> Points:
+    """Q against (1−q)Q + qP."""
+    far = of.loss > 500
+    near = np.log1p(rate * np.expm1(np.where(far, 0.0, of.loss)))
+    return Points(of.log_q, np.where(far, of.loss + math.log(rate), near))
 
 
 class Mixed(Step):

@@ -59,7 +59,10 @@ class Two(Truth):
         return float((np.exp(mass) * np.maximum(over, 0.0)).sum())
 
     def _near(self, value: float) -> Between | None:
-        return Between(value * (1 - self.error), value * (1 + self.error)) if value > 1e-285 else None
+        if value < 1e-285:
+            return None
+        floor = 1e-14 if self._atoms() else 0.0  # which side of x a loss is that is equal to it
+        return Between(max(value * (1 - self.error) - floor, 0.0), value * (1 + self.error) + floor)
 
     def profile(self, x: float) -> Between | None:
         x = float(x)

@@ -38,6 +38,10 @@ MINIMAL: dict[str, tuple[dict[str, str], Callable[[], el.Experiment]]] = {
         {"sigma": "1", "rate": "0.01", "steps": "1000"},
         lambda: el.dpsgd(sigma=1.0, rate=0.01, steps=1000),
     ),
+    "mixture": (
+        {"shifts": "0,1,2", "weights": "0.81,0.18,0.01", "sigma": "2"},
+        lambda: el.mixture(shifts=[0, 1, 2], weights=[0.81, 0.18, 0.01], sigma=2.0),
+    ),
     "banded": (
         {"sigma": "2", "rate": "0.01", "bands": "10", "steps": "2000"},
         lambda: el.banded(sigma=2.0, rate=0.01, bands=10, steps=2000),
@@ -96,6 +100,19 @@ def test_a_form_becomes_a_plain_url(client: Any) -> None:
 def test_another_way_keeps_the_noise(client: Any) -> None:
     page = client.get("/explain", params={"mechanism": "laplace", "by": "scale", "epsilon": "2"})
     assert page.headers["location"] == "/explain?mechanism=laplace&scale=0.5"
+
+
+@pytest.mark.parametrize("way", ["poisson", "fixed", "truncated", "shuffled"])
+def test_batches_by_their_size(client: Any, text_of: Any, way: str) -> None:
+    given = {"sigma": "1", "n": "1000", "batch": "20", "epochs": "2"}
+    given |= {"batches": way} if way != "poisson" else {}
+    given |= {"truncation": "30"} if way == "truncated" else {}
+    page = client.get("/explain", params={"mechanism": "dpsgd", **given})
+    assert page.status_code == 200
+    built = el.dpsgd(sigma=1.0, n=1000, batch=20, epochs=2, batches=way, truncation=30 if way == "truncated" else None)
+    about, words = explain(built), text_of(page.text)
+    assert " ".join(about.sentence.split()) in words.replace(" .", ".").replace(" ,", ",")
+    assert client.get("/explain", params={"mechanism": "dpsgd", "by": "batch", "sigma": "1"}).status_code in (200, 303)
 
 
 def test_another_mechanism_drops_what_it_does_not_take(client: Any) -> None:

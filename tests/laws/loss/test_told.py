@@ -14,6 +14,7 @@ from epsilens.laws.closed.normal import NormalReplaced, NormalStep
 from epsilens.laws.loss.law import Loss
 from epsilens.laws.loss.sampled import Sampled, Swapped
 from epsilens.laws.loss.told import Told
+from epsilens.laws.loss.transform import tilted
 from epsilens.readings.law import Known
 
 SAMPLED = [((1.0, 0.05), 0.8), ((2.0, 0.04), 0.2)]
@@ -59,9 +60,27 @@ def test_many_against_the_contour() -> None:
         truth = contour(moment, 200, u, tilt, tilt / 12)
         low, high = (float(side.profile(np.asarray(u))) for side in (law.other_side(), law))
         assert low <= truth <= high
-        assert high <= low * 1.01
+        assert high <= low * (1 + 1e-5)
     for power in (-1.0, 0.5, 2.0, 4.0):
         assert math.exp(told().log_moment(power)) == pytest.approx(moment(power - 1).real, rel=1e-9)
+
+
+def test_the_tilted_law_is_a_mixture() -> None:
+    step, tilt = told(), 0.7
+    law = tilted(step, False, tilt, step.reach(-60.0, -60.0), 5.0)
+    assert law is not None
+    assert law.log_scale == pytest.approx(math.log(moment(tilt).real), rel=1e-10)
+    mean = (moment(tilt + 1e-5).real - moment(tilt - 1e-5).real) / 2e-5 / moment(tilt).real
+    assert law.mean == pytest.approx(mean, rel=1e-6)
+    s = np.array([-0.3, 0.2, 0.5])
+    expected = [math.log(moment(tilt + v).real / moment(tilt).real) for v in s]
+    assert law.log_moment(s) == pytest.approx(expected, rel=1e-9)
+    found = law.transform(0.4, 6)
+    for n in range(6):
+        exact = moment(complex(tilt, 0.4 * n)) / moment(tilt) * np.exp(-0.4j * n * law.mean)
+        assert abs(found[n] - exact) < 1e-10
+        assert abs(exact) <= float(law.decay(np.asarray([0.4 * n]))[0]) + 1e-12
+    assert law.variance == pytest.approx(law.log_moment(np.array([1e-4, -1e-4])).sum() * 1e8, rel=1e-3)
 
 
 def test_divergences_and_tails_add_up() -> None:

@@ -47,8 +47,6 @@ def invert(steps: Sequence[Counted], flipped: bool, aim: Aim, width: float) -> I
     """The readings about the aim of a question; None where only a lattice will do."""
     if all(step.span is None for step, _ in steps):
         return None  # a lattice is exact
-    if any(step.branches for step, _ in steps):
-        return None  # each branch has its own density
     count = sum(k for _, k in steps)
     most = math.inf
     for _ in range(_CUTS):  # where losses reach far beyond their spread, the large ones are decided alone
@@ -211,8 +209,7 @@ class Inverted:
         unit = math.exp(-base) if base > -700 else math.inf
         less, rest = s.rest.bounds(self.loss + u, True)
         less = np.minimum(less * min(unit, 1e300), 1e300) / more
-        with np.errstate(invalid="ignore"):  # 0·∞ is nothing
-            rest = np.where(rest > 0, rest * unit * more, 0.0)
+        rest = np.where(rest > 0, np.where(rest > 0, rest, 1.0) * unit * more, 0.0)  # the unit may be infinite
         rise = np.exp(u)
         piece = rise[:-1] * math.expm1(dt)
         most_slope = ((high[:-1] - low[1:]) * more + (rest[:-1] - less[1:])) / piece

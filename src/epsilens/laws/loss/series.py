@@ -284,9 +284,10 @@ def _terms(live: Sequence[tuple[Tilting, int]], y: Array, tilt: float, far: floa
     with np.errstate(over="ignore", invalid="ignore"):
         grown = np.where(size > 0, size * np.expm1(excess), np.exp(log_size + excess))
         grown = np.where(np.isfinite(grown), grown, 2.0)
-    turned = size * _U * (4 * turns + 4 * np.abs(log_size) + 8 * y * far + 16)
+    seen = np.isfinite(log_size)
+    turned = size * _U * (4 * turns + 4 * np.abs(np.where(seen, log_size, 0.0)) + 8 * y * far + 16)
     # two sizes are never further apart than their sum
-    lost = np.where(np.isfinite(log_size), np.minimum(grown, 1 + size) + turned, 1.0)
+    lost = np.where(seen, np.minimum(grown, 1 + size) + turned, 1.0)
     return terms, float((scale * lost / np.abs(bottom)).sum())
 
 

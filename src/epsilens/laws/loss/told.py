@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.special import logsumexp
@@ -18,9 +19,12 @@ from ...checks import Array
 from ...readings.law import Known
 from .lattice import Lattice, Side
 from .moments import Nodes
-from .step import Atoms, Step, no_group
+from .step import Atoms, Step, Tilting, no_group
 
-__all__ = ["Told", "added_lattices", "added_nodes"]
+__all__ = ["TiltedTold", "Told", "added_lattices", "added_nodes", "inside"]
+
+_U = 2.0**-53
+_UNSEEN = -690.0  # log mass
 
 
 @dataclass(frozen=True)
@@ -182,6 +186,55 @@ def _below(step: Step, loss: float) -> tuple[float, float]:
     if loss <= low:
         return -math.inf, -math.inf
     return step.below(float(step.place(np.asarray(loss))) if loss < high else step.span[1])
+
+
+def inside(step: Step, losses: tuple[float, float]) -> tuple[float, float]:
+    """Where one of the steps lies between two losses; what doubles do not hold is left out."""
+    far, (low, high) = step.reach(_UNSEEN, _UNSEEN), step.ends
+    first = float(step.place(np.asarray(losses[0]))) if losses[0] > low else -math.inf
+    last = float(step.place(np.asarray(losses[1]))) if losses[1] < high else math.inf
+    return max(first, far[0]), min(last, far[1])
+
+
+class TiltedTold:
+    """Tilted laws told apart: a mixture of them, each by its share of what the tilt makes likely."""
+
+    uncut = False
+
+    def __init__(self, parts: Sequence[tuple[Tilting, float]]) -> None:
+        logs = np.asarray([math.log(share) + law.log_scale for law, share in parts])
+        self.log_scale = float(np.logaddexp.reduce(logs))
+        self.laws = [
+            (law, float(weight)) for (law, _), weight in zip(parts, np.exp(logs - self.log_scale), strict=True)
+        ]
+        self.nodes = sum(law.nodes for law, _ in parts)
+        self.mean = math.fsum(weight * law.mean for law, weight in self.laws)
+        self.kappa = max(law.kappa for law, _ in parts) + 4 * _U * abs(self.mean)
+        self.rho = max(law.rho for law, _ in parts) + 1e-15
+        self.rho_beside = max(law.rho_beside for law, _ in parts) + 1e-15
+
+    @property
+    def variance(self) -> float:
+        """Within the laws, and between them."""
+        return math.fsum(weight * (law.variance + (law.mean - self.mean) ** 2) for law, weight in self.laws)
+
+    def log_moment(self, s: Array) -> Array:
+        """K(λ+s) − K(λ)."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(
+                np.logaddexp.reduce([np.log(weight) + law.log_moment(s) for law, weight in self.laws], axis=0)
+            )
+
+    def transform(self, h: float, count: int) -> Any:
+        """E e^{inh(L − mean)} for n < count."""
+        angle = h * np.arange(count)
+        return sum(
+            weight * np.exp(1j * angle * (law.mean - self.mean)) * law.transform(h, count) for law, weight in self.laws
+        )
+
+    def decay(self, y: Array) -> Array:
+        """A bound on the size of the characteristic function that falls: the weighted sum."""
+        return np.asarray(sum(weight * law.decay(y) for law, weight in self.laws))
 
 
 def added_nodes(parts: Sequence[tuple[Nodes, float]]) -> Nodes:

@@ -32,6 +32,7 @@ from ...checks import Array
 from .lattice import Side
 from .moments import resolved
 from .step import Step, Tilting
+from .told import TiltedTold, inside
 
 __all__ = [
     "MOST_POINTS", "Part", "Power", "Tilted", "frequency", "log_moment", "power", "slabs", "tilted", "window",
@@ -46,7 +47,8 @@ _MOST_NODES = 2**16
 _LEVELS = 0.75 ** np.arange(32)
 _PEAKS = 3
 _SECOND = 0.21724  # the height of the second lobe of |sin θ/θ|, rounded up
-_GRID = np.concatenate((1.1 ** np.arange(8, 60), 300 * 1.25 ** np.arange(66)))
+_NEAR = 1.1 ** np.arange(8, 60)
+_GRID = np.concatenate((_NEAR, 300 * 1.25 ** np.arange(66)))
 _ANCHORS = 8  # powers of a unit number by multiplication, before the next is made anew
 
 
@@ -292,7 +294,17 @@ def frequency(
     ``parts`` are falling bounds on |φ| with their counts, ``spread`` is the standard deviation of the product: Y is
     sought on the scale of its inverse.
     """
-    y = np.asarray(_GRID / spread)
+    for grid in (_NEAR, _GRID):
+        most, rest = _frequency(parts, tilt, np.asarray(grid / spread), wanted)
+        if math.isfinite(most):
+            break
+    return most, rest
+
+
+def _frequency(
+    parts: Sequence[tuple[Callable[[Array], Array], int]], tilt: float, y: Array, wanted: float
+) -> tuple[float, float]:
+    """The same among these frequencies; beyond the last, all that falls is 1/y²."""
     size = np.ones(y.size)
     for bound, count in parts:
         size *= bound(y) ** count
@@ -377,6 +389,10 @@ def tilted(step: Step, flipped: bool, tilt: float, reach: tuple[float, float], s
     closed = step.tilted(tilt)
     if closed is not None:
         return closed
+    if step.branches:
+        parts = [(tilted(one, flipped, tilt, inside(one, reach), steepness), share) for one, share in step.branches]
+        known = [(law, share) for law, share in parts if law is not None]
+        return TiltedTold(known) if len(known) == len(parts) else None
     atoms = step.atoms
     loss, log_p, error = atoms.loss, atoms.log_p, 8 * _U * np.abs(atoms.loss)
     x = here = density = np.zeros(0)
