@@ -41,6 +41,16 @@ def cpu_ms(f: Task, repeat: int) -> tuple[float, Any]:
     return 1e3 * statistics.median(times), answer
 
 
+def beside(ours: Task, theirs: Task, repeat: int) -> tuple[float, float, Any]:
+    """Median CPU milliseconds of ours and of theirs, taken in turns under the same load, and their answer."""
+    mine, other, answer = [], [], None
+    for _ in range(repeat):
+        mine += [cpu_ms(ours, 1)[0] for _ in range(5)]
+        ms, answer = cpu_ms(theirs, 1)
+        other.append(ms)
+    return statistics.median(mine), statistics.median(other), answer
+
+
 def peers() -> dict[str, Any]:
     """Whatever is installed, by name."""
     found: dict[str, Any] = {}
@@ -125,10 +135,11 @@ def epsilon_rows(found: dict[str, Any], quick: bool) -> list[dict[str, Any]]:
     for name, delta, truth, ours, theirs, random_variables in cases:
         repeat = 3 if quick else 9
         row: dict[str, Any] = {"task": f"ε, {name}"}
-        ms, (low, high) = cpu_ms(both_orders(ours, delta), repeat)
+        task = both_orders(ours, delta)
+        ms, (low, high) = cpu_ms(task, repeat)
         row |= {"ours ms": ms, "ours width": high - low, "ours error": high - truth}
         if pld is not None:
-            ms, value = cpu_ms(lambda t=theirs, d=delta: t(pld).get_epsilon_for_delta(d), repeat)  # type: ignore[misc]
+            row["ours ms"], ms, value = beside(task, lambda t=theirs, d=delta: t(pld).get_epsilon_for_delta(d), repeat)  # type: ignore[misc]
             row |= {"dp-accounting ms": ms, "dp-accounting error": value - truth, "ratio": ms / row["ours ms"]}
         if prv is not None:
             ms, value = cpu_ms(lambda v=random_variables, d=delta: _prv_epsilon(prv, v, d), 1 if quick else 3)  # type: ignore[misc]
@@ -157,43 +168,102 @@ def _opacus_epsilon(rate: float) -> float:
 
 
 def curve_rows(found: dict[str, Any], quick: bool) -> list[dict[str, Any]]:
-    """A trade-off curve of 1000 points."""
-    alpha = np.linspace(0.001, 0.999, 1000)
+    """A trade-off curve of 1000 points, and one of 100 000 to a width of 1e-5."""
     rows = []
-    for rate in (0.001, 0.01):
-        e = el.dpsgd(sigma=1.0, rate=rate, steps=10_000, width=1e-3)
-        ms, curve = cpu_ms(lambda r=rate: el.dpsgd(sigma=1.0, rate=r, steps=10_000, width=1e-3).tradeoff(alpha), 3)  # type: ignore[misc]
-        low = e.bracket("tradeoff", alpha=alpha)
+    for rate, points, width in [(r, n, w) for n, w in ((1000, 1e-3), (100_000, 1e-5)) for r in (0.001, 0.01)]:
+        alpha = np.linspace(0.001, 0.999, points)
+
+        def ours(r: float = rate, w: float = width, a: Any = alpha) -> Any:
+            return el.dpsgd(sigma=1.0, rate=r, steps=10_000, width=w).tradeoff(a)
+
+        ends = el.dpsgd(sigma=1.0, rate=rate, steps=10_000, width=width).bracket("tradeoff", alpha=alpha)
+        ms, curve = cpu_ms(ours, 3)
         row: dict[str, Any] = {
-            "task": f"curve of 1000 α, DP-SGD q={rate:g}",
+            "task": f"curve of {points} α, DP-SGD q={rate:g}",
             "ours ms": ms,
-            "ours width": float(np.max(np.asarray(low[1]) - np.asarray(low[0]))),
+            "ours width": float(np.max(np.asarray(ends[1]) - np.asarray(ends[0]))),
         }
-        riskcal = found.get("riskcal")
-        pld = found.get("dp-accounting")
+        riskcal, pld = found.get("riskcal"), found.get("dp-accounting")
         if riskcal is not None and pld is not None:
 
-            def theirs(r: float = rate, pld: Any = pld, riskcal: Any = riskcal) -> Any:
+            def theirs(r: float = rate, a: Any = alpha, pld: Any = pld, riskcal: Any = riskcal) -> Any:
                 made = pld.from_gaussian_mechanism(1.0, sampling_prob=r).self_compose(10_000)
-                return riskcal.analysis.get_beta_from_pld(made, alpha=alpha)
+                return riskcal.analysis.get_beta_from_pld(made, alpha=a)
 
-            try:
-                ms, value = cpu_ms(theirs, 1 if quick else 3)
-                worst = float(np.min(curve - np.asarray(value)))
-                row |= {"riskcal ms": ms, "riskcal above our safe curve by": -worst, "ratio": ms / row["ours ms"]}
-            except Exception as error:  # a peer's own failure is a result
-                row["riskcal"] = f"{type(error).__name__}: {error}"[:100]
+            row["ours ms"], ms, value = beside(ours, theirs, 1 if quick else 3)
+            worst = float(np.min(curve - np.asarray(value)))
+            row |= {"riskcal ms": ms, "riskcal above our safe curve by": -worst, "ratio": ms / row["ours ms"]}
         if "gdpnum" in found:
 
-            def numeric(r: float = rate, gdpnum: Any = found["gdpnum"]) -> Any:
+            def numeric(r: float = rate, a: Any = alpha, gdpnum: Any = found["gdpnum"]) -> Any:
                 accountant = gdpnum.CTDAccountant()
                 accountant.history = [(1.0, r, 10_000)]
-                return accountant.get_beta(alpha=alpha)
+                return accountant.get_beta(alpha=a)
 
-            ms, value = cpu_ms(numeric, 1 if quick else 3)
+            mine, ms, value = beside(ours, numeric, 1 if quick else 3)
             above = float(np.max(np.asarray(value) - curve))
-            row |= {"gdpnum ms": ms, "gdpnum above our safe curve by": above, "gdpnum ratio": ms / row["ours ms"]}
+            row |= {"gdpnum ms": ms, "gdpnum above our safe curve by": above, "gdpnum ratio": ms / mine}
         rows.append(row)
+    return rows
+
+
+def psi_rows(found: dict[str, Any], quick: bool) -> list[dict[str, Any]]:
+    """ψ of composed Laplace noise, beside gdpnum's μ."""
+    rows = []
+    for scale, count in ((20.0, 1000), (10.0, 100), (1.0, 10)):
+
+        def ours(b: float = scale, k: int = count) -> Any:
+            return el.laplace(scale=b).repeat(k).bracket("psi")
+
+        ms, (low, high) = cpu_ms(ours, 3)
+        row: dict[str, Any] = {"task": f"ψ of Laplace b={scale:g} ×{count}", "ours ms": ms, "low": low, "high": high}
+        if "gdpnum" in found and "dp-accounting" in found:
+
+            def theirs(
+                b: float = scale, k: int = count, g: Any = found["gdpnum"], p: Any = found["dp-accounting"]
+            ) -> Any:
+                return g.PLDConverter(p.from_laplace_mechanism(b).self_compose(k)).get_mu()
+
+            row["ours ms"], ms, value = beside(ours, theirs, 3 if quick else 9)
+            row |= {"gdpnum ms": ms, "gdpnum μ": value, "ratio": ms / row["ours ms"]}
+        rows.append(row)
+    return rows
+
+
+def sweep_rows(found: dict[str, Any], quick: bool) -> list[dict[str, Any]]:
+    """ε at many values of σ. dp-accounting is asked at every tenth, and its time multiplied."""
+    rows = []
+    for rate in (0.001, 0.01):
+        given = {"rate": rate, "steps": 10_000}
+        for count in (10, 100, 1000) if not quick else (10, 100):
+            values = np.geomspace(0.7, 4.0, count)
+
+            def ours(v: Any = values, g: Any = given) -> Any:
+                return el.sweep(el.dpsgd, "sigma", v, reading="epsilon", given=g, delta=1e-5)
+
+            ms, (low, high) = cpu_ms(ours, 1)
+            row: dict[str, Any] = {
+                "task": f"ε at {count} σ, q={rate:g}",
+                "ours ms": ms,
+                "ours relative width": float(np.max((high - low) / high)),
+            }
+            pld = found.get("dp-accounting")
+            if pld is not None and count == 100:
+                ms = mine = 0.0
+                for i in range(0, count, 10):
+                    mine += cpu_ms(lambda v=values[i : i + 10]: ours(v), 1)[0]  # type: ignore[misc]
+                    made = pld.from_gaussian_mechanism
+                    ms += (
+                        10
+                        * cpu_ms(
+                            lambda s=values[i], r=rate, made=made: (  # type: ignore[misc]
+                                made(float(s), sampling_prob=r).self_compose(10_000).get_epsilon_for_delta(1e-5)
+                            ),
+                            1,
+                        )[0]
+                    )
+                row |= {"ours ms": mine, "dp-accounting ms": ms, "ratio": ms / mine}
+            rows.append(row)
     return rows
 
 
@@ -280,8 +350,12 @@ def _out_of_time(number: int, frame: Any) -> None:
 
 
 def growth_rows() -> list[dict[str, Any]]:
-    """How time and width grow with the number of steps."""
+    """How time and width grow with the number of steps, and of points."""
     rows = []
+    for points in (100, 1000, 10_000, 100_000, 1_000_000):
+        alpha = np.linspace(1e-6, 1 - 1e-6, points)
+        ms, _ = cpu_ms(lambda a=alpha: el.dpsgd(sigma=1.0, rate=0.01, steps=10_000).tradeoff(a), 3)  # type: ignore[misc]
+        rows.append({"task": f"curve of {points} α", "ours ms": ms})
     for power in (2, 3, 4, 5, 6):
         steps = 10**power
         rate = 0.01 / np.sqrt(steps / 1e4)
@@ -303,6 +377,8 @@ def growth_rows() -> list[dict[str, Any]]:
 GROUPS: dict[str, Callable[[dict[str, Any], bool], list[dict[str, Any]]]] = {
     "epsilon": epsilon_rows,
     "curve": curve_rows,
+    "psi": psi_rows,
+    "sweep": sweep_rows,
     "calibration": calibration_rows,
     "growth": lambda found, quick: growth_rows(),
 }

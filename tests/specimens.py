@@ -100,6 +100,13 @@ EXPERIMENTS: Mapping[str, Callable[[], el.Experiment]] = {
     "matrix, drawn": lambda: el.matrix(el.sqrt_prefix(100, 4), 2.0, rate=0.01),
     "binary tree": lambda: el.tree(16, 2.0, 2, 8),
     "banded": lambda: el.banded(sigma=2.0, rate=0.01, bands=4, steps=100),
+    "mixture": lambda: el.mixture(shifts=[0, 1, 2], weights=[0.81, 0.18, 0.01], sigma=2.0),
+    "training, a group": lambda: el.dpsgd(sigma=2.0, rate=0.01, steps=100, people=3),
+    "training, a group replaced": lambda: el.dpsgd(sigma=2.0, rate=0.01, steps=100, people=3, neighbours="replace"),
+    "with replacement": lambda: el.dpsgd(sigma=2.0, n=1000, batch=10, epochs=1, batches="with replacement"),
+    "with replacement, replaced": lambda: el.dpsgd(
+        sigma=2.0, n=1000, batch=10, steps=20, batches="with replacement", neighbours="replace"
+    ),
     "pure": lambda: el.pure(epsilon=1.0),
     "approximate": lambda: el.approximate(epsilon=1.0, delta=1e-5),
     "finite": lambda: el.finite([0.5, 0.5, 0.0], [0.0, 0.6, 0.4]),

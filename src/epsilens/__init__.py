@@ -42,6 +42,7 @@ _HOME = {
     "matrix": "build.matrix",
     "sqrt_prefix": "build.matrix",
     "tree": "build.matrix",
+    "mixture": "build.mixtures",
     "exponential": "build.selection",
     "noisy_max": "build.selection",
     "permute_and_flip": "build.selection",
@@ -121,6 +122,7 @@ if TYPE_CHECKING:
     from .build.local import count_mean_sketch, hadamard_response, rappor, unary
     from .build.matrix import banded, matrix, sqrt_prefix, tree
     from .build.mechanisms import gaussian, laplace
+    from .build.mixtures import mixture
     from .build.sampling import subsample
     from .build.selection import (
         exponential,
@@ -202,6 +204,7 @@ __all__ = [
     "laplace",
     "matrix",
     "mistaken",
+    "mixture",
     "noisy_max",
     "notions",
     "observed",

@@ -33,7 +33,7 @@ _LEAST_LEVEL = 1e-100  # of errors that μ looks at
 _USUAL = {
     "sensitivity": 1.0, "neighbours": "add-remove", "calibration": "analytic", "stretch": 1.0, "k": 2,
     "monotonic": False, "noise": "laplace", "by": "exponential", "above": 1, "participations": 1, "separation": 1,
-    "batches": "poisson",
+    "batches": "poisson", "people": 1,
 }  # fmt: skip
 _FOLLOWS = {
     "scale": ("epsilon",), "sigma": ("epsilon", "delta"), "psi": ("epsilon", "delta"), "truth": ("epsilon",),

@@ -169,3 +169,23 @@ def test_shuffled_batches_have_no_event(accounting: Any) -> None:
         to_event(el.dpsgd(sigma=1.0, n=1000, batch=10, epochs=1, batches="shuffled"))
     with pytest.raises(el.InputError, match="say n and batch"):
         to_event(el.dpsgd(sigma=1.0, rate=0.01, steps=10, batches="fixed"))
+
+
+def test_groups_and_mixtures_agree_with_their_accountant(accounting: Any) -> None:
+    pair = el.dpsgd(sigma=1.0, rate=0.0064, steps=782, people=2)
+    mixed = el.mixture(shifts=[0, 1, 3], weights=[0.9, 0.09, 0.01], sigma=2.0).repeat(100)
+    for e in (pair, mixed):
+        event = to_event(e)
+        theirs = accounting.pld.PLDAccountant().compose(event).get_epsilon(1e-6)
+        low, high = e.bracket("epsilon", delta=1e-6)
+        assert low <= theirs <= high * 1.0001
+        assert from_event(event).epsilon(1e-6) == pytest.approx(high, rel=2e-3)
+
+
+def test_batches_with_replacement_are_read_and_written(accounting: Any) -> None:
+    e = el.dpsgd(sigma=2.0, n=10_000, batch=100, steps=1000, batches="with replacement")
+    assert from_event(to_event(e)) == e
+    with pytest.raises(el.InputError, match="3 people on such batches has no DpEvent"):
+        to_event(el.dpsgd(sigma=2.0, rate=0.01, steps=10, people=3, neighbours="replace"))
+    with pytest.raises(el.InputError, match="neighbours='add-remove'"):
+        from_event(to_event(el.mixture(shifts=[0, 1], weights=[0.9, 0.1], sigma=1.0)), neighbours="replace")

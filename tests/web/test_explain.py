@@ -38,6 +38,10 @@ MINIMAL: dict[str, tuple[dict[str, str], Callable[[], el.Experiment]]] = {
         {"sigma": "1", "rate": "0.01", "steps": "1000"},
         lambda: el.dpsgd(sigma=1.0, rate=0.01, steps=1000),
     ),
+    "mixture": (
+        {"shifts": "0,1,2", "weights": "0.81,0.18,0.01", "sigma": "2"},
+        lambda: el.mixture(shifts=[0, 1, 2], weights=[0.81, 0.18, 0.01], sigma=2.0),
+    ),
     "banded": (
         {"sigma": "2", "rate": "0.01", "bands": "10", "steps": "2000"},
         lambda: el.banded(sigma=2.0, rate=0.01, bands=10, steps=2000),

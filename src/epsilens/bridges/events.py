@@ -10,6 +10,8 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
 from .. import checks
 from ..build.batches import Row, truncated
 from ..build.claims import from_zcdp
@@ -17,6 +19,7 @@ from ..build.composition import compose
 from ..build.discrete import approximate, geometric, pure, randomized_response
 from ..build.matrix import tree
 from ..build.mechanisms import gaussian, laplace
+from ..build.mixtures import mixture
 from ..build.sampling import subsample
 from ..build.selection import repeat_and_select
 from ..build.training import dpsgd
@@ -25,6 +28,7 @@ from ..experiment import Experiment, factor_of
 from ..laws.loss.law import WIDTH
 from ..laws.loss.step import NoiseKind
 from ..laws.product import steps_of, width_of
+from ..numerics.binomial import log_binomial
 from ..worlds import between, neighbours_of
 
 __all__ = ["from_event", "to_event"]
@@ -159,6 +163,15 @@ def _read_response(event: Any, events: Any, neighbours: str) -> Experiment | Non
     return randomized_response(epsilon=math.log1p(k * (1 - noise) / noise), k=k) if noise else _everything(neighbours)
 
 
+def _read_mixture(event: Any, events: Any, neighbours: str) -> Experiment:
+    if neighbours == "replace":
+        raise InputError("a mixture of Gaussians compares it with no shift at all: give neighbours='add-remove'")
+    noise = _finite("standard_deviation", event.standard_deviation)
+    if not noise:
+        return _everything(neighbours)
+    return mixture(shifts=event.sensitivities, weights=event.sampling_probs, sigma=noise)
+
+
 def _read_sampled(event: Any, events: Any, neighbours: str) -> Experiment | None:
     rate = float(
         checks.probability("sampling_probability", checks.scalar("sampling_probability", event.sampling_probability))
@@ -182,7 +195,7 @@ def _read_sampled(event: Any, events: Any, neighbours: str) -> Experiment | None
 def _read_fixed(event: Any, events: Any, neighbours: str, steps: int, width: float | None) -> Experiment | None:
     """A fixed number of records: whoever is drawn takes another's place, who may pull the other way."""
     n = checks.whole("source_dataset_size", event.source_dataset_size, low=1)
-    batch = checks.whole("sample_size", event.sample_size, low=0, high=n)
+    batch = checks.whole("sample_size", event.sample_size, low=0, high=n)  # of as many draws, with replacement
     if batch == 0:
         return None
     inside = list(_leaves(event.event, 1, events))
@@ -195,7 +208,9 @@ def _read_fixed(event: Any, events: Any, neighbours: str, steps: int, width: flo
     noise = _finite("noise_multiplier", inside[0][0].noise_multiplier)
     if not noise:
         return _everything(neighbours)
-    return dpsgd(sigma=noise, n=n, batch=batch, steps=steps, batches="fixed", neighbours=neighbours, width=width)
+    again = isinstance(event, events.SampledWithReplacementDpEvent)
+    how = "with replacement" if again else "fixed"
+    return dpsgd(sigma=noise, n=n, batch=batch, steps=steps, batches=how, neighbours=neighbours, width=width)
 
 
 def _read_truncated(event: Any, events: Any, neighbours: str, steps: int, width: float | None) -> Experiment | None:
@@ -219,6 +234,7 @@ def _read_truncated(event: Any, events: Any, neighbours: str, steps: int, width:
 #: By the name of an event: a step of a training, of which so many are made.
 _TRAININGS: Mapping[str, Callable[[Any, Any, str, int, float | None], Experiment | None]] = {
     "SampledWithoutReplacementDpEvent": _read_fixed,
+    "SampledWithReplacementDpEvent": _read_fixed,
     "TruncatedSubsampledGaussianDpEvent": _read_truncated,
 }
 
@@ -231,6 +247,7 @@ _READERS: Mapping[str, Callable[[Any, Any, str], Experiment | None]] = {
     "DiscreteLaplaceDpEvent": _read_discrete_laplace,
     "RandomizedResponseDpEvent": _read_response,
     "ZCDpEvent": _read_zcdp,
+    "MixtureOfGaussiansDpEvent": _read_mixture,
     "PoissonSampledDpEvent": _read_sampled,
     "SingleEpochTreeAggregationDpEvent": _read_tree,
     "RepeatAndSelectDpEvent": _read_selected,
@@ -296,6 +313,11 @@ def _training(e: Experiment, events: Any) -> Any:
     p = e.parameters
     how = p.get("batches", "poisson")
     names = [name for name in ("sigma", "rate", "steps", "n", "batch", "truncation") if name in p]
+    people = p.get("people", 1)
+    if people > 1 and (how != "poisson" or p["neighbours"] == "replace"):
+        raise InputError(
+            f"training of {people} people on such batches has no DpEvent: write a privacy-loss distribution by to_pld"
+        )
     if how == "shuffled" or (how == "fixed" and "batch" not in p):
         instead = "say n and batch" if how == "fixed" else "write a privacy-loss distribution by to_pld"
         raise InputError(f"training on such {how} batches has no DpEvent: {instead}")
@@ -308,11 +330,22 @@ def _training(e: Experiment, events: Any) -> Any:
             step = events.TruncatedSubsampledGaussianDpEvent(row["n"], row["rate"], row["truncation"], row["sigma"])
         elif how == "fixed":
             step = events.SampledWithoutReplacementDpEvent(row["n"], row["batch"], noise)
+        elif how == "with replacement":
+            step = events.SampledWithReplacementDpEvent(row["n"], row["batch"], noise)
+        elif people > 1:
+            held = np.exp(log_binomial(people, np.arange(people + 1), row["rate"])) if row["rate"] < 1 else None
+            weights = [*np.zeros(people), 1.0] if held is None else (held / held.sum()).tolist()
+            step = events.MixtureOfGaussiansDpEvent(row["sigma"], [float(j) for j in range(people + 1)], weights)
         else:
             step = events.PoissonSampledDpEvent(row["rate"], noise)
         if row["steps"]:
             rows.append(step if row["steps"] == 1 else events.SelfComposedDpEvent(step, row["steps"]))
     return rows[0] if len(rows) == 1 else events.ComposedDpEvent(rows)
+
+
+def _mixture(e: Experiment, events: Any) -> Any:
+    p = e.parameters
+    return events.MixtureOfGaussiansDpEvent(p["sigma"], list(p["shifts"]), list(p["weights"]))
 
 
 def _sample(e: Experiment, events: Any) -> Any:
@@ -366,6 +399,7 @@ _WRITERS: Mapping[str, Callable[[Experiment, Any], Any]] = {
     "randomized_response": _response,
     "zcdp": _zcdp,
     "dpsgd": _training,
+    "mixture": _mixture,
     "subsample": _sample,
     "tree": _tree,
     "matrix": lambda e, events: _normal(e, events) if "psi" in e.parameters else _by_steps(e, events),

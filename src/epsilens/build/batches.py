@@ -54,6 +54,7 @@ class Batches(StrEnum):
 
     POISSON = "poisson"
     FIXED = "fixed"
+    WITH_REPLACEMENT = "with replacement"
     TRUNCATED = "truncated"
     SHUFFLED = "shuffled"
 
@@ -155,9 +156,9 @@ def _overfull(row: Row) -> tuple[float, float]:
 # -- one after the other ----------------------------------------------------------------------------------------------
 
 
-def shuffled(rows: Sequence[Row], neighbours: Neighbours, width: float) -> Law:
-    """Passes over the data, each in a random order of its own."""
-    distance = 2.0 if neighbours is Neighbours.REPLACE else 1.0
+def shuffled(rows: Sequence[Row], neighbours: Neighbours, width: float, people: int = 1) -> Law:
+    """Passes over the data, each in a random order of its own; a group may all be in one batch, or one of it pull."""
+    distance = people * (2.0 if neighbours is Neighbours.REPLACE else 1.0)
     square = math.fsum(row.begun / row.sigma**2 for row in rows)
     above = Normal(np.asarray(distance * math.sqrt(square)), known=Known.BOUND)
     rows = [row for row in rows if row.whole]

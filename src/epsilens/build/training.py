@@ -22,6 +22,7 @@ from ..laws.product import width_of
 from ..readings.law import Law
 from ..worlds import Neighbours, between
 from .batches import Batches, Row, fixed, gathered, poisson_step, shuffled, truncated
+from .mixtures import in_anothers_place
 from .sampling import rate_of, relation_of
 
 __all__ = ["dpsgd", "schedule"]
@@ -34,6 +35,10 @@ _DOMINATES = (
 _FOLDED = (
     "an upper bound: no data set is the worst in both orders, so both are taken at once; the low end of a bracket is "
     "reached in one of them"
+)
+_MATCHED = (
+    "an upper bound: both orders are taken at once, and a little is added for batches that hold several of a group, or "
+    "one person several times; the low end of a bracket is reached in one of the orders"
 )
 _CUT = (
     "an upper bound: the adversary is told whether a batch was cut; the low end of a bracket is reached where all "
@@ -57,6 +62,7 @@ def dpsgd(
     epochs: float | Sequence[float] | None = None,
     batches: str = "poisson",
     truncation: int | Sequence[int] | None = None,
+    people: int = 1,
     neighbours: str = "add-remove",
     width: float | None = None,
 ) -> Experiment:
@@ -67,8 +73,12 @@ def dpsgd(
 
     - ``"poisson"``: every record joins by its own coin, so sizes vary.
     - ``"fixed"``: so many records, drawn anew for each step without replacement. One person moves the sum twice as far.
+    - ``"with replacement"``: so many draws for each step, each of any record. One person may be drawn several times.
     - ``"truncated"``: Poisson, of which at most ``truncation`` records are kept. A bound.
     - ``"shuffled"``: one after the other from data in random order, as most data loaders do. Two ends; n and batch.
+
+    ``people`` are a group who enter or leave together, or whose records are all replaced, or the examples of one
+    person: a random number of them is in a batch, and the worst case is that they pull together.
 
     Lists make a schedule: the i-th entries belong together, and a single number holds throughout. ``width`` is the
     relative width asked of each reading's bracket (0.001 unless given); it is reached by refining.
@@ -86,30 +96,47 @@ def dpsgd(
     (4.06, 4.38)
     """
     said, how = relation_of(neighbours), Batches(checks.choice("batches", batches, [str(b) for b in Batches]))
+    size = checks.whole("people", people, low=1, high=10**6)
     given = {"sigma": sigma, "rate": rate, "steps": steps, "n": n, "batch": batch, "epochs": epochs}
     given = {name: _unwrapped(value) for name, value in (given | {"truncation": truncation}).items()}
     rows = _rows({name: value for name, value in given.items() if value is not None}, how)
     told = _told(given, rows, how, said)
+    if size > 1:
+        told["people"] = size
     asked = WIDTH if width is None else width_of(width)
     if width is not None:
         told["width"] = asked
-    law, notes = _made([row for row in rows if row.steps and row.rate], how, said, asked)
+    law, notes = _made([row for row in rows if row.steps and row.rate], how, said, asked, size)
     return Experiment(law, "dpsgd", told, notes=(*notes, _DOMINATES), worlds=between(said))
 
 
-def _made(rows: list[Row], how: Batches, neighbours: Neighbours, width: float) -> tuple[Law, tuple[str, ...]]:
+def _made(
+    rows: list[Row], how: Batches, neighbours: Neighbours, width: float, people: int
+) -> tuple[Law, tuple[str, ...]]:
     """The law, and words about it."""
     replaces = neighbours is Neighbours.REPLACE
     composed = (
         f"composed numerically: each value is the safe end of a proven bracket, {width:.3g} wide where that is reached"
     )
     if how is Batches.SHUFFLED:
-        return shuffled(rows, neighbours, width), (_SHUFFLED.format("" if replaces else _GAP), _NO_COIN)
+        return shuffled(rows, neighbours, width, people), (_SHUFFLED.format("" if replaces else _GAP), _NO_COIN)
+    again = how is Batches.WITH_REPLACEMENT
+    if again or (how is Batches.FIXED and people > 1):
+        if not all(row.n for row in rows):
+            raise InputError("a group in batches of fixed size needs n and batch: give them instead of rate")
+        law = in_anothers_place(rows, neighbours, width, people, again)
+        return law, (_MATCHED if replaces else composed, _NO_COIN)
     if how is Batches.FIXED:
         return fixed(rows, neighbours, width), (_FOLDED if replaces else composed, _NO_COIN)
     if how is Batches.TRUNCATED:
+        if people > 1:
+            raise InputError(
+                f"people is {people}: no bound is known of a group in truncated batches, so give 1, or other batches",
+                parameter="people",
+            )
         return truncated(rows, neighbours, width), (_CUT,)
-    counted = gathered([(poisson_step(1 / row.sigma, row.rate, neighbours), row.steps) for row in rows])
+    steps = [(poisson_step(1 / row.sigma, row.rate, neighbours), row.steps) for row in rows]
+    counted = gathered([(step if people == 1 else step.grouped(people), k) for step, k in steps])
     if all(row.rate == 1 for row in rows):
         mu = math.sqrt(sum(k * step.shift**2 for step, k in counted))
         return Normal(np.asarray(mu)), ("no sampling: exact",)
@@ -139,7 +166,7 @@ def _rows(given: dict[str, Any], how: Batches) -> list[Row]:
         raise InputError(
             "n and batch say how large batches are, together and instead of rate: give both, or rate alone"
         )
-    if not sized and how in (Batches.TRUNCATED, Batches.SHUFFLED):
+    if not sized and how in (Batches.TRUNCATED, Batches.SHUFFLED, Batches.WITH_REPLACEMENT):
         raise InputError(f"batches='{how}' needs n and batch: give how many people there are, and how many to a batch")
     if not sized and ("rate" not in given or "epochs" in given):
         raise InputError("dpsgd needs rate and steps, or n, batch and epochs (or steps): give one of these")

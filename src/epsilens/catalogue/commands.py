@@ -149,7 +149,9 @@ def _ledger_add() -> tuple[Option, ...]:
         _own("title", "What was released", "TEXT"),
         _own("part", "The part of the people it is about, where parts are declared", "NAME"),
         _own("within_limits", "It is still to be released: refuse it where a limit does not allow it", kind=Kind.FLAG),
-        *_noise(MECHANISMS, CLAIMS),
+        *(
+            o for o in _noise(MECHANISMS, CLAIMS) if o.name != _PEOPLE.name
+        ),  # an account is of each person, not of groups
         _own("times", "How often it was released, each with fresh noise", "N", Panel.NOISE, Kind.WHOLE, shown="1"),
         _own(
             "beside", "Chance that something beside the noise gives a person away", panel=Panel.NOISE, kind=Kind.NUMBER

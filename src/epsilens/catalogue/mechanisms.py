@@ -227,11 +227,13 @@ MECHANISMS: dict[str, Mechanism] = {
         Mechanism(
             "dpsgd", "DP-SGD", "epsilens.build.training:dpsgd",
             (
-                "sigma", "rate", "steps", "n", "batch", "epochs", "batches", "truncation", "neighbours", "width",
+                "sigma", "rate", "steps", "n", "batch", "epochs", "batches", "truncation", "people", "neighbours",
+                "width",
             ),
             needs=("sigma",), either=(("rate", "steps"), ("n", "batch", "epochs"), ("n", "batch", "steps")),
             note="Training in noisy steps, each on a batch; σ is in clipping norms. `batches` says how they are drawn: "
-            "poisson, fixed, truncated (to `truncation` records) or shuffled. [Which is mine?](which.md)",
+            "poisson, fixed, with replacement, truncated (to `truncation` records) or shuffled. `people` are a group. "
+            "[Which is mine?](which.md)",
             family=Family.TRAINING,
             ways=(("rate", "steps"), ("batch", "n", "epochs")),
             said_by=(
@@ -239,6 +241,15 @@ MECHANISMS: dict[str, Mechanism] = {
                 ("sigma", "n", "batch", "epochs"), ("sigma", "n", "batch", "steps"), ("sigma", "rate", "steps"),
             ),
             chosen="sigma",
+        ),
+        Mechanism(
+            "mixture", "Gaussian noise and a random shift", "epsilens.build.mixtures:mixture",
+            ("shifts", "weights", "sigma", "neighbours", "width"), needs=("shifts", "weights", "sigma"),
+            note="The answer moves by one of `shifts`, each with its weight in `weights`: dp-accounting's mixture of "
+            "Gaussians.",
+            ways=_SIGMA, said_by=(("sigma", "shifts", "weights"),), chosen="sigma",
+            how="A person moves the answer by a random distance, and Gaussian noise of standard deviation {sigma:.4g} "
+            "hides that.",
         ),
         Mechanism(
             "banded", "Banded DP-FTRL", "epsilens.build.matrix:banded",

@@ -148,13 +148,19 @@ _NOISE = (
         control=Control("Epochs", "How often the training goes through the data.", "10", place=Place.NOISE),
     ),
     Parameter(
-        "batches", "DP-SGD: how batches are drawn: poisson, fixed, truncated or shuffled", Kind.WORD,
+        "batches", "DP-SGD: how batches are drawn: poisson, fixed, with replacement, truncated or shuffled", Kind.WORD,
         usual="poisson", shown="poisson",
         choices={
             "poisson": "each record by its own coin", "fixed": "so many records, anew each step",
+            "with replacement": "so many draws, each of anybody",
             "truncated": "by coins, cut to a largest size", "shuffled": "one after the other from shuffled data",
         },
         control=Control("Batches", "How a batch is drawn.", start="poisson"),
+    ),
+    Parameter(
+        "people", "DP-SGD: people of a group who enter together, or examples of one person", Kind.WHOLE,
+        title="People together", shown="1", usual=1, allowed=Allowed(1),
+        control=Control("People together", "A group who enter together, or the examples of one person.", "1"),
     ),
     Parameter(
         "truncation", "DP-SGD: the largest size of a truncated batch", Kind.WHOLE, allowed=Allowed(1),
@@ -185,6 +191,16 @@ _NOISE = (
     Parameter(
         "scores1", "Scores of the same outcomes with the person", Kind.NUMBERS,
         control=Control("Scores with the person", "The same outcomes, in the same order."),
+    ),
+    Parameter(
+        "shifts", "Mixture: how far a person may move the answer: 0,1,2", Kind.NUMBERS,
+        control=Control(
+            "Shifts", "How far a person may move the answer, separated by commas.", "0,1,2", place=Place.NOISE
+        ),
+    ),
+    Parameter(
+        "weights", "Mixture: how likely each shift is: 0.81,0.18,0.01", Kind.NUMBERS,
+        control=Control("Weights", "How likely each shift is; together 1.", "0.81,0.18,0.01", place=Place.NOISE),
     ),
     Parameter(
         "monotonic", "A person can only raise scores", Kind.FLAG,

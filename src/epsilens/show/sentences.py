@@ -246,7 +246,8 @@ def _dpsgd(p: Mapping[str, Any]) -> str:
         return "Each step of a schedule draws a batch and adds Gaussian noise to its clipped gradients."
     drawn = "everybody" if p["rate"] == 1 else _DRAWN[p.get("batches", "poisson")](p)
     noise = f"Gaussian noise of {rounded_up(p['sigma'])} times the clipping norm"
-    return f"{grouped(int(p['steps']))} steps draw {drawn} and add {noise} to the gradients."
+    group = f" What {grouped(int(p['people']))} people move together is told." if p.get("people", 1) > 1 else ""
+    return f"{grouped(int(p['steps']))} steps draw {drawn} and add {noise} to the gradients.{group}"
 
 
 def _share(p: Mapping[str, Any]) -> str:
@@ -262,6 +263,7 @@ _DRAWN: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
         f"each person with probability {_down(p['rate'])}, at most {grouped(int(p['truncation']))} of them,"
     ),
     "fixed": _share,
+    "with replacement": lambda p: f"{_share(p)}, each of them anew from all,",
     "shuffled": lambda p: f"{_share(p)} in turn, who are shuffled anew for each epoch,",
 }
 

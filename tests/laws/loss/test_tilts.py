@@ -8,7 +8,14 @@ import pytest
 
 from epsilens.laws.closed.laplace import LaplaceStep
 from epsilens.laws.closed.normal import NormalStep
-from epsilens.laws.loss.tilts import TiltedLaplace, TiltedNormal, laplace_cumulants, normal_cumulants
+from epsilens.laws.loss.tilts import (
+    TiltedLaplace,
+    TiltedNormal,
+    laplace_cumulant,
+    laplace_spread,
+    normal_cumulant,
+    normal_spread,
+)
 from epsilens.laws.loss.transform import tilted
 
 
@@ -20,7 +27,7 @@ def test_a_normal_step_stays_normal(tilt: float) -> None:
     s = np.array([-tilt, 0.5, 3.0])
     there = (tilt + s) * (tilt + s + 1) * 0.045
     assert law.log_moment(s) == pytest.approx(there - law.log_scale, rel=1e-9, abs=1e-12 * law.log_scale)
-    k_of, mean, variance = normal_cumulants(0.3, np.array([tilt]))
+    k_of, (mean, variance) = normal_cumulant(0.3, np.array([tilt])), normal_spread(0.3, np.array([tilt]))
     assert (k_of[0], mean[0], variance[0]) == (law.log_scale, pytest.approx(law.mean), law.variance)
 
 
@@ -38,7 +45,7 @@ def test_laplace(m: float, tilt: float) -> None:
     with mpmath.workdps(60):
         whole, first, second = (_moment(m, tilt, j) for j in range(3))
         truth = mpmath.log(whole), first / whole, second / whole - (first / whole) ** 2
-    k_of, mean, variance = laplace_cumulants(m, np.asarray(tilt))
+    k_of, (mean, variance) = laplace_cumulant(m, np.asarray(tilt)), laplace_spread(m, np.asarray(tilt))
     law = TiltedLaplace(m, tilt)
     assert abs(float(k_of) - float(truth[0])) <= (law.rho if tilt >= 0 else 1e-9)
     assert float(mean) == pytest.approx(float(truth[1]), rel=1e-6, abs=1e-5 * m)

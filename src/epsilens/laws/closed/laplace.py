@@ -24,7 +24,7 @@ from ...worlds import Neighbours
 from ..loss.moments import Integrated
 from ..loss.sampled import log_odds_against, mix, unmix
 from ..loss.step import Atoms, Composable, Counted, Family, Noise, NoiseKind, Step, no_group
-from ..loss.tilts import TiltedLaplace, laplace_cumulants
+from ..loss.tilts import TiltedLaplace, laplace_cumulant, laplace_spread
 
 __all__ = ["Laplace", "LaplaceReplaced", "LaplaceStep"]
 
@@ -234,9 +234,13 @@ class LaplaceStep(Integrated):
         """Everything: the loss is bounded."""
         return self.span
 
-    def cumulants(self, tilts: Array) -> tuple[Array, Array, Array]:
+    def cumulant(self, tilts: Array) -> Array:
         """In closed form."""
-        return laplace_cumulants(self.m, tilts)
+        return laplace_cumulant(self.m, tilts)
+
+    def spread(self, tilts: Array) -> tuple[Array, Array]:
+        """In closed form."""
+        return laplace_spread(self.m, tilts)
 
     def tilted(self, tilt: float) -> TiltedLaplace | None:
         """In closed form."""

@@ -38,11 +38,11 @@ _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 _LOG2 = math.log(2.0)
 _UNSEEN = -46.0  # log share of a component that is not summed up
 _APART = 1 / 32  # a weight at 0 above this is kept apart
-_BLOCK = 512
+_BLOCK = 2048
 _FEW, _TABLED = 24, 256  # components, all of them summed; compared with each other
 _MOST_TURNS = 48
 _NEWTON = 80
-_NOTHING = -800.0  # log mass
+_NOTHING, _FAR = -800.0, 40.0  # a log mass, and where a normal law ends
 _MOST_SHIFTS, _MOST_DRAWS = 2048, 10**6
 
 
@@ -266,9 +266,12 @@ class _Mixed(Integrated):
         """A normal quantile below; above, high enough for all components together."""
         low = float(ndtri_exp(log_bottom))
         c, log_w = self._c[self._kept], self._log_w[self._kept]
-        needed = log_top - log_w
-        high = float(np.max(c - ndtri_exp(np.minimum(needed, -1e-9))))  # each component alone
-        most = max(float(np.max(c - ndtri_exp(np.minimum(needed - math.log(c.size), -1e-9)))), high)
+        # each component alone, and each with its share of the level; what is rarer asks for nothing
+        alone, shared = (
+            float(np.max(np.where(needed < 0, c - ndtri_exp(np.minimum(needed, -1e-9)), -np.inf)))
+            for needed in (log_top - log_w, log_top - log_w - math.log(c.size))
+        )
+        high, most = max(alone, -_FAR), max(shared, alone)
         for _ in range(24):
             if self.above(high)[0] <= log_top or most - high < 1e-3:
                 break

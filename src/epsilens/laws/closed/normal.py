@@ -23,7 +23,7 @@ from ...worlds import Neighbours
 from ..loss.moments import Integrated
 from ..loss.sampled import Sampled, drawn_beyond, exchanged, log_odds_against, mix
 from ..loss.step import Composable, Counted, Exponent, Family, Noise, NoiseKind, Step
-from ..loss.tilts import TiltedNormal, normal_cumulants
+from ..loss.tilts import TiltedNormal, normal_cumulant, normal_spread
 from .mixture import group_step
 from .opposite import group_replaced
 
@@ -294,9 +294,13 @@ class NormalStep(_Shifted):
         """μ."""
         return self.mu
 
-    def cumulants(self, tilts: Array) -> tuple[Array, Array, Array]:
+    def cumulant(self, tilts: Array) -> Array:
         """Those of a normal law."""
-        return normal_cumulants(self.mu, tilts)
+        return normal_cumulant(self.mu, tilts)
+
+    def spread(self, tilts: Array) -> tuple[Array, Array]:
+        """Those of a normal law."""
+        return normal_spread(self.mu, tilts)
 
     def tilted(self, tilt: float) -> TiltedNormal:
         """Normal again."""

@@ -369,6 +369,8 @@ class Order:
             if work.given_up:
                 todo = todo[[(kind, float(v)) not in work.given_up for v in flat[todo]]]
             if not todo.size:
+                if not work.given_up:
+                    return low, high, False
                 break
             target = int(np.argpartition(flat[todo], todo.size // 2)[todo.size // 2])
             a, b = self._narrowed(kind, flat[todo], target, allowed[todo], work)

@@ -94,18 +94,11 @@ class Cumulants:
             top = a.max(axis=1)
             a -= top[:, None]
             total += k * (top + np.log(np.exp(a, out=a).sum(axis=1)))
-        for k_of, _, _, k in self._of_closed(tilts):
-            total += k * k_of
-        return total
-
-    def _of_closed(self, tilts: Array) -> list[tuple[Array, Array, Array, int]]:
-        """K, mean and variance of the steps in closed form: K(−1 − λ) with the laws exchanged."""
-        found = []
         for step, k in self._closed:
-            here = step.cumulants(-1 - tilts if self._flipped else tilts)
+            here = step.cumulant(-1 - tilts if self._flipped else tilts)  # K(−1 − λ) with the laws exchanged
             assert here is not None
-            found.append((here[0], -here[1] if self._flipped else here[1], here[2], k))
-        return found
+            total += k * here
+        return total
 
     def spread(self, tilt: float) -> tuple[float, float]:
         """Mean and standard deviation of the tilted loss."""
@@ -125,15 +118,17 @@ class Cumulants:
             mean += k * m
             off = loss - m[:, None]
             variance += k * (w * off * off).sum(axis=1) / mass
-        for _, m, v, k in self._of_closed(tilts):
-            mean += k * m
+        for step, k in self._closed:
+            m, v = step.spread(-1 - tilts if self._flipped else tilts)
+            mean += -k * m if self._flipped else k * m
             variance += k * v
         return mean, np.sqrt(np.maximum(variance, 1e-300))
 
     @property
     def whole(self) -> float:
         """E L² of the steps that are not cut off, together."""
-        return math.fsum(k * (float(v[0]) + float(m[0]) ** 2) for _, m, v, k in self._of_closed(np.zeros(1)))
+        both = [(*step.spread(np.full(1, -1.0 if self._flipped else 0.0)), k) for step, k in self._closed]
+        return math.fsum(k * (float(v[0]) + float(m[0]) ** 2) for m, v, k in both)
 
     @property
     def longest(self) -> float:
@@ -154,7 +149,7 @@ def cumulants(steps: Sequence[Counted], cut: tuple[float, float], flipped: bool,
     by_nodes: list[tuple[Nodes, int]] = []
     closed: list[Counted] = []
     for step, k in steps:
-        if step.cumulants(_NONE) is not None and not step.ends[1] > most:
+        if step.cumulant(_NONE) is not None and not step.ends[1] > most:
             closed.append((step, k))
         else:
             by_nodes.append((_nodes(step, cut, most), k))

@@ -260,9 +260,13 @@ class Step(ABC):
 
         return plain
 
-    def cumulants(self, tilts: Array) -> tuple[Array, Array, Array] | None:
-        """K(λ), and the mean and the variance of the loss under each tilt; None where it takes quadrature."""
+    def cumulant(self, tilts: Array) -> Array | None:
+        """K(λ) in closed form; None where it takes quadrature."""
         return None
+
+    def spread(self, tilts: Array) -> tuple[Array, Array]:
+        """The mean and the variance of the loss under each tilt, where K has a closed form."""
+        raise NotImplementedError
 
     def tilted(self, tilt: float) -> Tilting | None:
         """Its loss under a tilt in closed form; None where it takes quadrature."""

@@ -17,34 +17,40 @@ from scipy.special import gammainc
 
 from ...checks import Array
 
-__all__ = ["TiltedLaplace", "TiltedNormal", "laplace_cumulants", "normal_cumulants"]
+__all__ = [
+    "TiltedLaplace", "TiltedNormal", "laplace_cumulant", "laplace_spread", "normal_cumulant", "normal_spread",
+]  # fmt: skip
 
 _U = 2.0**-53
 _LEAST = 1e-6  # of c, where only a plan depends on it
 
 
-def normal_cumulants(mu: float, tilts: Array) -> tuple[Array, Array, Array]:
-    """K = λ(λ+1)μ²/2, mean and variance of the tilted loss."""
-    square = mu * mu
-    return tilts * (tilts + 1) * (square / 2), square * (tilts + 0.5), np.full(tilts.shape, square)
+def normal_cumulant(mu: float, tilts: Array) -> Array:
+    """K = λ(λ+1)μ²/2."""
+    return tilts * (tilts + 1) * (mu * mu / 2)
 
 
-def _laplace_log_moment(m: float, tilts: Array) -> Array:
-    """K = log(g(c)/g(½)) alone."""
+def normal_spread(mu: float, tilts: Array) -> tuple[Array, Array]:
+    """Mean and variance of the tilted loss."""
+    return mu * mu * (tilts + 0.5), np.full(tilts.shape, mu * mu)
+
+
+def laplace_cumulant(m: float, tilts: Array) -> Array:
+    """K = log(g(c)/g(½)); g is even."""
     c = np.maximum(np.abs(tilts + 0.5), _LEAST)
     less = np.expm1(-2 * c * m)
     return np.asarray((c - 0.5) * m + np.log1p(0.5 * less - less / (4 * c)))
 
 
-def laplace_cumulants(m: float, tilts: Array) -> tuple[Array, Array, Array]:
-    """K = log(g(c)/g(½)), mean and variance of the tilted loss; g is even."""
+def laplace_spread(m: float, tilts: Array) -> tuple[Array, Array]:
+    """Mean and variance of the tilted loss."""
     c = np.maximum(np.abs(tilts + 0.5), _LEAST)
     less = np.expm1(-2 * c * m)
     gone, g = 1 + less, 1 + 0.5 * less - less / (4 * c)
     below = (gone * m + gammainc(2.0, 2 * c * m) / (4 * c * c)) / g
     square = (2 * gone * m * m + gammainc(3.0, 2 * c * m) / (2 * c**3)) / g
     mean = np.where(tilts >= -0.5, m - below, below - m)
-    return (c - 0.5) * m + np.log(g), mean, np.maximum(square - below * below, 1e-300)
+    return mean, np.maximum(square - below * below, 1e-300)
 
 
 @dataclass(frozen=True)
@@ -125,24 +131,24 @@ class TiltedLaplace:
         return True
 
     @cached_property
-    def _cumulants(self) -> tuple[float, float, float]:
-        k_of, mean, variance = laplace_cumulants(self.m, np.asarray(self.tilt))
-        return float(k_of), float(mean), float(variance)
+    def _spread(self) -> tuple[float, float]:
+        mean, variance = laplace_spread(self.m, np.asarray(self.tilt))
+        return float(mean), float(variance)
 
     @property
     def mean(self) -> float:
         """m − E D."""
-        return self._cumulants[1]
+        return self._spread[0]
 
     @property
     def variance(self) -> float:
         """Of D."""
-        return self._cumulants[2]
+        return self._spread[1]
 
-    @property
+    @cached_property
     def log_scale(self) -> float:
         """K(λ)."""
-        return self._cumulants[0]
+        return float(laplace_cumulant(self.m, np.asarray(self.tilt)))
 
     @property
     def kappa(self) -> float:
@@ -161,7 +167,7 @@ class TiltedLaplace:
 
     def log_moment(self, s: Array) -> Array:
         """K(λ+s) − K(λ)."""
-        return _laplace_log_moment(self.m, self.tilt + s) - self.log_scale
+        return laplace_cumulant(self.m, self.tilt + s) - self.log_scale
 
     def transform(self, h: float, count: int) -> Any:
         """E e^{inh(L − mean)} for n < count: g(c + iy)/g(c), with the larger exponential taken out."""

@@ -47,7 +47,8 @@ _MOST_NODES = 2**16
 _LEVELS = 0.75 ** np.arange(32)
 _PEAKS = 3
 _SECOND = 0.21724  # the height of the second lobe of |sin θ/θ|, rounded up
-_GRID = np.concatenate((1.1 ** np.arange(8, 60), 300 * 1.25 ** np.arange(66)))
+_NEAR = 1.1 ** np.arange(8, 60)
+_GRID = np.concatenate((_NEAR, 300 * 1.25 ** np.arange(66)))
 _ANCHORS = 8  # powers of a unit number by multiplication, before the next is made anew
 
 
@@ -293,7 +294,17 @@ def frequency(
     ``parts`` are falling bounds on |φ| with their counts, ``spread`` is the standard deviation of the product: Y is
     sought on the scale of its inverse.
     """
-    y = np.asarray(_GRID / spread)
+    for grid in (_NEAR, _GRID):
+        most, rest = _frequency(parts, tilt, np.asarray(grid / spread), wanted)
+        if math.isfinite(most):
+            break
+    return most, rest
+
+
+def _frequency(
+    parts: Sequence[tuple[Callable[[Array], Array], int]], tilt: float, y: Array, wanted: float
+) -> tuple[float, float]:
+    """The same among these frequencies; beyond the last, all that falls is 1/y²."""
     size = np.ones(y.size)
     for bound, count in parts:
         size *= bound(y) ** count
