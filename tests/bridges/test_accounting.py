@@ -242,7 +242,10 @@ def test_bad_input_is_one_sentence(accounting: Any, plds: Any) -> None:
         (lambda: to_pld(el.gaussian(psi=50.0), interval=1e-6), "larger"),
         (lambda: from_event("x"), "DpEvent"),
         (lambda: from_event(events.UnsupportedDpEvent()), "UnsupportedDpEvent has no experiment"),
-        (lambda: from_event(events.SampledWithReplacementDpEvent(10, 2, gaussian)), "SampledWithReplacement"),
+        (
+            lambda: from_event(events.SampledWithReplacementDpEvent(10, 2, events.LaplaceDpEvent(1.0))),
+            "experiment here",
+        ),
         (lambda: from_event(events.RandomizedResponseDpEvent(0.5, 2)), "neighbours='replace'"),
         (lambda: from_event(events.PoissonSampledDpEvent(1.5, gaussian)), "probability"),
         (lambda: from_event(events.GaussianDpEvent(-1.0)), "noise_multiplier"),

@@ -83,8 +83,9 @@ def test_every_format(capsys: pytest.CaptureFixture[str], here: Path) -> None:
 def test_whose_account(capsys: pytest.CaptureFixture[str]) -> None:
     call("limit", "--psi", "1", "--people", "patients")
     call("add", "laplace", "--epsilon", "0.1")  # the only one
+    assert "new account" not in capsys.readouterr().err
     call("limit", "--psi", "1", "--people", "doctors")
-    capsys.readouterr()
+    assert "'doctors' is a new account, beside 'patients'" in capsys.readouterr().err
     assert call("add", "laplace", "--epsilon", "0.1") == 2
     assert "--people is missing: give one of 'patients', 'doctors'" in capsys.readouterr().err
     assert call("show", "--people", "nurses") == 2

@@ -178,6 +178,20 @@ def test_two_spellings_are_one_account(url: str) -> None:
     assert len(ledger.accounts()) == 1
 
 
+def test_a_name_in_other_capitals_is_the_same_people(url: str) -> None:
+    ledger = el.Ledger(url)
+    ledger.limit("Patients", epsilon=1.0, partition="site")
+    with pytest.raises(el.InputError, match="the ledger calls them 'Patients'"):
+        ledger.add("patients", LAPLACE)
+    with pytest.raises(el.InputError, match="the ledger calls them 'Patients'"):
+        ledger.limit("PATIENTS", epsilon=9.0)
+    for part in ("North", "NORTH"):
+        ledger.reserve("Patients", LAPLACE, CHARGE, part=part)
+    assert ledger.account("Patients").spent.epsilon == 1.0
+    with pytest.raises(Refused):
+        ledger.reserve("Patients", LAPLACE, CHARGE, part="north")
+
+
 def test_what_is_told_cannot_hide_what_it_costs(url: str) -> None:
     ledger = el.Ledger(url)
     made = ledger.add("patients", LAPLACE, title="x" * 10_000_000, charge={"epsilon": 0}, parts=[], note="n")

@@ -211,6 +211,20 @@ def test_a_server_with_other_habits(server: Server, level: str) -> None:
             connection.execute("ALTER DATABASE postgres RESET default_transaction_isolation")
 
 
+def test_what_is_committed_outlives_a_loss_of_power(server: Server, tmp_path: Path) -> None:
+    made = Store(tmp_path / "ledger.db")
+    with made.writing("patients") as writer:
+        assert writer._connection.exec_driver_sql("PRAGMA synchronous").scalar() == 3
+    with server.connect() as connection:
+        connection.execute("ALTER DATABASE postgres SET synchronous_commit = off")
+    try:
+        with Store(server.url()).writing("patients") as writer:
+            assert writer._connection.exec_driver_sql("SHOW synchronous_commit").scalar() == "on"
+    finally:
+        with server.connect() as connection:
+            connection.execute("ALTER DATABASE postgres RESET synchronous_commit")
+
+
 # -- what is in it ------------------------------------------------------------------------------------------------
 
 

@@ -62,6 +62,7 @@ def add(said: Said) -> None:
     made = _released(said)
     opened = _opened(said)
     people = _account(opened, said)
+    new = _new(opened, people)
     entered = opened.add(
         people,
         made,
@@ -73,7 +74,7 @@ def add(said: Said) -> None:
     )
     account = opened.account(people)
     shown(account, said["format"], said["output"])
-    _told(opened, said, f"Entered for {people}: {made!r}{', ' if entered.title else ''}{entered.title}.")
+    _told(opened, said, f"Entered for {people}: {made!r}{', ' if entered.title else ''}{entered.title}.", *new)
     if account.over:
         raise typer.Exit(Exit.NO_SOLUTION)
 
@@ -86,9 +87,10 @@ def limit(said: Said) -> None:
     told = {name: _number(said, name) for name in ("success", "epsilon", "psi", "rho", "delta")}
     opened = _opened(said)
     people = _account(opened, said)
+    new = _new(opened, people)
     account = opened.limit(people, **told, partition=said["partition"] or "")
     shown(account, said["format"], said["output"])
-    _told(opened, said, f"The limits of {people} are set.")
+    _told(opened, said, f"The limits of {people} are set.", *new)
 
 
 def check(said: Said) -> None:
@@ -148,6 +150,14 @@ def _account(ledger: Ledger, said: Said) -> str:
     if len(found) > 1:
         raise InputError(f"--people is missing: give one of {_listed(found)}", parameter="people")
     return found[0] if found else _FIRST
+
+
+def _new(ledger: Ledger, people: str) -> tuple[str, ...]:
+    """A word where an account is made beside others: a slip of the pen would escape their limits."""
+    others = [name for name in ledger.accounts() if name != people] if ledger.store.exists else []
+    if not others or ledger.account(people).head:
+        return ()
+    return (f"{people!r} is a new account, beside {_listed(others)}: are they not the same people?",)
 
 
 def _listed(people: Any) -> str:

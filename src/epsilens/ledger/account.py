@@ -162,11 +162,13 @@ class Account(Sentenced):
 
     def _parts(self, parts: Iterable[str | None]) -> list[str]:
         parted = self.limits is not None and self.limits.partition
-        return sorted({part for part in parts if part is not None}) if parted else []
+        return sorted({part.casefold() for part in parts if part is not None}) if parted else []
 
     def _concerns(self, part: str | None, whose: str | None) -> bool:
         """Whether a release about a part of the people concerns those of another; without a partition each does."""
-        return part is None or part == whose or self.limits is None or not self.limits.partition
+        if part is None or self.limits is None or not self.limits.partition:
+            return True
+        return whose is not None and part.casefold() == whose.casefold()  # in capitals or not, it is the same
 
     def after(self, charge: Charge, part: str | None = None) -> Charge:
         """What would be spent with this as well."""

@@ -36,7 +36,7 @@ from .charge import Charge, charge_of
 from .entry import Entry, Kind, text_of
 from .limits import Limits, worded
 from .parts import written
-from .store import Store
+from .store import Store, Writer
 
 __all__ = ["Ledger", "Reservation", "Trouble"]
 
@@ -160,7 +160,7 @@ class Ledger(Sentenced):
         """
         set_to = Limits.of(**limits)
         with self._writing(people) as writer:
-            account = Account.of(_people(people), writer.entries)
+            account = _account(_people(people), writer)
             if account.limits is not None and account.limits.partition != set_to.partition and account.counted:
                 raise InputError(
                     f"the parts of {account.people!r} are set with its first limit: keep partition as it is",
@@ -190,7 +190,7 @@ class Ledger(Sentenced):
         charge = charge_of(experiment, delta=delta, at_delta=at_delta)
         body = self._body(experiment, charge, title, part, told)
         with self._writing(people) as writer:
-            account = Account.of(_people(people), writer.entries)
+            account = _account(_people(people), writer)
             account.fits(experiment, body["part"])
             if within_limits:
                 account.check(charge, body["part"])
@@ -209,7 +209,7 @@ class Ledger(Sentenced):
         mark = self._mark(plan, data)
         body = self._body(experiment, charge, title, part, {"plan": plan, "data": data, "mark": mark, **told})
         with self._writing(people) as writer:
-            account = Account.of(_people(people), writer.entries)
+            account = _account(_people(people), writer)
             same = [one for one in account.counted if mark and one.body.get("mark") == mark]
             for one in same:
                 if one.state is Kind.PUBLISHED and not again:
@@ -281,6 +281,15 @@ def _closed(entries: Sequence[Entry]) -> list[Trouble]:
                 found.append(Trouble(entry.seq, "closes a release that is not open"))
             states[entry.release] = entry.kind
     return found
+
+
+def _account(people: str, writer: Writer) -> Account:
+    """The account to write to; a new one is not called like another, for half of what is known would be in each."""
+    if not writer.entries and (alike := [n for n in writer.others() if n.casefold() == people.casefold()]):
+        raise InputError(
+            f"people is {people!r}, but the ledger calls them {alike[0]!r}: use that name", parameter="people"
+        )
+    return Account.of(people, writer.entries)
 
 
 def _people(name: Any) -> str:

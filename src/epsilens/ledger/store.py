@@ -23,6 +23,13 @@ __all__ = ["Store", "Writer"]
 _TABLE = "epsilens_ledger"
 _SECONDS = 60  # to wait for another writer
 _LOCK = 7_249_163_027  # a number of our own: advisory locks are known by numbers
+#: A writer of PostgreSQL waits for so long, does not hold up others longer where its machine is gone, and what it has
+#: committed outlives a loss of power, also on a server that is set to promise less.
+_READY = (
+    "SET LOCAL lock_timeout = '{seconds}s'",
+    "SET LOCAL idle_in_transaction_session_timeout = '{seconds}s'",
+    "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'",
+)
 
 
 class Store:
@@ -150,13 +157,16 @@ class Store:
             _made(self.path)
         with self._talking(writes=True) as connection:
             if self.path is None:
-                connection.execute(self._sa.text(f"SET LOCAL lock_timeout = '{_SECONDS}s'"))
-                # A writer whose machine is gone does not hold up the others for longer than that.
-                connection.execute(self._sa.text(f"SET LOCAL idle_in_transaction_session_timeout = '{_SECONDS}s'"))
+                for statement in _READY:
+                    connection.execute(self._sa.text(statement.format(seconds=_SECONDS)))
                 connection.execute(self._sa.text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
             if not self._has_table(connection):
                 self._table.metadata.create_all(connection)
             yield Writer(self, connection, people)
+
+    def names(self, connection: Any) -> list[str]:
+        """Whose accounts there are."""
+        return [str(name) for name in connection.execute(self._sa.select(self._table.c.people).distinct()).scalars()]
 
     def append(self, connection: Any, entry: Entry) -> None:
         """One more line, inside :meth:`writing`."""
@@ -196,6 +206,10 @@ class Writer:
                     parameter="ledger",
                 )
             head = entry.hash
+
+    def others(self) -> list[str]:
+        """The names of all accounts."""
+        return self._store.names(self._connection)
 
     def append(self, kind: Kind, release: str, body: dict[str, Any]) -> Entry:
         """One more line."""
@@ -245,6 +259,7 @@ def _no_number(word: str) -> Any:
 
 def _without_transactions(connection: Any, _: Any) -> None:
     connection.isolation_level = None
+    connection.execute("PRAGMA synchronous = EXTRA")  # a line that is committed outlives a loss of power
 
 
 def _begin(connection: Any) -> None:

@@ -33,6 +33,7 @@ _ROUNDS = 14
 _SLOW = 0.7  # of what a round leaves: lines that refine do much better
 _PARTS = 10  # of a stretch, at each step of a search
 _EDGE = 1e-14
+_NEAR = 1e-5  # of a place that was looked for by its height, which is flat there
 
 
 def balanced(law: Law, close: float = _EDGE) -> tuple[float, float]:
@@ -42,6 +43,8 @@ def balanced(law: Law, close: float = _EDGE) -> tuple[float, float]:
     >>> [round(x, 6) for x in balanced(Normal(np.asarray(2.0)))]  # Φ(−1)
     [0.158655, 0.158655]
     """
+    if law.width and (found := _by_profile(law)) is not None:
+        return found
     if float(law.tradeoff(np.asarray(0.5))) >= 0.5:
         return 0.5, 0.5
     # errors never sum to less than 1 − h(1), and some test has neither above it: x lies between half of that and that
@@ -64,6 +67,29 @@ def balanced(law: Law, close: float = _EDGE) -> tuple[float, float]:
 def _holds(law: Law, x: Array | float) -> Any:
     """Whether f(x) ≥ x."""
     return np.asarray(law.tradeoff(np.asarray(x))) >= x
+
+
+def _by_profile(law: Law) -> tuple[float, float] | None:
+    """The same where each f takes long: x ≥ (1 − h(t))/(1 + t) for all t, equal at one; None where digits are lost.
+
+    Of a pair that is alike in both orders that t is 1. Elsewhere it is looked for, and checked where that matters.
+    """
+    h = float(law.profile(np.asarray(0.0)))
+    if h > 1 - 1e-6:
+        return None
+    x, wide = (1 - h) / 2, 0.0 if law.symmetric else max(4 * h, 1e-12)
+    middle = 0.0
+    for _ in range(4 if wide else 0):
+        u = middle + np.linspace(-wide, wide, 17)
+        reached = (1 - np.asarray(law.profile(u), dtype=float)) / (1 + np.exp(u))
+        middle, wide = float(u[int(np.argmax(reached))]), wide / 6
+        x = max(x, float(np.max(reached)))
+    share = _NEAR  # of the way to ½
+    high = x + share * (0.5 - x)
+    while law.direction == "lower" and share < 1 and not float(law.tradeoff(np.asarray(high))) <= high:
+        share = min(8 * share, 1.0)
+        high = x + share * (0.5 - x)
+    return x, high
 
 
 def of_balanced(x: float) -> float:
@@ -146,10 +172,12 @@ def _first(law: Law, level: float) -> tuple[Array, Array]:
     u = np.linspace(-end / 4, end, _FIRST if law.width else _START)
     h = np.asarray(law.profile(u), dtype=float)
     for _ in range(20):
-        last = (h[-2] - h[-1]) / (math.exp(u[-2]) * math.expm1(u[-1] - u[-2]))
-        if not last > level or u[-1] >= min(top, 700.0):
+        if u[-1] >= min(top, 700.0):
             break
-        more = np.minimum(np.linspace(u[-1], 2 * u[-1], 9)[1:], min(top, 700.0))
+        last = (h[-2] - h[-1]) / (math.exp(u[-2]) * math.expm1(u[-1] - u[-2]))
+        if not last > level:
+            break
+        more = np.linspace(u[-1], min(2 * u[-1], top, 700.0), 9)[1:]
         u, h = np.append(u, more), np.append(h, np.asarray(law.profile(more), dtype=float))
     return u, h
 
