@@ -2,10 +2,11 @@
 
 python benchmarks/composition.py [--json FILE] [--quick] [--only NAME]
 
-CPU time in one thread, medians. Every row says how accurate each answer is: ours as the width of its bracket and the
-distance of its upper end from the truth, theirs as the distance from the truth (signed: negative claims less risk than
-there is). Ours are asked for their usual relative width of 0.001 and mostly come out far narrower. Truths of ε are
-those of the reference sheet, to nine digits. A peer that is not installed is named and left out.
+CPU time in one thread: beside a peer the least of several runs in turns, otherwise medians. Every row says how
+accurate each answer is: ours as the width of its bracket and the distance of its upper end from the truth, theirs as
+the distance from the truth (signed: negative claims less risk than there is). Ours are asked for their usual relative
+width of 0.001 and mostly come out far narrower. Truths of ε are those of the reference sheet, to nine digits. A peer
+that is not installed is named and left out.
 """
 
 from __future__ import annotations
@@ -42,13 +43,16 @@ def cpu_ms(f: Task, repeat: int) -> tuple[float, Any]:
 
 
 def beside(ours: Task, theirs: Task, repeat: int) -> tuple[float, float, Any]:
-    """Median CPU milliseconds of ours and of theirs, taken in turns under the same load, and their answer."""
+    """CPU milliseconds of ours and of theirs, taken in turns, and their answer.
+
+    The least of several runs, as other work on the machine only ever adds to it.
+    """
     mine, other, answer = [], [], None
     for _ in range(repeat):
         mine += [cpu_ms(ours, 1)[0] for _ in range(5)]
         ms, answer = cpu_ms(theirs, 1)
         other.append(ms)
-    return statistics.median(mine), statistics.median(other), answer
+    return min(mine), min(other), answer
 
 
 def peers() -> dict[str, Any]:

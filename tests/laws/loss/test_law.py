@@ -211,6 +211,17 @@ def test_the_contour_integral_lies_inside(
     assert first * (1 - 1e-9) <= high
 
 
+def test_rare_losses_that_begin_to_rule_the_saddle_cost_no_digits() -> None:
+    """Near σ = 1.12 the tilted law of these steps is about to be taken over by its rare large losses."""
+    sigma, rate, k = 1.1153449164184503, 1e-3, 10_000
+    low, high = bracket(Loss([(Sampled(NormalStep(1 / sigma), rate), k)]), "profile_inverse", 1e-5)
+    assert high - low <= 1e-6 * high
+    moment = moment_of_sampled_normal(sigma, rate)
+    first, second = (contour(moment, k, high, tilt, tilt / 10) for tilt in (8.0, 12.0))
+    assert first == pytest.approx(second, rel=1e-8)
+    assert first == pytest.approx(1e-5, rel=1e-6)
+
+
 def test_other_readings_bracket_the_gaussian() -> None:
     law, exact = Loss([(NormalStep(0.05), 300)]), Normal(A(0.05 * math.sqrt(300)))
     for reading, arguments in (

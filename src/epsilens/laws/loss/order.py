@@ -36,7 +36,8 @@ TILTS = np.geomspace(0.05, 200.0, 24)  # of Chernoff's bounds
 ROUGH = 0.05  # relative width at which the two orders are compared
 _MOST_BINS = 2**20  # of all steps together: a second or two
 MOST_WORK = 2**20  # lattice points made for one question, after which what is known must do
-_MANY = 8  # questions at once
+_NEARLY = 30.0  # times the width asked for
+_MANY = 3  # questions at once
 _ALIKE = 12.0  # log probabilities left out that share their work
 _FEW = 16  # steps: pairs of points come before lattices
 _RATIOS = (0.2, 0.08, 0.04)  # of neighbouring points
@@ -405,14 +406,19 @@ class Order:
         if made is not None and use(made.view, made.cost):
             return low, high
         if self._uneven(question):
+            before = work.spent
             for view, cost in self._by_points(question, flat.size > _MANY):
                 if use(view, cost):
                     return low, high
-                if work.spent >= MOST_WORK:
+                if work.spent - before >= MOST_WORK:
                     break
-        width, before = self.width, math.inf
-        for _ in range(_TRIES - 1):
-            if work.spent >= MOST_WORK:
+            gap, unit = float(high[target] - low[target]), float(high[target]) if kind == "epsilon" else 1.0
+            if self.product.count > _FEW and flat.size > _MANY and gap < _NEARLY * self.width * unit:
+                work.given_up.add((kind, float(flat[target])))
+                return low, high
+        width, last = self.width, math.inf
+        for again in range(_TRIES - 1):
+            if again and work.spent >= MOST_WORK:
                 break
             made = self._latticed(question, width)
             if use(made.view, made.cost):
@@ -420,11 +426,11 @@ class Order:
             gap, wanted = float(high[target] - low[target]), self.width
             if kind == "epsilon":
                 gap, wanted = max(gap, 0.0), wanted * max(float(high[target]), 1e-300)
-            if gap > 0.95 * before or made.coarse:  # finer does not help, or cannot be
+            if gap > 0.95 * last or made.coarse:  # finer does not help, or cannot be
                 break
             # the width falls with the square of the spacing, and so with what is asked of it
             ratio = wanted / gap if math.isfinite(gap) and math.isfinite(wanted) else 0.0
-            width, before = width * min(max(0.6 * ratio, 0.05), 0.5), gap
+            width, last = width * min(max(0.6 * ratio, 0.05), 0.5), gap
         work.given_up.add((kind, float(flat[target])))
         return low, high
 
@@ -432,8 +438,10 @@ class Order:
         """Whether points serve better than a lattice: few steps, or losses that reach far beyond their spread."""
         if all(step.span is None for step, _ in self.product.steps):
             return False
-        at = self._aim(ask)
-        return self.product.count <= _FEW or at.heavy or at.longest > 64 * at.cumulants.spread(0.0)[1]
+        if self.product.count <= _FEW:
+            return True
+        ways = (self._aim(ask), aim(self.product.steps, not self.flipped, Ask("delta", 0.0), self._series_width))
+        return any(at.heavy or at.longest > 64 * at.cumulants.spread(0.0)[1] for at in ways)
 
     def _by_points(self, ask: Ask, many: bool) -> Iterator[tuple[Scattered, int]]:
         """The product on points, closer together each time, with its cost; for ``many`` questions everywhere alike."""

@@ -22,6 +22,7 @@ __all__ = ["Scattered", "scattered"]
 
 _U = 2.0**-53
 _NOTHING = 1e-300  # what doubles may have lost
+_EVEN = 8.0  # up to which loss neighbours lie no further apart than that ratio's share of 1
 _MOST_NEAR = 100  # points below an answer; twice as many above
 _MOST_BETWEEN = 1200  # points between 0 and an answer
 
@@ -179,11 +180,12 @@ def scattered(
     says the question is decided. None where it would take too many pairs."""
     count = sum(k for _, k in steps)
     ends, typical = _extent(steps, flipped, log_least)
-    near: Array = np.zeros(0)
+    even = 0.4 * ratio * np.arange(1, math.ceil(_EVEN / (0.4 * ratio)))
+    near: Array = np.concatenate((-even[::-1], even))
     least = 1e-5 * typical
     if first is not None:
         u, fall = first.threshold(ask)
-        scale = min(abs(u), 1.0)
+        scale, near = min(abs(u), 1.0), near[:0]
         if scale > 0:
             least = max(least, min(1e-2 * width * scale * scale / (count * typical), 1e-3 * scale))
             # the kink of (1 − t·e^{−L})₊ at the threshold, and how steeply masses fall elsewhere

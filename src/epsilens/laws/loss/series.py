@@ -15,7 +15,7 @@ deviations. So a step with rare large losses may be cut off where they are still
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -32,7 +32,7 @@ __all__ = ["Series", "rest_of", "series"]
 
 _U = 2.0**-53
 _CHEAP, _MOST_WORK = 2**19, 2**27  # frequencies times nodes: not worth another tilt, and too many
-_MOST_TERMS = 2**15
+_MOST_TERMS, _FEW_TERMS = 2**15, 1000
 _MOST_LIKELY = 16.0  # a frequency that is mostly enough, in inverse standard deviations
 _MOST_LOST = 14.0  # how far below what the tilt resolves an answer may lie, as a logarithm
 _FOR_SLOPES = 3.0
@@ -125,6 +125,8 @@ def series(
             best = frame
         if best is not None and best.work <= _CHEAP:
             break
+        if not aim.heavy and (best is None or best.count <= _FEW_TERMS):
+            break
     if best is None or best.count > _MOST_TERMS or best.work > _MOST_WORK:
         return None
     centre = math.fsum(k * law.mean for law, k in best.laws)
@@ -203,7 +205,7 @@ def _frame(
     return _Frame(tilt, spread, laws, tail, period, count, (up, k_up), (down, k_down))
 
 
-def _tilts(aim: Aim) -> list[tuple[float, float]]:
+def _tilts(aim: Aim) -> Iterator[tuple[float, float]]:
     """(λ, standard deviation), best first: the saddle, and less where rare large losses take over the tilted law.
 
     There the other periods would have to stay far away; a smaller tilt resolves the answer less well, but may do.
@@ -212,7 +214,7 @@ def _tilts(aim: Aim) -> list[tuple[float, float]]:
     k_of = aim.cumulants
     tilt = max(aim.saddle, 1 / aim.spread)
     if not aim.heavy:
-        return [(tilt, aim.spread)]
+        yield tilt, aim.spread
     tolerance = min(aim.tolerance, 1.0)
     if aim.ask.kind in ("roc", "recall"):  # read from differences of h, the finer the narrower
         most_lost = min(math.log(0.5 * tolerance**1.5 / (aim.count * 2e-14)), _MOST_LOST - _FOR_SLOPES)
@@ -233,7 +235,8 @@ def _tilts(aim: Aim) -> list[tuple[float, float]]:
         found.append((max(period, spread), one, spread))
     shortest = min(period for period, _, _ in found)
     first = next(i for i, (period, _, _) in enumerate(found) if period <= 2.5 * shortest)
-    return [(one, spread) for _, one, spread in found[first:]]
+    for _, one, spread in found[first:]:
+        yield one, spread
 
 
 def _laws(
