@@ -137,3 +137,13 @@ def test_arguments() -> None:
     assert el.choose(el.gaussian, "sigma", at_most=0.5, reading="mu").value == pytest.approx(2.0)
     chosen = el.choose(el.dpsgd, "sigma", at_most=1.0, reading="mu", level=1e-4, given={"rate": 0.01, "steps": 1000})
     assert 0.98 < chosen.reading <= 1.0
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(70.0, 2.9e-10), (400.0, 0.0), (33.3, 1e-5)])
+def test_claims_so_weak_that_errors_balance_where_logs_have_few_digits(epsilon: float, delta: float) -> None:
+    """f(x) = x at x = (1−δ)/(1+e^ε), and μ = −2Φ⁻¹(x) where that is below the level."""
+    mp.dps = 400
+    x = (1 - mpf(delta)) / (1 + mp.exp(epsilon))
+    value = float(-2 * mp.findroot(lambda y: mp.log(mp.ncdf(y) / x), -math.sqrt(2 * epsilon)))
+    mp.dps = 30
+    assert el.approximate(epsilon=epsilon, delta=delta).mu(level=1e-9) == pytest.approx(value, rel=1e-11)

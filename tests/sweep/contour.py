@@ -190,6 +190,11 @@ class Contour(Truth):
             return None if other is None else other * math.exp(x) + (-math.expm1(x))
         return self._near(self._value(x, (0.0, -1.0)))
 
+    def at_most(self, x: float) -> float:
+        """Chernoff's bound."""
+        tilt = self._saddle(x, (0.0, -1.0))
+        return math.exp(min(self.real(tilt) - tilt * x, 0.0))
+
     def above(self, x: float) -> float | None:
         """Q(L > x)."""
         found: float | None = self._value(x, (-1.0,), 1.0)

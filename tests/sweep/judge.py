@@ -164,7 +164,10 @@ def _success(case: Case, truth: Truth, low: float, high: float, tol: float, know
     prior = MP.mpf(case.arguments["prior"])
     if prior in (0, 1):
         return _against(Between(1, 1), low, high, tol, known)
-    found = truth.profile(MP.log((1 - prior) / prior))
+    x = MP.log((1 - prior) / prior)
+    found = truth.profile(x)
+    if found is None and (most := truth.at_most(float(x))) * prior < 1e-14 * (1 - prior):
+        found = Between(0, most)  # too little to matter beside 1 − prior
     return None if found is None else _against(found * prior + (1 - prior), low, high, tol, known)
 
 

@@ -136,7 +136,7 @@ def _groups(rng: random.Random) -> Drawn:
 def _with_replacement(rng: random.Random) -> Drawn:
     """A batch holds the person a binomial number of times, each in the place of another."""
     n = rng.choice([100, 1000, 10_000])
-    batch = rng.choice([1, 5, 20])
+    batch = rng.choice([1, 2, 4])
     sigma, steps = number(rng, (1.5, 8.0), (1.0, 200.0)), _steps(rng)
     of = [(w, 2 * j / sigma) for w, j in _binomial(batch, 1 / n) if w > 1e-300]
     truth = Contour([(Mixed([], of), steps)])

@@ -78,6 +78,10 @@ class Truth(ABC):
     def profile(self, x: float) -> Between | None:
         """h(x)."""
 
+    def at_most(self, x: float) -> float:
+        """What h(x) does not exceed."""
+        return 1.0
+
     def recall(self, alpha: float) -> Between | None:
         """The largest P(reject) over tests with Q(reject) ≤ α: min over x of h(x) + α·e^x."""
         return None

@@ -55,7 +55,7 @@ def balanced(law: Law, close: float = _EDGE) -> tuple[float, float]:
         if not _holds(law, _LEAST):
             return 0.0, _LEAST
     low, high = (math.log(x) for x in ends)
-    while high - low > max(close * min(math.log(0.5) - low, 1.0), _EDGE):
+    while high - low > max(close * min(math.log(0.5) - low, 1.0), _EDGE, 4 * math.ulp(low)):
         at = np.linspace(low, high, _PARTS)
         inside = _holds(law, np.exp(at))
         inside[0], inside[-1] = True, False
