@@ -269,7 +269,10 @@ def rows(e: Experiment, q: Question, given: Mapping[str, float]) -> tuple[Row, .
     level = given["level"]
     beside = bool(e.law.width) or not math.isfinite(ruled)  # elsewhere it says what ψ says
     practical = f"Practical index at {small(level)}"
-    add(claim, "mu", practical, "μ", lambda v, b: _mu(v, level), shown=beside and level > 0, level=level)
+    if e.law.reached:
+        add(claim, "mu", practical, "μ", lambda v, b: _mu(v, level), shown=beside and level > 0, level=level)
+    else:  # a search of a curve that is costly at every place; ψ is never below it
+        table.append(Row("mu", claim, practical, "μ", ruled, 0.0, _mu(ruled, level), False, False))
     average, added = "Average evidence in one answer, in nats.", "Used to add up many releases."
     add(claim, "kl", "Kullback–Leibler divergence", "KL", lambda v, b: _nats(v, average), both=True)
     add(claim, "renyi", "Rényi divergence, order 2", "D₂", lambda v, b: _nats(v, added), both=True, order=2.0)
