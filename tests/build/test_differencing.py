@@ -366,3 +366,20 @@ def test_what_doubles_cannot_carry_is_refused(call: Any, word: str) -> None:
     with pytest.raises(el.InputError, match=f"^{word} ") as caught:
         call()
     assert caught.value.parameter == word
+
+
+def test_averages_do_not_depend_on_units() -> None:
+    for low, high in ((0.0, 1e-300), (-1e300, 1e300), (1e6, 1e6 + 64)):
+        at = [low + share * (high - low) for share in (0.25, 0.5)]
+        told: dict[str, Any] = {"value": at[0], "mean": at[1], "bounds": (low, high), "clamp": False}
+        e = el.differencing_average(epsilon=0.5, n=4, **told)
+        one = el.differencing_average(epsilon=0.5, n=4, value=0.25, mean=0.5, bounds=(0, 1), clamp=False)
+        for alpha in (1e-190, 0.1, 0.9):
+            assert e.roc(alpha) == pytest.approx(one.roc(alpha), rel=1e-9)
+
+
+def test_two_laws_too_close_to_tell_apart() -> None:
+    e = el.differencing_average(epsilon=1e-12, n=26611, value=0.799915, mean=0.183806, bounds=(0, 1))
+    # 1e-12 of noise about bounds, but n/(n−1) in the scale: half of the mass is at each end, and hardly moves
+    assert 0 <= e.advantage() < 1e-9
+    assert e.roc(0.3) == pytest.approx(0.3, abs=1e-9)

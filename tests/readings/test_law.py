@@ -18,7 +18,11 @@ EXACT = [
     el.subsample(el.pure(epsilon=1.0), 0.1),
 ]
 ROUNDED = [el.differencing(epsilon=1.0), el.laplace(epsilon=1.0).repeat(3), el.differencing(epsilon=1.0, split=0.3)]
-BRACKET = [el.dpsgd(sigma=1.0, rate=0.1, steps=10), el.compose(el.laplace(epsilon=0.5), el.gaussian(psi=0.5))]
+BRACKET = [
+    el.dpsgd(sigma=1.0, rate=0.1, steps=10),
+    el.compose(el.laplace(epsilon=0.5), el.gaussian(psi=0.5)),
+    el.group(el.dpsgd(sigma=1.0, rate=0.1, steps=10), 2),  # a binomial number of them is drawn
+]
 BOUND = [
     el.from_gdp(1.0),
     el.from_dp(1.0, 1e-5),
@@ -28,7 +32,7 @@ BOUND = [
     el.subsample(el.randomized_response(epsilon=1.0), 0.1, neighbours="replace"),  # told whether it was drawn
     el.subsample(el.gaussian(psi=1.0, neighbours="replace"), 0.1, neighbours="replace"),
     el.subsample(el.from_gdp(1.0), 0.1),
-    el.group(el.dpsgd(sigma=1.0, rate=0.1, steps=10), 2),
+    el.group(el.subsample(el.laplace(epsilon=1.0), 0.1), 2),  # all are taken to be drawn as soon as one is
 ]
 
 

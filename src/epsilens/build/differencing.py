@@ -30,8 +30,9 @@ from .mechanisms import calibrated_psi
 __all__ = ["average_epsilon", "differencing", "differencing_average", "differencing_median"]
 
 _MOST_QUERIES = 64
-_MOST_ATOMS = 4_000_000
+_MOST_ATOMS = 2_000_000
 _MOST_LOSS = 1e4
+_LEAST_LOSS = 1e-15
 _LEAST_SHARE = 1e-6
 _LEAST_DELTA = 1e-290
 
@@ -218,7 +219,14 @@ def differencing_average(
                 f"{name} is {number:g}: give a number within the bounds [{low:g}, {high:g}]", parameter=name
             )
     reach = high - low if sensitivity is None else float(checks.positive("sensitivity", sensitivity))
-    b = reach / eps
+    with np.errstate(over="ignore"):
+        most = eps * ((high - low) / np.asarray(reach))
+    if not _LEAST_LOSS <= most <= _MOST_LOSS:
+        raise InputError(
+            f"sensitivity is {reach:g} with an epsilon of {eps:g} and bounds [{low:g}, {high:g}]: give noise between "
+            "0.0001 and 1e15 times as wide as the bounds",
+            parameter="sensitivity" if sensitivity is not None else "epsilon",
+        )
     other = size - 1 if known == "broad" else size + 1
     moved = centre - (a - centre) / other if known == "broad" else centre + (a - centre) / other
     slack = 1e-12 * max(abs(low), abs(high))  # a mean of 1/3 is no double
@@ -228,10 +236,11 @@ def differencing_average(
             f"a mean of {centre:g} over {size} people cannot include a value of {a:g}"
         )
     moved = min(max(moved, low), high)
-    line0: Line = Laplaces.at(centre, b / size)
-    line1: Line = Laplaces.at(moved, b / other)
+    unit = high - low  # the answers are compared in units of the bounds, from the lower one
+    line0: Line = Laplaces.at((centre - low) / unit, reach / unit / eps / size)
+    line1: Line = Laplaces.at((moved - low) / unit, reach / unit / eps / other)
     if clamp:
-        line0, line1 = Clamped(line0, low, high), Clamped(line1, low, high)
+        line0, line1 = Clamped(line0, 0.0, 1.0), Clamped(line1, 0.0, 1.0)
     law = Pieces(line0, line1, straight=True)
     # the noise was made for a sum that moves by ``reach``, but moves by as much as the bounds are apart
     true = average_epsilon(eps * ((high - low) / reach), max(size, other)) if clamp else math.inf

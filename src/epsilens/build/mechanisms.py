@@ -83,6 +83,19 @@ def per_noise(name: str, most: Array, noise: Array) -> Array:
     return value
 
 
+def _noise(name: str, loss: Array, most: Array) -> Array:
+    """sensitivity/loss, refused where it is no double."""
+    with np.errstate(over="ignore", divide="ignore"):
+        value = np.asarray(most / loss)
+    if not np.isfinite(value).all():
+        raise InputError(
+            f"{name} asks for a sensitivity of {np.max(most):g} over {np.min(loss):g}, noise that is no double: "
+            "give more of it, or smaller units",
+            parameter=name,
+        )
+    return value
+
+
 def _norm(norm: str, right: str, noise: str) -> None:
     checks.choice("norm", norm, ("L1", "L2"))
     if norm != right:
@@ -120,7 +133,7 @@ def laplace(
     if which == "epsilon":
         eps = checks.loss("epsilon", checks.positive("epsilon", epsilon))  # type: ignore[arg-type]
         together(epsilon=eps, sensitivity=most, shift=moved)
-        b, m = most / eps, eps * (moved / most)
+        b, m = _noise("epsilon", eps, most), eps * (moved / most)
     else:
         b = checks.positive("scale", scale)  # type: ignore[arg-type]
         together(scale=b, sensitivity=most, shift=moved)
@@ -174,7 +187,7 @@ def gaussian(
     if which == "psi":
         worst = checks.loss("psi", checks.positive("psi", psi))  # type: ignore[arg-type]
         together(psi=worst, sensitivity=most, shift=moved)
-        s, mu = most / worst, worst * (moved / most)
+        s, mu = _noise("psi", worst, most), worst * (moved / most)
     elif which == "sigma":
         s = checks.positive("sigma", sigma)  # type: ignore[arg-type]
         together(sigma=s, sensitivity=most, shift=moved)
@@ -184,7 +197,7 @@ def gaussian(
         eps = float(checks.within("epsilon", checks.scalar("epsilon", epsilon), 0.0, 1e4))  # type: ignore[arg-type]
         d = float(checks.probability("delta", checks.scalar("delta", delta), closed=False))  # type: ignore[arg-type]
         worst = np.asarray(calibrated_psi(eps, d, calibration))
-        s, mu = most / worst, worst * (moved / most)
+        s, mu = _noise("epsilon", worst, most), worst * (moved / most)
         target = {"epsilon": eps, "delta": d, "calibration": calibration}
     told = {"sigma": s, "psi": mu, "sensitivity": most, "shift": moved}
     parameters = {k: plain(v) for k, v in told.items()} | target | {"neighbours": neighbours, "norm": norm}

@@ -30,8 +30,9 @@ def log_odds(prior: Array) -> Array:
 
 
 def success(law: Law, prior: Array) -> Array:
-    """Probability that the optimal adversary guesses right."""
-    return np.asarray(np.minimum((1 - prior) + prior * law.profile(log_odds(prior)), 1.0))
+    """Probability that the optimal adversary guesses right: never below that of the likelier world."""
+    value = (1 - prior) + prior * law.profile(log_odds(prior))
+    return np.asarray(np.clip(value, np.maximum(prior, 1 - prior), 1.0))
 
 
 def advantage(law: Law) -> Array:

@@ -102,3 +102,16 @@ def test_ends_and_infinities() -> None:
     assert e.psi() == np.inf  # recall is α^{1/θ} in the tail
     assert e.reverse().posterior() == pytest.approx(1 / (1 + np.exp(-(np.log(1.5) + 1 / 1.5))), rel=1e-13)
     assert not disagreements(grid([0.5]), e.posterior, lambda p: mpf(1))
+
+
+@pytest.mark.parametrize("stretch", [1e-78, 1e30, 1e100])
+def test_the_loss_of_a_wide_law_has_no_last_place(stretch: float) -> None:
+    e = el.laplace(epsilon=1.0, stretch=stretch)
+    for delta in (1e-100, 1e-5, 0.9):
+        assert e.delta(e.epsilon(delta)) <= delta
+
+
+def test_the_widest_law_is_told_apart_with_probability_one_and_no_more() -> None:
+    e = el.laplace(epsilon=3.83264e-264, stretch=3.04814e82)
+    assert e.delta(0.0) <= 1
+    assert e.reverse().delta(0.0) <= 1

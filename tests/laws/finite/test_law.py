@@ -179,3 +179,19 @@ def test_the_best_precision_of_whole_number_noise_near_a_recall_of_one(sigma: fl
             alpha, miss = alpha - part * mass[k], miss - part * mass[k - 1]
         truth = float(recall / (recall + alpha / total))
     assert el.discrete_gaussian(sigma=sigma).precision(recall=recall) == pytest.approx(truth, rel=3e-15)
+
+
+@pytest.mark.parametrize("rest", [0.3, 1e-6, 1e-12, 1e-15, 2.0**-53])
+@pytest.mark.parametrize("atoms", [2, 40, 3000])
+def test_the_miss_near_a_rate_of_one(atoms: int, rest: float) -> None:
+    rng = random.Random(atoms)
+    a, b = ([rng.random() ** 4 + 1e-9 for _ in range(atoms)] for _ in range(2))
+    p, q = ([x / total for x in v] for v, total in ((a, math.fsum(a)), (b, math.fsum(b))))
+    alpha = 1 - rest
+    with mp.workdps(40):
+        exact = [[mpf(x) / total for x in v] for v, total in ((p, mp.fsum(p)), (q, mp.fsum(q)))]
+        left, miss = 1 - mpf(alpha), mpf(0)
+        for x, y in sorted(zip(*exact, strict=True), key=lambda at: at[1] / at[0]):
+            part = min(x, left) / x
+            left, miss = left - part * x, miss + part * y
+    assert el.finite(p, q).tradeoff(alpha) == pytest.approx(float(miss), rel=1e-12)

@@ -250,3 +250,31 @@ def test_unlike_exponential_tails_are_no_gaussian_privacy() -> None:
     pair = Pieces(Laplaces.at(0.0, 1.0), Laplaces.at(1.0, 1.5))
     assert np.isinf(pair.psi())
     assert np.isinf(el.laplace(epsilon=1.0, stretch=1.5).psi())
+
+
+def test_small_rates_about_a_knot() -> None:
+    """Lap(0.7, b) against the narrower Lap(0.7, c): |x − 0.7| < y flags 1 − e^{−y/b} and finds 1 − e^{−y/c}."""
+    wide, narrow = 0.02, 0.0125
+    law = Pieces(Laplaces.at(0.7, wide), Laplaces.at(0.7, narrow))
+    for alpha in (1e-200, 1e-50, 1e-17, 1e-12, 1e-7):
+        truth = -math.expm1(math.log1p(-alpha) * wide / narrow)
+        got = float(law.roc(np.asarray(alpha)))
+        assert truth * (1 - 1e-15) <= got <= truth * (1 + 1e-5)
+        back = float(law.inverse_roc(np.asarray(truth)))
+        assert alpha * (1 - 1e-5) <= back <= alpha * (1 + 1e-15)
+    turned = law.reverse()
+    for rest in (1e-14, 1e-10, 1e-7):
+        alpha = 1 - rest  # outside |x − 0.7| < y: its miss is the wide law's mass inside
+        truth = -math.expm1(math.log1p(-(1 - alpha)) * narrow / wide)
+        got = float(turned.tradeoff(np.asarray(alpha)))
+        assert truth * (1 - 1e-1 if rest < 1e-13 else 1 - 1e-4) <= got <= truth * (1 + 1e-15)
+
+
+@pytest.mark.parametrize("shift", [1e-9, 1e-4, 0.3, 4.0])
+def test_kl_of_laws_that_hardly_differ(shift: float) -> None:
+    law = Pieces(Laplaces.at(0.0, 1.0), Laplaces.at(shift, 1.0))
+    truth = shift**2 / 2 - shift**3 / 6 if shift < 1e-3 else math.expm1(-shift) + shift  # e^{−m} − 1 + m
+    assert float(law.kl()) == pytest.approx(truth, rel=1e-6)
+    # both laws clamped to a hair of their noise are almost only two atoms of one half
+    hair = Pieces(Clamped(Laplaces.at(0.5, 1e12), 0.0, 1.0), Clamped(Laplaces.at(0.5, 1e12 / 37), 0.0, 1.0))
+    assert 0 <= float(hair.kl()) < 1e-9

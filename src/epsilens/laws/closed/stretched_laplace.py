@@ -77,7 +77,7 @@ class NarrowWide(Law):
         d = np.where(~zero & (delta > 0), delta, 0.5 * start)
         high = np.full(delta.shape, float(self.max_llr()) if self.flipped else 1.0)
         if not self.flipped:
-            for _ in range(64):
+            for _ in range(400):  # the loss grows with θ
                 short = self.profile(high) > d
                 if not short.any():
                     break
@@ -203,7 +203,8 @@ class StretchedLaplace(NarrowWide):
                 tail = 0.5 * np.exp((left - self.m) / t) * ((t - 1) / t)
                 beyond = 0.5 * np.exp(-np.maximum(x, 0)) * ((t - 1) / t)
                 between = 0.5 * (-np.expm1(np.minimum(x, 0)) - np.expm1(np.minimum(x, 0) - np.log(t)))
-                return np.where(z < 0, -np.expm1(np.minimum(u, 0.0)), tail + np.where(x >= 0, beyond, between))
+                value = tail + np.where(x >= 0, beyond, between)
+                return np.where(z < 0, -np.expm1(np.minimum(u, 0.0)), np.minimum(value, 1.0))
             # with g(x) = e^x − 1 − x: e^{−z}·(g(z) + ½(θ−1)·g(−2z/(θ−1))), two positive terms
             first = np.where(
                 right < 1, np.exp(-right) * expm1mx(np.minimum(right, 1.0)), 1 - (1 + right) * np.exp(-right)
@@ -213,7 +214,7 @@ class StretchedLaplace(NarrowWide):
             near = 0.5 * (t - 1) * (expm1mx(left) + expm1mx(-right)) - t * expm1mx(-e)
             far = -np.expm1(u) + 0.5 * (t - 1) * (np.exp(left) + np.exp(-right))
             value = np.where(z <= self.m, short, np.where(np.abs(e) < 1, near, far))
-        return np.where(z <= 0, 0.0, np.where(np.isneginf(u), 1.0, np.maximum(value, 0.0)))
+        return np.where(z <= 0, 0.0, np.where(np.isneginf(u), 1.0, np.clip(value, 0.0, 1.0)))
 
     def max_llr(self) -> Array:
         """Unbounded towards the wide law; log θ + m/θ towards the narrow one, at z = 0."""

@@ -160,8 +160,10 @@ class Finite(Composable):
         """Linear between vertices; the miss is summed from the bottom to keep its digits."""
         if not self._u.size:
             return np.asarray((1 - self.only1) * np.ones_like(alpha))
-        j = np.clip(np.searchsorted(self._alpha, alpha, side="left"), 1, self._u.size)
-        ahead = np.where(alpha > 0.5, (1 - alpha) - self._rest0[j], self._alpha[j] - alpha)
+        rest = 1 - alpha
+        low = np.searchsorted(self._alpha, alpha, side="left")
+        j = np.where(alpha > 0.5, np.searchsorted(-self._rest0, -rest, side="left"), low).clip(1, self._u.size)
+        ahead = np.where(alpha > 0.5, rest - self._rest0[j], self._alpha[j] - alpha)
         miss = self._rest1[j] + self._p1[j - 1] * _share(ahead, self._p0[j - 1])
         return np.asarray(np.where(alpha <= 0, 1 - self.only1, np.where(alpha >= 1, 0.0, np.minimum(miss, 1.0))))
 

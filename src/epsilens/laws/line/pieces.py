@@ -20,7 +20,7 @@ from scipy.special import logsumexp
 from ...checks import Array
 from ...errors import InputError
 from ...numerics.roots import integrate, root
-from ...numerics.special import moment_less_one
+from ...numerics.special import expm1mx, moment_less_one
 from ...readings.curve import psi_by_tangents
 from ...readings.guesses import fbeta_by_thresholds
 from ...readings.law import Known, Law
@@ -30,6 +30,7 @@ __all__ = ["Pieces"]
 
 ERROR = 1e-14
 _X, _W = np.polynomial.legendre.leggauss(20)
+_SMALL = 1e-6  # masses that a place rounded to a double may miss
 _FAR = 760.0  # e^{−760} is below the smallest double
 
 
@@ -161,6 +162,8 @@ class Pieces(Law):
         """Where llr = u on a monotone interval."""
         if not self.straight:
             return root(partial(self._above, u), np.full(u.shape, a), np.full(u.shape, b), atol=1e-15)
+        if va == vb:  # too close to tell apart: nothing lies between
+            return np.full(u.shape, a)
         x = a + (u - va) / (vb - va) * (b - a)
         x = x - (self.llr(x) - u) * ((b - a) / (vb - va))  # once more, from there: a may be far away
         return np.asarray(np.clip(x, a, b))
@@ -257,23 +260,56 @@ class Pieces(Law):
             u = root(excess, low, high, rtol=1e-11, atol=1e-11)
             # the slope of the curve is e^u, so what the search left over is made good along the tangent
             here = self._split(u)
-            left_over, slope = g - here[known], np.exp(u)
+            left_over, slope = g - here[known], np.exp(np.clip(u, -700.0, 700.0))
             moved = {(0, 1): slope, (0, 3): -slope, (1, 0): 1 / slope}[known, wanted] * left_over
             result = np.array(result, dtype=float)
             result[smooth] = np.clip(here[wanted] + moved, 0.0, 1.0)
         return np.asarray(result)
 
+    @cached_property
+    def _peaked(self) -> tuple[float, float, float]:
+        """The largest and the least ratio where a knot has it, else infinite, and what a place rounded there moves.
+
+        About such a knot an interval of mass 1e-20 has no place of its own among doubles, but the ratio is almost the
+        knot's, which bounds what the interval holds.
+        """
+        low, high = self._span
+        knots = [(x, v) for a, b, va, vb in self._parts[2] for x, v in ((a, va), (b, vb)) if low < x < high]
+        values = self._levels[0]
+        near = [x for x, v in knots if v in (values[0], values[-1])]
+        size = max(map(abs, near), default=0.0) / min(self.line0.scale, self.line1.scale)
+        top, bottom = (any(v == end for _, v in knots) for end in (values[0], values[-1]))
+        return float(values[0]) if top else np.inf, float(values[-1]) if bottom else -np.inf, 1e-15 * (1 + size)
+
     def tradeoff(self, alpha: Array) -> Array:
         """The miss where the false-positive rate is α, rounded down."""
-        return np.maximum(self._follow(alpha, 0, 3) * (1 - ERROR), 0.0)
+        value = np.maximum(self._follow(alpha, 0, 3) * (1 - ERROR), 0.0)
+        _, least, moved = self._peaked
+        rest = 1 - np.asarray(alpha, dtype=float)
+        if not np.isfinite(least) or np.all(rest > _SMALL):
+            return value
+        return np.where(rest > _SMALL, value, np.clip(value - moved, rest * np.exp(least), rest))
 
     def roc(self, alpha: Array) -> Array:
         """The recall where the false-positive rate is α, rounded up."""
-        return np.minimum(self._follow(alpha, 0, 1) * (1 + ERROR), 1.0)
+        value = np.minimum(self._follow(alpha, 0, 1) * (1 + ERROR), 1.0)
+        most, _, moved = self._peaked
+        alpha = np.asarray(alpha, dtype=float)
+        if not np.isfinite(most) or np.all(alpha > _SMALL):
+            return value
+        most = min(most + ERROR * (1 + abs(most)), 700.0)
+        bound = np.minimum(alpha * np.exp(most), 1.0)
+        return np.where(alpha > _SMALL, value, np.clip(value + moved * np.exp(min(most, 30.0)), alpha, bound))
 
     def inverse_roc(self, recall: Array) -> Array:
         """The false-positive rate where the recall is given, rounded down."""
-        return self._follow(recall, 1, 0) * (1 - ERROR)
+        value = self._follow(recall, 1, 0) * (1 - ERROR)
+        most, _, moved = self._peaked
+        recall = np.asarray(recall, dtype=float)
+        if not np.isfinite(most) or np.all(recall > _SMALL):
+            return value
+        most += ERROR * (1 + abs(most))
+        return np.where(recall > _SMALL, value, np.clip(value - moved, recall * np.exp(-most), recall))
 
     def at(self, log_threshold: Array) -> tuple[Array, Array]:
         """(α, recall) of the threshold test."""
@@ -358,12 +394,14 @@ class Pieces(Law):
         return np.asarray(values).reshape(a.shape)
 
     def kl(self) -> Array:
-        """Flat mass exactly, the rest by Gauss–Legendre between knots."""
-        ratios, masses, _ = self._parts
-        x, w = self._nodes()
-        live = masses[:, 0] > 0
-        flat = -np.sum(masses[live, 0] * ratios[live])
-        return np.asarray(flat - np.sum(np.exp(w + self.line0.log_pdf(x)) * self.llr(x)))
+        """Σ p0·(e^u − 1 − u), of positive terms, and what only H1 shows; infinite if H1 misses what H0 shows."""
+        _, q0, q1, u = self._weighted
+        if np.any(np.isneginf(u) & (q0 > 0)):
+            return np.asarray(np.inf)
+        small = np.where(u < 30, q0 * expm1mx(np.clip(u, -1e308, 30.0)), 0.0)
+        with np.errstate(invalid="ignore"):
+            large = np.where(u < 30, 0.0, np.where(np.isposinf(u), q1, q1 - q0 * (1 + u)))
+        return np.asarray(np.sum(small) + np.sum(large))
 
     def auc(self) -> Array:
         """∫ recall dα: chords over flat mass, and E₀[recall(llr(X))] over the sloped parts, split where another

@@ -16,7 +16,7 @@ __all__ = ["area", "best_fbeta"]
 
 _FIRST = 1e-12  # the least false-positive rate at which a curve is looked at
 _FINEST = 0.01  # between neighbouring losses, relative
-_NEAREST, _LEAST, _LARGEST = 1e-3, 34.0, 600.0  # losses of either sign, the first as a share of the total variation
+_NEAREST, _LEAST, _LARGEST = 1e-3, 34.0, 580.0  # losses of either sign, the first as a share of the total variation
 _ULPS = 1e-15
 _EVERY = 16  # of the losses, asked for first
 _MOST_STEPS = 60
