@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import math
 import random
-from inspect import signature
 from typing import Any
 
 import numpy as np
 from scipy.special import log_ndtr, ndtr
 
-import epsilens as el
-
 from .contour import Contour
 from .draws import number
-from .kinds import KINDS, WEIGHTS, Drawn, kind
+from .kinds import Drawn, kind
 from .lines import Normals
 from .steps import Mixed
 from .trainings import spread, training_step
@@ -125,7 +122,7 @@ def _groups(rng: random.Random) -> Drawn:
     replaced = rng.random() < 0.3
     told = ", neighbours='replace'" if replaced else ""
     truth = Contour([(Mixed([(w, -c) for w, c in of] if replaced else [], of), steps)])
-    if rng.random() < 0.5 and "people" in signature(el.dpsgd).parameters:
+    if rng.random() < 0.5:
         code = f"el.dpsgd(sigma={sigma!r}, rate={q!r}, steps={steps}{told}, people={k})"
     else:
         code = f"el.group(el.dpsgd(sigma={sigma!r}, rate={q!r}, steps={steps}{told}), {k})"
@@ -162,8 +159,3 @@ def _mixture(rng: random.Random) -> Drawn:
     steps = round(number(rng, (20, 500), (10, 5000)))
     truth = Contour([(step, steps)])
     return Drawn(f"{code}.repeat({steps})", truth, spread(truth), heavy=True, readings=6)
-
-
-for _name, _there in (("mixture", hasattr(el, "mixture")), ("drawn with replacement", hasattr(el, "mixture"))):
-    if not _there:
-        del KINDS[_name], WEIGHTS[_name]

@@ -25,6 +25,7 @@ SLOWER = [
     "fixed batches",
     "truncated batches",
     "shuffled batches",
+    "mixture",
 ]
 
 

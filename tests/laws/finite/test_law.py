@@ -195,3 +195,11 @@ def test_the_miss_near_a_rate_of_one(atoms: int, rest: float) -> None:
             part = min(x, left) / x
             left, miss = left - part * x, miss + part * y
     assert el.finite(p, q).tradeoff(alpha) == pytest.approx(float(miss), rel=1e-12)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(8e-12, 6.6e-123), (3.1724239961244163e-08, 1e-132), (1.0, 1e-5)])
+def test_the_chernoff_information_of_small_losses_beside_mass_of_its_own(epsilon: float, delta: float) -> None:
+    """−log of (1 − δ)/cosh(ε/2): two losses ±ε, and δ that either law alone shows."""
+    with mp.workdps(60):
+        value = float(mp.log(mp.cosh(mpf(epsilon) / 2)) - mp.log1p(-mpf(delta)))
+    assert el.approximate(epsilon=epsilon, delta=delta).chernoff() == pytest.approx(value, rel=1e-12)

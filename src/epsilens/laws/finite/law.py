@@ -252,16 +252,16 @@ class Finite(Composable):
         return out.reshape(a.shape)
 
     def _moment_less_one(self, power: float) -> float:
-        """Σ p1^a p0^{1−a} − 1 without cancellation; mass that only one law shows leaves Σ p0·(e^{au} − 1) − only0."""
-        if not (self.only0 or self.only1):
-            return moment_less_one(self._p0, self._p1, self._u, power)
-        with np.errstate(over="ignore", invalid="ignore"):
-            # Terms of one sign do not cancel: then the law without mass of its own serves every power alike.
-            one_sign = bool(np.all(self._u <= 0) or np.all(self._u >= 0))
-            of_h1 = self.only0 > 0 if one_sign and not (self.only0 and self.only1) else power > 0.5
-            if of_h1:
-                return float(np.sum(self._p1 * np.expm1((power - 1) * self._u)) - self.only1)
-            return float(np.sum(self._p0 * np.expm1(power * self._u)) - self.only0)
+        """Σ p1^a p0^{1−a} − 1 without cancellation: what only one law shows takes (1−a)·only0 + a·only1 away."""
+        if self.only0 or self.only1:
+            with np.errstate(over="ignore", invalid="ignore"):
+                # terms of one sign do not cancel: then the law without mass of its own serves every power alike
+                if not (self.only0 and self.only1) and bool(np.all(self._u <= 0) or np.all(self._u >= 0)):
+                    if self.only0:
+                        return float(np.sum(self._p1 * np.expm1((power - 1) * self._u)))
+                    return float(np.sum(self._p0 * np.expm1(power * self._u)))
+        less = moment_less_one(self._p0, self._p1, self._u, power)
+        return less - ((1 - power) * self.only0 if self.only0 else 0.0) - (power * self.only1 if self.only1 else 0.0)
 
     def kl(self) -> Array:
         """Σ p0·log(p0/p1) = Σ p0·(e^u − 1 − u) + only1: no cancellation; infinite if H1 misses an atom of H0."""

@@ -264,13 +264,10 @@ class Largest:
 
     def _rates(self, b: float) -> tuple[float, float, float]:
         """log recall and log false-positive rate of a threshold, and the relative error of either."""
-        none1 = none0 = size = 0.0
-        for step, k in self.steps:
-            p, q = _above(step, b)
-            size = max(size, abs(math.log(p)) if p > 0 else 0.0, abs(math.log(q)) if q > 0 else 0.0)
-            none1 += k * math.log1p(-min(p, 1.0)) if p < 1 else -math.inf
-            none0 += k * math.log1p(-min(q, 1.0)) if q < 1 else -math.inf
-        return _log(-math.expm1(none1)), _log(-math.expm1(none0)), 16 * _U * (size + 8)
+        masses = [(*_above(step, b), k) for step, k in self.steps]
+        size = max((abs(log) for p, q, _ in masses for log in (p, q) if log > -math.inf), default=0.0)
+        recall, alpha = (_some([(m[i], m[2]) for m in masses]) for i in (0, 1))
+        return recall, alpha, 16 * _U * (size + 8)
 
     def _delta(self, u: float) -> tuple[float, float]:
         best = (-math.inf, 0.0)
@@ -344,19 +341,32 @@ class Largest:
 
 
 def _above(step: Step, b: float) -> tuple[float, float]:
-    """(P, Q) of a loss above b in one step."""
+    """log (P, Q) of a loss above b in one step; Q may be no double where P is one."""
     atoms = step.atoms
     beyond = atoms.loss > b
-    p = atoms.only1 + float(np.exp(atoms.log_p[beyond]).sum())
-    q = float(np.exp((atoms.log_p - atoms.loss)[beyond]).sum())
+    p = [math.log(atoms.only1)] if atoms.only1 > 0 else []
+    q: list[float] = []
+    if beyond.any():
+        p.append(float(np.logaddexp.reduce(atoms.log_p[beyond])))
+        q.append(float(np.logaddexp.reduce((atoms.log_p - atoms.loss)[beyond])))
     if step.span is not None and b < step.ends[1]:
         more = step.above(float(step.place(np.asarray(b)))) if b > step.ends[0] else step.above(step.span[0])
-        p, q = p + math.exp(more[0]), q + math.exp(more[1])
-    return min(p, 1.0), min(q, 1.0)
+        p.append(more[0])
+        q.append(more[1])
+    return _together(p), _together(q)
 
 
-def _log(mass: float) -> float:
-    return math.log(mass) if mass > 0 else -math.inf
+def _together(logs: list[float]) -> float:
+    return min(float(np.logaddexp.reduce(logs)), 0.0) if logs else -math.inf
+
+
+def _some(logs: list[tuple[float, int]]) -> float:
+    """log of the chance of one or more, from (log of its chance at a step, steps): 1 − Π(1 − p)^k."""
+    most = _together([log + math.log(k) for log, k in logs])
+    if most < -40:  # the sum is larger by less than itself squared
+        return most
+    none = sum(k * math.log1p(-math.exp(log)) if math.exp(log) < 1 else -math.inf for log, k in logs)
+    return math.log(-math.expm1(none)) if none < 0 else -math.inf
 
 
 def _each(read: Callable[[float], tuple[float, float]], values: Array) -> tuple[Array, Array]:
