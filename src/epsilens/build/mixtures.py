@@ -77,7 +77,7 @@ def mixture(
 
     >>> e = mixture(shifts=[0, 1, 2], weights=[0.81, 0.18, 0.01], sigma=2.0)  # two people, each drawn 1 time of 10
     >>> round(e.repeat(100).epsilon(delta=1e-5), 2)
-    4.75
+    5.18
     """
     moved = checks.within("shifts", shifts, 0.0, 1e150)
     share = checks.probability("weights", weights)

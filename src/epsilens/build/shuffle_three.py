@@ -79,13 +79,13 @@ class _Reports:
         return np.maximum(_profile(h0, h1, grid), _profile(h1, h0, grid)) + self.error
 
 
-def _profile(h0: Array, h1: Array, grid: Array) -> Array:
-    """Σ (h1 − e^ε·h0)₊ on a grid from 0 in equal steps; an outcome next to a step adds nothing on either side of it."""
-    live = h1 > h0
-    h0, h1 = h0[live], h1[live]
-    above = np.log(h1 / np.maximum(h0, 1e-300)) / grid[1]
-    bins = np.minimum(above, float(grid.size)).astype(np.int64)  # the last step that it lies above
-    sums = [np.cumsum(np.bincount(bins, h, grid.size + 1)[::-1])[::-1][: grid.size] for h in (h0, h1)]
+def _profile(first: Array, second: Array, grid: Array) -> Array:
+    """Σ (second − e^ε·first)₊ on a grid from 0 in equal steps; an outcome next to a step adds nothing beside it."""
+    live = second > first
+    first, second = first[live], second[live]
+    steps = np.log(second / np.maximum(first, 1e-300)) / grid[1]
+    bins = np.minimum(steps, float(grid.size)).astype(np.int64)  # the last step that it lies above
+    sums = [np.cumsum(np.bincount(bins, h, grid.size + 1)[::-1])[::-1][: grid.size] for h in (first, second)]
     return np.asarray(np.maximum(sums[1] - np.exp(grid) * sums[0], 0.0))
 
 

@@ -45,7 +45,9 @@ def test_streams(tmp_path: Path) -> None:
     expected = {"a": [1, 2, 3], "c": ["x", None, "x"]}
     data = ds.dataset(tmp_path)
     for stream in (arrow.to_reader(max_chunksize=1), data, data.scanner(), pl.from_arrow(arrow).lazy()):
-        assert read(stream) == expected
+        found = read(stream)  # a table has no order of rows: engines read chunks side by side
+        assert sorted(zip(*found.values(), strict=True)) == sorted(zip(*expected.values(), strict=True))
+        assert list(found) == list(expected)
     assert read(pl.LazyFrame({"a": [1]}).filter(pl.col("a") > 1)) == {"a": []}
     assert "does not convert" in said(pl.LazyFrame({"a": [MARK]}).with_columns(pl.col("a").cast(pl.Int64)))
 
