@@ -87,3 +87,8 @@ def test_an_account_without_limits_bounds_nothing(ledger: el.Ledger) -> None:
 def test_people_without_a_ledger_is_a_mistake() -> None:
     with pytest.raises(InputError, match="people is given without a ledger"):
         el.assess(plan(0.5), table=TABLE, people="patients")
+
+
+def test_a_ledger_that_is_not_there_is_no_empty_account(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="there is no ledger at"):
+        el.assess(plan(0.5), table=TABLE, ledger=tmp_path / "mistyped.db")

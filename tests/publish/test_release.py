@@ -217,3 +217,25 @@ def test_group_names_cannot_command_a_spreadsheet(tmp_path: Path) -> None:
     plan = {**PLAN, "queries": [{"count": True, "by": "site", "groups": ["=1+1"]}]}
     released(tmp_path, plan, table=table, output=tmp_path / "a.csv")
     assert "'=1+1" in (tmp_path / "a.csv").read_text()
+
+
+@pytest.mark.parametrize(
+    ("plan", "options", "said"),
+    [
+        ({**PLAN, "queries": [{"sum": "x", "bounds": [0, 0]}], "limits": {}}, {}, "noise of scale 0"),
+        (PLAN, {"output": 7}, "output is a int"),
+        (PLAN, {"ledger": 7}, "ledger is a int"),
+    ],
+)
+def test_hostile_input_is_one_sentence(tmp_path: Path, plan: Any, options: dict[str, Any], said: str) -> None:
+    with pytest.raises(el.EpsilensError, match=said):
+        released(tmp_path, plan, **options)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_tiny_bounds_keep_their_digits(tmp_path: Path) -> None:
+    """Noise of scale 1e-200 on a sum within 1e-200: an answer rounded to twelve decimals would be 0 for certain."""
+    made = released(tmp_path, {**PLAN, "queries": [{"sum": "x", "bounds": [0, 1e-200]}], "limits": {}}, ledger=None)
+    answer = made.answers[0]
+    assert 0 < answer.high - answer.low < 1e-197
+    assert answer.low <= answer.answer <= answer.high

@@ -208,6 +208,8 @@ def _account(ledger: Any, people: str | None, plan: Release, table: Any) -> tupl
             raise InputError("people is given without a ledger: name the one that has the account", parameter="people")
         return None
     book = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
+    if not book.store.exists:
+        book.accounts()  # says that there is none: a name that is mistyped must not read as an empty account
     return book.account(people or account_of(plan.data.table if table is None else table)), book.store.name
 
 

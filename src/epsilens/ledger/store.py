@@ -36,6 +36,11 @@ class Store:
     """The lines of a ledger. Opening it neither makes nor changes anything."""
 
     def __init__(self, url: str | os.PathLike[str]) -> None:
+        if not isinstance(url, str | os.PathLike):
+            raise InputError(
+                f"ledger is a {type(url).__name__}: give a file, such as ledger.db, or an address of PostgreSQL",
+                parameter="ledger",
+            )
         self._sa = _sqlalchemy()
         self._engine, self.name, self.path = self._opened(os.fspath(url))
         self._table = _table(self._sa)

@@ -67,6 +67,8 @@ class Drawing:
     def check(self) -> None:
         """Refuse noise that OpenDP would take in silence, and noise whose account is not the plan's."""
         which = f"query {self.query + 1}"
+        if self.scale == 0:
+            raise Disagreement(f"{which} has noise of scale 0, for its bounds leave nothing to move: widen them")
         if not (0 < self.scale < 1e300 and math.isfinite(self.sensitivity)):
             raise Disagreement(f"{which} has noise of scale {self.scale:g}: choose an ε that gives one below 1e300")
         said, delta = self._accounted()

@@ -177,7 +177,7 @@ def _average(
 
 def _digits(scale: float) -> int:
     """Decimals that say no more than the noise leaves: about a hundredth of it."""
-    return min(max(2 - math.floor(math.log10(scale)), 0), 12)
+    return min(max(2 - math.floor(math.log10(scale)), 0), 300)
 
 
 def versions() -> dict[str, str]:

@@ -68,6 +68,8 @@ def release(
     this plan.
     """
     said = as_written(read_release(plan))
+    if output is not None and not isinstance(output, str | os.PathLike):
+        raise InputError(f"output is a {type(output).__name__}: give the name of a file", parameter="output")
     form = form_of(output, format)
     if output is not None and not dry_run:
         writable(Path(output))

@@ -90,7 +90,8 @@ class Steps:
         (Steps(low=0, high=2500000, digits=4), Steps(low=-1000000, high=1000000, digits=7))
         """
         ends = [Fraction(Decimal(repr(float(end)))) for end in (low, high)]
-        digits = 6 - math.floor(math.log10(max(abs(low), abs(high))))
+        largest = max(abs(low), abs(high))
+        digits = 6 - math.floor(math.log10(largest)) if largest > 0 else 0
         low_, high_ = (end * Fraction(10) ** digits for end in ends)
         return cls(math.ceil(low_), math.floor(high_), digits)
 
