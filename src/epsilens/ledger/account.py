@@ -75,11 +75,6 @@ class Spending:
 
 def neighbours_in(experiment: Experiment) -> Neighbours:
     """How the two tables of an experiment differ; only such can be entered in a ledger."""
-    if not isinstance(experiment, Experiment):
-        raise InputError(
-            f"experiment is a {type(experiment).__name__}: give what laplace, gaussian and the like return",
-            parameter="experiment",
-        )
     if experiment.worlds.kind not in (World.MEMBERSHIP, World.RECORD):
         raise InputError(
             f"{experiment.name} does not say what a release tells about one person: enter the mechanism of the release",

@@ -90,6 +90,11 @@ def charge_of(experiment: Experiment, *, delta: float = 0.0, at_delta: float = 0
     """
     if experiment.many:
         raise InputError("this is many experiments at once: give one", parameter="experiment")
+    if not isinstance(experiment, Experiment):
+        raise InputError(
+            f"experiment is a {type(experiment).__name__}: give what laplace, gaussian and the like return",
+            parameter="experiment",
+        )
     beside = float(checks.probability("delta", checks.scalar("delta", delta)))
     at = float(checks.probability("at_delta", checks.scalar("at_delta", at_delta)))
     beside = min(beside + given_away(experiment), 1.0)

@@ -187,7 +187,6 @@ class Ledger(Sentenced):
         It counts whether or not it is within the limits, for it has happened; one beyond them is told by ``check``.
         What has not happened yet is entered ``within_limits``: then one beyond them is refused.
         """
-        neighbours_in(experiment)  # refuses what is none
         charge = charge_of(experiment, delta=delta, at_delta=at_delta)
         body = self._body(experiment, charge, title, part, told)
         with self._writing(people) as writer:

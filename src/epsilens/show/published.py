@@ -42,7 +42,7 @@ def present(made: Published) -> Document:
     facts += [Fact("Ledger", made.ledger), Fact("About", made.people)] if made.ledger else []
     facts += [Fact("Head", made.head[:16] + "…")] if made.head else []
     facts.append(Fact("Made by", ", ".join(f"{k} {v}" for k, v in made.versions.items())))
-    return Document(made.title, "A release", tuple(opening), tuple(sections), facts=tuple(facts), side=made.people)
+    return Document(made.title, "A release", tuple(opening), tuple(sections), facts=tuple(facts), side=made.title)
 
 
 def _plan(made: Published) -> object:
