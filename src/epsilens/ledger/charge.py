@@ -88,13 +88,13 @@ def charge_of(experiment: Experiment, *, delta: float = 0.0, at_delta: float = 0
     >>> charge_of(el.gaussian(psi=0.5), at_delta=1e-6)
     Charge(epsilon=2.25408..., slack=1e-06, psi=0.5, rho=0.125, delta=0.0)
     """
-    if experiment.many:
-        raise InputError("this is many experiments at once: give one", parameter="experiment")
     if not isinstance(experiment, Experiment):
         raise InputError(
             f"experiment is a {type(experiment).__name__}: give what laplace, gaussian and the like return",
             parameter="experiment",
         )
+    if experiment.many:
+        raise InputError("this is many experiments at once: give one", parameter="experiment")
     beside = float(checks.probability("delta", checks.scalar("delta", delta)))
     at = float(checks.probability("at_delta", checks.scalar("at_delta", at_delta)))
     beside = min(beside + given_away(experiment), 1.0)
