@@ -64,7 +64,7 @@ limits:                           # any reading, and error
 
 
 def advised(epsilon: float) -> str:
-    """The plan as it is published: at the ε that is advised, and by no site, where that ε leaves the count too rough."""
+    """The plan as it is published: at the ε that is advised, and by no site, as that leaves the count too rough."""
     changes = {
         "title: Mental-health visits by site": "title: Mental-health visits",
         "    by: site\n": "",
