@@ -21,6 +21,7 @@ from ..assessment.promise import Promise, promise_of
 from ..assessment.room import account_of, table_name
 from ..assessment.verdict import needed_by
 from ..data.tables.forms import as_read
+from ..data.tables.marks import blocks_of
 from ..data.tables.open import OpenTable, open_table, reading
 from ..data.tables.source import Bundled, File, source_of
 from ..errors import InputError, Refused
@@ -273,9 +274,7 @@ def _fingerprint(plan: Release, table: Any, exact: tuple[Exact, ...]) -> str:
     if isinstance(source, File | Bundled):
         path = Path(source.path) if isinstance(source, File) else source.dataset.path
     if path is not None and path.is_file():
-        with path.open("rb") as file:
-            while block := file.read(1 << 20):
-                digest.update(block)
+        blocks_of(digest, path)
         return f"file {digest.hexdigest()}"
     for one in exact:
         digest.update(repr((one.query, one.labels, sorted(one.numbers.items()), one.sizes)).encode())
