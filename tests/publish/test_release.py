@@ -78,6 +78,20 @@ def test_a_plan_that_breaks_its_limits_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "ledger.db").exists()
 
 
+def test_what_no_epsilon_keeps_is_not_promised(tmp_path: Path) -> None:
+    """A limit on risk and one on error that no ε meets together: neither is said to be kept."""
+    with pytest.raises(Refused, match=r"\(error\): no ε keeps them, so change"):
+        released(tmp_path, {**PLAN, "limits": {"error": 1e-9}})
+    with pytest.raises(Refused, match=r"\(success, error\): the risk allows ε = 0\.\d+ and the error needs [\d.]+, so"):
+        released(tmp_path, {**PLAN, "limits": {"success": 0.51, "error": 0.1}})
+    with pytest.raises(Refused, match=r"\(error\): ε = [\d.]+ keeps them"):
+        released(tmp_path, {**PLAN, "limits": {"error": 0.1}})
+    without = {k: v for k, v in PLAN.items() if k != "limits"} | {"mechanism": {"noise": "laplace", "epsilon": 3.0}}
+    with pytest.raises(Refused, match=r"sets no limits, is held to the usual ones \(success at most 0.55\) and breaks"):
+        released(tmp_path, without)
+    assert not (tmp_path / "ledger.db").exists()
+
+
 def test_a_ledger_that_is_used_up_refuses(tmp_path: Path) -> None:
     ledger = el.Ledger(tmp_path / "ledger.db")
     ledger.limit("patients", epsilon=1.0)
