@@ -15,6 +15,7 @@ from functools import cached_property, partial
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from ...checks import Array
@@ -28,6 +29,7 @@ from .line import Line, limit_of_ratio
 
 __all__ = ["Pieces"]
 
+Mask = NDArray[np.bool_]
 ERROR = 1e-14
 _X, _W = np.polynomial.legendre.leggauss(20)
 _SMALL = 1e-6  # masses that a place rounded to a double may miss
@@ -193,7 +195,7 @@ class Pieces(Law):
         return np.asarray(alpha), np.asarray(recall), np.asarray(rest0), np.asarray(rest1)
 
     @staticmethod
-    def _parted(line: Line, x: Array, inside: Array, whole: Array, a: float, b: float) -> tuple[Array, Array]:
+    def _parted(line: Line, x: Array, inside: Mask, whole: Mask, a: float, b: float) -> tuple[Array, Array]:
         """The mass of [a, b] below and beyond x where a threshold is inside, and all of it on one side elsewhere."""
         ends = np.asarray([a]), np.asarray([b])
         mass = _mass(line, *ends)[0]
