@@ -10,7 +10,7 @@ import hashlib
 import math
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,7 @@ from ..plan.words import Split
 from .files import Form, form_of, save, writable
 from .noise import Drawing, drawings_of
 from .numbers import Exact, exact_numbers
+from .offer import Left, left_of, offered_of
 from .published import Noised, Published, PublishedAnswer, answers_of, versions
 from .synthetic import made_up
 from .words import guarantee_of, lost_of
@@ -85,9 +86,13 @@ def release(
         return _written(job.published("synthetic", _made_up(job, table, engine)), output, form)
     book = ledger if isinstance(ledger, Ledger) or ledger is None else Ledger(ledger)
     if dry_run:
+        room: tuple[Left, ...] = ()
         if book is not None:
-            book.account(name).check(promise.charge, part)
-        return job.published("dry run", (), ledger=book)
+            account = book.account(name)
+            account.fits(promise.experiment, part)
+            account.check(promise.charge, part)
+            room = left_of(account, promise.charge, part)
+        return replace(job.published("dry run", (), ledger=book), offered=offered_of(said, drawings), room=room)
     _within(said, assessment, table, engine, progress)
     exact = _exact(said, table, engine, progress)
     if book is None:
