@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from ..publish.offer import Left, Offered
     from ..publish.published import Published, PublishedAnswer
 
-__all__ = ["present", "sentence"]
+__all__ = ["PLAN", "present", "sentence"]
+
+#: Over the plan, at the end.
+PLAN = "The plan"
 
 _KINDS = {
     Noisy.ANSWER: "answer", Noisy.TOTAL: "sum", Noisy.SIZE: "number of rows", Noisy.PEOPLE: "number of people",
@@ -47,9 +50,9 @@ def present(made: Published) -> Document:
     sections += [
         Section("What they leave out", (Items(made.lost),)),
         Section("What it costs", (cost,)),
-        Section("The plan", (Code(json.dumps(_plan(made), indent=2, ensure_ascii=False), command=False),)),
+        Section(PLAN, (Code(json.dumps(_plan(made), indent=2, ensure_ascii=False), command=False),)),
     ]
-    facts = [Fact("Released", made.at)]
+    facts = [] if made.kind == "dry run" else [Fact("Released", made.at)]
     facts += [Fact("Ledger", made.ledger), Fact("About", made.people)] if made.ledger else []
     facts += [Fact("Head", made.head[:16] + "…")] if made.head else []
     facts.append(Fact("Made by", ", ".join(f"{k} {v}" for k, v in made.versions.items())))
