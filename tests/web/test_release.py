@@ -6,7 +6,11 @@ import csv
 import html
 import io
 import json
+import os
 import re
+import signal
+import subprocess
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -25,8 +29,12 @@ with warnings.catch_warnings():
     from starlette.testclient import TestClient
 
 from tests.web.following import CSV, followed
+from tests.web.serving import SOURCE
 
 import epsilens as el
+from epsilens.ledger.entry import Kind
+from epsilens.plan.file import read_release
+from epsilens.plan.read import as_written
 from epsilens.web import permission
 from epsilens.web.app import create_app
 from epsilens.web.security import Limits
@@ -322,3 +330,31 @@ def test_a_ledger_that_goes_away_is_told(asked: TestClient, page: Any, text_of: 
     assert answer.status_code == 422
     assert "There is no ledger at" in text_of(answer.text)
     assert not (tmp_path / "none.db").exists()
+
+
+def test_a_release_outlives_the_server(ledger: el.Ledger, people: str) -> None:
+    """A worker whose server is gone goes on to the end of a release: what it took would be spent for nothing."""
+    plan = PLAN.replace("upload", "epsilens:adult").replace(
+        "by: sex\n  groups: [f, m]", "by: sex\n  groups: [Male, Female]"
+    )
+    assessed = as_written(read_release(plan)).digest()
+    request = {
+        "task": "release", "yaml": plan, "ledger": ledger.store.address, "people": people, "part": "",
+        "assessed": assessed, "unpacked": 10**9,
+    }  # fmt: skip
+    worker = subprocess.Popen(
+        [sys.executable, "-m", "epsilens.web.worker", "120", str(3 * 10**9)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": SOURCE},
+    )  # fmt: skip
+    assert worker.stdin is not None
+    assert worker.stdout is not None
+    worker.stdin.write(json.dumps(request).encode() + b"\n")
+    worker.stdin.flush()
+    assert b"progress" in worker.stdout.readline()
+    worker.send_signal(signal.SIGINT)
+    worker.stdin.close()
+    worker.stdout.close()
+    worker.wait(180)
+    [made] = ledger.account(people).counted
+    assert made.state is Kind.PUBLISHED

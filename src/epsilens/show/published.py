@@ -112,7 +112,7 @@ def _room(room: Sequence[Left]) -> Table:
         ]
         for one in room
     ]
-    return plain_table(["", "Spent so far", "With this", "Limit", "Left after it"], rows)
+    return plain_table(["", "So far", "With this", "Limit", "Left"], rows)
 
 
 def _number(value: float) -> str:

@@ -40,6 +40,7 @@ router = APIRouter(include_in_schema=False)
 _KINDS = {
     "csv": "text/csv", "json": "application/json", "parquet": "application/vnd.apache.parquet", "html": "text/html",
 }  # fmt: skip
+_WORDS = {"csv": "Download CSV", "json": "Download JSON", "parquet": "Download Parquet", "html": "Download page"}
 _GONE = Refused("there is no such assessment any more: assess the plan again; nothing was spent", 404)
 _UNSEEN = Refused("this is not an offer that was shown to you: look at it again; nothing was spent", 409)
 _ELSEWHERE = Refused("the confirmation was not sent from this page: open the page and confirm there", 403)
@@ -212,7 +213,7 @@ def answers_view(request: Request, id: str) -> Response:
         problem=None,
         ledger=ledger,
         people=people,
-        downloads=[(f"Download {kind.upper()}", f"/assess/job/{id}/answers.{kind}", kind) for kind in _KINDS],
+        downloads=[(words, f"/assess/job/{id}/answers.{kind}", kind) for kind, words in _WORDS.items()],
     )
 
 
