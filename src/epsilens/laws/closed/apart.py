@@ -16,7 +16,7 @@ from scipy.special import log_ndtr, logsumexp, ndtri_exp
 
 from ...checks import Array
 from ...readings.law import Known
-from ..loss.moments import Integrated
+from ..loss.moments import Unbounded
 
 __all__ = ["Apart"]
 
@@ -28,7 +28,7 @@ _MOST_TURNS = 8
 
 
 @dataclass(frozen=True)
-class Apart(Integrated):
+class Apart(Unbounded):
     """Shifts that grow, above 0, and the logarithms of their weights, scaled to sum to 1."""
 
     shifts: tuple[float, ...]
@@ -42,21 +42,6 @@ class Apart(Integrated):
     def _log_w(self) -> Array:
         logs = np.asarray(self.log_weights)
         return np.asarray(logs - logsumexp(logs))
-
-    @property
-    def mirrored(self) -> bool:
-        """Mirror images."""
-        return True
-
-    @property
-    def span(self) -> tuple[float, float]:
-        """The whole line."""
-        return (-math.inf, math.inf)
-
-    @property
-    def ends(self) -> tuple[float, float]:
-        """Unbounded."""
-        return (-math.inf, math.inf)
 
     @property
     def known(self) -> Known:
