@@ -159,7 +159,7 @@ def test_what_a_mechanism_does_is_never_in_the_way(capfd: pytest.CaptureFixture[
     assert found.stopped is Stopped.SILENT
     assert found.has(Finding.LATE)
     with pytest.raises(el.InputError, match="fails with KeyError on every run"):
-        audit(lambda d: {}["a"], 0, 1, claim=1.0)
+        audit(lambda d: dict[str, int]()["a"], 0, 1, claim=1.0)
     fixed = audit(lambda d: d, 0, 1, claim=1.0, seed=1)
     assert fixed.verdict is Verdict.VIOLATION
     assert fixed.has(Finding.FIXED)
