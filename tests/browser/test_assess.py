@@ -184,7 +184,8 @@ def test_without_javascript(visit: Visit, visits: str) -> None:
 @pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
 def test_a_release_is_confirmed_once(visit: Visit, width: int, scheme: str) -> None:
     plan = (
-        f"title: Incomes at {width}\ndata: {{table: 'epsilens:adult'}}\nqueries:\n- name: Rich\n  count: income = '>50K'\n"
+        f"title: Incomes at {width}\ndata: {{table: 'epsilens:adult'}}\n"
+        "queries:\n- name: Rich\n  count: income = '>50K'\n"
         "mechanism: {noise: laplace, epsilon: 0.1}\n"
     )
     page = visit(f"/assess?{urlencode({'yaml': plan})}", width, color_scheme=scheme)
