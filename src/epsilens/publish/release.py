@@ -35,6 +35,7 @@ from ..plan.words import Split
 from .files import Form, form_of, save, writable
 from .noise import Drawing, drawings_of
 from .numbers import Exact, exact_numbers
+from .offer import Left, left_of, offered_of
 from .parted import one_part_each, said_of_part
 from .published import Noised, Published, PublishedAnswer, answers_of, versions
 from .synthetic import made_up
@@ -88,9 +89,13 @@ def release(
     book = ledger if isinstance(ledger, Ledger) or ledger is None else Ledger(ledger)
     job = replace(job, partition=_partition(job, book))
     if dry_run:
+        room: tuple[Left, ...] = ()
         if book is not None:
-            book.account(name).check(promise.charge, part)
-        return job.published("dry run", (), ledger=book)
+            account = book.account(name)
+            account.fits(promise.experiment, part)
+            account.check(promise.charge, part)
+            room = left_of(account, promise.charge, part)
+        return replace(job.published("dry run", (), ledger=book), offered=offered_of(said, drawings), room=room)
     _within(said, assessment, table, engine, progress)
     exact = _exact(said, table, engine, progress, job.partition)
     if book is None:
