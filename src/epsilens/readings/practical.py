@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CLOSE", "balanced", "mu_by_lines", "mu_by_tests", "of_balanced"]
 
-_LEAST = 1e-300  # of an error that is told from none
+_LEAST = 1e-307  # of an error that is told from none
 CLOSE = 1e-9  # relative, where the readings are exact
 _FIRST, _START, _FEW, _MOST = 25, 65, 400, 4000  # lines
 _ROUNDS = 14
