@@ -218,7 +218,9 @@ def test_skellam_by_enumeration(variance: float, shift: int) -> None:
     assert e.direction == "exact"
 
 
-@pytest.mark.parametrize(("variance", "shift"), [(0.0436, 5), (0.0989, 1), (1.27, 2), (30.0, 3), (39.9, 100), (45.0, 2)])
+@pytest.mark.parametrize(
+    ("variance", "shift"), [(0.0436, 5), (0.0989, 1), (1.27, 2), (30.0, 3), (39.9, 100), (45.0, 2)]
+)
 def test_skellam_losses_keep_their_digits(variance: float, shift: int) -> None:
     """Against 40 digits of Bessel functions: δ far out hangs on small differences of losses."""
     noise = Skellam(variance)

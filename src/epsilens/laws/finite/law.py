@@ -307,7 +307,7 @@ class Finite(Composable):
         return np.asarray(best)
 
     def _log_balanced(self) -> float:
-        """log x with f(x) = x, also where x is no double: on the segment between the vertices where the errors cross."""
+        """log x with f(x) = x, also where x is no double: between the two vertices where the errors cross."""
         m0, m1 = self._log_m0, self._log_m0 + self._u
         if not m0.size:
             return -math.inf

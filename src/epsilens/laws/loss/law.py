@@ -18,11 +18,11 @@ from ...checks import Array
 from ...numerics.written import brief
 from ...readings.guesses import fbeta_floor
 from ...readings.law import Known
+from .index import Curve, mu_of, psi_of
 from .moments import ERROR, divergences
 from .order import ROUGH, TILTS, Order, Product, Work
-from .overall import area, best_fbeta
+from .overall import Sides, area, best_fbeta
 from .sampled import Swapped
-from .shift import least_shift
 from .step import Composable, Counted
 
 __all__ = ["WIDTH", "Loss"]
@@ -374,15 +374,15 @@ class Loss(Composable):
         return np.asarray(self._summed("auc", 0.0, 0.0, self._auc))
 
     def _auc(self) -> tuple[float, float]:
-        upper = self if self._upper else self.other_side()
-        works = (Work(), Work())
-
-        def rest(u: Array, slack: float) -> tuple[Array, Array]:
-            return upper.other_side()._rest(u, works, slack), upper._rest(u, works, slack)
-
-        low, high = area(rest, self._ends, self.width)
+        low, high = area(self._sides(), self._ends, self.width)
         self._note(high - low > 4 * self.width * (high - 0.5) + 4e-15)
         return low, high
+
+    def _sides(self) -> Sides:
+        """h(e^u) − (1 − e^u)₊ from both sides, for one reading of the whole curve."""
+        upper = self if self._upper else self.other_side()
+        works = (Work(), Work())
+        return lambda u, slack: (upper.other_side()._rest(u, works, slack), upper._rest(u, works, slack))
 
     def _summed(self, kind: str, one: float, other: float, read: Callable[[], tuple[float, float]]) -> float:
         """This side of a reading of the whole curve, whose bracket is kept."""
@@ -429,20 +429,24 @@ class Loss(Composable):
         return math.sqrt(max(math.fsum(k * divergences(step) for step, k in self._counted), 0.0))
 
     def psi(self) -> Array:
-        """At most √Σψ²; less where the loss is bounded, from the curve itself.
+        """The least normal shift that is at least as risky."""
+        return np.asarray(self._summed("psi", 0.0, 0.0, lambda: self._noted(psi_of(self._curve))))
 
-        Of normal noise, sampled or not, ψ is reached in the limit α → 0, whatever else is observed beside it.
-        """
-        bound = math.sqrt(math.fsum(k * step.psi() ** 2 for step, k in self._counted))
-        least = math.sqrt(math.fsum(k * step.least_psi**2 for step, k in self._counted))
-        if least >= bound * (1 - self.width):
-            return np.asarray(bound if self._upper else least)
-        if not math.isfinite(bound) and (self._at_top > 0 or self._at_bottom > 0):
-            return np.asarray(math.inf)
+    def practical(self, level: float) -> Array:
+        """The same for tests whose errors both are at least ``level``."""
+        return np.asarray(self._summed("mu", level, 0.0, lambda: self._noted(mu_of(self._curve, level))))
+
+    @property
+    def _curve(self) -> Curve:
+        upper = self if self._upper else self.other_side()
         views = [self] if self.symmetric else [self, self.reverse()]
-        low, high = least_shift([(view._forward, view._back(), view._ends[1]) for view in views], self._counted)
-        self._note(min(high, bound) > max(min(low, bound), least) * (1 + 4 * self.width))
-        return np.asarray(min(high, bound) if self._upper else max(min(low, bound), least))
+        orders = [(view._forward, view._back(), view._ends[1]) for view in views]
+        return Curve(upper, self._sides, self._ends, self._counted, orders)
+
+    def _noted(self, bracket: tuple[float, float]) -> tuple[float, float]:
+        """The same, and remembered where it is wider than asked for."""
+        self._note(not bracket[1] - bracket[0] <= self.width * bracket[1] and math.isfinite(bracket[0]))
+        return bracket
 
     def fbeta(self, beta: Array, odds: Array) -> Array:
         """The best Fβ, on this side's profile."""
