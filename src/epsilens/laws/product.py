@@ -26,8 +26,8 @@ from .finite.law import MOST_LOSS, Finite, FiniteStep
 from .finite.product import finite_product
 from .least import Least
 from .line.laplace import laplace_product, resolved
+from .loss.counted import Product
 from .loss.law import WIDTH, Loss
-from .loss.order import Product
 from .loss.step import Composable, Counted, Family, Step
 
 __all__ = ["Composed", "Factor", "How", "certified", "named", "product", "steps_of", "width_of"]

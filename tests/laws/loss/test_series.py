@@ -19,9 +19,10 @@ import pytest
 from epsilens.laws.closed.laplace import LaplaceReplaced, LaplaceStep
 from epsilens.laws.closed.normal import NormalReplaced, NormalStep
 from epsilens.laws.finite.law import FiniteStep
+from epsilens.laws.loss.counted import Product
 from epsilens.laws.loss.inversion import Inverted
 from epsilens.laws.loss.law import Loss
-from epsilens.laws.loss.order import Order, Product
+from epsilens.laws.loss.order import Order
 from epsilens.laws.loss.plan import Ask
 from epsilens.laws.loss.sampled import Flagged, Sampled, Swapped
 from epsilens.laws.loss.series import rest_of

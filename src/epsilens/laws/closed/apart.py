@@ -49,6 +49,11 @@ class Apart(Integrated):
         return True
 
     @property
+    def price(self) -> float:
+        """A sum over all shifts."""
+        return 1 + len(self.shifts) / 4
+
+    @property
     def span(self) -> tuple[float, float]:
         """The whole line."""
         return (-math.inf, math.inf)
@@ -127,8 +132,18 @@ class Apart(Integrated):
         ends = self.place(np.asarray([low, high]))
         return float(ends[0]), float(ends[1])
 
+    @cached_property
+    def _known(self) -> dict[float, float]:
+        """What was looked for before."""
+        return {}
+
     def _far(self, level: float) -> float:
         """A loss above which H1 has at most so much."""
+        if level not in self._known:
+            self._known[level] = self._sought(level)
+        return self._known[level]
+
+    def _sought(self, level: float) -> float:
         needed = level - self._log_w
         each = self._c**2 / 2 - self._c * ndtri_exp(np.minimum(needed, -1e-9))
         least = float(np.max(np.where(needed < -1e-9, each, -np.inf)))

@@ -41,6 +41,11 @@ class Raised(Integrated):
         return False
 
     @property
+    def price(self) -> float:
+        """The base's."""
+        return self.base.price
+
+    @property
     def span(self) -> tuple[float, float] | None:
         """The base's."""
         return self.base.span

@@ -108,6 +108,10 @@ class _Around(Integrated):
         return self.base.rho
 
     @property
+    def price(self) -> float:
+        return self.base.price
+
+    @property
     def mirrored(self) -> bool:
         return self.base.mirrored
 
