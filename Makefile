@@ -30,7 +30,7 @@ help: ## show what there is
 $(LIGHT): pyproject.toml constraints.txt
 	@echo "setting up $(VENV) (once)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(PIP) --no-compile -e ".[web]" -c constraints.txt
+	@$(PIP) --no-compile -e ".[web,release]" -c constraints.txt
 	@touch $@
 
 $(READY): pyproject.toml constraints.txt
@@ -49,7 +49,7 @@ $(BRIDGES): $(READY)
 
 bridges: $(BRIDGES) ## add Opacus and pgmpy, to test against them too
 
-demo: $(LIGHT) ## assess a planned release of a bundled real table and write a report
+demo: $(LIGHT) ## assess a planned release of a bundled real table, write a report, and release it into a ledger
 	@$(BIN)/python -m epsilens.cli.demo demo
 
 quick: $(READY) ## run the fast tests, for a change in hand

@@ -13,10 +13,10 @@ import yaml
 
 from epsilens.assessment.assessment import assess
 from epsilens.cli.common import run
-from epsilens.cli.demo import RELEASE, main
+from epsilens.cli.demo import PEOPLE, RELEASE, main
 from epsilens.cli.plans import assess as assess_command
 from epsilens.cli.plans import init as init_command
-from epsilens.errors import InputError
+from epsilens.errors import InputError, MissingExtra
 from epsilens.plan.file import read_release
 from epsilens.plan.start import init
 
@@ -173,6 +173,41 @@ def test_the_demo(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert ".venv/bin/epsilens serve" in told
     assert numbers["headline"] in (folder / "report.html").read_text(encoding="utf-8")
     assert read_release(folder / "release.yaml") == read_release(RELEASE)
+
+
+def test_the_demo_publishes_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("opendp", reason="a release needs epsilens[release]")
+    from epsilens.ledger.ledger import Ledger
+
+    folder = tmp_path / "out"
+    assert main([str(folder)]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    answers = (folder / "answers.csv").read_bytes()
+    account = Ledger(folder / "ledger.db").account(PEOPLE)
+    assert [one.charge.epsilon for one in account.counted] == [pytest.approx(0.48)]
+    assert "at most 55 times of 100 whether somebody is in the table; a coin gets 50" in told
+    assert "ε = 0.48 is spent" in told
+    assert str(folder / "answers.csv") in told
+    assert str(folder / "ledger.db") in told
+    assert main([str(folder)]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "nothing was spent now" in told
+    assert (folder / "answers.csv").read_bytes() == answers
+    assert len(Ledger(folder / "ledger.db").account(PEOPLE).counted) == 1
+
+
+def test_the_demo_without_what_a_release_needs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from epsilens.cli import demo
+
+    def missing(*_: object) -> None:
+        raise MissingExtra("opendp", extra="release", purpose="a release")
+
+    monkeypatch.setattr(demo, "publish", missing)
+    assert main([str(tmp_path)]) == 0
+    assert "Nothing is released: " in capsys.readouterr().out
+    assert not (tmp_path / "answers.csv").exists()
 
 
 def test_the_demo_is_the_example() -> None:

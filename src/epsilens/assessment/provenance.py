@@ -6,7 +6,6 @@ Beside it the precedents: published deployments and their ε, as reported. Conte
 from __future__ import annotations
 
 import csv
-import hashlib
 import platform
 import sys
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from typing import Any
 from .. import __version__
 from ..data.queries import QueryKind
 from ..data.tables.conditions import columns_of
+from ..data.tables.marks import mark_of
 from ..data.tables.source import Bundled, Url, source_of
 from ..plan.noise import listed, threshold_of
 from ..plan.plan import Release
@@ -156,13 +156,12 @@ def _data_hash(table: str) -> str:
     path = Path(table)
     if not path.is_file():
         return path.name
+    # Neither a plain hash nor the size in bytes: who knows all other records finds a person by them.
     if path.stat().st_size > _MOST_HASHED:
-        return f"{path.name}, {path.stat().st_size:,} bytes (not hashed: larger than a gigabyte)"
-    digest = hashlib.sha256()
-    with path.open("rb") as f:
-        while block := f.read(1 << 20):
-            digest.update(block)
-    return f"{path.name}, SHA-256 {digest.hexdigest()}"
+        return f"{path.name} (not hashed: larger than a gigabyte)"
+    if (mark := mark_of(path)) is None:
+        return f"{path.name} (not hashed: this machine can keep no secret that only its owner reads)"
+    return f"{path.name}, keyed hash {mark} (the same in other reports about this table from this machine)"
 
 
 SOURCE = "drafts of the public deployments registry (opendp/deployments-registry-data, MIT, 2025), as reported"

@@ -16,7 +16,7 @@ from .. import checks
 from ..build.training import dpsgd
 from ..errors import InputError, need
 from ..experiment import Experiment
-from ..laws.ends import Ends
+from ..laws.extreme import Ends
 
 __all__ = ["Loop", "Way", "loaded", "loop_of", "over"]
 

@@ -29,7 +29,7 @@ from scipy.special import betainc, log_ndtr, ndtri_exp
 
 from ..checks import Array
 from ..laws.closed.normal import Normal, NormalReplaced, NormalStep
-from ..laws.ends import Ends, Greatest
+from ..laws.extreme import Ends, greatest
 from ..laws.finite.law import Finite, FiniteStep
 from ..laws.loss.folded import Folded
 from ..laws.loss.law import Loss
@@ -103,7 +103,7 @@ def fixed(rows: Sequence[Row], neighbours: Neighbours, width: float) -> Law:
     if neighbours is Neighbours.ADD_REMOVE:
         return each
     bound = Loss(gathered([(_folded(2 / row.sigma, row.rate), row.steps) for row in rows]), width, bound=True)
-    return Ends((bound,), attained=Greatest((each.other_side(), each.reverse().other_side())))
+    return Ends((bound,), attained=greatest((each.other_side(), each.reverse().other_side())))
 
 
 def _folded(mu: float, rate: float) -> Step:
@@ -175,7 +175,7 @@ def shuffled(rows: Sequence[Row], neighbours: Neighbours, width: float, people: 
     if neighbours is Neighbours.REPLACE:  # either value may be the one of H0
         largest += [law.reverse() for law in largest]
     found += largest
-    return Ends((above,), attained=Greatest(tuple(found)))
+    return Ends((above,), attained=greatest(tuple(found)))
 
 
 def _passes(row: Row) -> int:

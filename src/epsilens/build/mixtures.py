@@ -42,7 +42,7 @@ from ..experiment import Experiment
 from ..laws.closed.apart import Apart
 from ..laws.closed.mixture import draws_step, mixture_step
 from ..laws.closed.normal import Normal, NormalStep
-from ..laws.ends import Ends, Greatest
+from ..laws.extreme import Ends, greatest
 from ..laws.loss.folded import Folded
 from ..laws.loss.law import WIDTH, Loss
 from ..laws.loss.raised import Raised
@@ -134,7 +134,7 @@ def in_anothers_place(rows: Sequence[Row], neighbours: Neighbours, width: float,
         *(Loss(gathered(counted), width, bound=True) for counted in used),
         Normal(np.asarray(far), known=Known.BOUND),  # as if every batch held all of the group
     )
-    return Ends(bounds, attained=Greatest((each.other_side(), each.reverse().other_side())))
+    return Ends(bounds, attained=greatest((each.other_side(), each.reverse().other_side())))
 
 
 def _overfull(step: Step) -> bool:

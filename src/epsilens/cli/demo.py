@@ -1,19 +1,34 @@
-"""``python -m epsilens.cli.demo FOLDER``: the main job on bundled data, from a planned release to a report to open."""
+"""``python -m epsilens.cli.demo FOLDER``: the main job on bundled data, from a planned release to a report to open.
+
+It goes on to publish: the plan as the report advises it, released into a ledger. Run again, it gives the same answers
+and spends nothing.
+"""
 
 from __future__ import annotations
 
 import json
 import sys
+import textwrap
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..assessment.assessment import Assessment, assess
-from ..errors import EpsilensError
+from ..errors import EpsilensError, MissingExtra, Refused
 from ..show.assessment.tables import risk_table
 from ..show.assessment.words import headline, sentence
+from ..show.document import plain_table
 from ..show.render.text import table_lines
 
-__all__ = ["main", "run"]
+if TYPE_CHECKING:
+    from ..publish.published import Published
+
+__all__ = ["PEOPLE", "advised", "main", "publish", "run"]
+
+#: The account of the release, and how often an adversary may guess right after all that is ever released about them.
+PEOPLE = "participants"
+SUCCESS = 0.65
+_WIDTH = 80
 
 RELEASE = """\
 title: Mental-health visits by site
@@ -48,6 +63,22 @@ limits:                           # any reading, and error
 """
 
 
+def advised(epsilon: float) -> str:
+    """The plan as it is published: at the ε that is advised, and by no site, as that leaves the count too rough."""
+    changes = {
+        "title: Mental-health visits by site": "title: Mental-health visits",
+        "    by: site\n": "",
+        "    groups: [1, 2, 3, 4, 5, 6]    # published whether anyone is in them or not; or threshold: auto\n": "",
+        "  - sum: visits": "  - name: Visits to a physician\n    sum: visits",
+        "  - average: income": "  - name: Average family income in dollars\n    average: income",
+        "epsilon: 1.0": f"epsilon: {epsilon:g}",
+    }
+    text = RELEASE
+    for before, after in changes.items():
+        text = text.replace(before, after)
+    return text
+
+
 def run(folder: Path) -> Assessment:
     """Write the release, assess it, and write the report and its numbers beside it."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -61,34 +92,71 @@ def run(folder: Path) -> Assessment:
     return found
 
 
+def publish(folder: Path, epsilon: float) -> Published:
+    """Write the plan that is advised, and release it into the ledger beside it."""
+    from ..ledger.ledger import Ledger
+    from ..publish.release import release
+
+    plan = folder / "publish.yaml"
+    plan.write_text(advised(epsilon), encoding="utf-8")
+    ledger = Ledger(folder / "ledger.db")
+    if ledger.account(PEOPLE).limits is None:
+        ledger.limit(PEOPLE, success=SUCCESS)
+    return release(plan, output=folder / "answers.csv", ledger=ledger, people=PEOPLE)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """The demo; 2 where the folder cannot be written."""
     given = sys.argv[1:] if arguments is None else arguments
     folder = Path(given[0] if given else "demo")
     try:
         found = run(folder)
+        lines = [headline(found), "", sentence(found), "", *table_lines(risk_table(found), _WIDTH), ""]
+        sys.stdout.write("\n".join(lines) + "\n")
+        sys.stdout.flush()
+        told = _published(folder, found)
     except (OSError, EpsilensError) as error:
         sys.stderr.write(f"epsilens: the demo in {str(folder)!r} failed: {error}\n")
         return 2
-    report = (folder / "report.html").resolve()
     lines = [
-        headline(found),
+        *told,
         "",
-        sentence(found),
-        "",
-        *_table(found),
-        "",
-        f"report   {report.as_uri()}",
+        f"report   {(folder / 'report.html').resolve().as_uri()}",
         f"numbers  {folder / 'assessment.json'}",
         f"release  {folder / 'release.yaml'}    .venv/bin/epsilens assess {folder / 'release.yaml'}",
-        "page     .venv/bin/epsilens serve",
+        f"page     .venv/bin/epsilens serve --ledger {folder / 'ledger.db'}",
     ]
     sys.stdout.write("\n".join(lines) + "\n")
     return 0
 
 
-def _table(found: Assessment) -> list[str]:
-    return table_lines(risk_table(found), 80)
+def _published(folder: Path, found: Assessment) -> list[str]:
+    """What was released, what it promises, and where it is; or why nothing was."""
+    try:
+        made = publish(folder, found.recommended or 0.1)
+    except (MissingExtra, Refused) as error:
+        return _filled(f"Nothing is released: {error}.")
+    rows = [[a.name, *(f"{number:,.12g}" for number in (a.answer, a.low, a.high))] for a in made.answers]
+    spent = (
+        "These answers were published by a run before this one: nothing was spent now."
+        if made.kind == "saved"
+        else f"ε = {made.spent['epsilon']:g} is spent. Running this again gives the same answers and spends nothing."
+    )
+    return [
+        *_filled(f"Released at ε = {made.plan.epsilon:g}, for all sites together: by site this noise is too much."),
+        *_filled(made.guarantee),
+        "",
+        *table_lines(plain_table(["95 times of 100 within", "Answer", "from", "to"], rows), _WIDTH),
+        "",
+        *_filled(spent),
+        "",
+        f"answers  {folder / 'answers.csv'}    of the plan {folder / 'publish.yaml'}",
+        f"ledger   {folder / 'ledger.db'}    .venv/bin/epsilens ledger show --ledger {folder / 'ledger.db'}",
+    ]
+
+
+def _filled(text: str) -> list[str]:
+    return textwrap.wrap(text, _WIDTH)
 
 
 if __name__ == "__main__":

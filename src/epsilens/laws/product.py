@@ -20,11 +20,10 @@ from ..errors import InputError
 from ..readings.law import Known, Law
 from .closed.laplace import Laplace
 from .closed.normal import Normal
-from .ends import Ends, Greatest
+from .extreme import Ends, Extreme, greatest
 from .finite.envelope import concentrated
 from .finite.law import MOST_LOSS, Finite, FiniteStep
 from .finite.product import finite_product
-from .least import Least
 from .line.laplace import laplace_product, resolved
 from .loss.counted import Product
 from .loss.law import WIDTH, Loss
@@ -124,12 +123,12 @@ def _attained(factors: Sequence[Factor], width: float | None) -> Law:
     for f in factors:
         if f.law.attained is not None:
             below = f.law.attained
-            known.append((f, below.laws if isinstance(below, Greatest) else (below,)))
+            known.append((f, below.laws if isinstance(below, Extreme) and below.lower else (below,)))
         elif f.law.known is not Known.BOUND and not _bounds(f.law):
             known.append((f, (f.law,)))
     tries = max(len(laws) for _, laws in known)
     made = [_bounded([f._replace(law=laws[i % len(laws)]) for f, laws in known], width).law for i in range(tries)]
-    return Greatest(tuple(law.other_side() if law.direction == "upper" else law for law in made))
+    return greatest(tuple(law.other_side() if law.direction == "upper" else law for law in made))
 
 
 def _bounded(factors: Sequence[Factor], width: float | None) -> Composed:
@@ -180,7 +179,7 @@ def certified(
         return Composed(Finite(np.zeros(1), np.zeros(1), mirrored=True), How.NOTHING, total, loose, worst)
     law: Law = Loss(live, width, bound=bool(loose or worst))
     if (other := _concentrated(live, width)) is not None:
-        law = Least((law, other))
+        law = Extreme((law, other))
     return Composed(law, How.NUMERIC, total, loose, worst)
 
 

@@ -7,9 +7,10 @@ then the noise. Whatever breaks before the room is taken costs nothing; after it
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,9 @@ from ..assessment.assessment import Assessment, assess
 from ..assessment.cautions import owned
 from ..assessment.promise import Promise, promise_of
 from ..assessment.room import account_of, table_name
+from ..assessment.verdict import needed_by
 from ..data.tables.forms import as_read
+from ..data.tables.marks import blocks_of
 from ..data.tables.open import OpenTable, open_table, reading
 from ..data.tables.source import Bundled, File, source_of
 from ..errors import InputError, Refused
@@ -32,6 +35,7 @@ from ..plan.words import Split
 from .files import Form, form_of, save, writable
 from .noise import Drawing, drawings_of
 from .numbers import Exact, exact_numbers
+from .offer import Left, left_of, offered_of
 from .published import Noised, Published, PublishedAnswer, answers_of, versions
 from .synthetic import made_up
 from .words import guarantee_of, lost_of
@@ -82,9 +86,13 @@ def release(
         return _written(job.published("synthetic", _made_up(job, table, engine)), output, form)
     book = ledger if isinstance(ledger, Ledger) or ledger is None else Ledger(ledger)
     if dry_run:
+        room: tuple[Left, ...] = ()
         if book is not None:
-            book.account(name).check(promise.charge, part)
-        return job.published("dry run", (), ledger=book)
+            account = book.account(name)
+            account.fits(promise.experiment, part)
+            account.check(promise.charge, part)
+            room = left_of(account, promise.charge, part)
+        return replace(job.published("dry run", (), ledger=book), offered=offered_of(said, drawings), room=room)
     _within(said, assessment, table, engine, progress)
     exact = _exact(said, table, engine, progress)
     if book is None:
@@ -147,9 +155,25 @@ def _within(plan: Release, given: Assessment | None, table: Any, engine: Any, pr
             "the plan is not the one that was assessed: assess it again, nothing was spent", parameter="assessment"
         )
     if found.exceeded:
-        broken = ", ".join(found.verdict.broken) or "a limit"
-        instead = f"ε = {found.recommended:g} keeps them" if found.recommended else "no ε keeps them"
-        raise Refused(f"the plan breaks its own limits ({broken}): {instead}; nothing was spent", parameter="limits")
+        raise Refused(f"{_broken(plan, found)}; nothing was spent", parameter="limits")
+
+
+def _broken(plan: Release, found: Assessment) -> str:
+    """Which limits a plan breaks, and the ε that keeps them, where there is one."""
+    verdict, needed = found.verdict, needed_by(found.queries)
+    names = ", ".join(verdict.broken) or "a limit"
+    what = f"the plan breaks its own limits ({names})"
+    if "limits" not in plan.model_fields_set:
+        held = ", ".join(f"{name} at most {value}" for name, value in plan.limits.items())
+        what = f"the plan sets no limits, is held to the usual ones ({held}) and breaks them"
+    if not verdict.possible or verdict.at_least == math.inf:
+        return f"{what}: no ε keeps them, so change a limit or what is asked"
+    if verdict.apart:
+        apart = f"the risk allows ε = {verdict.recommended:g} and the error needs {needed:g}"
+        return f"{what}: {apart}, so change a limit or what is asked"
+    if verdict.over_risk:
+        return f"{what}: ε = {verdict.recommended:g} keeps them"
+    return f"{what}: ε = {needed:g} keeps them"
 
 
 def _exact(plan: Release, table: Any, engine: Any, progress: Any) -> tuple[Exact, ...]:
@@ -255,9 +279,7 @@ def _fingerprint(plan: Release, table: Any, exact: tuple[Exact, ...]) -> str:
     if isinstance(source, File | Bundled):
         path = Path(source.path) if isinstance(source, File) else source.dataset.path
     if path is not None and path.is_file():
-        with path.open("rb") as file:
-            while block := file.read(1 << 20):
-                digest.update(block)
+        blocks_of(digest, path)
         return f"file {digest.hexdigest()}"
     for one in exact:
         digest.update(repr((one.query, one.labels, sorted(one.numbers.items()), one.sizes)).encode())

@@ -9,7 +9,7 @@ import pytest
 from scipy.special import log_ndtr
 
 from epsilens.laws.closed.normal import NormalStep
-from epsilens.laws.loss import lattice
+from epsilens.laws.loss import lattice, moments
 from epsilens.laws.loss.law import Loss
 from epsilens.laws.loss.plan import DEEPEST, levels
 
@@ -24,7 +24,7 @@ def test_nothing_is_followed_below_what_doubles_hold() -> None:
 def test_what_is_certain_takes_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     # a shift of 30, a million times: 3e4 in all, of which a mistake has probability Φ(−1.5e4)
     law = Loss([(NormalStep(30.0), 10**6)])
-    made, before = [0], lattice.panels
+    made, before = [0], moments.panels
 
     def counted(*given: object) -> object:
         left, width, owner = before(*given)  # type: ignore[arg-type]

@@ -185,6 +185,7 @@ def made(steps: Steps, flipped: bool, kind: str, value: float, lattice: bool = F
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         one = order.make(Ask(kind, value), 1e-3, lattice=lattice)
+        assert one is not None
         low, high = order._read([one], kind, A([value]))
     return one, float(low[0]), float(high[0])
 
@@ -323,6 +324,7 @@ def test_one_series_may_be_asked_for_anything(kind: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         one = order.make(Ask("delta", 1.0), 1e-3)
+        assert one is not None
         low, high = order._read([one], kind, values)
     assert isinstance(one, Inverted)
     assert (low <= high).all()

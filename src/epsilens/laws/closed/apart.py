@@ -16,7 +16,7 @@ from scipy.special import log_ndtr, logsumexp, ndtri_exp
 
 from ...checks import Array
 from ...readings.law import Known
-from ..loss.moments import Integrated
+from ..loss.moments import Unbounded
 
 __all__ = ["Apart"]
 
@@ -28,7 +28,7 @@ _MOST_TURNS = 8
 
 
 @dataclass(frozen=True)
-class Apart(Integrated):
+class Apart(Unbounded):
     """Shifts that grow, above 0, and the logarithms of their weights, scaled to sum to 1."""
 
     shifts: tuple[float, ...]
@@ -44,24 +44,9 @@ class Apart(Integrated):
         return np.asarray(logs - logsumexp(logs))
 
     @property
-    def mirrored(self) -> bool:
-        """Mirror images."""
-        return True
-
-    @property
     def price(self) -> float:
         """A sum over all shifts."""
         return 1 + len(self.shifts) / 4
-
-    @property
-    def span(self) -> tuple[float, float]:
-        """The whole line."""
-        return (-math.inf, math.inf)
-
-    @property
-    def ends(self) -> tuple[float, float]:
-        """Unbounded."""
-        return (-math.inf, math.inf)
 
     @property
     def known(self) -> Known:

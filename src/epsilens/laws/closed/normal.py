@@ -20,7 +20,7 @@ from ...numerics.special import half_normal_quantile, mills, mills_drop
 from ...readings.guesses import fbeta_by_thresholds
 from ...readings.law import Known
 from ...worlds import Neighbours
-from ..loss.moments import Integrated
+from ..loss.moments import Unbounded
 from ..loss.sampled import Sampled, drawn_beyond, exchanged, log_odds_against, mix
 from ..loss.step import Composable, Counted, Exponent, Family, Noise, NoiseKind, Step
 from ..loss.tilts import TiltedNormal, normal_cumulant, normal_spread
@@ -202,25 +202,10 @@ class Normal(Composable):
         return fbeta_by_thresholds(self, beta, odds)
 
 
-class _Shifted(Integrated):
+class _Shifted(Unbounded):
     """Normal noise that a person moves by μ, one way or either."""
 
     mu: float
-
-    @property
-    def mirrored(self) -> bool:
-        """Mirror images."""
-        return True
-
-    @property
-    def span(self) -> tuple[float, float]:
-        """The whole line."""
-        return (-math.inf, math.inf)
-
-    @property
-    def ends(self) -> tuple[float, float]:
-        """Unbounded."""
-        return (-math.inf, math.inf)
 
     @property
     def shift(self) -> float:

@@ -17,14 +17,13 @@ Values ±μ attain it.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from ...checks import Array
-from ..loss.moments import Integrated
+from ..loss.moments import Unbounded
 from ..loss.step import Step
 from .mixture import group_step
 
@@ -35,25 +34,10 @@ _HALVINGS = 100
 
 
 @dataclass(frozen=True)
-class Opposite(Integrated):
+class Opposite(Unbounded):
     """``side`` is N(0, 1) against the mixture; here its mirror image takes the place of N(0, 1)."""
 
     side: Step
-
-    @property
-    def mirrored(self) -> bool:
-        """Mirror images."""
-        return True
-
-    @property
-    def span(self) -> tuple[float, float]:
-        """The whole line."""
-        return (-math.inf, math.inf)
-
-    @property
-    def ends(self) -> tuple[float, float]:
-        """Unbounded."""
-        return (-math.inf, math.inf)
 
     @property
     def shift(self) -> float:

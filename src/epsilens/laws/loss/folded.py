@@ -17,7 +17,8 @@ import numpy as np
 
 from ...checks import Array
 from ...readings.law import Known
-from .moments import LEGENDRE, Integrated, panels
+from .around import Around
+from .moments import LEGENDRE, panels
 from .step import Atoms, Exponent, Step, no_group
 
 __all__ = ["Folded"]
@@ -27,9 +28,10 @@ _X, _W = LEGENDRE[10]
 
 
 @dataclass(frozen=True)
-class Folded(Integrated):
+class Folded(Around):
     """The fold of a step without atoms whose loss changes its sign; x is counted from where it does.
 
+    ψ is as the base's: a normal shift that dominates it in both orders dominates the fold, which keeps its upper end.
     ``rest`` is the mass at 0 where it is known without a subtraction: (1 − q)·erf(μ/√8) of sampled normal noise.
     """
 
@@ -182,25 +184,6 @@ class Folded(Integrated):
     def kl_bound(self) -> float:
         """Each divergence is ∫(dP − dQ)·L over L > 0: part of the sum of the base's two."""
         return self.base.kl() + self.base.kl_back()
-
-    def psi(self) -> float:
-        """As the base: a normal shift that dominates it in both orders dominates the fold."""
-        return self.base.psi()
-
-    @property
-    def least_psi(self) -> float:
-        """As the base, whose upper end it keeps."""
-        return self.base.least_psi
-
-    @property
-    def most_rho(self) -> float:
-        """As the base: D_a ≤ ρ·a for the normal shift that dominates it."""
-        return self.base.most_rho
-
-    @property
-    def shift(self) -> float:
-        """As the base."""
-        return self.base.shift
 
     @property
     def known(self) -> Known:

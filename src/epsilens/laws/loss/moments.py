@@ -18,7 +18,7 @@ from ...checks import Array
 from ...numerics.special import expm1mx
 from .step import Step
 
-__all__ = ["ERROR", "LEGENDRE", "Integrated", "Nodes", "divergences", "nodes", "panels", "resolved"]
+__all__ = ["ERROR", "LEGENDRE", "Integrated", "Nodes", "Unbounded", "divergences", "nodes", "panels", "resolved"]
 
 LEGENDRE = {n: np.polynomial.legendre.leggauss(n) for n in (2, 3, 5, 10, 20)}
 _WIDE = 4.0  # the change of a log density over a panel of ten nodes
@@ -314,3 +314,24 @@ class Integrated(Step):
             return _log_slack(-loss, log_q + loss, same)
 
         return math.exp(_log_integral(self, slack, 1.0)) + atoms.only0
+
+
+class Unbounded(Integrated):
+    """Of these two laws one is the other's mirror image, on the whole line, and their loss has no bound."""
+
+    __slots__ = ()
+
+    @property
+    def mirrored(self) -> bool:
+        """Mirror images."""
+        return True
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """The whole line."""
+        return (-math.inf, math.inf)
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Unbounded."""
+        return (-math.inf, math.inf)

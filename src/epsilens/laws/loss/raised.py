@@ -12,14 +12,14 @@ import numpy as np
 
 from ...checks import Array
 from ...readings.law import Known
-from .moments import Integrated
+from .around import Around
 from .step import Atoms, Exponent, Step
 
 __all__ = ["Raised"]
 
 
 @dataclass(frozen=True)
-class Raised(Integrated):
+class Raised(Around):
     """The base, which has no atoms, with a share ``lost`` of H0 at −∞."""
 
     base: Step
@@ -41,16 +41,6 @@ class Raised(Integrated):
         return False
 
     @property
-    def price(self) -> float:
-        """The base's."""
-        return self.base.price
-
-    @property
-    def span(self) -> tuple[float, float] | None:
-        """The base's."""
-        return self.base.span
-
-    @property
     def ends(self) -> tuple[float, float]:
         """Of what is seen under both laws above; below all that is lost."""
         return -math.inf, self.base.ends[1] - self._less
@@ -59,10 +49,6 @@ class Raised(Integrated):
         """Higher."""
         return np.asarray(self.base.loss(x) - self._less)
 
-    def slope(self, x: Array) -> Array:
-        """The base's."""
-        return self.base.slope(x)
-
     def place(self, loss: Array) -> Array:
         """That of a lower loss."""
         return self.base.place(np.asarray(loss, dtype=float) + self._less)
@@ -70,14 +56,6 @@ class Raised(Integrated):
     def log_p0(self, x: Array) -> Array:
         """Less."""
         return np.asarray(self.base.log_p0(x) + self._less)
-
-    def bend(self, x: Array) -> Array:
-        """The base's."""
-        return self.base.bend(x)
-
-    def wave(self, x: Array) -> Array:
-        """The base's."""
-        return self.base.wave(x)
 
     def error(self, x: Array) -> Array:
         """The base's, and that of the sum."""
@@ -92,10 +70,6 @@ class Raised(Integrated):
         """The base's, H0 with less."""
         p, q = self.base.below(x)
         return p, q + self._less
-
-    def reach(self, log_top: float, log_bottom: float) -> tuple[float, float]:
-        """The base's."""
-        return self.base.reach(log_top, log_bottom)
 
     def exponent(self, power: float) -> Exponent:
         """The base's, times (1−η)^{1−a}."""
@@ -112,19 +86,9 @@ class Raised(Integrated):
         return math.inf
 
     @property
-    def least_psi(self) -> float:
-        """As the base: its upper end stays."""
-        return self.base.least_psi
-
-    @property
-    def shift(self) -> float:
-        """As the base."""
-        return self.base.shift
-
-    @property
-    def turns(self) -> tuple[float, ...]:
-        """As the base."""
-        return self.base.turns
+    def most_rho(self) -> float:
+        """None, likewise."""
+        return math.inf
 
     @property
     def known(self) -> Known:

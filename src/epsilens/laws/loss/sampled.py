@@ -15,7 +15,7 @@ import numpy as np
 
 from ...checks import Array
 from ...readings.law import Known
-from .moments import Integrated
+from .around import Around
 from .step import Atoms, Exponent, Noise, NoiseKind, Step, no_group
 
 __all__ = [
@@ -98,84 +98,8 @@ def drawn_beyond(plain: Exponent, power: float, mu: float, rate: float, turn: fl
     return far
 
 
-class _Around(Integrated):
-    """A step made of another, whose continuous part it shares: what it does not say itself is as the base says."""
-
-    base: Step
-
-    @property
-    def rho(self) -> float:
-        return self.base.rho
-
-    @property
-    def price(self) -> float:
-        return self.base.price
-
-    @property
-    def mirrored(self) -> bool:
-        return self.base.mirrored
-
-    @property
-    def span(self) -> tuple[float, float] | None:
-        return self.base.span
-
-    @property
-    def knots(self) -> tuple[float, ...]:
-        return self.base.knots
-
-    def loss(self, x: Array) -> Array:
-        return self.base.loss(x)
-
-    def slope(self, x: Array) -> Array:
-        return self.base.slope(x)
-
-    def place(self, loss: Array) -> Array:
-        return self.base.place(loss)
-
-    def log_p0(self, x: Array) -> Array:
-        return self.base.log_p0(x)
-
-    def bend(self, x: Array) -> Array:
-        """As the base: mixing only flattens."""
-        return self.base.bend(x)
-
-    def wave(self, x: Array) -> Array:
-        """As the base: mixing brings the branch point of a logarithm, π over the slope of the loss away."""
-        return self.base.wave(x)
-
-    def error(self, x: Array) -> Array:
-        return self.base.error(x)
-
-    def reach(self, log_top: float, log_bottom: float) -> tuple[float, float]:
-        return self.base.reach(log_top, log_bottom)
-
-    def psi(self) -> float:
-        """As the base: its most telling outcomes look unsampled."""
-        return self.base.psi()
-
-    @property
-    def least_psi(self) -> float:
-        return self.base.least_psi
-
-    @property
-    def most_rho(self) -> float:
-        return self.base.most_rho
-
-    @property
-    def shift(self) -> float:
-        return self.base.shift
-
-    @property
-    def turns(self) -> tuple[float, ...]:
-        return self.base.turns
-
-    @property
-    def known(self) -> Known:
-        return self.base.known
-
-
 @dataclass(frozen=True)
-class Swapped(_Around):
+class Swapped(Around):
     """The two laws exchanged: x is mirrored so that the loss still grows."""
 
     base: Step
@@ -293,7 +217,7 @@ class Swapped(_Around):
 
 
 @dataclass(frozen=True)
-class Sampled(_Around):
+class Sampled(Around):
     """Poisson sampling, add/remove: H0 against (1−q)·H0 + q·H1 (Zhu, Dong & Wang 2022, Theorem 11).
 
     The loss becomes log(1 − q + q·e^L), a growing function of the old one.
@@ -431,7 +355,7 @@ def sampled_atoms(atoms: Atoms, rate: float) -> Atoms:
 
 
 @dataclass(frozen=True)
-class Flagged(_Around):
+class Flagged(Around):
     """The base with probability q, nothing at all otherwise, and the adversary is told which.
 
     Bounds Poisson sampling when a record is replaced, whatever the mechanism: telling whether the record was drawn can

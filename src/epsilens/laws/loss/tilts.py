@@ -53,12 +53,8 @@ def laplace_spread(m: float, tilts: Array) -> tuple[Array, Array]:
     return mean, np.maximum(square - below * below, 1e-300)
 
 
-@dataclass(frozen=True)
-class TiltedNormal:
-    """N(μ²/2 + λμ², μ²): the loss of a normal shift, tilted."""
-
-    mu: float
-    tilt: float
+class _Closed:
+    """A tilted law in closed form."""
 
     @property
     def nodes(self) -> int:
@@ -69,6 +65,14 @@ class TiltedNormal:
     def uncut(self) -> bool:
         """All of it."""
         return True
+
+
+@dataclass(frozen=True)
+class TiltedNormal(_Closed):
+    """N(μ²/2 + λμ², μ²): the loss of a normal shift, tilted."""
+
+    mu: float
+    tilt: float
 
     @property
     def mean(self) -> float:
@@ -114,21 +118,11 @@ class TiltedNormal:
 
 
 @dataclass(frozen=True)
-class TiltedLaplace:
+class TiltedLaplace(_Closed):
     """The loss of a Laplace shift, tilted by λ > −½."""
 
     m: float
     tilt: float
-
-    @property
-    def nodes(self) -> int:
-        """What a frequency costs."""
-        return 1
-
-    @property
-    def uncut(self) -> bool:
-        """All of it."""
-        return True
 
     @cached_property
     def _spread(self) -> tuple[float, float]:

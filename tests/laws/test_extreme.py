@@ -1,7 +1,11 @@
-"""The smaller of several bounds: never above either, never below the truth, and readings that agree with each other."""
+"""Several laws of one release: bounds never above either, attacks never below, in both orders.
+
+Two ends that are different experiments are read each from each, composed and stored.
+"""
 
 from __future__ import annotations
 
+import math
 import pickle
 
 import numpy as np
@@ -9,16 +13,19 @@ import pytest
 from scipy.stats import binom
 
 import epsilens as el
+from epsilens.experiment import Experiment
+from epsilens.laws.closed.laplace import Laplace
 from epsilens.laws.closed.normal import Normal
-from epsilens.laws.least import Least
+from epsilens.laws.extreme import Ends, Extreme, greatest
+from epsilens.laws.finite.law import Finite
 from epsilens.laws.loss.law import Loss
 from epsilens.readings.law import Known, Law
 
 
 @pytest.fixture(scope="module")
-def both() -> Least:
+def both() -> Extreme:
     law = el.exponential(epsilon=0.5).repeat(50).law
-    assert isinstance(law, Least)
+    assert isinstance(law, Extreme)
     return law
 
 
@@ -48,7 +55,7 @@ def test_selections_composed(
     count: int, epsilon: float, delta: float, attained: float, zcdp: float, product: float
 ) -> None:
     e = el.exponential(epsilon=epsilon).repeat(count)
-    assert isinstance(e.law, Least)
+    assert isinstance(e.law, Extreme)
     found = [float(law.worse_epsilon(np.asarray(delta))) for law in e.law.laws]
     assert found == pytest.approx([product, zcdp], abs=2e-4)
     assert e.epsilon(delta) == min(found)
@@ -57,7 +64,7 @@ def test_selections_composed(
     assert e.bracket("epsilon", delta=delta) == (0, e.epsilon(delta))
 
 
-def test_never_above_either(both: Least) -> None:
+def test_never_above_either(both: Extreme) -> None:
     x, u = np.array([1e-9, 0.01, 0.3, 0.9]), np.array([0.0, 2.0, 9.0, 11.0])
     for law in both.laws:
         assert np.all(both.roc(x) <= law.roc(x))
@@ -76,7 +83,7 @@ def test_never_above_either(both: Least) -> None:
     assert second[1] < first[1]
 
 
-def test_readings_agree(both: Least) -> None:
+def test_readings_agree(both: Extreme) -> None:
     """TPR ≤ δ + e^ε·α for all of them, misses are 1 − TPR, and an ε read at a δ has at most that δ."""
     alpha = np.array([1e-8, 1e-3, 0.1, 0.5, 0.95])
     hit = both.roc(alpha)
@@ -93,10 +100,10 @@ def test_readings_agree(both: Least) -> None:
 def test_two_orders() -> None:
     """Beside a step that is not symmetric each order is read on its own."""
     e = el.compose(el.exponential(epsilon=0.5).repeat(20), el.dpsgd(sigma=1.0, rate=0.1, steps=10))
-    assert isinstance(e.law, Least)
+    assert isinstance(e.law, Extreme)
     assert not e.law.symmetric
     back = e.reverse()
-    assert back.law == Least(tuple(law.reverse() for law in e.law.laws))
+    assert back.law == Extreme(tuple(law.reverse() for law in e.law.laws))
     one, other = (float(law.profile(np.asarray(3.0))) for law in (e.law, back.law))
     assert one != other
     assert e.delta(3.0) == pytest.approx(max(one, other), rel=1e-3)
@@ -106,7 +113,7 @@ def test_two_orders() -> None:
 def test_beside_other_steps() -> None:
     """Of two selections and a Laplace answer both bounds are above the truth, found by enumeration on a grid."""
     e = el.compose(el.exponential(epsilon=0.5).repeat(20), el.laplace(epsilon=1.0))
-    assert isinstance(e.law, Least)
+    assert isinstance(e.law, Extreme)
     one, two = (float(law.worse_epsilon(np.asarray(1e-6))) for law in e.law.laws)
     assert e.epsilon(1e-6) == min(one, two) == two
     pair = el.exponential(epsilon=0.5, scores0=[0.0, 0.0], scores1=[1.0, -1.0])
@@ -119,13 +126,84 @@ def test_beside_other_steps() -> None:
     assert "upper bound" in alone.notes[0]
 
 
-def test_it_is_a_law_like_others(both: Least) -> None:
+def test_it_is_a_law_like_others(both: Extreme) -> None:
     assert pickle.loads(pickle.dumps(both)) == both
     assert both.other_side() is both
     assert both.steps() == both.laws[0].steps()  # type: ignore[attr-defined]
     assert both.with_width(0.01).width == 0.01
     assert both.only1 == 0
     normal: tuple[Law, ...] = (Normal(np.asarray(1.0)), Normal(np.asarray(0.5)))
-    least = Least(normal)
+    least = Extreme(normal)
     assert float(least.psi()) == 0.5
     assert least.steps() == normal[0].steps()  # type: ignore[attr-defined]
+
+
+@pytest.fixture
+def ends() -> Ends:
+    found = greatest((Normal(np.asarray(1.0)), Laplace(np.asarray(1.0))))
+    return Ends((Normal(np.asarray(2.0), known=Known.BOUND),), attained=found)
+
+
+def test_every_reading_reads_each_end(ends: Ends) -> None:
+    e = Experiment(ends)
+    first, second, above = el.gaussian(psi=1.0), el.laplace(epsilon=1.0), el.gaussian(psi=2.0)
+    for reading, arguments in (
+        ("success", {"prior": 0.3}), ("advantage", {}), ("auc", {}), ("fbeta", {}), ("posterior", {}),
+        ("roc", {"fpr": 1e-3}), ("roc", {"fpr": 0.4}), ("precision", {"recall": 0.2}), ("delta", {"epsilon": 0.9}),
+        ("epsilon", {"delta": 1e-3}), ("epsilon", {"delta": 0.2}), ("psi", {}), ("renyi", {"order": 3.0}),
+        ("renyi", {"order": 0.5}), ("kl", {}), ("chernoff", {}), ("recall", {"alpha": 0.1}),
+    ):  # fmt: skip
+        low, high = e.bracket(reading, **arguments)
+        expected = max(getattr(first, reading)(**arguments), getattr(second, reading)(**arguments))
+        assert low == pytest.approx(expected, rel=1e-9), reading
+        assert high == getattr(above, reading)(**arguments) == getattr(e, reading)(**arguments)
+    assert e.bracket("tradeoff", alpha=0.1) == pytest.approx((above.tradeoff(0.1), first.tradeoff(0.1)))
+    assert math.isinf(float(ends.attained.max_llr())) if ends.attained else False
+    alpha, recall = ends.attained.at(np.asarray(0.2)) if ends.attained else (0, 0)
+    assert 0 < float(alpha) < float(recall) < 1
+
+
+def test_orders(ends: Ends) -> None:
+    skew = Ends((Normal(np.asarray(5.0)),), attained=greatest((Finite.of(np.array([0.9, 0.1]), np.array([0.5, 0.5])),)))
+    assert ends.symmetric
+    assert skew.attained is not None
+    assert not skew.attained.symmetric
+    assert skew.attained.direction == "lower"
+    turned = skew.reverse()
+    assert turned.attained is not None
+    assert float(turned.attained.profile(np.asarray(0.0))) == pytest.approx(0.4)
+    assert float(turned.attained.roc(np.asarray(0.5))) == pytest.approx(0.9)
+    assert pickle.loads(pickle.dumps(skew)) == skew
+    assert float(turned.reverse().attained.roc(np.asarray(0.5))) == pytest.approx(  # type: ignore[union-attr]
+        float(skew.attained.roc(np.asarray(0.5)))
+    )
+    alone = Ends((Normal(np.asarray(1.0)),))
+    assert alone.reverse().attained is None
+
+
+def test_both_ends_compose(ends: Ends) -> None:
+    both = el.compose(Experiment(ends), el.gaussian(psi=1.0))
+    low, high = both.bracket("advantage")
+    beside = el.compose(el.laplace(epsilon=1.0), el.gaussian(psi=1.0)).advantage()
+    assert high == pytest.approx(el.gaussian(psi=math.sqrt(5.0)).advantage(), rel=1e-9)
+    assert low == pytest.approx(max(el.gaussian(psi=math.sqrt(2.0)).advantage(), beside), rel=2e-3)
+    assert both.law.known is Known.BOUND
+    # what is only claimed is left out from below
+    claimed = el.compose(Experiment(ends), el.from_gdp(1.0))
+    low, high = claimed.bracket("advantage")
+    assert low == pytest.approx(el.laplace(epsilon=1.0).advantage(), rel=2e-3)
+    assert high == pytest.approx(el.gaussian(psi=math.sqrt(5.0)).advantage(), rel=2e-3)
+    assert "bounds it from below" in claimed.notes[0]
+    twice = Experiment(ends).repeat(2)
+    assert twice.bracket("psi") == pytest.approx((math.sqrt(2), 2 * math.sqrt(2)), rel=2e-3)
+
+
+def test_widths(ends: Ends) -> None:
+    loss = el.dpsgd(sigma=1.0, rate=0.1, steps=10).law
+    held = greatest((loss.other_side(),))
+    assert held.width == 1e-3
+    assert held.with_width(1e-2).width == 1e-2
+    assert held.reached
+    assert held.steps() == loss.other_side().steps()  # type: ignore[attr-defined]
+    assert held.only1 == 0.0
+    assert ends.with_width(1e-2).attained == ends.attained
