@@ -92,6 +92,8 @@ _HOME = {
     "Ledger": "ledger.ledger",
     "release": "publish.release",
     "Published": "publish.published",
+    "audit": "auditing.audit",
+    "Audit": "auditing.result",
     "assess": "assessment.assessment",
     "Assessment": "assessment.assessment",
 }
@@ -102,6 +104,8 @@ if TYPE_CHECKING:
     from .attacks.identification import Identification, identify
     from .attacks.mistaken import mistaken
     from .attacks.observed import observed
+    from .auditing.audit import audit
+    from .auditing.result import Audit
     from .build import correlated
     from .build.claims import from_dp, from_gdp, from_rdp, from_zcdp
     from .build.composition import compose, group, vector
@@ -152,6 +156,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Assessment",
+    "Audit",
     "Choice",
     "Correlation",
     "EpsilensError",
@@ -169,6 +174,7 @@ __all__ = [
     "above",
     "approximate",
     "assess",
+    "audit",
     "banded",
     "bridges",
     "chernoff_bound",

@@ -49,7 +49,7 @@ class Experiment(Valued, Shown):
     H0 is the world where the person is absent (or has the first value, or nobody tampered), H1 the other. ``law``
     represents the pair; ``origin`` (the builder's name in the catalogue) and ``parameters`` say where it comes from,
     ``worlds`` what is compared. ``notes`` and ``label`` are words for readers: no code acts on them, and experiments
-    that differ in nothing else are equal.
+    that differ in nothing else are equal. ``recipe`` is what a builder was given, where ``parameters`` do not say it.
 
     >>> import epsilens as el
     >>> e = el.laplace(epsilon=1.0)
@@ -66,6 +66,7 @@ class Experiment(Valued, Shown):
     notes: tuple[str, ...] = field(default=(), compare=False)
     parts: tuple[tuple[Experiment, int], ...] = ()  # of a composition: what it is made of, and how often
     label: str = field(default="", compare=False)
+    recipe: tuple[str, Mapping[str, Any]] | None = field(default=None, compare=False)  # what a builder was given
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parameters", Frozen(self.parameters))

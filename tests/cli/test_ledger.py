@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import typer
+from tests.specimens import EXPERIMENTS
 
 import epsilens as el
 from epsilens.cli.app import app
@@ -62,6 +64,22 @@ def test_claims_and_trainings(capsys: pytest.CaptureFixture[str]) -> None:
     assert account.releases[2].charge.slack == 1e-6
     assert account.releases[3].charge.rho == pytest.approx(0.2, rel=1e-12)
     capsys.readouterr()
+
+
+@pytest.mark.parametrize(
+    ("said", "made"),
+    [
+        ("dpsgd --sigma 1 --rate 0.01 --steps 100", lambda: el.dpsgd(sigma=1.0, rate=0.01, steps=100)),
+        ("banded --sigma 2 --rate 0.01 --steps 100 --bands 4", lambda: EXPERIMENTS["banded"]()),
+        ("tree --leaves 16 --sigma 2 --participations 2 --separation 8", lambda: EXPERIMENTS["binary tree"]()),
+        ("sparse-vector --threshold-scale 2 --query-scale 4", lambda: EXPERIMENTS["sparse vector"]()),
+        ("rdp --orders 1.5,2,4,16 --rho 0.05,0.1,0.25,1.2", lambda: EXPERIMENTS["from rdp"]()),
+        ("exponential --epsilon 1 --scores0 1,2,3 --scores1 1,2,4", lambda: EXPERIMENTS["exponential"]()),
+    ],
+)
+def test_what_is_entered_is_built_again(said: str, made: Callable[[], el.Experiment]) -> None:
+    assert call("add", *said.split(), "--people", "patients") == 0
+    assert el.Ledger("ledger.db").experiment("patients") == made()
 
 
 def test_every_format(capsys: pytest.CaptureFixture[str], here: Path) -> None:

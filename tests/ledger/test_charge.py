@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+import time
 from itertools import pairwise
 
 import pytest
 from scipy.integrate import quad
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 
 import epsilens as el
 from epsilens.ledger.charge import FREE, Charge, charge_of, given_away
@@ -146,3 +147,15 @@ def test_adding_up_curves_would_be_unsafe() -> None:
     for name in ("psi", "rho"):  # … one that adds up ψ² or ρ promises what the choice can reach
         limits = Limits.of(**{name: max(getattr(spent, name) for spent in paid)})
         assert limits.experiments()[name].success() > 0.7330
+
+
+@pytest.mark.parametrize("answers", [2, 4, 8])
+def test_a_few_equal_answers_are_charged_at_once(answers: int) -> None:
+    """Processor time, with room for a loaded machine; ψ of so many lies between that of one and √k of it."""
+    noise = el.laplace(epsilon=0.3).repeat(answers)
+    start = time.process_time()
+    charge = charge_of(noise)
+    assert time.process_time() - start < 1.0
+    alone = el.laplace(epsilon=0.3).psi()
+    assert alone < charge.psi < alone * answers**0.5
+    assert charge.psi >= 2 * ndtri(noise.success())

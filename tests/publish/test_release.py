@@ -78,6 +78,20 @@ def test_a_plan_that_breaks_its_limits_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "ledger.db").exists()
 
 
+def test_what_no_epsilon_keeps_is_not_promised(tmp_path: Path) -> None:
+    """A limit on risk and one on error that no ε meets together: neither is said to be kept."""
+    with pytest.raises(Refused, match=r"\(error\): no ε keeps them, so change"):
+        released(tmp_path, {**PLAN, "limits": {"error": 1e-9}})
+    with pytest.raises(Refused, match=r"\(success, error\): the risk allows ε = 0\.\d+ and the error needs [\d.]+, so"):
+        released(tmp_path, {**PLAN, "limits": {"success": 0.51, "error": 0.1}})
+    with pytest.raises(Refused, match=r"\(error\): ε = [\d.]+ keeps them"):
+        released(tmp_path, {**PLAN, "limits": {"error": 0.1}})
+    without = {k: v for k, v in PLAN.items() if k != "limits"} | {"mechanism": {"noise": "laplace", "epsilon": 3.0}}
+    with pytest.raises(Refused, match=r"sets no limits, is held to the usual ones \(success at most 0.55\) and breaks"):
+        released(tmp_path, without)
+    assert not (tmp_path / "ledger.db").exists()
+
+
 def test_a_ledger_that_is_used_up_refuses(tmp_path: Path) -> None:
     ledger = el.Ledger(tmp_path / "ledger.db")
     ledger.limit("patients", epsilon=1.0)
@@ -163,15 +177,18 @@ def test_intervals_hold_the_answers(tmp_path: Path, noise: dict[str, Any]) -> No
 
 @pytest.mark.parametrize("ending", ["csv", "json", "parquet", "html"])
 def test_files_hold_the_answers_and_nothing_of_the_true_ones(tmp_path: Path, ending: str) -> None:
+    """The true sum has more digits than noise leaves to an answer, so that none is equal to it by chance."""
     path = tmp_path / f"answers.{ending}"
-    made = released(tmp_path, output=path)
+    steps = [(i % 7) * 10**6 + 123_457 for i in range(48)]
+    table = TABLE.set_column(2, "x", pa.array([step / 10**6 for step in steps]))
+    made = released(tmp_path, table=table, output=path)
     content = path.read_bytes()
-    exact = str(sum(float(i % 7) + 0.125 for i in range(48))).encode()
-    assert exact not in content
+    for exact in (str(sum(steps)), str(sum(steps) / 10**6), str(sum(steps) / 48)[:12]):
+        assert exact.encode() not in content
     if ending == "parquet":
-        table = pq.read_table(path)
-        assert table["answer"].to_pylist() == [a.answer for a in made.answers]
-        assert json.loads(table.schema.metadata[b"epsilens"])["guarantee"] == made.guarantee
+        read = pq.read_table(path)
+        assert read["answer"].to_pylist() == [a.answer for a in made.answers]
+        assert json.loads(read.schema.metadata[b"epsilens"])["guarantee"] == made.guarantee
     else:
         assert f"{made.answers[0].answer:g}".encode() in content
         assert b"Visits by site" in content

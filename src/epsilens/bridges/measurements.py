@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -83,7 +84,7 @@ def from_measurement(
         experiment = _with_failure(experiment, beyond)
     note = f"an OpenDP measurement under {measurement.output_measure} at d_in = {d_in}"
     told = {**experiment.parameters, "d_in": d_in if isinstance(d_in, int | float) else str(d_in)}
-    return Experiment(experiment.law, experiment.origin, told, experiment.worlds, (note, *experiment.notes))
+    return replace(experiment, parameters=told, notes=(note, *experiment.notes))
 
 
 def _capped(build: Any, loss: float, neighbours: str) -> Experiment:

@@ -26,6 +26,7 @@ from ..laws.loss.step import Composable
 from ..readings.law import Known, Law
 from ..worlds import between
 from .discrete import approximate
+from .recipe import remembered
 
 __all__ = ["from_dp", "from_gdp", "from_rdp", "from_zcdp", "to_gdp", "to_rdp", "to_zcdp"]
 
@@ -35,6 +36,7 @@ _LEAST = 1e-200  # a smaller bound is rounded up to this one
 ROUNDING = 1e-12  # of sums over thousands of atoms
 
 
+@remembered
 def from_dp(epsilon: ArrayLike, delta: ArrayLike = 0.0, *, neighbours: str = "add-remove") -> Experiment:
     """Several (ε, δ) guarantees that hold at once: the riskiest release they allow together, exactly.
 
@@ -85,6 +87,7 @@ def from_zcdp(rho: float, xi: float = 0.0, *, neighbours: str = "add-remove") ->
     return _claim(concentrated(value, more), "zcdp", parameters, "a zCDP claim", neighbours)
 
 
+@remembered
 def from_rdp(
     order: ArrayLike | None = None,
     rho: ArrayLike | Callable[[float], float] | None = None,

@@ -38,6 +38,7 @@ from ..worlds import between
 from . import claims
 from .discrete import pure
 from .mechanisms import gaussian, laplace
+from .recipe import remembered
 
 __all__ = ["Vector", "compose", "group", "vector"]
 
@@ -62,6 +63,7 @@ def compose(*experiments: Experiment, width: float | None = None) -> Experiment:
     return together([(e, 1) for e in experiments], width)
 
 
+@remembered
 def group(experiment: Experiment, k: int, *, width: float | None = None) -> Experiment:
     """What is learned about a group of k people who enter or leave together: each moves the answer as one does.
 

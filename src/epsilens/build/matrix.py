@@ -21,6 +21,7 @@ from ..readings.law import Known
 from ..worlds import Neighbours, between, neighbours_of
 from .mechanisms import per_noise
 from .participation import Moved, of_gram, of_norms, of_toeplitz
+from .recipe import remembered
 from .training import dpsgd
 
 __all__ = ["banded", "matrix", "sqrt_prefix", "tree"]
@@ -46,6 +47,7 @@ def sqrt_prefix(n: int, bands: int | None = None) -> Array:
     return column
 
 
+@remembered
 def matrix(
     C: Any,
     sigma: float,

@@ -23,6 +23,7 @@ from ..laws.loss.step import NoiseKind, Step
 from ..laws.product import steps_of, width_of
 from ..readings.law import Known, Law
 from ..worlds import Neighbours, between, neighbours_of
+from .recipe import remembered
 
 __all__ = ["rate_of", "relation_of", "subsample"]
 
@@ -63,6 +64,7 @@ def rate_of(value: Any) -> float:
     return rate
 
 
+@remembered
 def subsample(
     experiment: Experiment, rate: float, *, neighbours: str = "add-remove", width: float | None = None
 ) -> Experiment:

@@ -36,6 +36,7 @@ from ..worlds import between
 from .claims import from_rdp, to_rdp
 from .discrete import pure
 from .mechanisms import one_of
+from .recipe import remembered
 
 __all__ = ["exponential", "noisy_max", "permute_and_flip", "repeat_and_select", "sparse_vector", "top_k"]
 
@@ -80,6 +81,7 @@ def _flag(name: str, value: Any) -> bool:
     return bool(value)
 
 
+@remembered
 def exponential(
     *,
     epsilon: float,
@@ -288,6 +290,7 @@ def _selected(law: Law, name: str, told: dict[str, Any]) -> Experiment:
 # -- the best of several runs -------------------------------------------------------------------------------------
 
 
+@remembered
 def repeat_and_select(experiment: Experiment, *, mean: float, eta: float = 1.0) -> Experiment:
     """The best of a random number of runs of a release, such as of a training with other hyperparameters; a claim.
 

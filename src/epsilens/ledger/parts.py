@@ -1,12 +1,15 @@
 """An experiment written down as what it was built from, and built again exactly.
 
-Only builders of the catalogue are called, with numbers and words: nothing that is read from a ledger can run.
+Only builders of the catalogue and of :data:`RECIPES` are called, with numbers, words, lists of them and experiments
+built in the same way: nothing that is read from a ledger can run.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -17,7 +20,20 @@ from ..catalogue.mechanisms import CLAIMS, MECHANISMS, Entry
 from ..errors import EpsilensError, InputError
 from ..experiment import Experiment
 
-__all__ = ["rebuilt", "written"]
+__all__ = ["RECIPES", "rebuilt", "written"]
+
+#: What builds from another experiment or from a matrix, beside the catalogue.
+RECIPES = {
+    "subsample": "epsilens.build.sampling",
+    "group": "epsilens.build.composition",
+    "matrix": "epsilens.build.matrix",
+    "repeat_and_select": "epsilens.build.selection",
+    "from_dp": "epsilens.build.claims",
+    "from_rdp": "epsilens.build.claims",
+}
+_WHOLE = "composition"  # of the parts inside, as one
+_MOST = 200_000  # numbers of one part: a line of a ledger is read whole
+_DEEPEST = 20
 
 
 def written(experiment: Experiment) -> list[dict[str, Any]]:
@@ -30,27 +46,38 @@ def written(experiment: Experiment) -> list[dict[str, Any]]:
     if experiment.many:
         raise InputError("this is many experiments at once: give one", parameter="experiment")
     made = [_part(part, times) for part, times in experiment.parts or ((experiment, 1),)]
-    if rebuilt(made) != experiment:
-        raise _cannot(experiment)
-    return made
+    if rebuilt(made) == experiment:
+        return made
+    if experiment.parts and experiment.worlds.reversed:  # as a whole, and not each of its parts
+        whole = {"experiment": {"experiment": written(experiment.reverse())}}
+        made = [{"builder": _WHOLE, "parameters": whole, "times": 1, "reversed": True}]
+        if rebuilt(made) == experiment:
+            return made
+    raise _cannot(experiment)
 
 
 def _part(part: Experiment, times: int) -> dict[str, Any]:
     """The first way of saying it that builds the same."""
     turned = {"reversed": True} if part.worlds.reversed else {}
-    for options in _ways(part):
-        said = {name: _plain(value) for name, value in options.items()}
-        made = {"builder": part.origin, "parameters": said, "times": times, **turned}
+    for name, options in _ways(part):
         try:
-            if rebuilt([{**made, "times": 1}]) == part:
+            said = {key: _plain(value) for key, value in options.items()}
+            made = {"builder": name, "parameters": said, "times": times, **turned}
+            again = rebuilt([{**made, "times": 1}])
+            if again != part:  # what else is told of it, such as the distance a measurement was read at
+                made["told"] = {key: _plain(v) for key, v in part.parameters.items() if key not in again.parameters}
+                again = rebuilt([{**made, "times": 1}])
+            if again == part:
                 return made
         except EpsilensError:
             continue
     raise _cannot(part)
 
 
-def _ways(part: Experiment) -> Iterator[dict[str, Any]]:
-    """How it may have been said: as the catalogue reproduces it, or by each of its ways with all that it takes."""
+def _ways(part: Experiment) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """How it may have been said: as its builder was called, as the catalogue reproduces it, or by each of its ways."""
+    if part.recipe is not None:
+        yield part.recipe
     entry = MECHANISMS.get(part.origin) or CLAIMS.get(part.origin)
     if entry is None:
         return
@@ -59,20 +86,54 @@ def _ways(part: Experiment) -> Iterator[dict[str, Any]]:
     if part.origin in MECHANISMS:
         mechanism = MECHANISMS[part.origin]
         if (short := mechanism.reproduced(part.parameters)) is not None:
-            yield short
+            yield part.origin, short
         ways = (*mechanism.said_by, *mechanism.ways)
     others = {name: value for name, value in known.items() if not any(name in way for way in ways)}
     for way in ways:
         if all(name in known for name in way):
-            yield {**{name: known[name] for name in way}, **others}
+            yield part.origin, {**{name: known[name] for name in way}, **others}
 
 
 def _plain(value: Any) -> Any:
+    """A value in JSON's terms; an experiment as its parts, a matrix of equal diagonals as its first column."""
+    if isinstance(value, Experiment):
+        return {"experiment": written(value)}
     if isinstance(value, np.generic):
         value = value.item()
+    elif hasattr(value, "toarray"):  # sparse
+        value = value.toarray() if math.prod(value.shape) <= _MOST else None
+    if isinstance(value, np.ndarray):
+        if value.ndim == 2 and (column := _diagonal(value)) is not None:
+            return {"diagonals": _plain(column)}
+        value = value.tolist()
     if isinstance(value, float) and not math.isfinite(value):
         return {"number": repr(value)}  # JSON has no word for it
-    return [_plain(v) for v in value] if isinstance(value, list | tuple) else value
+    if isinstance(value, list | tuple):
+        if _size(value) > _MOST:
+            raise InputError(f"there are more than {_MOST:,} numbers in it: enter what is known of it as a claim")
+        return [_plain(v) for v in value]
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    raise InputError(f"a {type(value).__name__} cannot be written into a ledger: enter what is known of it as a claim")
+
+
+def _size(value: Any) -> int:
+    return sum(_size(v) for v in value) if isinstance(value, list | tuple) else 1
+
+
+def _diagonal(matrix: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
+    """The first column of a square lower-triangular matrix whose diagonals are each of one number."""
+    column = matrix[:, 0] if matrix.shape[0] == matrix.shape[1] and matrix.size else None
+    return column if column is not None and np.array_equal(_spread(column), matrix) else None
+
+
+def _spread(column: Any) -> np.ndarray[Any, Any]:
+    numbers = np.asarray(column, dtype=float)
+    if numbers.ndim != 1 or numbers.size > 10_000:
+        raise InputError("a matrix of the ledger is larger than this version builds: install a newer epsilens")
+    places = np.arange(numbers.size)
+    away = places[:, None] - places[None, :]
+    return np.where(away >= 0, numbers[np.maximum(away, 0)], 0.0)
 
 
 def _cannot(part: Experiment) -> InputError:
@@ -89,22 +150,45 @@ def rebuilt(parts: Sequence[Mapping[str, Any]]) -> Experiment:
     >>> rebuilt([{"builder": "laplace", "parameters": {"epsilon": 0.5}, "times": 2}])
     laplace(epsilon=0.5).repeat(2)
     """
+    return _rebuilt(parts, 0)
+
+
+def _rebuilt(parts: Sequence[Mapping[str, Any]], depth: int) -> Experiment:
+    if depth > _DEEPEST:
+        raise InputError(f"the ledger speaks of experiments within more than {_DEEPEST} others: it was changed")
     made = []
     for part in parts:
-        one = builder(_entry(str(part["builder"])))(**{k: _number(v) for k, v in part["parameters"].items()})
+        one = _builder(str(part["builder"]))(**{k: _value(v, depth) for k, v in part["parameters"].items()})
+        if told := part.get("told"):  # beside what it was built with, and never instead
+            one = replace(one, parameters={**{k: _value(v, depth) for k, v in told.items()}, **one.parameters})
         made.append((one.reverse() if part.get("reversed") else one, int(part["times"])))
     each = [one if times == 1 else one.repeat(times) for one, times in made]
     return each[0] if len(each) == 1 else compose(*each)
 
 
-def _entry(key: str) -> Entry:
+def _builder(key: str) -> Callable[..., Experiment]:
+    if key == _WHOLE:
+        return _same
+    if key in RECIPES:
+        found: Callable[..., Experiment] = getattr(import_module(RECIPES[key]), key)
+        return found
     known: dict[str, Entry] = {**MECHANISMS, **CLAIMS}
     if key not in known:
         raise InputError(
             f"the ledger speaks of {key[:40]!r}, which this version does not know: install a newer epsilens"
         )
-    return known[key]
+    return builder(known[key])
 
 
-def _number(value: Any) -> Any:
-    return float(value["number"]) if isinstance(value, Mapping) else value
+def _same(experiment: Experiment) -> Experiment:
+    return experiment
+
+
+def _value(value: Any, depth: int) -> Any:
+    if isinstance(value, list):
+        return [_value(v, depth) for v in value]
+    if not isinstance(value, Mapping):
+        return value
+    if "experiment" in value:
+        return _rebuilt(value["experiment"], depth + 1)
+    return _spread(value["diagonals"]) if "diagonals" in value else float(value["number"])

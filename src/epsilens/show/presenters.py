@@ -51,6 +51,7 @@ _PRESENTERS = {
     "ledger": ("ledger", "of_ledger", "ledger_sentence"),
     "assessment": ("assessment.report", "present", ""),
     "published": ("published", "present", "sentence"),
+    "audit": ("audit", "present", "sentence"),
 }
 
 

@@ -15,6 +15,7 @@ from functools import cached_property, partial
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from ...checks import Array
@@ -28,6 +29,7 @@ from .line import Line, limit_of_ratio
 
 __all__ = ["Pieces"]
 
+Mask = NDArray[np.bool_]
 ERROR = 1e-14
 _X, _W = np.polynomial.legendre.leggauss(20)
 _SMALL = 1e-6  # masses that a place rounded to a double may miss
@@ -36,10 +38,16 @@ _FAR = 760.0  # e^{−760} is below the smallest double
 
 def _mass(line: Line, left: Array, right: Array) -> Array:
     """P(left < X ≤ right), from the tail that keeps the digits."""
+    near = right <= line.centre
     with np.errstate(divide="ignore", invalid="ignore"):
-        low = np.exp(line.log_cdf(right)) * -np.expm1(np.minimum(line.log_cdf(left) - line.log_cdf(right), 0.0))
-        high = np.exp(line.log_sf(left)) * -np.expm1(np.minimum(line.log_sf(right) - line.log_sf(left), 0.0))
-    return np.where(left < right, np.where(right <= line.centre, low, high), 0.0)
+        made = np.zeros(np.broadcast_shapes(left.shape, right.shape))
+        if near.any():
+            cdf = line.log_cdf(right)
+            made = np.exp(cdf) * -np.expm1(np.minimum(line.log_cdf(left) - cdf, 0.0))
+        if not near.all():
+            sf = line.log_sf(left)
+            made = np.where(near, made, np.exp(sf) * -np.expm1(np.minimum(line.log_sf(right) - sf, 0.0)))
+    return np.where(left < right, made, 0.0)
 
 
 @dataclass(frozen=True)
@@ -177,17 +185,24 @@ class Pieces(Law):
         rest0, rest1 = ~above @ masses[:, 0], ~above @ masses[:, 1]
         for a, b, va, vb in sloped:
             inside = (u > min(va, vb)) & (u < max(va, vb))
-            target = np.where(inside, u, 0.5 * (va + vb))
-            x = self._reached(target, a, b, va, vb)
             rising = vb > va
-            everything = u <= min(va, vb)
-            x = np.where(inside, x, np.where(everything == rising, a, b))
-            ends = np.full(u.shape, a), np.full(u.shape, b)
-            below0, beyond0 = _mass(self.line0, ends[0], x), _mass(self.line0, x, ends[1])
-            below1, beyond1 = _mass(self.line1, ends[0], x), _mass(self.line1, x, ends[1])
+            whole = (u <= min(va, vb)) == rising  # at a threshold outside, all of the piece is on one side
+            x = self._reached(u[inside], a, b, va, vb) if inside.any() else u[inside]
+            below0, beyond0 = self._parted(self.line0, x, inside, whole, a, b)
+            below1, beyond1 = self._parted(self.line1, x, inside, whole, a, b)
             alpha, rest0 = (alpha + beyond0, rest0 + below0) if rising else (alpha + below0, rest0 + beyond0)
             recall, rest1 = (recall + beyond1, rest1 + below1) if rising else (recall + below1, rest1 + beyond1)
         return np.asarray(alpha), np.asarray(recall), np.asarray(rest0), np.asarray(rest1)
+
+    @staticmethod
+    def _parted(line: Line, x: Array, inside: Mask, whole: Mask, a: float, b: float) -> tuple[Array, Array]:
+        """The mass of [a, b] below and beyond x where a threshold is inside, and all of it on one side elsewhere."""
+        ends = np.asarray([a]), np.asarray([b])
+        mass = _mass(line, *ends)[0]
+        below, beyond = np.where(whole, 0.0, mass), np.where(whole, mass, 0.0)
+        if x.size:
+            below[inside], beyond[inside] = _mass(line, ends[0], x), _mass(line, x, ends[1])
+        return below, beyond
 
     @cached_property
     def _levels(self) -> tuple[Array, Array, Array, Array, Array]:

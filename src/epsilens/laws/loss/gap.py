@@ -32,7 +32,9 @@ _NEAREST = 0.01  # as a share of the total variation
 _ROUNDS = 16
 _SHARE = 0.2  # of what is open: the loosest come first
 _SLOW = 0.9
+_NEARLY = 0.05  # the errors alike, where they are only an end
 _SAME = 1e-9  # relative
+_ROUNDING = 1e-15  # of what is subtracted from 1
 _ENOUGH = 0.1  # of the width
 _LARGEST = 700.0
 _AFTER = np.asarray([1.02, 1.04])
@@ -144,24 +146,22 @@ def _merged(one: _Half, other: _Half) -> _Half:
     return _Half(u[apart], low[apart], high[apart])
 
 
-def _finer(u: Array, wide: Array) -> Array:
+def _finer(u: Array, wide: Any) -> Array:
     """Places about those that bound too little."""
     at = np.unique(np.clip(np.concatenate((np.flatnonzero(wide) - 1, np.flatnonzero(wide))), 0, u.size - 2))
     shares = np.arange(1, 4)[:, None] / 4
     return np.asarray((u[at] + shares * (u[at + 1] - u[at])).ravel())
 
 
-def _bounds(half: _Half, level: float, width: float, symmetric: bool) -> tuple[float, float, Array, float]:
+def _bounds(half: _Half, level: float, width: float, symmetric: bool) -> tuple[float, float, Any, float]:
     """(low, high) of μ, the places whose lines bound too little, and the least R(α) − α that counts."""
-    least, most, at = _alike(half)
+    least, most, wide = _alike(half, symmetric)
     if least < level:
-        wide = np.zeros(half.u.size, dtype=bool)
-        wide[max(at - 1, 0) : at + 2] = True
         return of_balanced(most), of_balanced(least), wide, 1 - 2 * most if most < 0.5 else 0.0
     views = [half] if symmetric else [half, half.other()]
     seen = [_view(view, level, least, most) for view in views]
     low, high = max(one.low for one in seen), max(of_balanced(most), *(float(np.max(one.bound)) for one in seen))
-    wide = np.zeros(half.u.size, dtype=bool)
+    wide &= most > least * (1 + _NEARLY)
     loosest = low + max(_SHARE * (high - low), _ENOUGH * width / 2 * low)
     for i, one in enumerate(seen):
         loose = one.line[one.bound > loosest]
@@ -172,16 +172,21 @@ def _bounds(half: _Half, level: float, width: float, symmetric: bool) -> tuple[f
     return low, high, wide, min(one.least for one in seen)
 
 
-def _alike(half: _Half) -> tuple[float, float, int]:
-    """(low, high) of the x with f(x) = x, and about where its test lies: h falls from one place to the next."""
+def _alike(half: _Half, symmetric: bool) -> tuple[float, float, Any]:
+    """(low, high) of the x with f(x) = x, and the places after which it may lie: h falls from one to the next.
+
+    Of a pair that is alike in both orders it lies at t = 1.
+    """
     t = np.exp(half.u)
     less = -np.expm1(np.minimum(half.u, 0.0))
-    under, over = 1 - less - half.high, 1 - less - half.low  # 1 − h
-    reached = under / (1 + t)
-    at = int(np.argmax(reached))
-    beyond = np.append(over[1:] / (1 + t[:-1]), 1 / (1 + t[-1]))
-    first = over[0]  # below the first place h is larger
-    return max(float(reached[at]), 0.0), min(max(float(np.max(beyond)), float(first)), 0.5), at
+    under, over = 1 - less - half.high - _ROUNDING, 1 - less - half.low + _ROUNDING  # 1 − h
+    if symmetric:
+        zero = int(np.searchsorted(half.u, 0.0))
+        return max(float(under[zero]) / 2, 0.0), min(float(over[zero]) / 2, 0.5), np.zeros(half.u.size, dtype=bool)
+    least = max(float(np.max(under / (1 + t))), 0.0)
+    cells = np.append(over[1:] / (1 + t[:-1]), 1 / (1 + t[-1]))
+    most = max(float(np.max(cells)), float(over[0]))  # below the first place h is larger
+    return least, min(most, 0.5), cells > least + _SHARE * (most - least)
 
 
 class _Seen(NamedTuple):
@@ -227,11 +232,11 @@ def _view(view: _Half, level: float, least: float, most: float) -> _Seen:
 
 def _gaps(alpha: Array, more: Array, up: bool) -> Array:
     """Φ⁻¹(α + more) − Φ⁻¹(α), rounded up or down; infinite where all would be found."""
-    rest = 1 - alpha - more
+    rest = 1 - alpha - more - (_ROUNDING if up else -_ROUNDING)
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         gap = probit_gap(alpha, more, np.maximum(rest, 0.0))
         direct = more > 1e-3 * np.minimum(alpha, rest)  # a difference of two probits
-        error = np.where(direct, 4e-15 * (2 + np.abs(ndtri(alpha))) + 4e-16 / np.maximum(rest, 1e-300), 0.0)
+        error = np.where(direct, 4e-15 * (2 + np.abs(ndtri(alpha))), 0.0)
     error = error + 1e-12 * np.abs(gap)
     return np.where(rest > 0, gap + error if up else gap - error, np.inf if up else 0.0)
 

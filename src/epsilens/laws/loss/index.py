@@ -80,7 +80,7 @@ def mu_of(curve: Curve, level: float) -> tuple[float, float]:
     law = curve.law
     low, high = largest_gap(curve.sides(), curve.ends, level, law.width, symmetric=law.symmetric)
     if curve.wide(low, high) and high > _LARGE:
-        other = gap_by_errors(law, level, high)
+        other = gap_by_errors(law, level, max(low, _LARGE))
         low, high = max(low, other[0]), min(high, other[1])
     high = min(high, curve.bound)
     return min(low, high), high

@@ -1,0 +1,20 @@
+"""Does the code keep what was promised? Lower bounds, from runs of a mechanism, on what the house bounds from above.
+
+The room is called ``auditing`` because ``epsilens.audit`` is the function. Its parts, in the order of a game:
+
+``claims``      what is promised, as lines δ(ε)
+``game``        runs: a fair coin, the mechanism on one of two inputs, whatever comes back
+``outcomes``    whatever comes back, as columns of numbers and codes
+``statistics``  what an attacker looks at in them
+``events``      when the attacker speaks, learnt on past runs
+``betting``     evidence that holds whenever one stops
+``bounds``      evidence of a number of runs fixed beforehand
+``one_run``     many guesses about one run
+``result``      the verdict and the bounds
+``audit``       the whole game
+
+Anything that draws outcomes can be audited: an object with ``draw(bits)``, which returns one outcome for each bit, of
+the first input where the bit is False and of the second where it is True (:class:`~epsilens.auditing.game.Source`), is
+given to :func:`~epsilens.auditing.audit.audit_source` with a claim. Runs must be independent given their bits; what a
+run returns may be of any type.
+"""

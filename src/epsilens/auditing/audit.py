@@ -1,0 +1,298 @@
+"""The whole game: draw, guess, learn, and say what the runs show.
+
+In a sequential audit the event is learnt on past runs and bets on the next; it is learnt anew each time the runs have
+grown by half. One may look after every run, so the game ends as soon as the claim is refuted. In an audit of fixed size
+three runs of ten are a pilot, on which the event is chosen, and the rest are counted once.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from .. import checks
+from ..errors import InputError
+from ..numerics.written import brief
+from .betting import Bets, log_capital
+from .claims import Claim, claim_of, level_of
+from .events import Event, attackers, learn
+from .findings import findings_of
+from .game import BatchSource, Bits, CallSource, GroupSource, Source
+from .outcomes import Outcomes, Reader, joined
+from .readings import Evidence, fixed_result, sequential_result
+from .result import Audit, Finding, Found, Stopped
+
+__all__ = ["Progress", "audit", "audit_source"]
+
+_FIRST = 20  # runs that are only learnt from
+_GROWTH = 1.5
+_PILOT = 0.3
+_LOOKS = 32  # at the capital, while the runs grow by their own number
+_MOST_RUNS = 10**9
+_OWN = 0x617564697400  # the coins are not the numbers that a mechanism draws from the same seed
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far an audit is: ``still`` estimates the runs a refutation still needs; None while nothing points to one."""
+
+    runs: int
+    budget: int
+    seconds: float
+    evidence: float
+    needed: float
+    still: int | None
+
+    def __str__(self) -> str:
+        rest = (self.budget - self.runs) * self.seconds / max(self.runs, 1)
+        told = "nothing points against the claim" if self.still is None else f"about {self.still:,} more to refute it"
+        return f"{self.runs:,} of {self.budget:,} runs, at most {rest:,.0f} s to go; {told}"
+
+
+def audit(
+    mechanism: Callable[..., Any],
+    d0: Any,
+    d1: Any,
+    *,
+    claim: Any,
+    confidence: float = 0.95,
+    runs: int = 20_000,
+    batch: bool | int = False,
+    groups: bool = False,
+    sequential: bool = True,
+    stop: bool = True,
+    low_bits: bool = True,
+    timeout: float | None = 300.0,
+    seed: int | None = None,
+    progress: bool | Callable[[Progress], Any] = False,
+) -> Audit:
+    """Does a mechanism keep a claim on two neighbouring inputs? Runs it and bounds from below what it gives away.
+
+    ``mechanism(d)`` is called on ``d0`` or ``d1`` as a coin falls; with ``batch`` it is ``mechanism(d, n)`` and returns
+    n outcomes at once (a number: at most so many a call). It must not change its input. Outcomes may be numbers,
+    arrays, tables, models, texts, NaN; exceptions count too, and nothing it prints is shown. ``claim`` is an
+    experiment, a number ε, a pair (ε, δ), or a text such as ``"mu=1"``. With ``groups`` the inputs have one entry a
+    group, each group has a coin of its own, and one call on the mixture is as many guesses; such claims must be pure.
+
+    ``runs`` is the most there are. By default the audit stops as soon as the claim is refuted; ``stop=False`` goes on,
+    for a larger bound, and ``sequential=False`` counts a fixed number once. Noise in floating point gives itself away
+    by its last bits, and the attacker looks at them; ``low_bits=False`` leaves that aside. ``progress`` is told how far
+    it is; an interrupt keeps what is there.
+
+    >>> import numpy as np
+    >>> import epsilens as el
+    >>> rng = np.random.default_rng(1)
+    >>> noisy = lambda d, n: d + rng.laplace(0, 0.5, n)      # half of the noise that ε = 1 needs
+    >>> found = audit(noisy, 0, 1, claim=1.0, batch=True, seed=1)
+    >>> str(found.verdict), found.epsilon_lo > 1, found.runs < 1000
+    ('VIOLATION', True, True)
+    """
+    if not callable(mechanism):
+        raise InputError(
+            f"mechanism is a {type(mechanism).__name__}: give a function of the input, such as lambda d: release(d)",
+            parameter="mechanism",
+        )
+    limit = None if timeout is None else float(checks.positive("timeout", checks.scalar("timeout", timeout)))
+    if groups and batch:
+        raise InputError("groups and batch are both given: one call is many guesses or many runs, so give one of them")
+    source: Source
+    if groups:
+        source = GroupSource(mechanism, d0, d1, limit)
+    elif batch:
+        most = 1_000_000 if batch is True else checks.whole("batch", batch, low=1)
+        source = BatchSource(mechanism, d0, d1, most, limit)
+    else:
+        source = CallSource(mechanism, d0, d1, limit)
+    return audit_source(
+        source, claim=claim, confidence=confidence, runs=runs, sequential=sequential, stop=stop,
+        low_bits=low_bits, seed=seed, progress=progress, pair=(brief(d0), brief(d1)),
+    )  # fmt: skip
+
+
+def audit_source(
+    source: Source,
+    *,
+    claim: Any,
+    confidence: float = 0.95,
+    runs: int = 20_000,
+    sequential: bool = True,
+    stop: bool = True,
+    low_bits: bool = True,
+    seed: int | None = None,
+    progress: bool | Callable[[Progress], Any] = False,
+    pair: tuple[str, str] = ("", ""),
+) -> Audit:
+    """The same for anything that draws outcomes, a :class:`~.game.Source`; ``pair`` names the two inputs."""
+    asked, alpha = claim_of(claim), level_of(confidence)
+    budget = checks.whole("runs", runs, low=1, high=_MOST_RUNS)
+    if seed is not None:
+        seed = checks.whole("seed", seed, low=0)
+    if source.width > 1:
+        if not math.isfinite(asked.pure):
+            raise InputError(
+                "claim has no ε at δ = 0: many guesses a call test pure claims only, so give ε, or leave out groups",
+                parameter="claim",
+            )
+        asked = replace(asked, alone=True)
+    coins = np.random.default_rng(None if seed is None else [seed, _OWN])
+    game = _Game(source, asked, alpha, budget, coins, _teller(progress), low_bits)
+    if sequential:
+        game.play(stop)
+    else:
+        game.count()
+    return game.result(1 - alpha, sequential, pair)
+
+
+def _teller(progress: bool | Callable[[Progress], Any]) -> Callable[[Progress], Any] | None:
+    if callable(progress):
+        return progress
+    if not progress:
+        return None
+    return lambda now: sys.stderr.write(f"\r{now}\033[K")
+
+
+@dataclass
+class _Game:
+    """The state of an audit."""
+
+    source: Source
+    claim: Claim
+    alpha: float
+    budget: int
+    rng: np.random.Generator
+    tell: Callable[[Progress], Any] | None
+    low_bits: bool = True
+    reader: Reader = field(default_factory=Reader)
+    past: list[Outcomes] = field(default_factory=list)
+    bits: list[Bits] = field(default_factory=list)
+    bets: list[Bets] = field(default_factory=attackers)
+    events: list[Event] | None = None
+    runs: int = 0
+    stopped: Stopped = Stopped.BUDGET
+    drawing: float = 0.0
+    started: float = field(default_factory=time.perf_counter)
+    counted: list[tuple[int, int, int]] = field(default_factory=list)
+
+    def draw(self, count: int) -> tuple[Outcomes, Bits]:
+        """So many more runs, in whole calls; fewer where the mechanism stays silent."""
+        width = self.source.width
+        count = width * math.ceil(count / width)
+        bits = self.rng.integers(0, 2, count).astype(bool)
+        began = time.perf_counter()
+        raw = self.source.draw(bits)
+        self.drawing += time.perf_counter() - began
+        if len(raw) < count:
+            self.stopped = Stopped.SILENT
+            bits = bits[: len(raw)]
+        outcomes = self.reader.read(raw)
+        if len(outcomes):
+            self.past.append(outcomes)
+            self.bits.append(bits)
+            self.runs += len(outcomes)
+        return outcomes, bits
+
+    def gathered(self) -> tuple[Outcomes, Bits]:
+        """All runs so far."""
+        if len(self.past) > 1:
+            self.past, self.bits = [joined(self.past)], [np.concatenate(self.bits)]
+        return self.past[0], self.bits[0]
+
+    def learn(self) -> None:
+        """The events of the attackers, from all runs so far."""
+        if self.past:
+            outcomes, bits = self.gathered()
+            self.events = learn(outcomes, bits, self.claim, low_bits=self.low_bits)
+
+    def play(self, stop: bool) -> None:
+        """Learn on the past, bet on the next."""
+        try:
+            while self.runs < self.budget and self.stopped is Stopped.BUDGET:
+                ahead = max(_FIRST, math.ceil(_GROWTH * self.runs))
+                end = min(ahead, self.budget)
+                while self.runs < end and self.stopped is Stopped.BUDGET:
+                    whole = isinstance(self.source, BatchSource) or self.runs < _FIRST
+                    step = end - self.runs if whole else min(end - self.runs, max(1, self.runs // _LOOKS))
+                    outcomes, bits = self.draw(step)
+                    if self.events and len(outcomes):
+                        self._bet(outcomes, bits, stop)
+                self._sane()
+                if self.runs < self.budget and self.stopped is Stopped.BUDGET:
+                    self.learn()
+        except KeyboardInterrupt:
+            self.stopped = Stopped.INTERRUPTED
+
+    def _bet(self, outcomes: Outcomes, bits: Bits, stop: bool) -> None:
+        assert self.events is not None
+        for bets, event in zip(self.bets, self.events, strict=True):
+            bets.add(event.plan, *event.count(outcomes, bits))
+        capital = float(log_capital(self.bets, self.claim)[-1])
+        if self.tell is not None:
+            self.tell(self._progress(capital))
+        if stop and capital >= -math.log(self.alpha):
+            self.stopped = Stopped.EVIDENCE
+
+    def _progress(self, capital: float) -> Progress:
+        needed = -math.log(self.alpha)
+        still = math.ceil((needed - capital) * self.runs / capital) if 0.1 < capital < needed else None
+        return Progress(self.runs, self.budget, time.perf_counter() - self.started, capital, needed, still)
+
+    def count(self) -> None:
+        """Choose on a pilot, count on the rest."""
+        try:
+            self._some(max(1, math.ceil(_PILOT * self.budget)))
+            self._sane()
+            self.learn()
+            pilot = self.runs
+            self._some(self.budget - pilot)
+            if self.events:
+                fresh, bits = self._after(pilot)
+                self.counted = [event.count(fresh, bits) for event in self.events]
+        except KeyboardInterrupt:
+            self.stopped = Stopped.INTERRUPTED
+
+    def _some(self, count: int) -> None:
+        end = self.runs + count
+        while self.runs < end and self.stopped is Stopped.BUDGET:
+            whole = isinstance(self.source, BatchSource)
+            self.draw(end - self.runs if whole else min(end - self.runs, 1 + self.budget // 20))
+            if self.tell is not None:
+                self.tell(self._progress(0.0))
+
+    def _after(self, pilot: int) -> tuple[Outcomes, Bits]:
+        outcomes, bits = self.gathered()
+        return outcomes.take(slice(pilot, None)), bits[pilot:]
+
+    def _sane(self) -> None:
+        """A mechanism that only ever fails in one way, in both worlds, is not audited but mended."""
+        if not self.past or self.runs < min(_FIRST, self.budget):
+            return
+        kinds = {kind.detail for kind in self.reader.kinds}
+        if all(kind.what == "raised" for kind in self.reader.kinds) and len(kinds) == 1:
+            raise InputError(
+                f"the mechanism fails with {kinds.pop()} on every run of both inputs: call it on d0 and mend it",
+                parameter="mechanism",
+            )
+
+    def result(self, confidence: float, sequential: bool, pair: tuple[str, str]) -> Audit:
+        """What the runs show."""
+        if not self.past:
+            raise InputError(
+                "the audit was stopped before its first runs: nothing can be said of the claim", parameter="runs"
+            )
+        outcomes, bits = self.gathered()
+        found = findings_of(outcomes, bits, self.reader)
+        if self.claim.bare:
+            found = (*found, Found(Finding.BARE))
+        evidence = Evidence(
+            self.claim, self.alpha, self.runs, self.budget, self.bets, self.counted, self.events, self.reader,
+            self.source.width,
+        )  # fmt: skip
+        make = sequential_result if sequential else fixed_result
+        own = time.perf_counter() - self.started - self.drawing
+        return make(evidence, confidence, found, self.stopped, pair, (self.drawing, own))

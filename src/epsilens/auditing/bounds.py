@@ -1,0 +1,110 @@
+"""Evidence of a number of runs fixed beforehand: exact binomial bounds on guesses chosen on other runs.
+
+The event is chosen on a pilot; on fresh runs, given how many guesses were made, the right ones are binomial. At δ = 0
+that bounds ε by itself: ε ≥ logit of the Clopper–Pearson bound on the precision. With δ > 0 the precision a claim
+allows depends on how often the attacker speaks, which is bounded from below first (a share 1/10 of the level is paid
+for it).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import bdtrc, betaincinv, expit, logit
+
+from ..checks import Array
+from .claims import Claim
+
+__all__ = ["Counts", "clopper_pearson", "deviation", "largest_epsilon", "p_value", "rate_bands"]
+
+_PAID = 0.1  # of the level, for how often the attacker speaks
+
+
+def clopper_pearson(right: int, guesses: int, alpha: float) -> float:
+    """A lower bound on the success probability that fails with probability at most α.
+
+    >>> round(clopper_pearson(75, 100, 0.05), 6)
+    0.668678
+    """
+    return float(betaincinv(right, guesses - right + 1, alpha)) if right > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Guesses on fresh runs: how many, right ones, out of how many runs, about one side or both."""
+
+    right: int
+    guesses: int
+    runs: int
+    sides: int = 2
+
+    def epsilon(self, alpha: float) -> float:
+        """The bound on ε at δ = 0: logit of the bound on the precision, not below 0.
+
+        >>> round(Counts(75, 100, 1000).epsilon(0.05), 4)
+        0.7022
+        """
+        return max(0.0, float(logit(clopper_pearson(self.right, self.guesses, alpha)))) if self.guesses else 0.0
+
+    def success(self, alpha: float) -> float:
+        """The bound on how often the best guess is right, where silence counts as a coin's toss."""
+        return max(0.5, clopper_pearson(self.right, self.guesses, alpha)) if self.guesses else 0.5
+
+
+def p_value(counts: Counts, claim: Claim, alpha: float = 0.05) -> float:
+    """How likely so many right guesses are, at most, if the claim holds.
+
+    A pure line needs no rate: P[Bin(r, e^ε/(1+e^ε)) ≥ k]. Otherwise the rate is at least its Clopper–Pearson bound π
+    but for a tenth of the level: P[Bin(r, q₀(π)) ≥ k] + α/10.
+    """
+    if not counts.guesses:
+        return 1.0
+    tails = []
+    if math.isfinite(claim.pure):
+        tails.append(_tail(counts, float(expit(claim.pure))))
+    if not claim.alone:
+        paid = _PAID * alpha
+        least = clopper_pearson(counts.guesses, counts.runs, paid)
+        tails.append(_tail(counts, float(claim.most_precise(least, counts.sides))) + paid)
+    return min(1.0, min(tails) * len(tails))
+
+
+def _tail(counts: Counts, precision: float) -> float:
+    """P[Bin(guesses, precision) ≥ right]."""
+    if counts.right == 0 or precision >= 1:
+        return 1.0
+    return float(bdtrc(counts.right - 1, counts.guesses, precision))
+
+
+def largest_epsilon(guesses: int, alpha: float) -> float:
+    """The bound that guesses without a single error would give: logit(α^{1/n}).
+
+    >>> round(largest_epsilon(1000, 0.05), 3)
+    5.809
+    """
+    if guesses < 1:
+        return 0.0
+    log_precision = math.log(alpha) / guesses
+    return max(0.0, log_precision - math.log(-math.expm1(log_precision)))
+
+
+def deviation(runs: int, alpha: float) -> float:
+    """Massart: but for α ≤ ½ an empirical distribution function errs to one side by at most this, everywhere."""
+    return math.sqrt(math.log(1 / alpha) / (2 * runs)) if runs else 1.0
+
+
+def rate_bands(scores0: Array, scores1: Array, alpha: float) -> tuple[Array, Array]:
+    """(false alarms, misses) of the tests "score ≥ t" and "score > t", both from above, at all t at once.
+
+    α/2 is paid for each of the two rates. Ties do no harm: each test counts its own scores.
+    """
+    cuts = np.unique(np.concatenate((scores0, scores1)))
+    low, high = np.sort(scores0), np.sort(scores1)
+    false = np.concatenate([low.size - np.searchsorted(low, cuts, side) for side in ("left", "right")]) / low.size
+    missed = np.concatenate([np.searchsorted(high, cuts, side) for side in ("left", "right")]) / high.size
+    false = np.minimum(false + deviation(low.size, alpha / 2), 1.0)
+    missed = np.minimum(missed + deviation(high.size, alpha / 2), 1.0)
+    order = np.argsort(false, kind="stable")
+    return false[order], missed[order]

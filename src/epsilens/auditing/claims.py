@@ -1,0 +1,196 @@
+"""What is promised, as a set of lines: P₁(A) ≤ e^ε·P₀(A) + δ(ε) for every event A, and with the two worlds exchanged.
+
+An :class:`~epsilens.experiment.Experiment`, (ε, δ), GDP, zCDP and RDP all say such lines, the larger δ of both orders
+at each ε. An attacker who speaks with probability π and is right with probability q when speaking, about both worlds,
+has
+
+    q ≤ q₀(π) = min_ε (e^ε + δ(ε)/π)/(1 + e^ε);
+
+one who only ever names one of the worlds pays half of δ. At δ = 0 that is the precision e^ε/(1 + e^ε) of any ε-DP
+release.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import checks
+from ..build.claims import from_dp, from_gdp, from_rdp, from_zcdp
+from ..checks import Array
+from ..errors import InputError
+from ..experiment import Experiment
+from ..laws.closed.normal import Normal
+from ..numerics.frozen import Valued
+
+__all__ = ["Claim", "claim_of", "gdp_lines", "level_of", "line"]
+
+_LINES = 41
+_HIGHEST = 40.0  # of ε: beyond, no number of runs tells a claim from none
+_SMALL = 1e-7  # of δ: an attack on an event this rare is not seen
+_NEAR = 1e-9
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Claim(Valued):
+    """Lines (ε, δ) that all hold, ε rising; ``experiment`` is what they were read from, where there is one.
+
+    ``pure`` is the ε at which δ is 0, infinite where there is none. ``alone`` says that the pure line implies all the
+    others; ``bare`` that one line with δ > 0 does, of which runs can test little.
+    """
+
+    epsilon: Array
+    delta: Array
+    experiment: Experiment | None = field(default=None)
+    pure: float = math.inf
+    alone: bool = False
+    bare: bool = False
+
+    @property
+    def name(self) -> str:
+        """What it was read from."""
+        if self.experiment is not None:
+            return repr(self.experiment)
+        return f"({self.epsilon[0]:.6g}, {self.delta[0]:.6g})-DP"
+
+    @property
+    def stated(self) -> float:
+        """The δ at which the claim's ε is told: 0 for a pure claim, its own where it has one, else 1e-5."""
+        if math.isfinite(self.pure):
+            return 0.0
+        if self.bare:
+            return float(self.delta[-1])
+        own = self.experiment.parameters.get("delta") if self.experiment is not None else None
+        return float(own) if isinstance(own, float) and 0 < own < 1 else 1e-5
+
+    def most_precise(self, share: ArrayLike, sides: int = 2) -> Array:
+        """q₀(π): the largest precision of guesses made with a probability ``share``, about one side or both.
+
+        >>> float(claim_of(1.0).most_precise(0.1)), float(np.round(claim_of("mu=1").most_precise(0.3), 6))
+        (0.7310585786300049, 0.841085)
+        """
+        with np.errstate(divide="ignore"):
+            pi = np.asarray(share, dtype=float)[..., None]
+            q = (np.exp(self.epsilon) + 0.5 * sides * self.delta / pi) / (1 + np.exp(self.epsilon))
+        return np.asarray(np.minimum(np.nan_to_num(q.min(axis=-1), nan=1.0), 1.0))
+
+    def tightest(self, share: float, sides: int = 2) -> tuple[float, float]:
+        """e^ε and the charge δ (half of it for one side) of the line that attains :meth:`most_precise`."""
+        charge = 0.5 * sides * self.delta
+        at = int(np.argmin((np.exp(self.epsilon) + charge / max(share, 1e-300)) / (1 + np.exp(self.epsilon))))
+        return float(np.exp(self.epsilon[at])), float(charge[at])
+
+
+def line(epsilon: float, delta: float) -> Claim:
+    """One (ε, δ)."""
+    pure = epsilon if delta == 0 else math.inf
+    return Claim(np.array([epsilon]), np.array([delta]), None, pure, delta == 0, delta > 0)
+
+
+def gdp_lines(mu: float) -> Claim:
+    """μ-GDP, by its closed form: δ(ε) of telling N(0, 1) from N(μ, 1).
+
+    >>> round(float(gdp_lines(1.0).delta[0]), 6)  # 2Φ(½) − 1
+    0.382925
+    """
+    if mu == 0:
+        return line(0.0, 0.0)
+    eps = np.linspace(0.0, 0.5 * mu * mu + 5 * mu, _LINES)
+    eps = eps[eps <= _HIGHEST]
+    return Claim(eps, np.atleast_1d(Normal(np.asarray(mu)).worse_delta(eps)))
+
+
+def claim_of(claim: Any) -> Claim:
+    """A claim from whatever says one: an experiment, ε, (ε, δ), a mapping or a text such as ``"epsilon=1,
+    delta=1e-6"``.
+
+    >>> claim_of(1.0).pure, claim_of((1.0, 1e-5)).bare, claim_of("mu=1").pure
+    (1.0, True, inf)
+    >>> claim_of("rho=0.5").experiment
+    zcdp(rho=0.5)
+    """
+    if isinstance(claim, Claim):
+        return claim
+    if isinstance(claim, Experiment):
+        if claim.many:
+            raise InputError("claim holds many experiments at once: give one", parameter="claim")
+        return _read(claim)
+    if isinstance(claim, str):
+        claim = _spoken(claim)
+    if isinstance(claim, Mapping):
+        return _named({str(k): v for k, v in claim.items()})
+    if isinstance(claim, tuple) and len(claim) == 2:
+        return _named({"epsilon": claim[0], "delta": claim[1]})
+    if isinstance(claim, int | float | np.number) and not isinstance(claim, bool):
+        return _named({"epsilon": float(claim)})
+    raise InputError(
+        f"claim is a {type(claim).__name__}: give an experiment such as laplace(epsilon=1), a number ε, a pair (ε, δ), "
+        'or a text such as "epsilon=1, delta=1e-6", "mu=1", "rho=0.5" or "order=8, rho=4"',
+        parameter="claim",
+    )
+
+
+_WAYS = "epsilon; epsilon and delta; mu; rho; or order and rho"
+
+
+def _spoken(text: str) -> dict[str, float]:
+    said: dict[str, float] = {}
+    for part in filter(None, (p.strip() for p in re.split(r"[,;]", text))):
+        name, equals, value = (p.strip() for p in part.partition("="))
+        try:
+            if not equals:
+                raise ValueError
+            said[name] = float(value)
+        except ValueError:
+            raise InputError(
+                f"claim has the part {part[:40]!r}: write name=number, separated by commas, with {_WAYS}",
+                parameter="claim",
+            ) from None
+    return said
+
+
+def _named(said: Mapping[str, Any]) -> Claim:
+    names = set(said)
+    if names == {"epsilon"} or names == {"epsilon", "delta"}:
+        return _read(from_dp(said["epsilon"], said.get("delta", 0.0)))
+    if names == {"mu"}:
+        return _read(from_gdp(said["mu"]))
+    if names == {"rho"}:
+        return _read(from_zcdp(said["rho"]))
+    if names == {"order", "rho"}:
+        return _read(from_rdp(said["order"], said["rho"]))
+    told = ", ".join(sorted(names)) or "nothing"
+    raise InputError(f"claim says {told}: give {_WAYS}", parameter="claim")
+
+
+def _read(e: Experiment) -> Claim:
+    """The lines of an experiment; each δ is the safe end, so each line holds."""
+    pure = float(e.epsilon(0.0))
+    if pure <= _HIGHEST:
+        eps = np.linspace(0.0, pure, _LINES) if pure > 0 else np.zeros(1)
+        delta = np.atleast_1d(np.asarray(e.delta(eps), dtype=float))
+        delta[-1] = 0.0
+        implied = (np.exp(pure) - np.exp(eps)) / (1 + np.exp(pure))
+        return Claim(eps, delta, e, pure, bool(np.all(delta >= implied - _NEAR)))
+    floor = float(e.delta(_HIGHEST))
+    top = float(e.epsilon(max(floor, _SMALL)))
+    top = min(top, _HIGHEST)
+    eps = np.linspace(0.0, top, _LINES) if top > 0 else np.zeros(1)
+    delta = np.atleast_1d(np.asarray(e.delta(eps), dtype=float))
+    implied = floor + (1 - floor) * (np.exp(top) - np.exp(eps)) / (1 + np.exp(top))
+    bare = floor > 0 and bool(np.all(delta >= implied - _NEAR))
+    return Claim(eps, delta, e, math.inf, False, bare)
+
+
+def level_of(confidence: float) -> float:
+    """The level α = 1 − confidence."""
+    value = float(checks.probability("confidence", checks.scalar("confidence", confidence), closed=False))
+    if value < 0.5:
+        raise InputError(f"confidence is {value:g}: give at least 0.5, such as 0.95", parameter="confidence")
+    return 1 - value

@@ -1,0 +1,207 @@
+"""When the attacker speaks: cuts of a score, learnt on past runs and ranked so that luck does not win.
+
+An event names one world where a score is at least ``high`` and the other where it is at most ``low``; in between, or
+where the score says nothing, the attacker is silent. Cuts are ranked by Wilson's lower bound on their past precision at
+z = 3.5. Several attackers play side by side: one who wants to be right, one who always speaks, and some who speak with
+about a given probability, which is what a claim with δ > 0 must be attacked with.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..checks import Array
+from .betting import Bets, Plan
+from .claims import Claim
+from .game import Bits
+from .outcomes import Outcomes
+from .statistics import Statistic, fixed, learnt
+
+__all__ = ["ALWAYS", "PRECISE", "Event", "attackers", "learn"]
+
+_Z = 3.5  # as many cuts are tried, luck reaches further than the usual 2.5
+_SIZES = 18  # of a tail, tried on each side
+_MOST_RUNS = 200_000  # learnt from: the latest
+_MOST_NUMBERS = 20_000_000
+#: Who plays: the share of runs each speaks in, and the shares of the capital against pure claims and lines.
+_PLAYERS: tuple[tuple[float | None, tuple[float, float]], ...] = (
+    (None, (0.6, 0.2)),
+    (1.0, (0.1, 0.2)),
+    (0.6, (0.1, 0.2)),
+    (0.35, (0.1, 0.2)),
+    (0.15, (0.1, 0.2)),
+)
+PRECISE, ALWAYS = 0, 1
+
+
+def attackers() -> list[Bets]:
+    """One empty record for each attacker."""
+    return [Bets(weight) for _, weight in _PLAYERS]
+
+
+@dataclass(frozen=True, eq=False)
+class Event:
+    """Two cuts of a score: world ``above`` is named from ``high`` on, ``below`` up to ``low``; None names nothing.
+
+    ``forced`` guesses the world ``above`` also where the score says nothing. ``plan`` is what past runs say of it.
+    """
+
+    statistic: Statistic
+    low: float
+    high: float
+    below: bool | None
+    above: bool | None
+    plan: Plan
+    precision: float
+    forced: bool = False
+
+    def guesses(self, outcomes: Outcomes) -> tuple[Bits, Bits]:
+        """(whether it speaks, the world it names)."""
+        score = self.statistic.score(outcomes)
+        with np.errstate(invalid="ignore"):
+            up = (score >= self.high) if self.above is not None else np.zeros(score.size, dtype=bool)
+            down = (score <= self.low) & ~up if self.below is not None else np.zeros(score.size, dtype=bool)
+        named = np.where(up, bool(self.above), np.where(down, bool(self.below), bool(self.above)))
+        return (np.ones(score.size, dtype=bool) if self.forced else up | down), named
+
+    def count(self, outcomes: Outcomes, bits: Bits) -> tuple[int, int, int]:
+        """(right, wrong, silent) on runs with these bits."""
+        speaks, named = self.guesses(outcomes)
+        right = int((speaks & (named == bits)).sum())
+        spoken = int(speaks.sum())
+        return right, spoken - right, bits.size - spoken
+
+
+def wilson(right: NDArray[np.float64], total: NDArray[np.float64]) -> Array:
+    """Wilson's lower bound at z = 3.5.
+
+    >>> round(float(wilson(np.array(20.0), np.array(20.0))), 4)
+    0.6202
+    """
+    n = np.maximum(total, 1.0)
+    p = right / n
+    return np.asarray((p + _Z**2 / (2 * n) - _Z * np.sqrt(p * (1 - p) / n + _Z**2 / (4 * n * n))) / (1 + _Z**2 / n))
+
+
+@dataclass(frozen=True, eq=False)
+class _Cuts:
+    """Every pair of tails of one score that is tried: sizes, thresholds, right guesses."""
+
+    statistic: Statistic
+    runs: int
+    total: Array  # guesses
+    right: Array
+    low: Array
+    high: Array
+    below: NDArray[np.int8]  # −1 for nothing
+    above: NDArray[np.int8]
+
+    @property
+    def sides(self) -> NDArray[np.int64]:
+        """One world named, or both."""
+        return np.where((self.below >= 0) & (self.above >= 0) & (self.below != self.above), 2, 1)
+
+
+def _cuts(statistic: Statistic, outcomes: Outcomes, bits: Bits) -> tuple[_Cuts, tuple[float, float, bool]] | None:
+    """The tails of a score, and its best single threshold: (right guesses, threshold, world above)."""
+    score = statistic.score(outcomes)
+    known = ~np.isnan(score)
+    if not known.any():
+        return None
+    order = np.argsort(score[known], kind="stable")
+    x, b = score[known][order], bits[known][order].astype(float)
+    n = x.size
+    ones = np.concatenate(([0.0], np.cumsum(b)))
+    ends = np.concatenate(([0], np.flatnonzero(np.diff(x) > 0) + 1, [n])) if n > 1 else np.array([0, n])
+    # always speaking: the threshold at each boundary, with either world above
+    correct = (ends - ones[ends]) + (ones[n] - ones[ends])
+    i, j = int(np.argmax(correct)), int(np.argmin(correct))
+    way = bool(correct[i] >= n - correct[j])
+    at = int(ends[i if way else j])
+    single = (
+        float(correct[i] if way else n - correct[j]),
+        float(x[at]) if at < n else math.inf,
+        way,
+    )
+    sizes = np.unique(np.concatenate((np.geomspace(3, n, _SIZES), np.linspace(0.05, 0.95, 13) * n)).astype(int))
+    lower = np.unique(ends[np.searchsorted(ends, np.minimum(sizes, n), side="right") - 1])
+    upper = n - np.unique(ends[np.minimum(np.searchsorted(ends, np.maximum(n - sizes, 0)), ends.size - 1)])
+    lower, upper = np.union1d(lower, [0]), np.union1d(upper, [0])
+    down, up = (grid.ravel() for grid in np.meshgrid(lower, upper, indexing="ij"))
+    fits = (down + up <= n) & (down + up > 0)
+    down, up = down[fits], up[fits]
+    d1, u1 = ones[down], ones[n] - ones[n - up]
+    low = np.where(down > 0, x[np.maximum(down - 1, 0)], -np.inf)
+    high = np.where(up > 0, x[np.minimum(n - up, n - 1)], np.inf)
+    nothing_down, nothing_up = down == 0, up == 0
+    parts = []
+    for below, above in ((0, 1), (1, 0)):
+        right = (d1 if below else down - d1) + (u1 if above else up - u1)
+        parts.append((right, np.where(nothing_down, -1, below), np.where(nothing_up, -1, above)))
+    right = np.concatenate([p[0] for p in parts])
+    under, over = (np.concatenate([p[k] for p in parts]).astype(np.int8) for k in (1, 2))
+    two = [np.tile(v, 2) for v in (down + up, low, high)]
+    return _Cuts(statistic, bits.size, two[0].astype(float), right, two[1], two[2], under, over), single
+
+
+def learn(outcomes: Outcomes, bits: Bits, claim: Claim, *, low_bits: bool = True) -> list[Event] | None:
+    """The event of each attacker for the next runs; None where nothing varies."""
+    most = max(2_000, min(_MOST_RUNS, _MOST_NUMBERS // max(outcomes.values.shape[1], 1)))
+    if len(outcomes) > most:
+        outcomes, bits = outcomes.take(slice(-most, None)), bits[-most:]
+    first = np.arange(bits.size) % 2 == 0
+    ranked = [(s, outcomes, bits) for s in fixed(outcomes, bits, low_bits=low_bits)]
+    half, held = outcomes.take(first), outcomes.take(~first)
+    ranked += [(s, held, bits[~first]) for s in learnt(half, bits[first])]
+    found = [cuts for s, runs, b in ranked if (cuts := _cuts(s, runs, b)) is not None]
+    if not found:
+        return None
+    events = []
+    for share, _ in _PLAYERS:
+        if share is None:
+            events.append(_pick(found, lambda c: wilson(c.right, c.total)))
+        elif share == 1.0:
+            events.append(_always(found))
+        else:
+            events.append(_pick(found, lambda c, share=share: _margin(c, claim, share)))
+    return events
+
+
+def _margin(cuts: _Cuts, claim: Claim, share: float) -> Array:
+    """By how much the past precision exceeds what the claim allows, times how often; only about the given share."""
+    pi = cuts.total / cuts.runs
+    allowed = np.where(cuts.sides == 2, claim.most_precise(pi), claim.most_precise(pi, 1))
+    far = np.abs(np.log(pi / share))
+    return np.asarray((wilson(cuts.right, cuts.total) - allowed) * pi - np.where(far > 0.35, 1 + far, 0.0))
+
+
+def _pick(found: Sequence[tuple[_Cuts, tuple[float, float, bool]]], objective: object) -> Event:
+    best: tuple[float, _Cuts, int] | None = None
+    for cuts, _ in found:
+        value = objective(cuts)  # type: ignore[operator]
+        at = int(np.argmax(value))
+        if best is None or value[at] > best[0]:
+            best = (float(value[at]), cuts, at)
+    assert best is not None
+    _, c, i = best
+    total, right = float(c.total[i]), float(c.right[i])
+    return Event(
+        c.statistic, float(c.low[i]), float(c.high[i]),
+        None if c.below[i] < 0 else bool(c.below[i]), None if c.above[i] < 0 else bool(c.above[i]),
+        Plan(total / c.runs, int(c.sides[i])), right / total,
+    )  # fmt: skip
+
+
+def _always(found: Sequence[tuple[_Cuts, tuple[float, float, bool]]]) -> Event:
+    def past(entry: tuple[_Cuts, tuple[float, float, bool]]) -> float:
+        cuts, (right, _, _) = entry
+        return float(wilson(np.array(right), np.array(float(cuts.runs))))
+
+    cuts, (right, threshold, above) = max(found, key=past)
+    low = float(np.nextafter(threshold, -math.inf))
+    return Event(cuts.statistic, low, threshold, not above, above, Plan(1.0), right / cuts.runs, forced=True)

@@ -1,0 +1,217 @@
+"""From guesses to bounds: the lower ends of ε, μ, success and advantage, and of δ at several ε.
+
+In a sequential audit each bound is the least value whose claim the capital has not refuted; with a fixed number of runs
+it is the least whose p-value is above α. Both hold at the confidence, each by itself.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .betting import Bets, Plan, first_kept, log_capital, log_precision_capital, refuted
+from .bounds import Counts, largest_epsilon, p_value
+from .claims import Claim, gdp_lines, line
+from .events import ALWAYS, PRECISE, Event, attackers
+from .outcomes import Reader
+from .result import Audit, Finding, Found, Seen, Stopped, Verdict
+from .statistics import Codebook, Looks
+
+__all__ = ["Evidence", "fixed_result", "sequential_result"]
+
+_BAND = 9  # values of ε at which δ is bounded
+_MOST_WORDS = 6
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """All that the bounds are made from."""
+
+    claim: Claim
+    alpha: float
+    runs: int
+    budget: int
+    bets: Sequence[Bets]
+    counted: Sequence[tuple[int, int, int]]
+    events: Sequence[Event] | None
+    reader: Reader
+    width: int
+
+
+def _verdict(
+    evidence: Evidence, broken: bool, possible: bool, found: tuple[Found, ...], stopped: Stopped
+) -> tuple[Verdict, tuple[Found, ...]]:
+    if broken:
+        return Verdict.VIOLATION, found
+    if any(f.finding is Finding.SAME for f in found):
+        return Verdict.INCONCLUSIVE, found
+    if not possible:
+        return Verdict.INCONCLUSIVE, (*found, Found(Finding.FEW))
+    untold = stopped in (Stopped.INTERRUPTED, Stopped.SILENT)
+    return (Verdict.INCONCLUSIVE if untold else Verdict.CONSISTENT), found
+
+
+def _claimed(claim: Claim) -> dict[str, float]:
+    """The claim's own readings."""
+    delta = claim.stated
+    if claim.experiment is None:
+        return {"epsilon": float(claim.epsilon[-1])}
+    e = claim.experiment
+    return {
+        "epsilon": float(e.epsilon(delta)), "mu": float(e.psi()), "success": float(e.success()),
+        "advantage": float(e.advantage()),
+    }  # fmt: skip
+
+
+def _assemble(
+    evidence: Evidence, confidence: float, sequential: bool, found: tuple[Found, ...], stopped: Stopped,
+    pair: tuple[str, str], seconds: tuple[float, float], *, strength: float, broken: bool, possible: bool,
+    is_refuted: Callable[[Claim], bool], success: float, largest: float, seen: Seen | None,
+) -> Audit:  # fmt: skip
+    claim, alone = evidence.claim, evidence.width > 1
+    verdict, found = _verdict(evidence, broken, possible, found, stopped)
+    delta = claim.stated
+    top = max(largest, 1e-9)
+    epsilon = first_kept(lambda e: is_refuted(line(e, delta)), top)
+    mu = None if alone else first_kept(lambda m: is_refuted(gdp_lines(m)), _most_mu(top))
+    band = () if alone else _band(claim, is_refuted)
+    return Audit(
+        verdict, claim, confidence, sequential, evidence.runs, evidence.budget, strength, epsilon, delta, mu,
+        None if alone else success, None if alone else 2 * success - 1, _claimed(claim), largest, seen, found, stopped,
+        band, pair, evidence.width, seconds,
+    )  # fmt: skip
+
+
+def _most_mu(epsilon: float) -> float:
+    """No run of guesses shows a larger μ: the precision of a GDP pair is not below its success."""
+    from scipy.special import expit, ndtri
+
+    return float(min(2 * ndtri(expit(min(epsilon, 30.0))) + 0.1, 15.0))
+
+
+def _band(claim: Claim, is_refuted: Callable[[Claim], bool]) -> tuple[tuple[float, float, float], ...]:
+    rows = []
+    for at in np.unique(np.linspace(0, claim.epsilon.size - 1, _BAND).astype(int)).tolist():
+        eps = float(claim.epsilon[at])
+        low = first_kept(lambda d, eps=eps: is_refuted(line(eps, d)), 1.0, steps=16)  # type: ignore[misc]
+        rows.append((eps, float(claim.delta[at]), low))
+    return tuple(rows)
+
+
+def sequential_result(
+    evidence: Evidence, confidence: float, found: tuple[Found, ...], stopped: Stopped, pair: tuple[str, str],
+    seconds: tuple[float, float],
+) -> Audit:  # fmt: skip
+    """The bounds of an audit that may stop at any time."""
+    alpha, bets, claim = evidence.alpha, evidence.bets, evidence.claim
+    path = log_capital(bets, claim)
+    strongest = float(path.max()) if path.size else 0.0
+    rounds = sum(bets[ALWAYS].totals)
+    could = _all_right(rounds)
+    largest = first_kept(lambda e: refuted(could, line(e, 0.0), alpha), 40.0) if rounds else 0.0
+
+    right, wrong = np.cumsum(bets[ALWAYS].right), np.cumsum(bets[ALWAYS].wrong)
+
+    def unlucky(success: float) -> bool:
+        return bool(right.size and log_precision_capital(right, wrong, success).max() >= -math.log(alpha))
+
+    success = max(0.5, first_kept(unlucky, 1.0 - 1e-12, low=0.5))
+    return _assemble(
+        evidence, confidence, True, found, stopped, pair, seconds, strength=float(np.exp(min(strongest, 700.0))),
+        broken=strongest >= -math.log(alpha), possible=bool(rounds) and refuted(_all_right(rounds), claim, alpha),
+        is_refuted=lambda c: refuted(bets, c, alpha), success=success, largest=largest,
+        seen=_seen(evidence, [b.totals for b in bets], _leader(bets, claim)),
+    )  # fmt: skip
+
+
+def _all_right(rounds: int) -> list[Bets]:
+    """What the attackers would hold had they all spoken always and never erred."""
+    made = attackers()
+    for bets in made:
+        bets.add(Plan(1.0), rounds, 0, 0)
+    return made
+
+
+def _leader(bets: Sequence[Bets], claim: Claim) -> int:
+    """Whose bets grew most; of a pure claim that holds, whoever wants to be right."""
+    if not bets[0].plans or (claim.alone and log_capital(bets, claim)[-1] < 0):
+        return PRECISE
+    alone = [float(log_capital([Bets((1.0, 1.0), b.plans, b.right, b.wrong, b.silent)], claim)[-1]) for b in bets]
+    return int(np.argmax(alone))
+
+
+def fixed_result(
+    evidence: Evidence, confidence: float, found: tuple[Found, ...], stopped: Stopped, pair: tuple[str, str],
+    seconds: tuple[float, float],
+) -> Audit:  # fmt: skip
+    """The bounds of a number of runs fixed beforehand; a claim is tested with the event that the pilot liked best."""
+    alpha, claim = evidence.alpha, evidence.claim
+    counts = [
+        Counts(right, right + wrong, right + wrong + silent, event.plan.sides)
+        for (right, wrong, silent), event in zip(evidence.counted, evidence.events or (), strict=bool(evidence.counted))
+    ]
+    chosen = _promising(evidence)
+    fresh = counts[ALWAYS].runs if counts else 0
+
+    def is_refuted(asked: Claim) -> bool:
+        at = PRECISE if asked.alone else chosen
+        return bool(counts) and p_value(counts[at], asked, alpha) <= alpha
+
+    p = p_value(counts[PRECISE if claim.alone else chosen], claim, alpha) if counts else 1.0
+    perfect = Counts(fresh, fresh, fresh)
+    return _assemble(
+        evidence, confidence, False, found, stopped, pair, seconds, strength=p, broken=p <= alpha,
+        possible=p_value(perfect, claim, alpha) <= alpha, is_refuted=is_refuted,
+        success=counts[ALWAYS].success(alpha) if counts else 0.5, largest=largest_epsilon(fresh, alpha),
+        seen=_seen(evidence, evidence.counted, PRECISE if claim.alone else chosen),
+    )  # fmt: skip
+
+
+def _promising(evidence: Evidence) -> int:
+    """The attacker who, by the pilot, exceeds what the claim allows by most standard errors."""
+    if not evidence.events:
+        return PRECISE
+    worth = []
+    for event in evidence.events:
+        allowed = float(evidence.claim.most_precise(event.plan.share, event.plan.sides))
+        allowed = min(allowed, 1 - 1e-9)
+        worth.append((event.precision - allowed) * math.sqrt(event.plan.share / (allowed * (1 - allowed))))
+    return int(np.argmax(worth))
+
+
+def _seen(evidence: Evidence, counts: Sequence[tuple[int, int, int]], at: int) -> Seen | None:
+    """The event of an attacker, with all its guesses."""
+    if not evidence.events or not counts:
+        return None
+    event, (right, wrong, silent) = evidence.events[at], counts[at]
+    statistic = event.statistic
+    names = list(evidence.reader.text_names if statistic.looks is Looks.TEXT else evidence.reader.names)
+    cells = tuple(names[c] for c in statistic.columns[:_MOST_WORDS])
+    words: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    if isinstance(statistic, Codebook):
+        words = _words(statistic, event, evidence.reader)
+    return Seen(
+        str(statistic.looks), cells, event.low, event.high,
+        None if event.below is None else int(event.below), None if event.above is None else int(event.above),
+        right, right + wrong, right + wrong + silent, words,
+    )  # fmt: skip
+
+
+def _words(book: Codebook, event: Event, reader: Reader) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The codes that name the first and the second world, most telling first."""
+    named: dict[float, str]
+    if book.looks is Looks.KIND:
+        named = {code: f"{kind.what} {kind.detail}".strip() for kind, code in reader.kinds.items()}
+    elif book.looks is Looks.TEXT:
+        named = {float(code): word for word, code in reader.words.items()} | {-1.0: "(none)"}
+    else:
+        named = {float(code): f"{code:.12g}" for code in book.codes.tolist()}
+    sides: tuple[list[str], list[str]] = ([], [])
+    for i in np.argsort(-np.abs(book.ratios), kind="stable").tolist():
+        world = event.above if book.ratios[i] >= event.high else event.below if book.ratios[i] <= event.low else None
+        if world is not None and len(sides[world]) < _MOST_WORDS:
+            sides[world].append(named[float(book.codes[i])])
+    return tuple(sides[0]), tuple(sides[1])

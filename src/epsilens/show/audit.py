@@ -1,0 +1,197 @@
+"""An audit as it is shown: the verdict, the bounds beside the claim, and the event that proves it.
+
+A bound from runs is from below: it can refute a claim and never becomes a guarantee.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ..auditing.result import Finding, Found, Stopped, Verdict
+from ..shown import listed
+from .document import Document, Lead, Notes, Section, Status, plain_table, said
+from .words import grouped, rounded_down, rounded_up
+
+if TYPE_CHECKING:
+    from ..auditing.result import Audit, Seen
+
+__all__ = ["event", "present", "sentence"]
+
+_STATUS = {
+    Verdict.VIOLATION: "VIOLATION: the runs refute the claim",
+    Verdict.CONSISTENT: "CONSISTENT: the runs do not refute the claim, which proves nothing for it",
+    Verdict.INCONCLUSIVE: "INCONCLUSIVE: the runs say nothing about the claim",
+}
+
+
+def _percent(confidence: float) -> str:
+    return f"{100 * confidence:.6g}%"
+
+
+def sentence(found: Audit) -> str:
+    """The verdict with its bound, beside the claim's own."""
+    runs = f"{grouped(found.runs)} run{'s' if found.runs != 1 else ''}"
+    at = "" if found.delta == 0 else f" at δ = {found.delta:g}"
+    bound = f"ε is at least {rounded_down(found.epsilon_lo)}{at}"
+    own = found.claimed["epsilon"]
+    claimed = "no finite ε is claimed" if math.isinf(own) else f"{rounded_up(own)} is claimed"
+    level = _percent(found.confidence)
+    match found.verdict:
+        case Verdict.VIOLATION if found.epsilon_lo > own:
+            return f"The claim is broken: {bound}, {claimed} ({level} confidence, {runs})."
+        case Verdict.VIOLATION:
+            return (
+                f"The claim is broken: no mechanism that keeps it gives such answers ({level} confidence, {runs}); "
+                f"{bound}, {claimed}."
+            )
+        case Verdict.CONSISTENT:
+            return f"No violation was found in {runs}: {bound} at {level} confidence, {claimed}."
+    return f"Nothing can be said of the claim from {runs}: {bound}, {claimed}."
+
+
+def event(seen: Seen) -> str:
+    """When the attacker names which world, in words."""
+    cell = f" of {seen.cells[0]}" if seen.cells and seen.cells[0] else ""
+    match seen.looks:
+        case "value":
+            return _tails(f"the answer{cell}", seen)
+        case "distance":
+            return _tails(f"the distance of the answer{cell} from its middle", seen)
+        case "grain":
+            return _grain(f"the answer{cell}", seen)
+        case "missing":
+            return _named(f"the answer{cell} is missing or NaN", f"the answer{cell} is a number", seen)
+        case "difference" | "ratio":
+            between = listed([name or "the answer" for name in seen.cells])
+            return _tails(f"the {seen.looks} of {between}", seen)
+        case "kind" | "text" | "atom":
+            return _words(seen, cell)
+        case "likelihood":
+            return _tails("how much nearer the cells lie to the second input's usual answers", seen)
+    return _tails("a weighted sum of the cells, learnt from earlier runs", seen)
+
+
+def _world(which: int) -> str:
+    return "the second input" if which else "the first input"
+
+
+def _tails(what: str, seen: Seen) -> str:
+    parts = []
+    if seen.above is not None:
+        parts.append(f"{_world(seen.above)} where {what} is at least {seen.high:.6g}")
+    if seen.below is not None:
+        parts.append(f"{_world(seen.below)} where {what} is at most {seen.low:.6g}")
+    return listed(parts)
+
+
+def _power(k: float) -> str:
+    digits = str(int(k)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"2{digits}"
+
+
+def _grain(what: str, seen: Seen) -> str:
+    parts = []
+    if seen.below is not None:
+        parts.append(f"{_world(seen.below)} where {what} is not a multiple of {_power(seen.low + 1)}")
+    if seen.above is not None:
+        exact = f"{what} is 0" if seen.high >= 2000 else f"{what} is a multiple of {_power(seen.high)}"
+        parts.append(f"{_world(seen.above)} where {exact}")
+    return listed(parts)
+
+
+def _named(high: str, low: str, seen: Seen) -> str:
+    parts = [] if seen.above is None else [f"{_world(seen.above)} where {high}"]
+    parts += [] if seen.below is None else [f"{_world(seen.below)} where {low}"]
+    return listed(parts)
+
+
+def _words(seen: Seen, cell: str) -> str:
+    what = {"kind": "the outcome is", "text": f"the text{cell} is", "atom": f"the answer{cell} is"}[seen.looks]
+    parts = [f"{_world(which)} where {what} {' or '.join(words)}" for which, words in enumerate(seen.words) if words]
+    return listed(parts) or "no outcome"
+
+
+def present(found: Audit) -> Document:
+    """The verdict, the bounds, the event, what to know."""
+    opening = (Lead((said(sentence(found)),)), Status(_STATUS[found.verdict], over=found.refuted))
+    sections = [Section("Bounds from below", (plain_table(["", "At least", "Claimed"], _bounds(found)),))]
+    if found.event is not None:
+        sections.append(Section("The event", (Notes(_event(found)),)))
+    sections.append(Section("The runs", (Notes(_runs(found)),)))
+    return Document("Audit", "An audit", opening, tuple(sections))
+
+
+def _bounds(found: Audit) -> list[list[str]]:
+    names = [
+        (f"ε at δ = {found.delta:g}", found.epsilon_lo, "epsilon"),
+        ("μ (GDP)", found.mu_lo, "mu"),
+        ("Right guesses, of 1", found.success_lo, "success"),
+        ("Advantage", found.advantage_lo, "advantage"),
+    ]
+    return [[name, rounded_down(low), _own(found.claimed.get(key))] for name, low, key in names if low is not None]
+
+
+def _own(value: float | None) -> str:
+    return "–" if value is None else "unbounded" if math.isinf(value) else rounded_up(value)
+
+
+def _event(found: Audit) -> tuple[str, ...]:
+    assert found.event is not None
+    seen = found.event
+    pair = f" The first input is {found.pair[0]}, the second {found.pair[1]}." if found.pair[0] else ""
+    return (
+        f"The attacker names {event(seen)}.{pair}",
+        f"On {grouped(seen.runs)} runs that did not choose it, it spoke {grouped(seen.guesses)} times and was right "
+        f"{grouped(seen.right)} times.",
+    )
+
+
+def _runs(found: Audit) -> tuple[str, ...]:
+    made = [
+        f"Had every guess been right, {grouped(found.runs)} runs would have shown ε to be at least "
+        f"{rounded_down(found.largest_epsilon)}, and no more."
+    ]
+    made.append(
+        "One may stop such an audit at any time: the confidence holds."
+        if found.sequential
+        else "The number of runs was fixed beforehand; three of ten chose the event."
+    )
+    if found.guesses_a_call > 1:
+        made.append(f"Each call was {grouped(found.guesses_a_call)} guesses, which bounds ε alone.")
+    if found.stopped is Stopped.INTERRUPTED:
+        made.append("The audit was interrupted: this is what was there.")
+    if found.stopped is Stopped.SILENT:
+        made.append("The mechanism gave no answer too often, and the audit ended early.")
+    made += _findings(found.findings)
+    made.append("A bound from below is no guarantee: another pair of inputs, or another event, may show more.")
+    return tuple(made)
+
+
+def _findings(found: Sequence[Found]) -> list[str]:
+    made = []
+    for one in found:
+        times = f"{grouped(one.zero)} times on the first input and {grouped(one.one)} times on the second"
+        match one.finding:
+            case Finding.RAISED:
+                made.append(f"It failed with {one.of} {times}.")
+            case Finding.LATE:
+                made.append(f"It gave no answer in time {times}.")
+            case Finding.SAME:
+                made.append(
+                    "Every run gave the same answer, whatever the input: nothing was tested, so give inputs that it "
+                    "answers differently."
+                )
+            case Finding.FIXED:
+                made.append("Each input always has its one answer: there is no noise, or its seed is fixed.")
+            case Finding.KINDS:
+                made.append(f"Answers came in {one.of} types, shapes or sets of keys.")
+            case Finding.BARE:
+                made.append(
+                    "A bare (ε, δ) can hardly be tested: what it allows with probability δ hides almost any violation, "
+                    "so claim the mechanism itself where it is known."
+                )
+            case Finding.FEW:
+                made.append("No result of so few runs could have refuted the claim: give more.")
+    return made
