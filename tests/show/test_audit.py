@@ -232,8 +232,8 @@ CLAIMS: list[tuple[str, Callable[[Case, Match], Any]]] = [
     (r"The attacker calls in the canaries that score at least .*, out those that score at most .*\.", named),
     (r"The first input is (.+), the second (.+)\.", pair),
     (
-        r"On ([\d,]+) runs (?:the attacker, who had learnt from earlier ones,|that did not choose the event, the attacker)"
-        r" spoke (once|[\d,]+ times) and was right (once|[\d,]+ times)\.",
+        r"On ([\d,]+) runs (?:the attacker, who had learnt from earlier ones,|that did not choose the event, the "
+        r"attacker) spoke (once|[\d,]+ times) and was right (once|[\d,]+ times)\.",
         spoke,
     ),
     (rf"Had every guess been right, {RUNS} would have shown ε to be at least ({NUMBER}), and no more\.", most),
