@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -86,9 +86,9 @@ def case(name: str) -> Case:
         "fails": (fails, (math.inf, math.inf, 1.0), {"claim": 1.0, "runs": 100}),
         "few": (coarse(1.0), (1.0, 1.0301, 1 - half), {"claim": 4.0, "runs": 50}),
     }[name]  # fmt: skip
-    counted = Counted(mechanism)  # type: ignore[arg-type]
+    counted = Counted(mechanism)
     found = el.audit(counted, 0, 1, seed=5, **arguments)  # type: ignore[arg-type]
-    return Case(found, counted.calls, *truth)  # type: ignore[misc]
+    return Case(found, counted.calls, *truth)
 
 
 @cache
@@ -98,10 +98,8 @@ def trained() -> Case:
     return Case(canaries.audit(scores, claim="mu=1"), [], math.inf, 4.0, float(norm.cdf(2.0)))
 
 
-CASES: dict[str, Callable[[], Case]] = {
-    name: lambda name=name: case(name)  # type: ignore[misc]
-    for name in ("kept", "fixed size", "broken", "curve", "bare", "same", "fails", "few")
-} | {"canaries": trained}
+NAMES = ("kept", "fixed size", "broken", "curve", "bare", "same", "fails", "few")
+CASES: dict[str, Callable[[], Case]] = {name: partial(case, name) for name in NAMES} | {"canaries": trained}
 
 
 def sentences(found: Audit) -> Iterator[str]:
