@@ -29,7 +29,7 @@ import epsilens as el
 from epsilens.assessment.promise import promise_of
 from epsilens.data.tables.open import open_table
 from epsilens.plan.file import read_release
-from epsilens.publish.drawn import drawn
+from epsilens.publish.drawn import drawn_answers
 from epsilens.publish.noise import drawings_of
 from epsilens.publish.numbers import Exact, exact_numbers
 from epsilens.publish.published import PublishedAnswer
@@ -52,7 +52,7 @@ def exactly(planned: Any, on: str, *more: dict[str, Any]) -> tuple[Exact, ...]:
 
 def often(planned: Any, exact: tuple[Exact, ...], draws: int = DRAWS) -> list[tuple[PublishedAnswer, ...]]:
     drawings = drawings_of(planned)
-    return [drawn(planned, drawings, exact) for _ in range(draws)]
+    return [drawn_answers(planned, drawings, exact) for _ in range(draws)]
 
 
 def gathered(releases: list[tuple[PublishedAnswer, ...]]) -> dict[tuple[str, str | None], list[float]]:

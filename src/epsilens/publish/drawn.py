@@ -13,10 +13,10 @@ from .noise import Drawing
 from .numbers import Exact
 from .published import Noised, PublishedAnswer, answers_of
 
-__all__ = ["drawn"]
+__all__ = ["drawn_answers"]
 
 
-def drawn(plan: Release, drawings: Sequence[Drawing], exact: Sequence[Exact]) -> tuple[PublishedAnswer, ...]:
+def drawn_answers(plan: Release, drawings: Sequence[Drawing], exact: Sequence[Exact]) -> tuple[PublishedAnswer, ...]:
     """The answers of a plan, each under noise of its own."""
     made: list[PublishedAnswer] = []
     for one in exact:

@@ -32,7 +32,7 @@ from ..plan.noise import unsaid
 from ..plan.plan import Release
 from ..plan.read import as_written, mentioned
 from ..plan.words import Split
-from .drawn import drawn
+from .drawn import drawn_answers
 from .files import Form, form_of, save, writable
 from .noise import Drawing, drawings_of
 from .numbers import Exact, exact_numbers
@@ -42,7 +42,7 @@ from .published import Published, PublishedAnswer, versions
 from .synthetic import made_up
 from .words import guarantee_of, lost_of
 
-__all__ = ["LEDGER", "release"]
+__all__ = ["LEDGER", "exact_of", "release"]
 
 #: Where the account is kept unless another place is named.
 LEDGER = "ledger.db"
@@ -104,6 +104,11 @@ def release(
     return _entered(job, book, exact, table, output, form, again)
 
 
+def exact_of(plan: Release, table: Any = None, engine: Any = None) -> tuple[Exact, ...]:
+    """The exact numbers of a plan, as a release takes them from its table: confidential."""
+    return _exact(plan, table, engine, None)
+
+
 @dataclass(frozen=True)
 class _Job:
     """What is to be published, all of it known before any data is."""
@@ -117,7 +122,7 @@ class _Job:
 
     def draw(self, exact: tuple[Exact, ...]) -> tuple[PublishedAnswer, ...]:
         """The answers, with noise."""
-        return drawn(self.plan, self.drawings, exact)
+        return drawn_answers(self.plan, self.drawings, exact)
 
     def published(
         self, kind: str, answers: tuple[PublishedAnswer, ...], *, ledger: Ledger | None = None, release: str = "",
