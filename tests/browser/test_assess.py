@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
@@ -178,3 +179,37 @@ def test_without_javascript(visit: Visit, visits: str) -> None:
     page.press("#f-epsilon", "Enter")
     page.wait_for_selector(".report h1")
     assert "visits 2024.csv" in page.inner_text("#result")
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
+def test_a_release_is_confirmed_once(visit: Visit, width: int, scheme: str) -> None:
+    plan = (
+        f"title: Incomes at {width}\ndata: {{table: 'epsilens:adult'}}\n"
+        "queries:\n- name: Rich\n  count: income = '>50K'\n"
+        "mechanism: {noise: laplace, epsilon: 0.1}\n"
+    )
+    page = visit(f"/assess?{urlencode({'yaml': plan})}", width, color_scheme=scheme)
+    page.click("#release a.button")
+    page.wait_for_selector("#confirm")
+    _content(page, width)
+    page.fill("#f-people", f"people at {width}")
+    page.click("text=Use this account")
+    page.wait_for_selector(f"text=Spend ε = 0.1 of the account people at {width}")
+    # Without the tick nothing happens but a sentence by it, which takes the focus.
+    page.click("button:text-is('Release')")
+    page.wait_for_selector("#error-confirm:not(:empty)")
+    assert page.evaluate("document.activeElement.id") == "f-confirm"
+    _content(page, width)
+    page.check("#f-confirm")
+    page.dblclick("button:text-is('Release')")
+    page.wait_for_selector("text=Released, and entered in the ledger")
+    _content(page, width)
+    with page.expect_download() as kept:
+        page.click("text=Download CSV")
+    first = Path(kept.value.path()).read_text()
+    assert "a coin gets 50" in first
+    page.reload()
+    page.wait_for_selector("text=Released, and entered in the ledger")
+    page.goto(f"/ledger?people=people+at+{width}")
+    page.wait_for_selector("#result .lead")
+    assert page.locator("#result .lead").inner_text().startswith("After 1 release")

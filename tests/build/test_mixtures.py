@@ -203,6 +203,21 @@ def test_groups_in_batches_of_fixed_size() -> None:
     assert several.psi() == pytest.approx(3 * el.dpsgd(sigma=2.0, n=100, batch=10, epochs=1, batches="shuffled").psi())
 
 
+@pytest.mark.parametrize(("sigma", "close"), [(1e6, 1.02), (10.0, 1.08)])
+def test_two_of_a_group_that_outweigh_all_that_is_shown(sigma: float, close: float) -> None:
+    e = el.dpsgd(sigma=sigma, n=1_000_000, batch=100_000, steps=5, batches="fixed", people=2, neighbours="replace")
+    low, high = e.bracket("delta", epsilon=0.0)
+    # of small shifts their mean tells: j·2/σ with j = 0.2 on average, five times
+    assert low == pytest.approx(math.erf(math.sqrt(5) * 0.4 / sigma / math.sqrt(8)), rel=1e-3 + 0.2 / sigma)
+    assert low < high < close * low
+
+
+def test_batches_that_always_hold_a_group() -> None:
+    e = el.dpsgd(sigma=0.2, n=1_000_000, batch=990_000, steps=10**6, batches="fixed", people=3, neighbours="replace")
+    assert e.chernoff() == pytest.approx(30_000.0**2 / 8)  # three people, each two norms, in every batch
+    assert e.tradeoff(0.5) == 0
+
+
 @pytest.mark.parametrize(
     ("given", "words"),
     [

@@ -139,7 +139,7 @@ def test_limits_set_or_raised_late_are_told() -> None:
 def test_parts_pay_for_themselves() -> None:
     book = Book().limit(epsilon=1.0, partition="site").release("all", LAPLACE)
     for site in ("north", "south", "east"):
-        book.release(site, el.laplace(epsilon=0.4), part=site)
+        book.release(site, el.laplace(epsilon=0.4), Kind.RESERVED, part=site)
     account = book.account
     assert account.spent.epsilon == pytest.approx(0.9, rel=1e-12)
     account.check(Charge(0.1), "north")
@@ -156,7 +156,8 @@ def test_parts_pay_for_themselves() -> None:
 
 def test_the_dearest_part_is_found_in_each_currency() -> None:
     book = Book().limit(epsilon=5.0, psi=5.0, partition="site", delta=0.1)
-    book.release("a", el.laplace(epsilon=1.0), part="a").release("b", el.pure(epsilon=0.9), part="b", delta=0.01)
+    book.release("a", el.laplace(epsilon=1.0), Kind.RESERVED, part="a")
+    book.release("b", el.pure(epsilon=0.9), Kind.RESERVED, part="b", delta=0.01)
     spent = book.account.spent
     assert spent.epsilon == 1.0
     assert spent.psi == max(el.laplace(epsilon=1.0).psi(), el.pure(epsilon=0.9).psi())
@@ -164,10 +165,28 @@ def test_the_dearest_part_is_found_in_each_currency() -> None:
 
 
 def test_without_a_partition_every_part_is_everybody() -> None:
-    book = Book().release("a", LAPLACE, part="a").release("b", LAPLACE, part="b")
+    book = Book().release("a", LAPLACE, Kind.RESERVED, part="a").release("b", LAPLACE, Kind.RESERVED, part="b")
     assert book.account.spent.epsilon == 1.0
     with pytest.raises(el.InputError, match="no declared parts"):
         book.account.fits(LAPLACE, "a")
+
+
+def test_what_cannot_be_looked_up_counts_for_everybody() -> None:
+    """0.4 for north, looked up, beside 0.3 and 0.2 said to be about north and south: 0.9 in north, 0.5 elsewhere."""
+    book = Book().limit(epsilon=1.0, partition="site").release("a", el.laplace(epsilon=0.4), Kind.RESERVED, "north")
+    for site, epsilon in (("north", 0.3), ("south", 0.2)):
+        book.release(site, el.laplace(epsilon=epsilon), Kind.ADDED, site)
+    account = book.account
+    assert account.spent.epsilon == pytest.approx(0.9, rel=1e-12)
+    account.check(Charge(0.5), "south")
+    with pytest.raises(Refused):
+        account.check(Charge(0.51), "south")
+
+
+def test_who_is_replaced_may_leave_a_part_for_another() -> None:
+    account = Book().limit(epsilon=1.0, partition="site").account
+    with pytest.raises(el.InputError, match="face the releases of both"):
+        account.fits(el.laplace(epsilon=0.1, neighbours="replace"), "north")
 
 
 # -- what does not add up -----------------------------------------------------------------------------------------

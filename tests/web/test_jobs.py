@@ -341,3 +341,21 @@ def _in_own_thread(both: Any) -> Any:
     """Run a coroutine where no loop runs: a browser test of the same process leaves one running in this thread."""
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(lambda: asyncio.run(both())).result()
+
+
+def test_a_release_that_runs_is_ended_by_nobody() -> None:
+    jobs, crew = _jobs(abandoned_seconds=0.0)
+    running = jobs.start("release", owner="me", yaml="a")
+    waiting = jobs.start("release", owner="you", yaml="b")
+    worker = _worker(crew, "a")
+    running.end()
+    another = jobs.start("release", owner="me", yaml="c")
+    time.sleep(0.01)
+    jobs.expire()
+    assert waiting.state is State.ENDED  # nobody asked about it, and nothing of it had begun
+    jobs.close()
+    assert running.state is State.RUNNING
+    assert another.state is State.ENDED
+    assert not worker.killed
+    worker.answer()
+    assert _wait(running) is State.DONE

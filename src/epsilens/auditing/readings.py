@@ -20,7 +20,7 @@ from .outcomes import Reader
 from .result import Audit, Finding, Found, Seen, Stopped, Verdict
 from .statistics import Codebook, Looks
 
-__all__ = ["Evidence", "fixed_result", "sequential_result"]
+__all__ = ["Evidence", "claimed_readings", "fixed_result", "sequential_result"]
 
 _BAND = 9  # values of ε at which δ is bounded
 _MOST_WORDS = 6
@@ -54,7 +54,7 @@ def _verdict(
     return (Verdict.INCONCLUSIVE if untold else Verdict.CONSISTENT), found
 
 
-def _claimed(claim: Claim) -> dict[str, float]:
+def claimed_readings(claim: Claim) -> dict[str, float]:
     """The claim's own readings."""
     delta = claim.stated
     if claim.experiment is None:
@@ -80,8 +80,8 @@ def _assemble(
     band = () if alone else _band(claim, is_refuted)
     return Audit(
         verdict, claim, confidence, sequential, evidence.runs, evidence.budget, strength, epsilon, delta, mu,
-        None if alone else success, None if alone else 2 * success - 1, _claimed(claim), largest, seen, found, stopped,
-        band, pair, evidence.width, seconds,
+        None if alone else success, None if alone else 2 * success - 1, claimed_readings(claim), largest, seen, found,
+        stopped, band, pair, evidence.width, seconds=seconds,
     )  # fmt: skip
 
 

@@ -122,15 +122,24 @@ def in_anothers_place(rows: Sequence[Row], neighbours: Neighbours, width: float,
     each = Loss(steps, width)
     if neighbours is Neighbours.ADD_REMOVE:
         return each
-    used = [_raised]
-    if math.fsum(row.steps * _several(row, people, again) for row in rows) > _MUCH:
-        used.append(_apart)
+    used = [[(_raised(row, people, again), row.steps) for row in rows]]
+    lost = any(_overfull(step) for step, _ in used[0])
+    if lost or math.fsum(row.steps * _several(row, people, again) for row in rows) > _MUCH:
+        used = used[lost:]
+        used.append([(_apart(row, people, again), row.steps) for row in rows])
     far = math.sqrt(math.fsum(row.steps * (2 * _most(row, people, again) / row.sigma) ** 2 for row in rows))
+    # where nothing is left to chance they are what comes last
+    used = [counted for counted in used if not all(isinstance(step, NormalStep) for step, _ in counted)]
     bounds = (
-        *(Loss(gathered([(step(row, people, again), row.steps) for row in rows]), width, bound=True) for step in used),
+        *(Loss(gathered(counted), width, bound=True) for counted in used),
         Normal(np.asarray(far), known=Known.BOUND),  # as if every batch held all of the group
     )
     return Ends(bounds, attained=greatest((each.other_side(), each.reverse().other_side())))
+
+
+def _overfull(step: Step) -> bool:
+    """Whether the fold has more mass than a law: what was lost outweighs all that the rest shows."""
+    return isinstance(step, Folded) and step.overfull
 
 
 def _added(row: Row, people: int, again: bool) -> Step:

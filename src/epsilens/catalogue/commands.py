@@ -147,7 +147,9 @@ def _ledger_add() -> tuple[Option, ...]:
         _LEDGER,
         _PEOPLE,
         _own("title", "What was released", "TEXT"),
-        _own("part", "The part of the people it is about, where parts are declared", "NAME"),
+        _own(
+            "part", "The part of the people it is about; it counts for everyone, since that cannot be checked", "NAME"
+        ),
         _own("within_limits", "It is still to be released: refuse it where a limit does not allow it", kind=Kind.FLAG),
         *(
             o for o in _noise(MECHANISMS, CLAIMS) if o.name != _PEOPLE.name

@@ -74,7 +74,9 @@ def add(said: Said) -> None:
     )
     account = opened.account(people)
     shown(account, said["format"], said["output"])
-    _told(opened, said, f"Entered for {people}: {made!r}{', ' if entered.title else ''}{entered.title}.", *new)
+    all_the_same = "That it is about a part alone cannot be checked: it counts for everyone."
+    noted = (all_the_same,) if said["part"] is not None else ()
+    _told(opened, said, f"Entered for {people}: {made!r}{', ' if entered.title else ''}{entered.title}.", *noted, *new)
     if account.over:
         raise typer.Exit(Exit.NO_SOLUTION)
 

@@ -34,7 +34,7 @@ def release(
         str | None, typer.Option("--people", metavar="NAME", help="Whom the table is about: the account.")
     ] = None,
     part: Annotated[
-        str | None, typer.Option("--part", metavar="NAME", help="The part of a declared partition it is about.")
+        str | None, typer.Option("--part", metavar="NAME", help="The declared part that every query is about.")
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be released and spent.")] = False,
     synthetic: Annotated[bool, typer.Option("--synthetic", help="Run on made-up rows; spends nothing.")] = False,

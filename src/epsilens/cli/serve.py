@@ -16,7 +16,10 @@ __all__ = ["address_of", "listen", "serve"]
 Host = Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Where to listen; this machine only by default.")]
 Port = Annotated[int, typer.Option("--port", metavar="NUMBER", help="0 takes any free port.")]
 LedgerOption = Annotated[
-    str | None, typer.Option("--ledger", metavar="URL", help="Also show this ledger; the page never writes to it.")
+    str | None,
+    typer.Option(
+        "--ledger", metavar="URL", help="Show this ledger, and release into it what is confirmed on the page."
+    ),
 ]
 Open = Annotated[bool, typer.Option("--open", help="Open the page in a browser.")]
 

@@ -25,8 +25,8 @@ from .finite.envelope import concentrated
 from .finite.law import MOST_LOSS, Finite, FiniteStep
 from .finite.product import finite_product
 from .line.laplace import laplace_product, resolved
+from .loss.counted import Product
 from .loss.law import WIDTH, Loss
-from .loss.order import Product
 from .loss.step import Composable, Counted, Family, Step
 
 __all__ = ["Composed", "Factor", "How", "certified", "named", "product", "steps_of", "width_of"]

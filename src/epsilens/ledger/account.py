@@ -6,7 +6,8 @@ had all noise been fixed in advance. For the same reason a limit that is lowered
 one that is set or raised after something was released is told as such.
 
 People who are in one part of a declared partition only (a site, a birth year) pay for their own part: what counts is
-the dearest part, beside all that was released about everybody.
+the dearest part, beside all that was released about everybody. Whoever reserves for a part has looked up that nobody
+else's rows count.
 """
 
 from __future__ import annotations
@@ -57,9 +58,12 @@ class Spending:
 
     @property
     def part(self) -> str | None:
-        """The part of the people it is about; None where it is about all of them."""
+        """The part of the people it is about; None where it is about all of them.
+
+        What was released by other means counts for all: that it was about a part alone cannot be looked up.
+        """
         found = self.body.get("part")
-        return None if found is None else str(found)
+        return None if found is None or self.state is Kind.ADDED else str(found)
 
     @cached_property
     def experiment(self) -> Experiment:
@@ -189,6 +193,12 @@ class Account(Sentenced):
                 parameter="part",
             )
         mine = neighbours_in(experiment).value
+        if part is not None and mine == Neighbours.REPLACE:
+            raise InputError(
+                "somebody who is replaced may leave one part for another, and face the releases of both: leave part "
+                "out, or state it for add-remove neighbours",
+                parameter="part",
+            )
         others = {str(one.body.get("neighbours", mine)) for one in self.counted} - {mine}
         if others:
             raise InputError(

@@ -185,7 +185,8 @@ class Ledger(Sentenced):
         """Enter what was released by other means: a claim, another tool's measurement, a training.
 
         It counts whether or not it is within the limits, for it has happened; one beyond them is told by ``check``.
-        What has not happened yet is entered ``within_limits``: then one beyond them is refused.
+        What has not happened yet is entered ``within_limits``: then one beyond them is refused. ``part`` is noted, and
+        it counts for everybody all the same: that it is about a part alone cannot be looked up.
         """
         charge = charge_of(experiment, delta=delta, at_delta=at_delta)
         body = self._body(experiment, charge, title, part, told)
@@ -193,18 +194,20 @@ class Ledger(Sentenced):
             account = _account(_people(people), writer)
             account.fits(experiment, body["part"])
             if within_limits:
-                account.check(charge, body["part"])
+                account.check(charge)
             writer.append(Kind.ADDED, uuid.uuid4().hex, body)
             return Account.of(_people(people), writer.entries).releases[-1]
 
     def reserve(
         self, people: str, experiment: Experiment, charge: Charge, *, title: str = "", part: str | None = None,
-        plan: Mapping[str, Any] | None = None, data: str = "", again: bool = False, **told: Any,
+        partition: str | None = None, plan: Mapping[str, Any] | None = None, data: str = "", again: bool = False,
+        **told: Any,
     ) -> Reservation | Spending:  # fmt: skip
         """Check the limits and take the room, in one step that no other writer can come between.
 
         The same plan on the same data (``data`` is its keyed hash) gives the release that was published before, and
-        spends nothing; one that was reserved and never published is spent, and drawn anew only ``again``.
+        spends nothing; one that was reserved and never published is spent, and drawn anew only ``again``. Whoever
+        reserves for a ``part`` has looked up that no row of others counts, by the column ``partition``.
         """
         mark = self._mark(plan, data)
         body = self._body(experiment, charge, title, part, {"plan": plan, "data": data, "mark": mark, **told})
@@ -221,6 +224,11 @@ class Ledger(Sentenced):
                     parameter="again",
                 )
             account.fits(experiment, body["part"])
+            if part is not None and partition and account.limits and account.limits.partition != partition:
+                raise InputError(
+                    f"the parts of {account.people!r} are no longer by {partition!r}: nothing was spent, try again",
+                    parameter="part",
+                )
             account.check(charge, body["part"])
             entry = writer.append(Kind.RESERVED, uuid.uuid4().hex, body)
         return Reservation(self, _people(people), entry.release, entry.hash)

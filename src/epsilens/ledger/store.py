@@ -43,6 +43,8 @@ class Store:
             )
         self._sa = _sqlalchemy()
         self._engine, self.name, self.path = self._opened(os.fspath(url))
+        #: What opens it again, in another process too: with its password, so it is never shown.
+        self.address = os.fspath(url) if self.path is None else str(self.path.absolute())
         self._table = _table(self._sa)
 
     def _opened(self, url: str) -> tuple[Any, str, Path | None]:

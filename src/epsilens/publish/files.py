@@ -16,7 +16,7 @@ from ..errors import InputError, MissingExtra
 if TYPE_CHECKING:
     from .published import Published
 
-__all__ = ["Form", "form_of", "save", "writable"]
+__all__ = ["Form", "content_of", "form_of", "save", "writable"]
 
 
 class Form(StrEnum):
@@ -59,7 +59,7 @@ def writable(path: Path) -> None:
 
 def save(made: Published, path: Path, form: Form) -> None:
     """Write the file."""
-    content = _content(made, form)
+    content = content_of(made, form)
     try:
         handle, name = tempfile.mkstemp(prefix=".epsilens", dir=path.parent)
         try:
@@ -89,7 +89,8 @@ def _umask() -> int:
     return found
 
 
-def _content(made: Published, form: Form) -> bytes:
+def content_of(made: Published, form: Form) -> bytes:
+    """What the file holds."""
     match form:
         case Form.JSON:
             return (json.dumps(made.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()

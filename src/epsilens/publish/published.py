@@ -20,6 +20,7 @@ from ..plan.plan import Release
 from ..plan.words import Size
 from ..shown import Shown
 from .noise import Drawing
+from .offer import Left, Offered
 
 __all__ = ["LEVEL", "Noised", "Published", "PublishedAnswer", "answers_of", "versions"]
 
@@ -74,6 +75,8 @@ class Published(Valued, Shown):
     head: str = ""
     at: str = ""
     versions: Mapping[str, str] = field(default_factory=dict)
+    offered: tuple[Offered, ...] = ()  # of a dry run: what would be published,
+    room: tuple[Left, ...] = ()  # and what of each limit would be left
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "spent", Frozen(self.spent))
@@ -92,6 +95,7 @@ class Published(Valued, Shown):
             "spent": dict(self.spent), "people": self.people, "ledger": self.ledger, "release": self.release,
             "head": self.head, "at": self.at, "versions": dict(self.versions),
             "plan": self.plan.model_dump(mode="json", exclude_defaults=True),
+            "offered": [one.to_dict() for one in self.offered], "room": [one.to_dict() for one in self.room],
         }  # fmt: skip
 
     def __repr__(self) -> str:

@@ -10,7 +10,7 @@ import hashlib
 import math
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -35,11 +35,13 @@ from ..plan.words import Split
 from .files import Form, form_of, save, writable
 from .noise import Drawing, drawings_of
 from .numbers import Exact, exact_numbers
+from .offer import Left, left_of, offered_of
+from .parted import one_part_each, said_of_part
 from .published import Noised, Published, PublishedAnswer, answers_of, versions
 from .synthetic import made_up
 from .words import guarantee_of, lost_of
 
-__all__ = ["LEDGER", "release"]
+__all__ = ["LEDGER", "drawn_answers", "exact_of", "release"]
 
 #: Where the account is kept unless another place is named.
 LEDGER = "ledger.db"
@@ -64,7 +66,8 @@ def release(
     """Publish the answers of a plan under noise drawn by OpenDP, and enter it in the ledger.
 
     ``output`` writes them (``csv``, ``json``, ``parquet`` or ``html``, by its ending or ``format``). ``people`` names
-    the account, those whom the table is about; tables about the same people share one. A plan that breaks its own
+    the account, those whom the table is about; tables about the same people share one. ``part`` names the part of them
+    that every query is about, where the ledger declares parts: only they are charged. A plan that breaks its own
     limits, or the ledger's, is refused. ``dry_run`` says what would be published and spent, and looks at no data;
     ``synthetic`` runs the whole on made-up rows and spends nothing. The same plan on the same data gives the answers
     that were published before; ``again`` draws and spends anew. ``assessment`` is one that was made before, of exactly
@@ -84,15 +87,36 @@ def release(
     if synthetic:
         return _written(job.published("synthetic", _made_up(job, table, engine)), output, form)
     book = ledger if isinstance(ledger, Ledger) or ledger is None else Ledger(ledger)
+    job = replace(job, partition=_partition(job, book))
     if dry_run:
+        room: tuple[Left, ...] = ()
         if book is not None:
-            book.account(name).check(promise.charge, part)
-        return job.published("dry run", (), ledger=book)
+            account = book.account(name)
+            account.fits(promise.experiment, part)
+            account.check(promise.charge, part)
+            room = left_of(account, promise.charge, part)
+        return replace(job.published("dry run", (), ledger=book), offered=offered_of(said, drawings), room=room)
     _within(said, assessment, table, engine, progress)
-    exact = _exact(said, table, engine, progress)
+    exact = _exact(said, table, engine, progress, job.partition)
     if book is None:
         return _written(job.published("release", job.draw(exact)), output, form)
     return _entered(job, book, exact, table, output, form, again)
+
+
+def exact_of(plan: Release, table: Any = None, engine: Any = None) -> tuple[Exact, ...]:
+    """The exact numbers of a plan, as a release takes them from its table: confidential."""
+    return _exact(plan, table, engine, None)
+
+
+def drawn_answers(
+    plan: Release, drawings: tuple[Drawing, ...], exact: tuple[Exact, ...]
+) -> tuple[PublishedAnswer, ...]:
+    """The answers of a plan: noise on its exact numbers."""
+    made: list[PublishedAnswer] = []
+    for one in exact:
+        own = {d.noisy: d for d in drawings if d.query == one.query}
+        made += answers_of(plan, _noised(one, own), own)
+    return tuple(made)
 
 
 @dataclass(frozen=True)
@@ -104,14 +128,11 @@ class _Job:
     promise: Promise
     people: str
     part: str | None
+    partition: str = ""  # the column by which the part is known
 
     def draw(self, exact: tuple[Exact, ...]) -> tuple[PublishedAnswer, ...]:
         """The answers, with noise."""
-        made: list[PublishedAnswer] = []
-        for one in exact:
-            drawings = {d.noisy: d for d in self.drawings if d.query == one.query}
-            made += answers_of(self.plan, _noised(one, drawings), drawings)
-        return tuple(made)
+        return drawn_answers(self.plan, self.drawings, exact)
 
     def published(
         self, kind: str, answers: tuple[PublishedAnswer, ...], *, ledger: Ledger | None = None, release: str = "",
@@ -171,7 +192,22 @@ def _broken(plan: Release, found: Assessment) -> str:
     return f"{what}: ε = {needed:g} keeps them"
 
 
-def _exact(plan: Release, table: Any, engine: Any, progress: Any) -> tuple[Exact, ...]:
+def _partition(job: _Job, book: Ledger | None) -> str:
+    """The column by which a part is known, once the plan is about that part alone; empty for a release about all."""
+    if job.part is None:
+        return ""
+    if book is None:
+        raise InputError(
+            "part is counted in a ledger, and there is none: name one, or leave part out", parameter="part"
+        )
+    account = book.account(job.people)
+    account.fits(job.promise.experiment, job.part)
+    column = account.limits.partition if account.limits is not None else ""
+    said_of_part(job.plan, column, job.part)
+    return column
+
+
+def _exact(plan: Release, table: Any, engine: Any, progress: Any, partition: str = "") -> tuple[Exact, ...]:
     def tell(done: int, what: str) -> None:
         if progress is not None:
             progress(done, len(plan.queries) + 1, what)
@@ -179,10 +215,10 @@ def _exact(plan: Release, table: Any, engine: Any, progress: Any) -> tuple[Exact
     with about("data.table", engine="engine"):
         opened = open_table(plan.data.table if table is None else table, engine)
     with opened:
-        return _numbers(opened, plan, tell)
+        return _numbers(opened, plan, tell, partition)
 
 
-def _numbers(opened: OpenTable, plan: Release, tell: Callable[[int, str], object]) -> tuple[Exact, ...]:
+def _numbers(opened: OpenTable, plan: Release, tell: Callable[[int, str], object], partition: str) -> tuple[Exact, ...]:
     with about("data.read"):
         if plan.data.read:
             read = as_read(opened.table, plan.data.forms)
@@ -190,6 +226,9 @@ def _numbers(opened: OpenTable, plan: Release, tell: Callable[[int, str], object
                 opened.table = opened.engine.cache(read.select(*(c for c in read.columns if c in mentioned(plan))))
     with about("data.person"), reading(opened):
         opened.table, _ = owned(opened, plan)
+    if partition:
+        with reading(opened):
+            one_part_each(opened, plan, partition)
     return exact_numbers(opened, plan, tell)
 
 
@@ -222,6 +261,7 @@ def _entered(
     plan = job.plan
     taken = book.reserve(
         job.people, job.promise.experiment, job.promise.charge, title=plan.title, part=job.part,
+        partition=job.partition,
         plan=plan.model_dump(mode="json"), data=book.keyed(_fingerprint(plan, table, exact)), again=again,
         table=table_name(plan.data.table if table is None else table),
         unit=plan.data.unit or plan.data.person or "row", exact=job.promise.exact,

@@ -7,13 +7,13 @@ D_a(H0‖H1) = log E(1−a)/(a−1), KL is its limit at a → 1, and the Chernof
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 import numpy as np
 from scipy.special import ndtri
 
 from ..checks import Array
+from ..numerics.roots import least
 from .law import Law
 
 __all__ = ["chernoff", "practical", "psi_by_tangents", "renyi"]
@@ -82,27 +82,13 @@ def chernoff(law: Law) -> Array:
     """The Chernoff information: the exponent of the Bayes error over many independent observations.
 
     log E(a) is convex with log E = 0 at both ends of [0, 1] when the supports agree. At its minimum it is flat, so
-    a golden-section search for a to √u gives the value to u. A symmetric pair has its minimum at ½.
+    a search for a to √u gives the value to u. A symmetric pair has its minimum at ½.
     """
     if law.symmetric:
         return np.asarray(np.maximum(-law.log_moment(np.asarray(0.5)), 0.0))
-    ratio = (math.sqrt(5.0) - 1) / 2
-    a, b = 0.0, 1.0
-    x, y = b - ratio * (b - a), a + ratio * (b - a)
-    fx, fy = _log_moment(law, x), _log_moment(law, y)
     # With supports that differ the infimum may sit at an end, where E(a) → H(common support).
-    least = min(fx, fy, _log_moment(law, 0.0), _log_moment(law, 1.0))
-    while b - a > 1e-9:
-        if fx < fy:
-            b, y, fy = y, x, fx
-            x = b - ratio * (b - a)
-            fx = _log_moment(law, x)
-        else:
-            a, x, fx = x, y, fy
-            y = a + ratio * (b - a)
-            fy = _log_moment(law, y)
-        least = min(least, fx, fy)
-    return np.asarray(max(-least, 0.0))
+    ends = min(_log_moment(law, 0.0), _log_moment(law, 1.0))
+    return np.asarray(max(-min(least(lambda a: _log_moment(law, a), 0.0, 1.0), ends), 0.0))
 
 
 def _log_moment(law: Law, a: float) -> float:

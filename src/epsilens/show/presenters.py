@@ -53,6 +53,7 @@ _PRESENTERS = {
     "published": ("published", "present", "sentence"),
     "audit": ("audit", "present", "sentence"),
     "audited-cases": ("audited_cases", "present", "sentence"),
+    "audits": ("audits", "present", "sentence"),
 }
 
 

@@ -19,7 +19,7 @@ try:
     from fastapi.staticfiles import StaticFiles
     from starlette.exceptions import HTTPException
 
-    from . import api, assess_pages, files_pages, ledger_pages, notions_pages, pages, shares_pages
+    from . import api, assess_pages, files_pages, ledger_pages, notions_pages, pages, release_pages, shares_pages
 except ImportError as error:
     if isinstance(error, MissingExtra) or (error.name or "").startswith("epsilens"):
         raise
@@ -43,7 +43,7 @@ __all__ = ["create_app", "is_loopback", "server_of", "stop"]
 
 
 def create_app(host: str = "127.0.0.1", limits: Limits | None = None, ledger: Ledger | None = None) -> FastAPI:
-    """The application as ``epsilens serve`` runs it on ``host``; with a ``ledger`` it has a view of it."""
+    """The application as ``epsilens serve`` runs it on ``host``; with a ``ledger`` it can release."""
     within = limits or Limits()
 
     @asynccontextmanager
@@ -65,11 +65,13 @@ def create_app(host: str = "127.0.0.1", limits: Limits | None = None, ledger: Le
         lifespan=life,
     )
     app.state.limits, app.state.coming, app.state.ledger = within, set(), ledger
+    app.state.here_alone, app.state.offers = is_loopback(host), release_pages.Offers()
     app.state.jobs, app.state.uploads = Jobs(within, Workers(within)), Uploads(within)
     app.include_router(pages.router)
     app.include_router(assess_pages.router)
     app.include_router(files_pages.router)
     app.include_router(shares_pages.router)
+    app.include_router(release_pages.router)
     app.include_router(notions_pages.router)
     app.include_router(ledger_pages.router)
     app.include_router(api.make_router())

@@ -119,7 +119,7 @@ def _plain_name(table: str) -> bool:
 
 
 def _progress(job: Job, then: str) -> Response:
-    about = {"understand": "Reading", "assess": "Assessing"}[job.task]
+    about = {"understand": "Reading", "assess": "Assessing", "release": "Releasing"}[job.task]
     name = job.upload.name if job.upload is not None else "the plan"
     return render("job.html", view="Assess", heading=f"{about} {name}", job=job, then=then)
 
@@ -161,6 +161,8 @@ async def job_view(request: Request, id: str) -> Response:
         return _progress(job, f"/assess/job/{id}")
     if job.task == "understand":
         return _understood(request, job)
+    if job.task == "release":
+        return RedirectResponse(f"/assess/job/{id}/answers", 303)
     url = link_of(str(job.request["yaml"]), request.app.state.limits.url_yaml)
     if job.state is State.DONE and job.upload is None and url:
         return RedirectResponse(url, 303)
@@ -172,7 +174,7 @@ async def job_view(request: Request, id: str) -> Response:
 def job_file(request: Request, id: str, kind: str) -> Response:
     """The report on an upload, its numbers or its plan, to keep."""
     job = request.app.state.jobs.get(id, request.state.visitor)
-    if job is None or job.state is not State.DONE or kind not in ("html", "json", "yaml"):
+    if job is None or job.task != "assess" or job.state is not State.DONE or kind not in ("html", "json", "yaml"):
         return render("message.html", 404, view="Assess", heading="No report", sentence="There is no such report.")
     return _file(job.result(), str(job.request["yaml"]), kind)
 

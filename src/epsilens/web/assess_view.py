@@ -21,6 +21,7 @@ from .drafts import Drafts
 from .examples import DEFAULT, EXAMPLES
 from .filenames import ENDINGS
 from .pages import render
+from .permission import refusal
 from .picker import COMPARISONS, Family, entry_of, family_of
 from .planform import KINDS, LIMITS, READ_AS, Picked, Plan, check_size, families_of, mapping_of, plan_of, shown, to_yaml
 from .problems import problem_at
@@ -173,6 +174,7 @@ def show(request: Request, view: View) -> Response:
         example_url=f"/assess?{urlencode({'yaml': EXAMPLES[DEFAULT]})}",
         url=url,
         downloads=_downloads(view, url) if made else [],
+        withheld=refusal(request) if made else "",
     )
 
 

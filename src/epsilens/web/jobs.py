@@ -1,6 +1,7 @@
 """Work that takes a while: each job in a process of its own, with how far it is, which can be ended at any moment.
 
-A visitor has one job of a kind: a new one ends the old one, and the same one again is the one that runs already. Few
+A visitor has one job of a kind: a new one ends the old one, and the same one again is the one that runs already. A
+release that has begun is never ended: what it takes from the ledger would be spent for nothing. Few
 run at a time, the next in line follows, and each kind of task has places of its own, so that looking at a table does
 not wait for somebody's assessment. A job that nobody asks about any more is ended; what came of one is kept for a
 while, for its visitor alone.
@@ -75,6 +76,11 @@ class Job:
         self._over: Future[None] = Future()
         self._over.set_running_or_notify_cancel()  # nobody who waits for it can cancel it for the others
 
+    @property
+    def lasting(self) -> bool:
+        """Whether nobody may end it now."""
+        return self.task == "release" and self.state is State.RUNNING
+
     def end(self) -> None:
         """End it now, and free its place."""
         self._jobs.end(self)
@@ -112,7 +118,10 @@ class Jobs:
 
     def __init__(self, limits: Limits, workers: Workers) -> None:
         self.limits, self.workers = limits, workers
-        self._places = {"assess": limits.assessments, "understand": limits.looking, "shares": limits.quick}
+        self._places = {
+            "assess": limits.assessments, "understand": limits.looking, "shares": limits.quick, "offer": limits.quick,
+            "release": 1,
+        }  # fmt: skip
         self._lock = threading.RLock()
         self._all: dict[str, Job] = {}  # in the order they came
         self._known: dict[str, dict[str, Any]] = {}  # answers about bundled tables, which are nobody's secret
@@ -160,8 +169,10 @@ class Jobs:
             return line.index(job) if job in line else 0
 
     def end(self, job: Job) -> None:
-        """End a job, whether it waits or runs."""
-        self._finish(job, State.ENDED, None)
+        """End a job, whether it waits or runs; not a release that runs."""
+        with self._lock:
+            if not job.lasting:
+                self._finish(job, State.ENDED, None)
 
     def expire(self) -> None:
         """End the jobs that nobody asks about; a file that is worked on is in use."""
@@ -177,7 +188,7 @@ class Jobs:
     def forget(self, upload: Upload) -> None:
         """End and forget what was begun on a file that is forgotten."""
         with self._lock:
-            for job in [j for j in self._all.values() if j.upload is upload]:
+            for job in [j for j in self._all.values() if j.upload is upload and not j.lasting]:
                 self.end(job)
                 del self._all[job.id]
 

@@ -40,7 +40,7 @@ from .security import Limits
 if TYPE_CHECKING:
     from ..show.explanation import Explanation
 
-__all__ = ["Kept", "as_json", "attachment", "beside", "curves", "render", "router", "unanswered"]
+__all__ = ["Kept", "as_json", "attachment", "beside", "curves", "file_of", "render", "router", "unanswered"]
 
 
 _VIEWS = (
@@ -185,9 +185,14 @@ def render(name: str, status: int = 200, headers: Mapping[str, str] | None = Non
 
 
 def attachment(text: str, name: str, kind: str) -> Response:
+    """A file of text to keep."""
+    return file_of(text.encode(), name, kind)
+
+
+def file_of(content: bytes, name: str, kind: str) -> Response:
     """A file to keep; should a browser show it all the same, it may do nothing."""
     headers = {"content-disposition": f'attachment; filename="{name}"', "content-security-policy": _DOWNLOAD_CSP}
-    return Response(text, media_type=kind, headers=headers)
+    return Response(content, media_type=kind, headers=headers)
 
 
 def as_json(data: Any) -> str:

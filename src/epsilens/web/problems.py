@@ -15,7 +15,7 @@ __all__ = ["check_columns", "field_of", "problem_at"]
 
 #: A part of a release, or what a check calls it, and the field that says it.
 _FIELDS = {
-    "file": "file", "table": "file", "data.table": "file", "yaml": "yaml", "title": "title",
+    "confirm": "confirm", "file": "file", "table": "file", "data.table": "file", "yaml": "yaml", "title": "title",
     "person": "person", "data.person": "person", "data.unit": "unit",
     "data.max_rows": "max_rows", "data.max_groups": "max_groups", "read": "read", "data.read": "read",
     "quasi_identifiers": "quasi", "data.quasi_identifiers": "quasi", "secret": "secret", "data.secret": "secret",

@@ -8,7 +8,8 @@ from __future__ import annotations
 import gzip
 import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +20,9 @@ from .shares import carried, shown
 if TYPE_CHECKING:
     from ..data.tables.open import OpenTable
     from ..data.understanding.understood import Understanding
+    from ..plan.plan import Release
 
-__all__ = ["TASKS", "Work"]
+__all__ = ["TASKS", "Work", "planned"]
 
 _Tell = Callable[[int, int, str], None]
 #: Values offered for a condition: those of columns with few of them, and none as long as a sentence.
@@ -34,6 +36,7 @@ class Work:
     request: Mapping[str, Any]
     tell: _Tell | None = None
     reading: Callable[[], None] = lambda: None
+    undisturbed: AbstractContextManager[Any] = field(default_factory=nullcontext)  # the process outlives the server
 
     def table(self) -> str | None:
         """The path of the upload, if there is one, about to be read; it must not unpack into more than is allowed."""
@@ -126,21 +129,28 @@ def _permit(table: str, upload: str | None) -> None:
         )
 
 
+def planned(request: Mapping[str, Any]) -> Release:
+    """The plan of a request, on a table that it may open."""
+    from ..plan.file import read_release
+
+    # The line break says that this is YAML: without one the library would take it for the name of a file.
+    plan = read_release(request["yaml"] + "\n")
+    _permit(plan.data.table, request.get("name"))
+    if request.get("table"):  # the report says which file it is about, wherever it goes
+        plan = plan.model_copy(update={"data": plan.data.model_copy(update={"table": request["name"]})})
+    return plan
+
+
 def _assess(work: Work) -> dict[str, Any]:
     """The report of a release, whole and in pieces, and what the sliders need."""
     from ..assessment.assessment import assess
-    from ..plan.file import read_release
     from ..show.assessment.report import present
     from ..show.assessment.split import HEADING
     from ..show.document import Forms
     from ..show.render import html
 
     request = work.request
-    # The line break says that this is YAML: without one the library would take it for the name of a file.
-    plan = read_release(request["yaml"] + "\n")
-    _permit(plan.data.table, request.get("name"))
-    if request.get("table"):  # the report says which file it is about, wherever it goes
-        plan = plan.model_copy(update={"data": plan.data.model_copy(update={"table": request["name"]})})
+    plan = planned(request)
     made = assess(plan, table=work.table(), progress=work.tell)
     if request.get("table"):
         told = f"{request['name']}, keyed hash {request['digest']} (of the server that assessed it)"

@@ -13,15 +13,18 @@ import contextlib
 import json
 import os
 import queue
+import signal
 import sys
 import tempfile
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from ..data.tables.folder import Folder
 from ..errors import EpsilensError, InputError
 from .log import kind_of
+from .releasing import RELEASING
 from .tasks import TASKS, Work
 
 __all__ = ["answer", "main"]
@@ -36,8 +39,10 @@ def main() -> None:
     seconds, memory = int(sys.argv[1]), int(sys.argv[2])
     _limit_memory(memory)
     _limit_time(seconds)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is meant for the server, which then lets go of us
     requests: queue.SimpleQueue[str] = queue.SimpleQueue()
-    threading.Thread(target=_listen, args=(requests,), daemon=True).start()
+    undisturbed = threading.Lock()
+    threading.Thread(target=_listen, args=(requests, undisturbed), daemon=True).start()
     _import()
 
     def say(line: dict[str, Any]) -> None:
@@ -52,8 +57,9 @@ def main() -> None:
 
     while True:
         request = json.loads(requests.get())
-        _limit_time(seconds)
-        made = answer(Work(request, lambda done, total, what: say({"progress": [done, total, what]}), reading))
+        _limit_time(seconds * (2 if request["task"] == "release" else 1))
+        told = partial(_tell, say)
+        made = answer(Work(request, told, reading, undisturbed))
         for folder in folders:
             folder.close()
         say({"answer": made, "clean": not folders})
@@ -61,11 +67,17 @@ def main() -> None:
             os._exit(0)  # engines leave threads behind that would delay the end
 
 
-def _listen(requests: queue.SimpleQueue[str]) -> None:
-    """Take requests until the server is gone; what is being computed then is of use to nobody."""
+def _tell(say: Callable[[dict[str, Any]], None], done: int, total: int, what: str) -> None:
+    with contextlib.suppress(BrokenPipeError):  # nobody listens any more
+        say({"progress": [done, total, what]})
+
+
+def _listen(requests: queue.SimpleQueue[str], undisturbed: threading.Lock) -> None:
+    """Take requests until the server is gone; what is being computed then is of use to nobody but a release."""
     for text in sys.stdin:
         requests.put(text)
-    os._exit(1)
+    with undisturbed:
+        os._exit(1)
 
 
 def _limit_memory(memory: int) -> None:
@@ -102,10 +114,11 @@ def _import() -> None:
 
 
 def answer(work: Work) -> dict[str, Any]:
-    """The answer to a request: ``task`` is understand, assess or shares. An error is a sentence under ``error``."""
+    """The answer to a request; ``task`` says what is to be done. An error is a sentence under ``error``."""
     request = work.request
     try:
-        return TASKS[request["task"]](work)
+        made = (TASKS | RELEASING)[request["task"]](work)
+        return made | {"error": _without(str(made["error"]), request)} if "error" in made else made
     except EpsilensError as error:
         about = error.parameter if isinstance(error, InputError) else ""
         return {"error": _without(str(error), request), "status": 422, "parameter": about}
@@ -117,10 +130,8 @@ def answer(work: Work) -> dict[str, Any]:
         sys.stderr.flush()
         if "memory" in str(error).lower():
             return _TOO_LARGE
-        return {
-            "error": "this could not be computed: check the table and the release, or use the command line",
-            "status": 422,
-        }
+        why = "check the table and the release, or use the command line"
+        return {"error": f"this could not be computed: {why}", "status": 422}
 
 
 def _without(sentence: str, request: Mapping[str, Any]) -> str:

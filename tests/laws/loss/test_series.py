@@ -19,9 +19,10 @@ import pytest
 from epsilens.laws.closed.laplace import LaplaceReplaced, LaplaceStep
 from epsilens.laws.closed.normal import NormalReplaced, NormalStep
 from epsilens.laws.finite.law import FiniteStep
+from epsilens.laws.loss.counted import Product
 from epsilens.laws.loss.inversion import Inverted
 from epsilens.laws.loss.law import Loss
-from epsilens.laws.loss.order import Order, Product
+from epsilens.laws.loss.order import Order
 from epsilens.laws.loss.plan import Ask
 from epsilens.laws.loss.sampled import Flagged, Sampled, Swapped
 from epsilens.laws.loss.series import rest_of
@@ -184,6 +185,7 @@ def made(steps: Steps, flipped: bool, kind: str, value: float, lattice: bool = F
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         one = order.make(Ask(kind, value), 1e-3, lattice=lattice)
+        assert one is not None
         low, high = order._read([one], kind, A([value]))
     return one, float(low[0]), float(high[0])
 
@@ -322,6 +324,7 @@ def test_one_series_may_be_asked_for_anything(kind: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         one = order.make(Ask("delta", 1.0), 1e-3)
+        assert one is not None
         low, high = order._read([one], kind, values)
     assert isinstance(one, Inverted)
     assert (low <= high).all()

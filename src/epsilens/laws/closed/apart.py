@@ -44,6 +44,11 @@ class Apart(Unbounded):
         return np.asarray(logs - logsumexp(logs))
 
     @property
+    def price(self) -> float:
+        """A sum over all shifts."""
+        return 1 + len(self.shifts) / 4
+
+    @property
     def known(self) -> Known:
         """The adversary is told what they would not see."""
         return Known.BOUND
@@ -112,8 +117,18 @@ class Apart(Unbounded):
         ends = self.place(np.asarray([low, high]))
         return float(ends[0]), float(ends[1])
 
+    @cached_property
+    def _known(self) -> dict[float, float]:
+        """What was looked for before."""
+        return {}
+
     def _far(self, level: float) -> float:
         """A loss above which H1 has at most so much."""
+        if level not in self._known:
+            self._known[level] = self._sought(level)
+        return self._known[level]
+
+    def _sought(self, level: float) -> float:
         needed = level - self._log_w
         each = self._c**2 / 2 - self._c * ndtri_exp(np.minimum(needed, -1e-9))
         least = float(np.max(np.where(needed < -1e-9, each, -np.inf)))

@@ -41,7 +41,10 @@ _APART = 1 / 32  # a weight at 0 above this is kept apart
 _BLOCK = 2048
 _FEW, _TABLED = 24, 256  # components, all of them summed; compared with each other
 _MOST_TURNS = 48
+_MOST_PRICE = 8
 _NEWTON = 80
+_EACH = 16
+_PLACES = np.arange(-64 * _EACH, 64 * _EACH + 1) / _EACH
 _NOTHING, _FAR = -800.0, 40.0  # a log mass, and where a normal law ends
 _MOST_SHIFTS, _MOST_DRAWS = 2048, 10**6
 
@@ -176,6 +179,11 @@ class _Mixed(Integrated):
     def mirrored(self) -> bool:
         """One law is a mixture, the other is not."""
         return self._c.size == 1
+
+    @property
+    def price(self) -> float:
+        """A few sums for each place, and for where a loss is; of many components few have a share."""
+        return float(min(1 + self._c.size, _MOST_PRICE))
 
     @property
     def span(self) -> tuple[float, float]:
@@ -351,10 +359,26 @@ class BinomialStep(_Mixed):
 
     def _highest(self, x: Array) -> Any:
         few = self._c.size <= _TABLED
-        return super()._highest(x) if few else self._edge(np.asarray(x, dtype=float), self._c.size - 1)
+        return super()._highest(x) if few else self._near(np.asarray(x, dtype=float), self._c.size - 1)
 
     def _lowest(self, x: Array) -> Any:
-        return super()._lowest(x) if self._c.size <= _TABLED else self._edge(np.asarray(x, dtype=float), 0)
+        return super()._lowest(x) if self._c.size <= _TABLED else self._near(np.asarray(x, dtype=float), 0)
+
+    @cached_property
+    def _edges(self) -> tuple[Any, Any]:
+        """The lowest and the highest index with a share at each of some places."""
+        return self._edge(_PLACES, 0), self._edge(_PLACES, self._c.size - 1)
+
+    def _near(self, x: Array, end: int) -> Any:
+        """The last index towards this end with a share at x, or at a place just beyond: it grows with x."""
+        where = (x - _PLACES[0]) * _EACH
+        up = end > 0
+        at = np.clip(np.ceil(where) if up else np.floor(where), 0, _PLACES.size - 1).astype(int)
+        found = self._edges[up][at]
+        far = (where < 0) | (where > _PLACES.size - 1)
+        if far.any():
+            found[far] = self._edge(x[far], end)
+        return found
 
     def _edge(self, x: Array, end: int) -> Any:
         """The last index with a share on the way from the largest term to this end, and one more."""

@@ -21,6 +21,11 @@ class Around(Integrated):
         return self.base.rho
 
     @property
+    def price(self) -> float:
+        """As the base."""
+        return self.base.price
+
+    @property
     def mirrored(self) -> bool:
         """As the base."""
         return self.base.mirrored

@@ -64,10 +64,20 @@ class Folded(Around):
         return Atoms(np.zeros(1), np.log(np.asarray([max(left, 5e-324)])))
 
     @property
+    def overfull(self) -> bool:
+        """Whether both halves have more mass than a law, so that nothing is left: a bound that says little."""
+        return math.exp(self._half[0]) + math.exp(self._half[1]) > 1 + 1e-9
+
+    @property
     def rho(self) -> float:
         """Of what is left after a subtraction."""
         lost = 1.0 if self.rest is not None else 1 / math.exp(float(self.atoms.log_p[0]))
         return self.base.rho + 16 * _U * (1 + lost)
+
+    @property
+    def price(self) -> float:
+        """The base's."""
+        return self.base.price
 
     @property
     def span(self) -> tuple[float, float]:

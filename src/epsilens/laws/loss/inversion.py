@@ -20,7 +20,7 @@ import numpy as np
 from scipy.fft import next_fast_len
 
 from ...checks import Array
-from .plan import Aim, decided, reach_of
+from .plan import DEEPEST, Aim, decided, reach_of
 from .plan import aim as aim_at
 from .sampled import Swapped
 from .series import Series, series
@@ -62,7 +62,8 @@ def invert(steps: Sequence[Counted], flipped: bool, aim: Aim, width: float) -> I
     # more digits cost little, unless rare large losses must be followed further out
     for tolerance in (min(enough, _HEAVY), enough) if aim.heavy else (min(enough, _FINEST),):
         # of the mass of H1 above a threshold, h is about one part in 1 + λ
-        level = math.log(0.01 * tolerance / count) + min(aim.log_value, 0.0) - math.log1p(max(aim.saddle, 0.0))
+        level = min(max(aim.log_value, DEEPEST), 0.0) - math.log1p(max(aim.saddle, 0.0))
+        level += math.log(0.01 * tolerance / count)
         reaches = [reach_of(step, (level, level), most) for step, _ in steps]
         made = series(steps, flipped, aim, reaches, tolerance)
         if made is not None:

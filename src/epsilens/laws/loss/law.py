@@ -18,19 +18,22 @@ from ...checks import Array
 from ...numerics.written import brief
 from ...readings.guesses import fbeta_floor
 from ...readings.law import Known
+from .counted import Product
+from .index import Curve, mu_of, psi_of
 from .moments import ERROR, divergences
-from .order import ROUGH, TILTS, Order, Product, Work
-from .overall import area, best_fbeta
+from .order import ROUGH, Order, Work
+from .overall import Sides, area, best_fbeta
 from .sampled import Swapped
-from .shift import least_shift
 from .step import Composable, Counted
 
 __all__ = ["WIDTH", "Loss"]
 
-Works = tuple[Work, Work]  # in this order and in the other
+Works = tuple[Work | None, Work | None]  # in this order and in the other
 
 WIDTH = 1e-3
 _ULPS = 2e-15
+_SEEN = 1e-300  # a probability that is told from none
+_DEEPEST = 1e-280  # recalls below have too few digits
 _BESIDE = 1e-3  # of the width: how well a term must be known beside a larger one
 
 
@@ -46,8 +49,8 @@ class Loss(Composable):
         self.known = Known.BOUND if bound else Known.BRACKET
         self._set(Order(product, False, width), Order(product, True, width), True)
 
-    def _set(self, forward: Order, backward: Order, upper: bool) -> Loss:
-        self._forward, self._backward, self._upper = forward, backward, upper
+    def _set(self, forward: Order, backward: Order, upper: bool, works: Works = (None, None)) -> Loss:
+        self._forward, self._backward, self._upper, self._works = forward, backward, upper, works
         return self
 
     def _facts(self) -> tuple[Any, ...]:
@@ -109,16 +112,21 @@ class Loss(Composable):
         """The two laws exchanged; what was computed is kept."""
         if self.symmetric:
             return self
-        return self._like(self._backward, self._forward, self._upper)
+        return self._like(self._backward, self._forward, self._upper, (self._works[1], self._works[0]))
 
     def other_side(self) -> Loss:
         """The same law from the other side of its bracket."""
-        return self._like(self._forward, self._backward, not self._upper)
+        return self._like(self._forward, self._backward, not self._upper, self._works)
 
-    def _like(self, forward: Order, backward: Order, upper: bool) -> Loss:
+    def _like(self, forward: Order, backward: Order, upper: bool, works: Works = (None, None)) -> Loss:
         made = Loss.__new__(Loss)
         made.known = self.known
-        return made._set(forward, backward, upper)
+        return made._set(forward, backward, upper, works)
+
+    def _sharing(self) -> Loss:
+        """The same law from above for one reading that asks much: what is made is shared, and one budget holds."""
+        ahead = Work()
+        return self._like(self._forward, self._backward, True, (ahead, ahead if self.symmetric else Work(ahead.budget)))
 
     def as_bound(self) -> Loss:
         """The same where it only stands for something no riskier."""
@@ -174,14 +182,14 @@ class Loss(Composable):
         flat = values.ravel()
         return np.asarray(f(flat).reshape(values.shape)) if flat.size else np.zeros(values.shape)
 
-    def _profile(self, u: Array, work: Works | None = None) -> Array:
+    def _profile(self, u: Array) -> Array:
         # what is added to 1 − t need not be known better than that
         slack = _BESIDE * self.width * np.where(u < 0, np.expm1(np.minimum(np.abs(u), 700.0)), 0.0)
-        return self._outward(self._rest(u, work, slack) - np.expm1(np.minimum(u, 0.0)))
+        return self._outward(self._rest(u, slack) - np.expm1(np.minimum(u, 0.0)))
 
-    def _rest(self, u: Array, work: Works | None = None, slack: Array | float = 0.0) -> Array:
+    def _rest(self, u: Array, slack: Array | float = 0.0) -> Array:
         """h(e^u) − (1 − e^u)₊, which for u < 0 is e^u·h'(e^{−u}) in the other order."""
-        ahead, behind = work or (None, None)
+        ahead, behind = self._works
         allowed = np.broadcast_to(np.asarray(slack, dtype=float), u.shape)
         out = np.empty(u.size)
         positive = u >= 0
@@ -204,7 +212,8 @@ class Loss(Composable):
         inside = (u < most) & np.isfinite(u)
         if inside.any():
             low, high = order.ask("delta", u[inside], allowed[inside], work)
-            if self._upper and (high - low > 1).any():
+            apart = np.exp(np.minimum(high, 0.0)) - np.exp(low)
+            if self._upper and ((high - low > 1) & (apart > np.maximum(allowed[inside], _SEEN))).any():
                 high = np.minimum(high, self._chernoff(order, u[inside]))
                 high = np.minimum(high, math.log(max(order.product.most, 1e-300)))
             out[inside] = np.exp(self._pick((low, high)))
@@ -214,7 +223,8 @@ class Loss(Composable):
         """log of a bound on δ that falls: e^{K(λ)−λu} beside what lies at +∞."""
         if order.product.at_top > 0 or order.product.at_bottom > 0:
             return np.zeros(u.size)
-        return np.asarray(np.minimum(np.min(order.chernoff - np.multiply.outer(u, TILTS), axis=-1), 0.0))
+        tilts, k = order.chernoff
+        return np.asarray(np.minimum(np.min(k - np.multiply.outer(u, tilts), axis=-1), 0.0))
 
     def profile_inverse(self, delta: Array) -> Array:
         """The least ε ≥ 0 with h(e^ε) ≤ δ."""
@@ -236,7 +246,8 @@ class Loss(Composable):
     def _epsilons_inside(self, delta: Array, most: float) -> tuple[Array, Array]:
         low, high = self._forward.ask("epsilon", np.log(delta))
         if np.isposinf(high).any():  # no window held it: Chernoff, δ(ε) ≤ e^{K(λ)−λε}
-            bounds = (self._forward.chernoff - np.log(delta)[:, None]) / TILTS
+            tilts, k = self._forward.chernoff
+            bounds = (k - np.log(delta)[:, None]) / tilts
             high = np.where(np.isposinf(high), bounds.min(axis=1) * (1 + 1e-12), high)
         return np.minimum(np.maximum(low, 0.0), most), np.minimum(np.maximum(high, 0.0), most)
 
@@ -273,7 +284,8 @@ class Loss(Composable):
             if self._backward.surely_below(math.log(flat[0]), float(found[0][0])):
                 return found
         if not flat.size or self.width >= ROUGH / 10:
-            return _larger(read(self, flat), read(back, flat))
+            here, there = read(self, flat), read(back, flat)
+            return np.maximum(here[0], there[0]), np.maximum(here[1], there[1])
         if inverse:  # one order may be bounded by less than the other surely reaches
             for law, other in ((self, back), (back, self)):
                 if math.isfinite(other._ends[1]) and (read(law, flat)[0] >= other._ends[1]).all():
@@ -302,7 +314,7 @@ class Loss(Composable):
         if low.any():
             a = alpha[low]
             with np.errstate(over="ignore"):
-                out[low] = np.exp(np.minimum(self._pick(self._forward.ask("roc", np.log(a))), 0.0))
+                out[low] = np.exp(np.minimum(self._pick(self._forward.ask("roc", np.log(a), work=self._works[0])), 0.0))
         high = (alpha > 0.5) & (alpha < 1)
         if high.any():
             out[high] = 1 - self._missed(alpha[high])
@@ -314,7 +326,7 @@ class Loss(Composable):
 
     def _missed(self, alpha: Array) -> Array:
         """f(α) as the least false-positive rate of the other order at recall 1 − α."""
-        bracket = self._back().ask("recall", np.log1p(-alpha))
+        bracket = self._back().ask("recall", np.log1p(-alpha), work=self._works[1])
         with np.errstate(over="ignore"):
             return np.minimum(self._inward(np.exp(bracket[0] if self._upper else bracket[1])), 1 - alpha)
 
@@ -343,10 +355,14 @@ class Loss(Composable):
             out = np.where(recall >= 1, 1 - self._at_bottom, out)
         inside = (recall > self._at_top) & (recall < 1)
         if inside.any():
-            bracket = self._forward.ask("recall", np.log(recall[inside]))
+            bracket = self._forward.ask("recall", np.log(recall[inside]), work=self._works[0])
             with np.errstate(over="ignore"):
                 found = self._inward(np.exp(bracket[0] if self._upper else bracket[1]))
                 out[inside] = np.minimum(found, recall[inside])
+            if self._upper:  # each false positive is worth at most e^L
+                out = np.maximum(out, self._inward((recall - self._at_top) * math.exp(-min(self._ends[1], 1e4))))
+            elif (low := inside & (recall < _DEEPEST)).any():  # and the first are worth the most
+                out[low] = np.minimum(out[low], recall[low] * (self._inverse_roc(np.asarray([_DEEPEST])) / _DEEPEST))
         return out
 
     @property
@@ -374,15 +390,14 @@ class Loss(Composable):
         return np.asarray(self._summed("auc", 0.0, 0.0, self._auc))
 
     def _auc(self) -> tuple[float, float]:
-        upper = self if self._upper else self.other_side()
-        works = (Work(), Work())
-
-        def rest(u: Array, slack: float) -> tuple[Array, Array]:
-            return upper.other_side()._rest(u, works, slack), upper._rest(u, works, slack)
-
-        low, high = area(rest, self._ends, self.width)
+        low, high = area(self._sides(), self._ends, self.width)
         self._note(high - low > 4 * self.width * (high - 0.5) + 4e-15)
         return low, high
+
+    def _sides(self) -> Sides:
+        """h(e^u) − (1 − e^u)₊ from both sides, for one reading of the whole curve."""
+        upper = self._sharing()
+        return lambda u, slack: (upper.other_side()._rest(u, slack), upper._rest(u, slack))
 
     def _summed(self, kind: str, one: float, other: float, read: Callable[[], tuple[float, float]]) -> float:
         """This side of a reading of the whole curve, whose bracket is kept."""
@@ -392,6 +407,11 @@ class Loss(Composable):
                 kept.clear()
             kept[key] = read()
         return kept[key][1 if self._upper else 0]
+
+    def seen(self, low: Array, high: Array) -> None:
+        """Remember a bracket that is wider than asked for, whichever reading it is of."""
+        with np.errstate(invalid="ignore"):
+            self._note(bool(np.any(high - low > self.width * np.abs(high) * (1 + 1e-9))))
 
     def _note(self, wide: bool) -> None:
         """Remember that an answer is wider than asked for."""
@@ -408,8 +428,7 @@ class Loss(Composable):
         a = np.asarray(a, dtype=float)
         out = np.empty(a.size)
         for i, power in enumerate(a.ravel()):
-            p = 1 - power if self.flipped else power
-            out[i] = math.fsum(k * step.log_moment(float(p)) for step, k in self._counted)
+            out[i] = self._forward.product.log_moment(float(1 - power if self.flipped else power))
         return np.asarray((out * self._rounded).reshape(a.shape))
 
     @property
@@ -429,20 +448,24 @@ class Loss(Composable):
         return math.sqrt(max(math.fsum(k * divergences(step) for step, k in self._counted), 0.0))
 
     def psi(self) -> Array:
-        """At most √Σψ²; less where the loss is bounded, from the curve itself.
+        """The least normal shift that is at least as risky."""
+        return np.asarray(self._summed("psi", 0.0, 0.0, lambda: self._noted(psi_of(self._curve))))
 
-        Of normal noise, sampled or not, ψ is reached in the limit α → 0, whatever else is observed beside it.
-        """
-        bound = math.sqrt(math.fsum(k * step.psi() ** 2 for step, k in self._counted))
-        least = math.sqrt(math.fsum(k * step.least_psi**2 for step, k in self._counted))
-        if least >= bound * (1 - self.width):
-            return np.asarray(bound if self._upper else least)
-        if not math.isfinite(bound) and (self._at_top > 0 or self._at_bottom > 0):
-            return np.asarray(math.inf)
+    def practical(self, level: float) -> Array:
+        """The same for tests whose errors both are at least ``level``."""
+        return np.asarray(self._summed("mu", level, 0.0, lambda: self._noted(mu_of(self._curve, level))))
+
+    @property
+    def _curve(self) -> Curve:
+        upper = self._sharing()
         views = [self] if self.symmetric else [self, self.reverse()]
-        low, high = least_shift([(view._forward, view._back(), view._ends[1]) for view in views], self._counted)
-        self._note(min(high, bound) > max(min(low, bound), least) * (1 + 4 * self.width))
-        return np.asarray(min(high, bound) if self._upper else max(min(low, bound), least))
+        orders = [(view._forward, view._back(), view._ends[1]) for view in views]
+        return Curve(upper, self._sides, self._ends, self._counted, orders)
+
+    def _noted(self, bracket: tuple[float, float]) -> tuple[float, float]:
+        """The same, and remembered where it is wider than asked for."""
+        self._note(not bracket[1] - bracket[0] <= self.width * bracket[1] and math.isfinite(bracket[0]))
+        return bracket
 
     def fbeta(self, beta: Array, odds: Array) -> Array:
         """The best Fβ, on this side's profile."""
@@ -454,21 +477,15 @@ class Loss(Composable):
         return np.asarray(out).reshape(beta.shape)
 
     def _fbeta(self, beta: float, odds: float) -> tuple[float, float]:
-        upper = self if self._upper else self.other_side()
-        work = (Work(), Work())
+        upper = self._sharing()
 
         def rest(law: Loss) -> Callable[[float], float]:
-            return lambda u: float(law._rest(np.asarray([u]), work)[0])
+            return lambda u: float(law._rest(np.asarray([u]))[0])
 
         low, high = best_fbeta((rest(upper.other_side()), rest(upper)), beta, odds, self.width)
         floor = float(fbeta_floor(np.asarray(beta), np.asarray(odds)))
         self._note(high - low > 4 * self.width * (high - floor) + 8e-15 * high)
         return low, high
-
-
-def _larger(one: tuple[Array, Array], other: tuple[Array, Array]) -> tuple[Array, Array]:
-    """Of two brackets."""
-    return np.maximum(one[0], other[0]), np.maximum(one[1], other[1])
 
 
 def _slack(probability: Array) -> Array:

@@ -28,6 +28,7 @@ ERROR = 1e-11  # relative, of what quadrature gives; tested against mpmath
 _FAR = 39.0  # normal mass beyond is below 1e-330
 _AGREE = 1e-13  # between a panel and its halves, relative
 _NOTHING = 45.0  # e^{−45} of the whole does not count
+_UNSEEN = -720.0  # log mass that no moment needs
 _MOST_PANELS, _MOST_LEVELS = 20_000, 200
 _NODES, _WEIGHTS = LEGENDRE[10]
 _AT = np.concatenate(([0.0], (1 + _NODES) / 2, [1.0]))
@@ -233,6 +234,9 @@ def _cuts(step: Step, power: float) -> Array:
     mu = step.shift
     reach = max(_FAR + 2 * mu * (abs(power) + 2), *(abs(v) for v in (low, high) if math.isfinite(v)), 0.0)
     low, high = max(low, -reach), min(high, reach)
+    if 0 <= power <= 1:  # dH1^a dH0^{1−a} is at most a·dH1 + (1−a)·dH0
+        seen = step.reach(_UNSEEN, _UNSEEN)
+        low, high = max(low, seen[0]), min(high, seen[1])
     shifts = [0.0, mu, power * mu, (1 - power) * mu, (2 * power - 1) * mu] if mu else [low, high]
     places = [(s, 1.0) for shift in shifts for s in (shift, -shift)]
     places += [(turn, 1 / mu if mu else 0.5) for turn in step.turns]

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from ...checks import Array
+from .counted import MOST_PAIRS, Product, at_least_one
 from .inversion import Inverted, Largest, invert
-from .lattice import Lattice, discretise
+from .lattice import Lattice
 from .moments import ERROR
-from .plan import HALF, Aim, Ask, Plan, aim, common_unit, largest_loss, levels, plan, reach_of
+from .plan import HALF, Aim, Ask, Plan, aim, largest_loss, levels, plan, reach_of
 from .scattered import Scattered, scattered
 from .slice import Slice, slice_of
-from .step import Counted, Step
-from .told import added_lattices
+from .surely import Surely
 from .transform import MOST_POINTS, Part, log_moment, power, window
+from .work import MOST_WORK
+from .work import Work as AnyWork
 
-__all__ = ["MOST_WORK", "ROUGH", "TILTS", "Order", "Product", "Work"]
+__all__ = ["ROUGH", "Order", "Work"]
 
 _TRIES = 4
 _MOST_SLICES = 48  # kept
@@ -29,156 +31,22 @@ _MOST_ANSWERS = 64  # kept
 _MOST_ALONE = 64  # values read one by one
 _EACH = 2**16  # what a slice costs beside its points, in points
 _STEEPEST = 40.0
-_HAIR = 1e-12
+_COARSEST = 8.0  # between lattice points: e^{−8} is all that one of them leaves of the next
 _SURE = 1e-3  # by how much a bound must be below, relative
-View = Slice | Inverted | Largest | Scattered
-TILTS = np.geomspace(0.05, 200.0, 24)  # of Chernoff's bounds
+View = Slice | Inverted | Largest | Scattered | Surely
+Work = AnyWork[View]
+_TILTS = np.geomspace(0.05, 200.0, 24)  # of Chernoff's bounds
 ROUGH = 0.05  # relative width at which the two orders are compared
 _MOST_BINS = 2**20  # of all steps together: a second or two
-MOST_WORK = 2**20  # lattice points made for one question, after which what is known must do
 _NEARLY = 30.0  # times the width asked for
 _MANY = 3  # questions at once
 _ALIKE = 12.0  # log probabilities left out that share their work
 _FEW = 16  # steps: pairs of points come before lattices
 _RATIOS = (0.2, 0.08, 0.04)  # of neighbouring points
-_MOST_PAIRS = 2**24  # for one question
 _PAIRS = 10  # that cost as much as a lattice point
-_DEEP = -80.0  # a log probability that does not count beside a total variation
 _FIRST_GUESS = 60.0  # how far below that an answer is looked for at first, as a logarithm
+_APART = -10.0  # log of what two laws have in common, at most, where moments are asked
 _FLOOR = -690.0  # a log probability below which nothing is refined any further
-
-
-class Product:
-    """Steps with their counts, and the lattices made of them."""
-
-    def __init__(self, steps: Sequence[Counted]) -> None:
-        self.steps = tuple(steps)
-        self.count = sum(k for _, k in self.steps)
-        self._lattices: dict[tuple[int, bool], list[tuple[tuple[float, float, float], Lattice]]] = {}
-
-    @cached_property
-    def _gaps(self) -> list[float]:
-        """Between the losses of a step's atoms; none where they are too many."""
-        found: list[float] = []
-        for step, _ in self.steps:
-            losses = np.unique(step.atoms.loss)
-            gaps = np.diff(losses)
-            if gaps.size > 1 and np.ptp(gaps) < 1e-9 * gaps[0]:
-                gaps = np.array([(losses[-1] - losses[0]) / gaps.size])
-            if gaps.size > 256:
-                return []
-            found += gaps.tolist()
-        return found
-
-    @cached_property
-    def mirrored(self) -> bool:
-        """Whether both orders have the same trade-off."""
-        return all(step.mirrored for step, _ in self.steps)
-
-    @cached_property
-    def pinsker(self) -> float:
-        """√(KL/2), a δ at which ε = 0 surely holds."""
-        return math.sqrt(math.fsum(k * step.kl_bound() for step, k in self.steps) / 2) * (1 + 1e-9)
-
-    @cached_property
-    def most(self) -> float:
-        """1 − Π(1 − TV)^k ≥ TV: with the rest nothing can be told, however the steps come together."""
-        apart = []
-        for step, k in self.steps:
-            alone = scattered([(step, 1)], False, 0.1, Ask("delta", 0.0), 0.1, _DEEP, None, _MOST_PAIRS)
-            apart.append((math.exp(float(alone.delta(np.zeros(1))[1][0])) if alone is not None else 1.0, k))
-        return _any(apart)
-
-    @cached_property
-    def at_top(self) -> float:
-        """H1-mass of losses at +∞."""
-        return _any((step.atoms.only1, k) for step, k in self.steps)
-
-    @cached_property
-    def at_bottom(self) -> float:
-        """H0-mass of losses at −∞."""
-        return _any((step.atoms.only0, k) for step, k in self.steps)
-
-    @cached_property
-    def ends(self) -> tuple[float, float]:
-        """The infimum and the supremum of the loss."""
-        low = math.fsum(k * step.ends[0] for step, k in self.steps)
-        return low, math.fsum(k * step.ends[1] for step, k in self.steps)
-
-    @cached_property
-    def finite_ends(self) -> tuple[float, float]:
-        """The same, of what does not lie at ±∞."""
-        pairs = [(*_finite_ends(step), k) for step, k in self.steps]
-        return math.fsum(k * low for low, _, k in pairs), math.fsum(k * high for _, high, k in pairs)
-
-    def unit(self, finest: float) -> float | None:
-        """The largest spacing that puts every atom on the lattice, each law about its own origin."""
-        return common_unit(self._gaps, finest) if self._gaps else None
-
-    def lattice(self, index: int, flipped: bool, dt: float, cut: tuple[float, float], most: float) -> Lattice:
-        """One step on a lattice, kept for the next question."""
-        known = self._lattices.setdefault((index, flipped), [])
-        for reached, lattice in known:  # no other will do: an answer shall not depend on what was asked before
-            if lattice.dt == dt and reached == (*cut, most):
-                return lattice
-        step = self.steps[index][0]
-        losses = step.atoms.loss
-        c = float(losses.min()) if losses.size else _origin(step, flipped, dt)
-        made = _discretised(step, dt, c, cut, most)
-        known.append(((*cut, most), made))
-        del known[:-4]
-        return made
-
-
-def _discretised(step: Step, dt: float, c: float, cut: tuple[float, float], most: float) -> Lattice:
-    if step.branches:
-        return added_lattices([(_discretised(one, dt, c, cut, most), share) for one, share in step.branches])
-    reach = reach_of(step, cut, most)
-    return discretise(step, dt, c, reach, reach[1] < step.reach(*cut)[1])
-
-
-def _origin(step: Step, flipped: bool, dt: float) -> float:
-    """Where a bounded loss has the mass next to its end, so that this is on the lattice; 0 where it has no end.
-
-    A hair to the side where the lower side of this order can drop the difference.
-    """
-    low, high = step.ends
-    if math.isfinite(low):
-        p, q = step.below(float(step.place(np.asarray(low + dt / 2))))
-    elif math.isfinite(high):
-        p, q = step.above(float(step.place(np.asarray(high - dt / 2))))
-    else:
-        return 0.0
-    return p - q + (_HAIR if flipped else -_HAIR) if math.isfinite(p) and math.isfinite(q) else 0.0
-
-
-def _finite_ends(step: Step) -> tuple[float, float]:
-    losses = step.atoms.loss
-    if step.span is None and losses.size:
-        return float(losses.min()), float(losses.max())
-    return step.ends
-
-
-def _any(masses: Iterable[tuple[float, int]]) -> float:
-    """1 − Π(1 − m)^k: the mass of at least one."""
-    none = 0.0
-    for mass, k in masses:
-        if mass >= 1:
-            return 1.0
-        none += k * math.log1p(-mass)
-    return -math.expm1(none) + 0.0  # not −0
-
-
-@dataclass
-class Work:
-    """The slices that one reading has used, what they cost in lattice points, and the questions finer ones do not help.
-
-    Only what belongs to one reading is kept together: a reading does not depend on what was asked before it.
-    """
-
-    slices: list[View] = field(default_factory=list)
-    spent: int = 0
-    given_up: set[tuple[str, float]] = field(default_factory=set)
 
 
 class _Made(NamedTuple):
@@ -204,11 +72,15 @@ class Order:
         self._fine: Order | None = None
 
     @cached_property
-    def chernoff(self) -> Array:
-        """K(λ) at ``TILTS``, from above."""
-        powers = -TILTS if self.flipped else 1 + TILTS
-        total = [math.fsum(k * step.log_moment(float(p)) for step, k in self.product.steps) for p in powers]
-        return np.asarray(total) * (1 + ERROR)
+    def chernoff(self) -> tuple[Array, Array]:
+        """λ and K(λ), from above: fewer of them where a moment takes long."""
+        tilts = _TILTS if self.product.price <= 2 else _TILTS[::3]
+        powers = -tilts if self.flipped else 1 + tilts
+        return tilts, np.asarray([self.product.log_moment(float(p)) for p in powers]) * (1 + ERROR)
+
+    @cached_property
+    def _surely(self) -> Surely:
+        return Surely(lambda s: self.product.log_moment(1 - s if self.flipped else s), ERROR)
 
     @cached_property
     def _largest(self) -> Largest:
@@ -223,10 +95,11 @@ class Order:
 
     # -- making slices ------------------------------------------------------------------------------------------
 
-    def make(self, ask: Ask, width: float, lattice: bool = False) -> Slice | Inverted:
+    def make(self, ask: Ask, width: float, lattice: bool = False) -> Slice | Inverted | None:
         """A slice for one question: by the series where that is possible, unless a ``lattice`` is asked for."""
         made = None if lattice else self._summed(ask)
-        return (made or self._latticed(ask, width)).view
+        made = made or self._latticed(ask, width)
+        return None if made is None else made.view
 
     def _summed(self, ask: Ask) -> _Made | None:
         """By the series, kept for the next time; None where that cannot be."""
@@ -234,11 +107,9 @@ class Order:
             return None
         return self._kept((ask, self._series_width, False), lambda: self._by_series(ask))
 
-    def _latticed(self, ask: Ask, width: float) -> _Made:
-        """On a lattice, likewise."""
-        made = self._kept((ask, width, True), lambda: self._by_lattice(ask, width))
-        assert made is not None
-        return made
+    def _latticed(self, ask: Ask, width: float) -> _Made | None:
+        """On a lattice, likewise; None where its points would lie too far apart to tell anything."""
+        return self._kept((ask, width, True), lambda: self._by_lattice(ask, width))
 
     def _kept(self, key: tuple[Ask, float, bool], make: Callable[[], _Made | None]) -> _Made | None:
         if key not in self._made:
@@ -269,17 +140,20 @@ class Order:
         left_out = 1e-5 + 2 * bound.cumulants.at_top * math.exp(-log_delta)  # as a share of δ, and of the quadrature
         return bound.loss * (1 + _SURE) + left_out / bound.saddle < epsilon
 
-    def _by_lattice(self, ask: Ask, width: float) -> _Made:
+    def _by_lattice(self, ask: Ask, width: float) -> _Made | None:
         product = self.product
         outline = plan(aim(product.steps, self.flipped, ask, width))
         cut = levels(outline.log_value, min(outline.tolerance, 1.0), product.count, self.flipped)
         most = largest_loss(product.steps, self.flipped, ask, min(outline.tolerance, 1.0))
-        finest = max((outline.high - outline.low) / MOST_POINTS, self._extent(cut, most) / _MOST_BINS)
+        finest = self._extent(cut, most) * product.price / _MOST_BINS
+        finest = max((outline.high - outline.low) / MOST_POINTS, finest)
+        if finest > _COARSEST:
+            return None
         dt = self._spacing(outline.dt, finest)
         cost = 0
         for _ in range(8):
             lattices = [product.lattice(i, self.flipped, dt, cut, most) for i in range(len(product.steps))]
-            cost += sum(lattice.upper.log_p.size for lattice in lattices)
+            cost += math.ceil(product.price * sum(lattice.upper.log_p.size for lattice in lattices))
             if self.flipped:
                 lattices = [lattice.reverse() for lattice in lattices]
             if all(lattice.exact for lattice in lattices):
@@ -327,7 +201,7 @@ class Order:
         points = _EACH
         for upper in (True, False):
             parts = self._parts(lattices, upper)
-            tops.append(_any((part.side.only1, part.count) for part in parts))
+            tops.append(at_least_one((part.side.only1, part.count) for part in parts))
             frame = window(parts, dt, outline.tilt, outline.up, outline.down, outline.low, outline.high)
             powers.append(power(parts, dt, outline.tilt, frame))
             points += frame.size // 2
@@ -342,13 +216,13 @@ class Order:
         """(low, high) of log δ, ε, log TPR or log α for each value, as tight as asked for where that can be.
 
         ``slack`` is an absolute error of the probability that the asker does not mind. With ``work``, slices are shared
-        with other questions of the same reading.
+        with other questions of the same reading, which says itself whether its own answer is wide.
         """
         flat = np.asarray(values, dtype=float).ravel()
         allowed = np.broadcast_to(np.asarray(slack, dtype=float), np.shape(values)).ravel()
         key = (kind, flat.tobytes(), allowed.tobytes())
         if work is not None:
-            low, high, wide = self._asked(kind, flat, allowed, work)
+            low, high, _ = self._asked(kind, flat, allowed, work)
         else:
             fine = self._fine._answers if self._fine is not None else {}
             if key not in self._answers:
@@ -358,14 +232,14 @@ class Order:
             low, high, wide = self._answers[key]
             if self._fine is not None and key not in fine and not self._fine._wide(kind, low, high, allowed).any():
                 fine[key] = low, high, False  # the same series would answer it
-        self.missed = self.missed or wide
+            self.missed = self.missed or wide
         return low.reshape(np.shape(values)), high.reshape(np.shape(values))
 
     def _asked(self, kind: str, flat: Array, allowed: Array, work: Work) -> tuple[Array, Array, bool]:
         low, high = self._read(work.slices, kind, flat)
         if self.product.count == 1:
             low, high = self._by_largest(kind, flat, low, high, allowed)
-        while work.spent < MOST_WORK:
+        while work.goes_on:
             todo = np.flatnonzero(self._wide(kind, low, high, allowed))
             if work.given_up:
                 todo = todo[[(kind, float(v)) not in work.given_up for v in flat[todo]]]
@@ -396,7 +270,7 @@ class Order:
         def use(view: View, cost: int) -> bool:
             """Read it; whether that is enough."""
             nonlocal low, high
-            work.spent += cost
+            work.budget.spent += cost
             work.slices.append(view)
             a, b = self._read([view], kind, flat)
             low, high = np.maximum(low, a), np.minimum(high, b)
@@ -405,12 +279,13 @@ class Order:
         made = self._summed(question)
         if made is not None and use(made.view, made.cost):
             return low, high
+        if self._apart and use(self._surely, 0):
+            return low, high
         if self._uneven(question):
-            before = work.spent
             for view, cost in self._by_points(question, flat.size > _MANY):
                 if use(view, cost):
                     return low, high
-                if work.spent - before >= MOST_WORK:
+                if work.budget.left <= 0:
                     break
             gap, unit = float(high[target] - low[target]), float(high[target]) if kind == "epsilon" else 1.0
             if self.product.count > _FEW and flat.size > _MANY and gap < _NEARLY * self.width * unit:
@@ -418,9 +293,11 @@ class Order:
                 return low, high
         width, last = self.width, math.inf
         for again in range(_TRIES - 1):
-            if again and work.spent >= MOST_WORK:
+            if again and work.budget.left <= 0:
                 break
             made = self._latticed(question, width)
+            if made is None:
+                break
             if use(made.view, made.cost):
                 return low, high
             gap, wanted = float(high[target] - low[target]), self.width
@@ -433,6 +310,11 @@ class Order:
             width, last = width * min(max(0.6 * ratio, 0.05), 0.5), gap
         work.given_up.add((kind, float(flat[target])))
         return low, high
+
+    @cached_property
+    def _apart(self) -> bool:
+        """Whether the two laws have next to nothing in common."""
+        return not (self.product.at_top or self.product.at_bottom) and self.product.log_moment(0.5) < _APART
 
     def _uneven(self, ask: Ask) -> bool:
         """Whether points serve better than a lattice: few steps, or losses that reach far beyond their spread."""
@@ -457,7 +339,7 @@ class Order:
                 while len(self._scattered) >= _MOST_SLICES:
                     del self._scattered[next(iter(self._scattered))]
                 self._scattered[key] = scattered(
-                    self.product.steps, self.flipped, ratio, ask, self.width, least, first, _MOST_PAIRS
+                    self.product.steps, self.flipped, ratio, ask, self.width, least, first, MOST_PAIRS
                 )
             made = self._scattered[key]
             if made is None:
@@ -486,7 +368,7 @@ class Order:
     def test(self, loss: float) -> tuple[float, float]:
         """(false-positive rate, recall) that the test of this threshold surely has at most and at least."""
         work = Work()
-        self.ask("delta", np.asarray(loss), work=work)
+        self.missed = self._asked("delta", np.asarray([loss]), np.zeros(1), work)[2] or self.missed
         known = [one.test(loss) for one in (*work.slices, self._largest)]
         alpha, recall, _ = min((k for k in known if k[1] > 0), key=lambda k: k[2], default=(0.0, 0.0, 0.0))
         return float(alpha), float(recall)

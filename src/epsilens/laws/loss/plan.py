@@ -20,11 +20,13 @@ from .step import Counted, Step
 from .told import added_nodes
 
 __all__ = [
-    "HALF", "Aim", "Ask", "Plan", "aim", "common_unit", "decided", "largest_loss", "levels", "plan", "reach_of",
+    "DEEPEST", "HALF", "Aim", "Ask", "Plan", "aim", "common_unit", "decided", "largest_loss", "levels", "plan",
+    "reach_of",
 ]  # fmt: skip
 
 _U = 2.0**-53
 _NONE = np.zeros(0)
+DEEPEST = -760.0  # a log probability that no double holds: nothing is followed further out for it
 _SHARES, _FINER = np.linspace(0.0, 1.0, 46), np.linspace(0.0, 1.0, 17)  # of the tilts that are tried
 
 
@@ -138,7 +140,7 @@ class Cumulants:
 
 def levels(log_value: float, width: float, count: int, flipped: bool) -> tuple[float, float]:
     """(log_top, log_bottom) at which a step may be cut off, rounded so that near ones share their work."""
-    fine = math.log(0.01 * width / count) + min(log_value, 0.0)
+    fine = math.log(0.01 * width / count) + min(max(log_value, DEEPEST), 0.0)
     coarse = math.log(1e-4 * width / count)
     top, bottom = (coarse, fine) if flipped else (fine, coarse)
     return 4.0 * math.floor(top / 4), 4.0 * math.floor(bottom / 4)

@@ -20,10 +20,11 @@ import numpy as np
 from scipy.special import gammaln, log_ndtr, ndtr, ndtri_exp
 
 from ...checks import Array
-from .order import MOST_WORK, Order, Work
+from .order import Order, Work
 from .plan import HALF, Ask
 from .slice import Lower, Upper
 from .step import Counted
+from .work import Budget
 
 __all__ = ["least_shift"]
 
@@ -69,7 +70,10 @@ def _largest_gap(order: Order, most: float, corners: tuple[Array, Array], width:
     reached, ahead = math.inf, 0.0  # how far down in log α it is known, and how far beyond the next slice is made
     ask = Ask("delta", 0.0)
     for _ in range(_MOST):
-        upper, lower = order.make(ask, width, width < order.width).sides
+        made = order.make(ask, width, width < order.width)
+        if made is None:
+            return low, math.inf, _COARSE + 1
+        upper, lower = made.sides
         low, points = max(low, _tests(lower)), max(points, upper.h.size)
         log_alpha, gap = _segments(upper)
         enough = low * (1 + order.width) + 1e-12
@@ -178,7 +182,8 @@ def _probit_gap(
     The last, for each (ξ, ρ), gives −log TPR ≥ (√A − √ρ)² with A = −log α − ξ: a gap of √(2ρ) and a little, ever less.
     """
     z = np.linspace(0.0, 37.0, 75)
-    low, ahead, behind = 0.0, Work(), Work()
+    budget = Budget()
+    low, ahead, behind = 0.0, Work(budget), Work(budget)
     for _ in range(12):
         log_alpha = np.log(np.maximum(ndtr(-z), 1e-300))
         a, b = forward.ask("roc", log_alpha, work=ahead)
@@ -191,7 +196,7 @@ def _probit_gap(
         # between two places TPR grows with α: at most the right TPR against the left α
         cells = up[:-1] + z[1:]
         wide = cells > low * (1 + forward.width) + 1e-12
-        if not wide.any() or z.size > 4000 or ahead.spent + behind.spent > MOST_WORK:
+        if not wide.any() or z.size > 4000 or budget.left < 0:
             break
         z = np.unique(
             np.concatenate((z, *(np.linspace(p, q, 5) for p, q in zip(z[:-1][wide], z[1:][wide], strict=True))))

@@ -285,6 +285,11 @@ class Step(ABC):
         return math.inf
 
     @property
+    def price(self) -> float:
+        """What a place costs to look at, beside the plainest step."""
+        return 1.0
+
+    @property
     def sampled(self) -> bool:
         """Whether it is a draw of another step."""
         return False

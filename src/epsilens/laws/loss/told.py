@@ -69,6 +69,11 @@ class Told(Step):
         """The largest."""
         return max(step.rho for step, _ in self.parts)
 
+    @property
+    def price(self) -> float:
+        """All of them are looked at."""
+        return math.fsum(step.price for step, _ in self.parts)
+
     def loss(self, x: Array) -> Array:
         """x."""
         return np.asarray(x, dtype=float)

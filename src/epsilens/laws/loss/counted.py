@@ -1,0 +1,157 @@
+"""Steps with their counts: what is known of a product before anything is asked, and the lattices made of its steps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from .lattice import Lattice, discretise
+from .plan import Ask, common_unit, reach_of
+from .scattered import scattered
+from .step import Counted, Step
+from .told import added_lattices
+
+__all__ = ["MOST_PAIRS", "Product", "at_least_one"]
+
+_HAIR = 1e-12
+_DEEP = -80.0  # a log probability that does not count beside a total variation
+_MOST_MOMENTS = 256  # kept
+MOST_PAIRS = 2**24  # of points, for one question
+
+
+class Product:
+    """Steps with their counts, and the lattices made of them."""
+
+    def __init__(self, steps: Sequence[Counted]) -> None:
+        self.steps = tuple(steps)
+        self.count = sum(k for _, k in self.steps)
+        self._lattices: dict[tuple[int, bool], list[tuple[tuple[float, float, float], Lattice]]] = {}
+        self._moments: dict[float, float] = {}
+
+    def log_moment(self, power: float) -> float:
+        """log ∫dH1^a dH0^{1−a}, which multiplies; kept for the next time."""
+        if power not in self._moments:
+            if len(self._moments) >= _MOST_MOMENTS:
+                self._moments.clear()
+            self._moments[power] = math.fsum(k * step.log_moment(power) for step, k in self.steps)
+        return self._moments[power]
+
+    @cached_property
+    def _gaps(self) -> list[float]:
+        """Between the losses of a step's atoms; none where they are too many."""
+        found: list[float] = []
+        for step, _ in self.steps:
+            losses = np.unique(step.atoms.loss)
+            gaps = np.diff(losses)
+            if gaps.size > 1 and np.ptp(gaps) < 1e-9 * gaps[0]:
+                gaps = np.array([(losses[-1] - losses[0]) / gaps.size])
+            if gaps.size > 256:
+                return []
+            found += gaps.tolist()
+        return found
+
+    @cached_property
+    def price(self) -> float:
+        """What a place of its dearest step costs to look at."""
+        return max((step.price for step, _ in self.steps), default=1.0)
+
+    @cached_property
+    def mirrored(self) -> bool:
+        """Whether both orders have the same trade-off."""
+        return all(step.mirrored for step, _ in self.steps)
+
+    @cached_property
+    def pinsker(self) -> float:
+        """√(KL/2), a δ at which ε = 0 surely holds."""
+        return math.sqrt(math.fsum(k * step.kl_bound() for step, k in self.steps) / 2) * (1 + 1e-9)
+
+    @cached_property
+    def most(self) -> float:
+        """1 − Π(1 − TV)^k ≥ TV: with the rest nothing can be told, however the steps come together."""
+        apart = []
+        for step, k in self.steps:
+            alone = scattered([(step, 1)], False, 0.1, Ask("delta", 0.0), 0.1, _DEEP, None, MOST_PAIRS)
+            apart.append((math.exp(float(alone.delta(np.zeros(1))[1][0])) if alone is not None else 1.0, k))
+        return at_least_one(apart)
+
+    @cached_property
+    def at_top(self) -> float:
+        """H1-mass of losses at +∞."""
+        return at_least_one((step.atoms.only1, k) for step, k in self.steps)
+
+    @cached_property
+    def at_bottom(self) -> float:
+        """H0-mass of losses at −∞."""
+        return at_least_one((step.atoms.only0, k) for step, k in self.steps)
+
+    @cached_property
+    def ends(self) -> tuple[float, float]:
+        """The infimum and the supremum of the loss."""
+        low = math.fsum(k * step.ends[0] for step, k in self.steps)
+        return low, math.fsum(k * step.ends[1] for step, k in self.steps)
+
+    @cached_property
+    def finite_ends(self) -> tuple[float, float]:
+        """The same, of what does not lie at ±∞."""
+        pairs = [(*_finite_ends(step), k) for step, k in self.steps]
+        return math.fsum(k * low for low, _, k in pairs), math.fsum(k * high for _, high, k in pairs)
+
+    def unit(self, finest: float) -> float | None:
+        """The largest spacing that puts every atom on the lattice, each law about its own origin."""
+        return common_unit(self._gaps, finest) if self._gaps else None
+
+    def lattice(self, index: int, flipped: bool, dt: float, cut: tuple[float, float], most: float) -> Lattice:
+        """One step on a lattice, kept for the next question."""
+        known = self._lattices.setdefault((index, flipped), [])
+        for reached, lattice in known:  # no other will do: an answer shall not depend on what was asked before
+            if lattice.dt == dt and reached == (*cut, most):
+                return lattice
+        step = self.steps[index][0]
+        losses = step.atoms.loss
+        c = float(losses.min()) if losses.size else _origin(step, flipped, dt)
+        made = _discretised(step, dt, c, cut, most)
+        known.append(((*cut, most), made))
+        del known[:-4]
+        return made
+
+
+def _discretised(step: Step, dt: float, c: float, cut: tuple[float, float], most: float) -> Lattice:
+    if step.branches:
+        return added_lattices([(_discretised(one, dt, c, cut, most), share) for one, share in step.branches])
+    reach = reach_of(step, cut, most)
+    return discretise(step, dt, c, reach, reach[1] < step.reach(*cut)[1])
+
+
+def _origin(step: Step, flipped: bool, dt: float) -> float:
+    """Where a bounded loss has the mass next to its end, so that this is on the lattice; 0 where it has no end.
+
+    A hair to the side where the lower side of this order can drop the difference.
+    """
+    low, high = step.ends
+    if math.isfinite(low):
+        p, q = step.below(float(step.place(np.asarray(low + dt / 2))))
+    elif math.isfinite(high):
+        p, q = step.above(float(step.place(np.asarray(high - dt / 2))))
+    else:
+        return 0.0
+    return p - q + (_HAIR if flipped else -_HAIR) if math.isfinite(p) and math.isfinite(q) else 0.0
+
+
+def _finite_ends(step: Step) -> tuple[float, float]:
+    losses = step.atoms.loss
+    if step.span is None and losses.size:
+        return float(losses.min()), float(losses.max())
+    return step.ends
+
+
+def at_least_one(masses: Iterable[tuple[float, int]]) -> float:
+    """1 − Π(1 − m)^k: the mass of at least one."""
+    none = 0.0
+    for mass, k in masses:
+        if mass >= 1:
+            return 1.0
+        none += k * math.log1p(-mass)
+    return -math.expm1(none) + 0.0  # not −0

@@ -1,0 +1,47 @@
+"""What one reading may cost, and what it has made so far.
+
+Work is counted, not timed, so that a reading is the same on every machine: in lattice points of the plainest step,
+about a microsecond each. What is still wide when all is spent stays at what is known by then, a wider bracket that
+holds all the same, and the law says that it was not reached.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+__all__ = ["MOST_WORK", "Budget", "Work"]
+
+MOST_WORK = 2**20  # lattice points made for one question, after which what is known must do
+
+View = TypeVar("View")
+
+
+@dataclass
+class Budget:
+    """What has been spent of it, in lattice points."""
+
+    spent: int = 0
+
+    @property
+    def left(self) -> int:
+        """What remains; negative where the last piece cost more than there was."""
+        return MOST_WORK - self.spent
+
+
+@dataclass
+class Work(Generic[View]):
+    """The slices that one reading has used in one order, and the questions that finer ones do not help.
+
+    Only what belongs to one reading is kept together: a reading does not depend on what was asked before it. Both
+    orders of a reading may share a budget.
+    """
+
+    budget: Budget = field(default_factory=Budget)
+    slices: list[View] = field(default_factory=list)
+    given_up: set[tuple[str, float]] = field(default_factory=set)
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether more may be made: something always is."""
+        return not self.slices or self.budget.left > 0
