@@ -60,7 +60,8 @@ def noise_law(noise: str, moved: float, share: float) -> Any:
         return laplace(scale=moved / epsilon)
 
     def beyond(psi: float) -> float:
-        return norm.cdf(psi / 2 - epsilon / psi) - math.exp(epsilon) * norm.cdf(-psi / 2 - epsilon / psi) - delta
+        low, high = norm.cdf(-psi / 2 - epsilon / psi), norm.cdf(psi / 2 - epsilon / psi)
+        return float(high - math.exp(epsilon) * low - delta)
 
     return norm(scale=moved / brentq(beyond, 1e-3, 20.0, xtol=1e-14))
 
