@@ -33,6 +33,7 @@ Works = tuple[Work | None, Work | None]  # in this order and in the other
 WIDTH = 1e-3
 _ULPS = 2e-15
 _SEEN = 1e-300  # a probability that is told from none
+_DEEPEST = 1e-280  # recalls below have too few digits
 _BESIDE = 1e-3  # of the width: how well a term must be known beside a larger one
 
 
@@ -358,6 +359,10 @@ class Loss(Composable):
             with np.errstate(over="ignore"):
                 found = self._inward(np.exp(bracket[0] if self._upper else bracket[1]))
                 out[inside] = np.minimum(found, recall[inside])
+            if self._upper:  # each false positive is worth at most e^L
+                out = np.maximum(out, self._inward((recall - self._at_top) * math.exp(-min(self._ends[1], 1e4))))
+            elif (low := inside & (recall < _DEEPEST)).any():  # and the first are worth the most
+                out[low] = np.minimum(out[low], recall[low] * (self._inverse_roc(np.asarray([_DEEPEST])) / _DEEPEST))
         return out
 
     @property
@@ -402,6 +407,11 @@ class Loss(Composable):
                 kept.clear()
             kept[key] = read()
         return kept[key][1 if self._upper else 0]
+
+    def seen(self, low: Array, high: Array) -> None:
+        """Remember a bracket that is wider than asked for, whichever reading it is of."""
+        with np.errstate(invalid="ignore"):
+            self._note(bool(np.any(high - low > self.width * np.abs(high) * (1 + 1e-9))))
 
     def _note(self, wide: bool) -> None:
         """Remember that an answer is wider than asked for."""
