@@ -19,13 +19,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from assess import PLANS, TABLE, queries
+from benchmarks.assess import PLANS, TABLE, queries
 
 NAMES = {"ward": [f"ward {i}" for i in range(40)], "sex": ["f", "m"], "diagnosis": [f"D{i}" for i in range(12)]}
 
@@ -79,14 +80,10 @@ def main() -> None:
         print(f"{rows:,} rows, 32 queries; seconds of the processor, and on the clock", flush=True)
         for name in asked.plan:
             plan = planned(name, path)
-            found, assessing = timed(lambda plan=plan: el.assess(plan))
-            made, releasing = timed(
-                lambda plan=plan, found=found, name=name: el.release(
-                    plan, assessment=found, people=name, ledger=f"{folder}/ledger.db", output=f"{folder}/{name}.csv"
-                )
-            )
-            drawings, exact = drawings_of(plan), exact_of(plan, few)
-            _, drawing = timed(lambda plan=plan, d=drawings, e=exact: drawn_answers(plan, d, e))
+            found, assessing = timed(partial(el.assess, plan))
+            kept = {"people": name, "ledger": f"{folder}/ledger.db", "output": f"{folder}/{name}.csv"}
+            made, releasing = timed(partial(el.release, plan, assessment=found, **kept))
+            _, drawing = timed(partial(drawn_answers, plan, drawings_of(plan), exact_of(plan, few)))
             for task, took in (("assess", assessing), ("release", releasing), ("noise", drawing)):
                 print(f"{name:8} {task:8} {took['processor']:8.2f} {took['clock']:8.2f}", flush=True)
                 results.append({"plan": name, "task": task, **took, "answers": len(made.answers)})
