@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
+import runpy
 import tempfile
 import time
 from collections.abc import Callable
@@ -24,9 +24,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-from benchmarks.assess import PLANS, TABLE, queries
+ASSESS = runpy.run_path(str(Path(__file__).with_name("assess.py")))
+PLANS, TABLE, queries = ASSESS["PLANS"], ASSESS["TABLE"], ASSESS["queries"]
 
 NAMES = {"ward": [f"ward {i}" for i in range(40)], "sex": ["f", "m"], "diagnosis": [f"D{i}" for i in range(12)]}
 
