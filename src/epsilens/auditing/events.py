@@ -119,7 +119,7 @@ def _cuts(statistic: Statistic, outcomes: Outcomes, bits: Bits) -> tuple[_Cuts, 
     x, b = score[known][order], bits[known][order].astype(float)
     n = x.size
     ones = np.concatenate(([0.0], np.cumsum(b)))
-    ends = np.concatenate(([0], np.flatnonzero(np.diff(x) > 0) + 1, [n])) if n > 1 else np.array([0, n])
+    ends = np.concatenate(([0], np.flatnonzero(x[1:] > x[:-1]) + 1, [n])) if n > 1 else np.array([0, n])
     # always speaking: the threshold at each boundary, with either world above
     correct = (ends - ones[ends]) + (ones[n] - ones[ends])
     i, j = int(np.argmax(correct)), int(np.argmin(correct))

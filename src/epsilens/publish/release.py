@@ -41,7 +41,7 @@ from .published import Noised, Published, PublishedAnswer, answers_of, versions
 from .synthetic import made_up
 from .words import guarantee_of, lost_of
 
-__all__ = ["LEDGER", "release"]
+__all__ = ["LEDGER", "drawn_answers", "exact_of", "release"]
 
 #: Where the account is kept unless another place is named.
 LEDGER = "ledger.db"
@@ -103,6 +103,22 @@ def release(
     return _entered(job, book, exact, table, output, form, again)
 
 
+def exact_of(plan: Release, table: Any = None, engine: Any = None) -> tuple[Exact, ...]:
+    """The exact numbers of a plan, as a release takes them from its table: confidential."""
+    return _exact(plan, table, engine, None)
+
+
+def drawn_answers(
+    plan: Release, drawings: tuple[Drawing, ...], exact: tuple[Exact, ...]
+) -> tuple[PublishedAnswer, ...]:
+    """The answers of a plan: noise on its exact numbers."""
+    made: list[PublishedAnswer] = []
+    for one in exact:
+        own = {d.noisy: d for d in drawings if d.query == one.query}
+        made += answers_of(plan, _noised(one, own), own)
+    return tuple(made)
+
+
 @dataclass(frozen=True)
 class _Job:
     """What is to be published, all of it known before any data is."""
@@ -116,11 +132,7 @@ class _Job:
 
     def draw(self, exact: tuple[Exact, ...]) -> tuple[PublishedAnswer, ...]:
         """The answers, with noise."""
-        made: list[PublishedAnswer] = []
-        for one in exact:
-            drawings = {d.noisy: d for d in self.drawings if d.query == one.query}
-            made += answers_of(self.plan, _noised(one, drawings), drawings)
-        return tuple(made)
+        return drawn_answers(self.plan, self.drawings, exact)
 
     def published(
         self, kind: str, answers: tuple[PublishedAnswer, ...], *, ledger: Ledger | None = None, release: str = "",
