@@ -69,7 +69,7 @@ def test_false_alarms_stay_within_the_level(name: str, sequential: bool) -> None
 def test_mean_bounds_of_fixed_size(name: str, claim: float, runs: int, seen: float) -> None:
     """At least the best of six methods measured elsewhere at the same runs, less two standard errors."""
     rng = np.random.default_rng(8)
-    noise = {
+    noise: Callable[[int], Any] = {
         "laplace": lambda n: rng.laplace(0, 1, n),
         "third": lambda n: rng.laplace(0, 1 / 3, n),
         "normal": lambda n: rng.normal(0, 1, n),
