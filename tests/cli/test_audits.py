@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -52,13 +53,26 @@ def test_a_violation_is_exit_code_4(plan: str, capsys: pytest.CaptureFixture[str
 def test_bad_input_is_one_sentence(plan: str, capsys: pytest.CaptureFixture[str]) -> None:
     for arguments, words in (
         ((), "nothing to audit is named"),
+        ((plan, "--command", "x"), "WHAT and --command are both named"),
+        ((plan, "--resume", "x"), "--resume is not for a plan"),
+        (("json:dumps", "--d0", "0", "--d1", "1"), "--claim is missing"),
         (("nowhere.yaml",), "which is no file"),
         ((plan, "--pair", "x"), "pairs has 'x'"),
         ((plan, "--runs", "0"), "runs is 0"),
-        ((plan, "--claim", "x"), "claim has the part 'x'"),
+        ((plan, "--claim", "x"), "there is no mechanism 'x'"),
         ((plan, "--confidence", "1"), "confidence"),
     ):
         assert call(*arguments) == 2
         error = capsys.readouterr().err
         assert words in error
         assert error.count("\n") == 1
+
+
+def test_a_function_and_a_command_have_exit_codes(plan: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("release.py").write_text("import shutil, sys\nshutil.copy(sys.argv[1], sys.argv[2])\n")
+    rest = ("--claim", "epsilon=1", "--runs", "40")
+    assert call("--command", f"{sys.executable} release.py {{table}} {{out}}", "--table", "people.csv", *rest) == 4
+    out = " ".join(capsys.readouterr().out.split())
+    assert out.startswith("The claim is broken on the pair")
+    assert call("builtins:len", "--d0", "[1]", "--d1", "[2]", "--jobs", "1", *rest) == 0
+    assert "Every run gave the same answer" in " ".join(capsys.readouterr().out.split())

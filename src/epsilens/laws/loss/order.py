@@ -255,7 +255,8 @@ class Order:
 
     def _by_largest(self, kind: str, flat: Array, low: Array, high: Array, allowed: Array) -> tuple[Array, Array]:
         """Where the bracket is too wide: what the largest loss alone shows."""
-        wide = np.flatnonzero(self._wide(kind, low, high, allowed))[:_MOST_ALONE]
+        wide = np.flatnonzero(self._wide(kind, low, high, allowed))
+        wide = wide if self._largest.listed else wide[:_MOST_ALONE]
         if wide.size:
             a, b = self._read([self._largest], kind, flat[wide])
             low, high = low.copy(), high.copy()
