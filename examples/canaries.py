@@ -21,7 +21,9 @@ from epsilens.auditing.canaries import Canaries
 from epsilens.auditing.result import Audit
 
 
-def train(dataset: torch.utils.data.Dataset, features: int, *, sigma: float, batches: int, epochs: int) -> torch.nn.Module:
+def train(
+    dataset: torch.utils.data.Dataset, features: int, *, sigma: float, batches: int, epochs: int
+) -> torch.nn.Module:
     """An ordinary private loop; a plain one with its own clipping and noise is audited in the same way."""
     module = torch.nn.Linear(features, 1, bias=False)
     torch.nn.init.zeros_(module.weight)
@@ -56,9 +58,7 @@ def main(m: int = 500, *, claimed: float | None = None, sigma: float = 2.0, seed
     records = TensorDataset(own, torch.ones(m))
 
     canaries = Canaries(m, seed=seed)
-    model = train(
-        canaries.insert(TensorDataset(x, y), records), features, sigma=sigma, batches=batches, epochs=epochs
-    )
+    model = train(canaries.insert(TensorDataset(x, y), records), features, sigma=sigma, batches=batches, epochs=epochs)
     scores = canaries.scores(model, records, lambda z, y: torch.nn.functional.softplus(-y * z[:, 0]))
     claim = el.dpsgd(sigma=sigma if claimed is None else claimed, rate=1 / batches, steps=batches * epochs)
     return canaries.audit(scores, claim=claim)

@@ -1,14 +1,14 @@
 """Many private trainings at once, by matrix products: a logistic regression with a canary, as a source of outcomes.
 
 Each training runs DP-SGD on the same records; the canary is one more record with a feature of its own, and takes part
-where the coin says so. The gradient of the loss log(1 + e^{−w·x}) of a record (signed by its label) is −s(−w·x)·x, s the
-logistic function, so clipping it to norm C is the minimum of a number, min(s(−w·x), C/‖x‖), and a step of B trainings is
-two products of matrices with B rows. The canary is long enough to be clipped always.
+where the coin says so. The gradient of the loss log(1 + e^{−w·x}) of a record (signed by its label) is −s(−w·x)·x, s
+the logistic function, so clipping it to norm C is the minimum of a number, min(s(−w·x), C/‖x‖), and a step of B
+trainings is two products of matrices with B rows. The canary is long enough to be clipped always.
 
-What is published is the trajectory: every noisy sum. Only the canary's own feature speaks of it: u = m + σZ, m = 1 where
-the canary is in the batch. The attacker's score is the likelihood ratio Σ log(1 − q + q·e^{(2u−1)/2σ²}), which is all
-that the worst case of such a training tells, so the bound found can come near the certified one. The second number is
-the last weight alone.
+What is published is the trajectory: every noisy sum. Only the canary's own feature speaks of it: u = m + σZ, where m is
+1 if the canary is in the batch. The attacker's score is the likelihood ratio Σ log(1 − q + q·e^{(2u−1)/2σ²}), which is
+all that the worst case of such a training tells, so the bound found can come near the certified one. The second number
+is the last weight alone.
 
 Runs on numpy, or on torch where it is installed, on any of its devices.
 """

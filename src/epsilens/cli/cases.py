@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import typer
@@ -17,14 +18,13 @@ __all__ = ["audit_catalogue"]
 
 
 def audit_catalogue(
-    names: str | None, *, confidence: float, runs: int | None, seed: int | None, format: Format, output: str | None
+    names: Sequence[str], *, confidence: float, runs: int | None, seed: int | None, format: Format, output: str | None
 ) -> None:
-    """Run the cases of these names, separated by commas, and show what was found; exit code 4 if not as known."""
+    """Run the cases of these names, all where there is none, and show what was found; exit code 4 if not as known."""
     from ..auditing.cases.catalogue import audit_cases
 
-    asked = [name.strip() for name in (names or "").split(",") if name.strip()]
     terminal = sys.stderr is not None and sys.stderr.isatty()
-    found = audit_cases(asked, confidence=confidence, runs=runs, seed=seed, told=_tell if terminal else None)
+    found = audit_cases(names, confidence=confidence, runs=runs, seed=seed, told=_tell if terminal else None)
     show(found, format, output)
     if not found.as_known:
         raise typer.Exit(Exit.REFUSED)

@@ -1,8 +1,8 @@
 """All cases, and how they are run: the claim is tested by betting, and what broke it is bounded on fresh runs.
 
 A bet may stop at any time, so it says how many runs refute a claim; a bound that is large as well needs an event that
-is kept, so it is taken on as many fresh runs as the case has, chosen on a pilot. The level is shared out evenly over all
-verdicts and bounds.
+is kept, so it is taken on as many fresh runs as the case has, chosen on a pilot. The level is shared out evenly over
+all verdicts and bounds.
 """
 
 from __future__ import annotations
@@ -61,7 +61,8 @@ def audit_cases(
 ) -> Catalogue:
     """What the cases of these names show; ``confidence`` is that of all verdicts and bounds together.
 
-    ``runs`` is the most for each, where it is less than the case's own. Without ``bound`` the larger bound on fresh runs is left out. ``told`` is given each case as it is done.
+    ``runs`` is the most for each, where it is less than the case's own. Without ``bound`` the larger bound on fresh
+    runs is left out. ``told`` is given each case as it is done.
 
     >>> found = audit_cases(["numpy-laplace"], seed=1, bound=False)
     >>> [(each.case.name, str(each.audit.verdict)) for each in found.found]
