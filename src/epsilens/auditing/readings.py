@@ -22,7 +22,7 @@ from .statistics import Codebook, Looks
 
 __all__ = ["Evidence", "claimed_readings", "fixed_result", "sequential_result"]
 
-_BAND = 9  # values of ε at which δ is bounded
+_BAND = 7  # values of ε at which δ is bounded
 _MOST_WORDS = 6
 
 
@@ -96,7 +96,7 @@ def _band(claim: Claim, is_refuted: Callable[[Claim], bool]) -> tuple[tuple[floa
     rows = []
     for at in np.unique(np.linspace(0, claim.epsilon.size - 1, _BAND).astype(int)).tolist():
         eps = float(claim.epsilon[at])
-        low = first_kept(lambda d, eps=eps: is_refuted(line(eps, d)), 1.0, steps=16)  # type: ignore[misc]
+        low = first_kept(lambda d, eps=eps: is_refuted(line(eps, d)), 1.0, steps=10)  # type: ignore[misc]
         rows.append((eps, float(claim.delta[at]), low))
     return tuple(rows)
 
