@@ -28,7 +28,8 @@ __all__ = ["ROUGH", "Order", "Work"]
 _TRIES = 4
 _MOST_SLICES = 48  # kept
 _MOST_ANSWERS = 64  # kept
-_MOST_ALONE = 64  # values read one by one
+_MOST_ALONE, _LEAST_ALONE = 64, 4  # values read one by one
+_ALONE = 2**12  # what one of them costs, in points
 _EACH = 2**16  # what a slice costs beside its points, in points
 _STEEPEST = 40.0
 _COARSEST = 8.0  # between lattice points: e^{−8} is all that one of them leaves of the next
@@ -46,6 +47,7 @@ _RATIOS = (0.2, 0.08, 0.04)  # of neighbouring points
 _PAIRS = 10  # that cost as much as a lattice point
 _FIRST_GUESS = 60.0  # how far below that an answer is looked for at first, as a logarithm
 _APART = -10.0  # log of what two laws have in common, at most, where moments are asked
+_NOTHING = -750.0  # a log probability that no double holds
 _FLOOR = -690.0  # a log probability below which nothing is refined any further
 
 
@@ -71,12 +73,18 @@ class Order:
         self._rough: Order | None = None
         self._fine: Order | None = None
 
-    @cached_property
-    def chernoff(self) -> tuple[Array, Array]:
-        """λ and K(λ), from above: fewer of them where a moment takes long."""
-        tilts = _TILTS if self.product.price <= 2 else _TILTS[::3]
-        powers = -tilts if self.flipped else 1 + tilts
-        return tilts, np.asarray([self.product.log_moment(float(p)) for p in powers]) * (1 + ERROR)
+    def chernoff(self, bound: Callable[[float, float], Array], start: Array) -> Array:
+        """The least of a bound made of λ and K(λ), from above, that is convex in λ: it ends where it no longer falls.
+
+        Fewer λ are tried where a moment takes long.
+        """
+        best = start
+        for tilt in (_TILTS if self.product.price <= 2 else _TILTS[::3]).tolist():
+            here = bound(tilt, self.product.log_moment(-tilt if self.flipped else 1 + tilt) * (1 + ERROR))
+            if not (here < best).any() or best.max() < _NOTHING:
+                break
+            best = np.minimum(best, here)
+        return best
 
     @cached_property
     def _surely(self) -> Surely:
@@ -238,7 +246,7 @@ class Order:
     def _asked(self, kind: str, flat: Array, allowed: Array, work: Work) -> tuple[Array, Array, bool]:
         low, high = self._read(work.slices, kind, flat)
         if self.product.count == 1:
-            low, high = self._by_largest(kind, flat, low, high, allowed)
+            low, high = self._by_largest(kind, flat, low, high, allowed, work)
         while work.goes_on:
             todo = np.flatnonzero(self._wide(kind, low, high, allowed))
             if work.given_up:
@@ -250,13 +258,18 @@ class Order:
             target = int(np.argpartition(flat[todo], todo.size // 2)[todo.size // 2])
             a, b = self._narrowed(kind, flat[todo], target, allowed[todo], work)
             low[todo], high[todo] = np.maximum(low[todo], a), np.minimum(high[todo], b)
-        low, high = self._by_largest(kind, flat, low, high, allowed)
+        low, high = self._by_largest(kind, flat, low, high, allowed, work)
         return low, high, bool(self._wide(kind, low, high, allowed).any())
 
-    def _by_largest(self, kind: str, flat: Array, low: Array, high: Array, allowed: Array) -> tuple[Array, Array]:
-        """Where the bracket is too wide: what the largest loss alone shows."""
-        wide = np.flatnonzero(self._wide(kind, low, high, allowed))[:_MOST_ALONE]
+    def _by_largest(
+        self, kind: str, flat: Array, low: Array, high: Array, allowed: Array, work: Work
+    ) -> tuple[Array, Array]:
+        """Where the bracket is too wide: what the largest loss alone shows, of as many values as may be read so."""
+        each = math.ceil(_ALONE * self.product.price)
+        most = min(max(work.budget.left // each, _LEAST_ALONE), _MOST_ALONE)
+        wide = np.flatnonzero(self._wide(kind, low, high, allowed))[:most]
         if wide.size:
+            work.budget.spent += each * wide.size
             a, b = self._read([self._largest], kind, flat[wide])
             low, high = low.copy(), high.copy()
             low[wide], high[wide] = np.maximum(low[wide], a), np.minimum(high[wide], b)
