@@ -40,6 +40,7 @@ _TILTS = np.geomspace(0.05, 200.0, 24)  # of Chernoff's bounds
 ROUGH = 0.05  # relative width at which the two orders are compared
 _MOST_BINS = 2**20  # of all steps together: a second or two
 _NEARLY = 30.0  # times the width asked for
+_SURELY_WIDER = 10.0  # times what is known
 _MANY = 3  # questions at once
 _ALIKE = 12.0  # log probabilities left out that share their work
 _FEW = 16  # steps: pairs of points come before lattices
@@ -57,6 +58,13 @@ class _Made(NamedTuple):
     coarse: bool  # as fine as memory and time allow
 
 
+class _Outline(NamedTuple):
+    plan: Plan
+    cut: tuple[float, float]
+    most: float
+    finest: float
+
+
 class Order:
     """One order of a product."""
 
@@ -69,6 +77,7 @@ class Order:
         self.worse: dict[tuple[bool, bytes], tuple[Array, Array]] = {}  # of both orders, the last one
         self.summed: dict[tuple[str, float, float], tuple[float, float]] = {}  # of the whole curve, the last ones
         self._aims: dict[Ask, Aim] = {}  # the last one
+        self._outlines: dict[tuple[Ask, float], _Outline] = {}  # the last one
         self._scattered: dict[tuple[Ask | None, float, float], Scattered | None] = {}  # the last ones
         self._rough: Order | None = None
         self._fine: Order | None = None
@@ -148,13 +157,21 @@ class Order:
         left_out = 1e-5 + 2 * bound.cumulants.at_top * math.exp(-log_delta)  # as a share of δ, and of the quadrature
         return bound.loss * (1 + _SURE) + left_out / bound.saddle < epsilon
 
+    def _outline(self, ask: Ask, width: float) -> _Outline:
+        """What a lattice for a question would be, and how fine it can be."""
+        if (ask, width) not in self._outlines:
+            product = self.product
+            outline = plan(aim(product.steps, self.flipped, ask, width))
+            cut = levels(outline.log_value, min(outline.tolerance, 1.0), product.count, self.flipped)
+            most = largest_loss(product.steps, self.flipped, ask, min(outline.tolerance, 1.0))
+            finest = self._extent(cut, most) * product.price / _MOST_BINS
+            finest = max((outline.high - outline.low) / MOST_POINTS, finest)
+            self._outlines = {(ask, width): _Outline(outline, cut, most, finest)}
+        return self._outlines[ask, width]
+
     def _by_lattice(self, ask: Ask, width: float) -> _Made | None:
         product = self.product
-        outline = plan(aim(product.steps, self.flipped, ask, width))
-        cut = levels(outline.log_value, min(outline.tolerance, 1.0), product.count, self.flipped)
-        most = largest_loss(product.steps, self.flipped, ask, min(outline.tolerance, 1.0))
-        finest = self._extent(cut, most) * product.price / _MOST_BINS
-        finest = max((outline.high - outline.low) / MOST_POINTS, finest)
+        outline, cut, most, finest = self._outline(ask, width)
         if finest > _COARSEST:
             return None
         dt = self._spacing(outline.dt, finest)
@@ -301,7 +318,8 @@ class Order:
                 if work.budget.left <= 0:
                     break
             gap, unit = float(high[target] - low[target]), float(high[target]) if kind == "epsilon" else 1.0
-            if self.product.count > _FEW and flat.size > _MANY and gap < _NEARLY * self.width * unit:
+            settled = self.product.count > _FEW and flat.size > _MANY and gap < _NEARLY * self.width * unit
+            if settled or (math.isfinite(gap) and self._coarser(question, gap / unit)):
                 work.given_up.add((kind, float(flat[target])))
                 return low, high
         width, last = self.width, math.inf
@@ -323,6 +341,11 @@ class Order:
             width, last = width * min(max(0.6 * ratio, 0.05), 0.5), gap
         work.given_up.add((kind, float(flat[target])))
         return low, high
+
+    def _coarser(self, ask: Ask, gap: float) -> bool:
+        """Whether a lattice would be wider than what is known: its width grows with the square of its spacing."""
+        made = self._outline(ask, self.width)
+        return self.width * (made.finest / made.plan.dt) ** 2 > _SURELY_WIDER * gap
 
     @cached_property
     def _apart(self) -> bool:
