@@ -198,4 +198,6 @@ RESULTS: Mapping[str, Callable[[], Any]] = {
     "conversion": lambda: notions.convert("ip", 0.5, records=3),
     "conditions": lambda: notions.Conditions(records=3),
     "account": _account,
+    "audit": lambda: el.audit(lambda d: d, 0, 1, claim=1.0, runs=60, seed=1),
+    "audit, nothing varies": lambda: el.audit(lambda d: 1, 0, 1, claim="mu=1", runs=30, sequential=False, seed=1),
 }

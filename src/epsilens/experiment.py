@@ -129,6 +129,8 @@ class Experiment(Valued, Shown):
             floor: Any = asked.floor if asked is not None else lambda alpha: 1 - alpha
             other = np.vectorize(floor, otypes=[float])(**arguments) if arguments else floor()
         low, high = np.minimum(value, other), np.maximum(value, other)
+        if self.law.known is Known.BRACKET:  # that of a trade-off is asked of the recall
+            self.law.seen(*((1 - high, 1 - low) if asked is None else (low, high)))
         return plain(low), plain(high)
 
     # -- the curve ----------------------------------------------------------------------------------------------

@@ -47,7 +47,7 @@ def test_it_says_what_it_promises_and_where_it_is_entered(plan: str, capsys: pyt
     assert call(plan, "--output", "answers.csv") == 0
     shown = capsys.readouterr()
     out = " ".join(shown.out.split())
-    assert out.startswith("Who knows everything else guesses right at most")
+    assert out.startswith("An adversary who knows everything else guesses right at most")
     assert "whether somebody is in the table" in out
     assert "a coin gets 50" in out
     assert "ledger ledger.db, account 'people of people.csv'" in shown.err

@@ -12,7 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyarrow.csv import write_csv
 from scipy.stats import kstest, laplace
+from tests.publish.laws import DRAWS, SITES, assert_released
+from tests.publish.laws import plan as laws_plan
+from tests.publish.laws import table as people
 
 from epsilens.data.tables.open import open_table
 from epsilens.errors import InputError
@@ -142,3 +146,23 @@ def test_a_cell_is_never_shown(table: Path, tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "hush" not in done.stderr
     assert "line 2" in done.stderr
+
+
+@pytest.mark.parametrize("noise", ["laplace", "gaussian"])
+def test_its_answers_have_the_laws_of_a_release(noise: str, tmp_path: Path) -> None:
+    """All that a script does after reading the file, 3,000 times: the same laws as a release's own answers."""
+    path = tmp_path / "people.csv"
+    write_csv(people(), path)
+    script = loaded(script_of(read_release(laws_plan(noise, source=str(path)))), tmp_path / "script.py")
+    rows = script.read(str(path), script.PLAN["columns"])
+    exact = [
+        script.numbers(rows, query, script.PLAN, covers)
+        for query, covers in zip(script.PLAN["queries"], script.CONDITIONS, strict=True)
+    ]
+    found: dict[tuple[str, str | None], list[float]] = {("named", site): [] for site in SITES}
+    for _ in range(DRAWS):
+        for query, numbers in zip(script.PLAN["queries"], exact, strict=True):
+            for *label, answer, low, high in script.answered(query, script.drawn(query, numbers)):
+                assert low <= answer <= high
+                found.setdefault((query["name"], label[0] if label else None), []).append(answer)
+    assert_released(noise, found, DRAWS)

@@ -147,3 +147,15 @@ def test_claims_so_weak_that_errors_balance_where_logs_have_few_digits(epsilon: 
     value = float(-2 * mp.findroot(lambda y: mp.log(mp.ncdf(y) / x), -math.sqrt(2 * epsilon)))
     mp.dps = 30
     assert el.approximate(epsilon=epsilon, delta=delta).mu(level=1e-9) == pytest.approx(value, rel=1e-11)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(700.0, 2.9e-10), (710.0, 2.9e-10), (2000.0, 0.1), (2000.0, 0.0)])
+def test_errors_that_no_double_holds(epsilon: float, delta: float) -> None:
+    """Balanced errors of (1 − δ)/(1 + e^ε), with the normal tail in 30 digits: both ends are finite and true."""
+    with mp.workdps(30):
+        log_x = mp.log1p(-mp.mpf(delta)) - mp.log1p(mp.exp(mp.mpf(epsilon)))
+        start = mp.sqrt(-2 * log_x) - 1
+        z = mp.findroot(lambda z: mp.log(mp.erfc(z / mp.sqrt(2)) / 2) - log_x, start)
+    e = el.approximate(epsilon=epsilon, delta=delta) if delta else el.pure(epsilon=epsilon)
+    assert e.bracket("mu", level=1e-12)[1] == pytest.approx(float(2 * z), rel=1e-13)
+    assert e.mu(1e-12) == pytest.approx(float(2 * z), rel=1e-13)

@@ -12,6 +12,16 @@ The room is called ``auditing`` because ``epsilens.audit`` is the function. Its 
 ``one_run``     many guesses about one run
 ``result``      the verdict and the bounds
 ``audit``       the whole game
+``several``     audits on several pairs of inputs, which hold together
+``pairs``       neighbouring tables made from a plan
+``pipeline``    our own release as a source
+``planned``     a plan's release held against the plan
+``tables``      neighbouring tables made from a table
+``commands``    somebody else's command as a source
+``workers``     somebody else's function as a source
+``recorded``    outcomes kept in a file
+``said``        claims said in a line
+``outside``     somebody else's pipeline held against a claim
 
 Anything that draws outcomes can be audited: an object with ``draw(bits)``, which returns one outcome for each bit, of
 the first input where the bit is False and of the second where it is True (:class:`~epsilens.auditing.game.Source`), is

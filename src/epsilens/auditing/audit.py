@@ -179,6 +179,11 @@ class _Game:
     started: float = field(default_factory=time.perf_counter)
     counted: list[tuple[int, int, int]] = field(default_factory=list)
 
+    @property
+    def together(self) -> int:
+        """Runs that a source answers at no more than the time of one."""
+        return int(getattr(self.source, "together", 1))
+
     def draw(self, count: int) -> tuple[Outcomes, Bits]:
         """So many more runs, in whole calls; fewer where the mechanism stays silent."""
         width = self.source.width
@@ -217,7 +222,7 @@ class _Game:
                 end = min(ahead, self.budget)
                 while self.runs < end and self.stopped is Stopped.BUDGET:
                     whole = isinstance(self.source, BatchSource) or self.runs < _FIRST
-                    step = end - self.runs if whole else min(end - self.runs, max(1, self.runs // _LOOKS))
+                    step = end - self.runs if whole else min(end - self.runs, max(self.together, self.runs // _LOOKS))
                     outcomes, bits = self.draw(step)
                     if self.events and len(outcomes):
                         self._bet(outcomes, bits, stop)

@@ -39,7 +39,10 @@ class Late:
 
 
 class Source(Protocol):
-    """Draws outcomes. ``width`` runs are one call, which must not be torn apart; 1 for most."""
+    """Draws outcomes. ``width`` runs are one call, which must not be torn apart; 1 for most.
+
+    One that answers several runs in the time of one says how many as ``together``.
+    """
 
     @property
     def width(self) -> int:

@@ -20,9 +20,9 @@ from .outcomes import Reader
 from .result import Audit, Finding, Found, Seen, Stopped, Verdict
 from .statistics import Codebook, Looks
 
-__all__ = ["Evidence", "fixed_result", "sequential_result"]
+__all__ = ["Evidence", "claimed_readings", "fixed_result", "sequential_result"]
 
-_BAND = 9  # values of ε at which δ is bounded
+_BAND = 7  # values of ε at which δ is bounded
 _MOST_WORDS = 6
 
 
@@ -54,7 +54,7 @@ def _verdict(
     return (Verdict.INCONCLUSIVE if untold else Verdict.CONSISTENT), found
 
 
-def _claimed(claim: Claim) -> dict[str, float]:
+def claimed_readings(claim: Claim) -> dict[str, float]:
     """The claim's own readings."""
     delta = claim.stated
     if claim.experiment is None:
@@ -80,8 +80,8 @@ def _assemble(
     band = () if alone else _band(claim, is_refuted)
     return Audit(
         verdict, claim, confidence, sequential, evidence.runs, evidence.budget, strength, epsilon, delta, mu,
-        None if alone else success, None if alone else 2 * success - 1, _claimed(claim), largest, seen, found, stopped,
-        band, pair, evidence.width, seconds,
+        None if alone else success, None if alone else 2 * success - 1, claimed_readings(claim), largest, seen, found,
+        stopped, band, pair, evidence.width, seconds=seconds,
     )  # fmt: skip
 
 
@@ -96,7 +96,7 @@ def _band(claim: Claim, is_refuted: Callable[[Claim], bool]) -> tuple[tuple[floa
     rows = []
     for at in np.unique(np.linspace(0, claim.epsilon.size - 1, _BAND).astype(int)).tolist():
         eps = float(claim.epsilon[at])
-        low = first_kept(lambda d, eps=eps: is_refuted(line(eps, d)), 1.0, steps=16)  # type: ignore[misc]
+        low = first_kept(lambda d, eps=eps: is_refuted(line(eps, d)), 1.0, steps=10)  # type: ignore[misc]
         rows.append((eps, float(claim.delta[at]), low))
     return tuple(rows)
 

@@ -87,7 +87,7 @@ class Audit(Valued, Sentenced):
     guess reaches; None where one call was many guesses, which bounds ε alone. ``claimed`` are the claim's own readings.
     ``largest_epsilon`` is the bound that so many runs would give if every guess were right. ``band`` holds rows
     (ε, claimed δ, lower bound on δ). ``evidence`` is the capital against the claim (1/α refutes it) or, for a number of
-    runs fixed beforehand, the p-value.
+    runs fixed beforehand, the p-value; ``exact`` is the largest probability the claim allows, of one run with canaries.
     """
 
     shown_as = "audit"
@@ -112,6 +112,7 @@ class Audit(Valued, Sentenced):
     band: tuple[tuple[float, float, float], ...] = ()
     pair: tuple[str, str] = ("", "")
     guesses_a_call: int = 1
+    exact: float | None = None
     seconds: tuple[float, float] = field(default=(0.0, 0.0), compare=False, repr=False)  # of the runs; of the audit
 
     def __post_init__(self) -> None:
@@ -121,6 +122,11 @@ class Audit(Valued, Sentenced):
     def refuted(self) -> bool:
         """Whether the claim is refuted: what a pipeline asks."""
         return self.verdict is Verdict.VIOLATION
+
+    @property
+    def canaries(self) -> bool:
+        """Whether it was one run with canaries."""
+        return self.event is not None and self.event.looks == "score"
 
     def has(self, finding: Finding) -> bool:
         """Whether this was seen."""
@@ -140,7 +146,7 @@ class Audit(Valued, Sentenced):
                 {"finding": str(f.finding), "zero": f.zero, "one": f.one, "of": f.of} for f in self.findings
             ],
             "stopped": str(self.stopped), "band": [list(row) for row in self.band], "pair": list(self.pair),
-            "guesses_a_call": self.guesses_a_call, "seconds": [round(s, 3) for s in self.seconds],
+            "guesses_a_call": self.guesses_a_call, "exact": self.exact, "seconds": [round(s, 3) for s in self.seconds],
             "sentence": self.sentence,
         }  # fmt: skip
 

@@ -74,7 +74,8 @@ _NOISE = (
         ),
     ),
     Parameter(
-        "sensitivity", "The most one person moves the answer", shown="1", usual=1.0, allowed=POSITIVE,
+        "sensitivity", "The most one person moves the answer", shown="1", usual=1.0,
+        allowed=Allowed(1e-100, 1e100),
         control=Control("Sensitivity", "The most one person can move the answer.", "1"),
     ),
     Parameter(
@@ -85,7 +86,8 @@ _NOISE = (
         ),
     ),
     Parameter(
-        "stretch", "Scale of the noise under H1 over that under H0", shown="1", usual=1.0, allowed=POSITIVE,
+        "stretch", "Scale of the noise under H1 over that under H0", shown="1", usual=1.0,
+        allowed=Allowed(1e-100, 1e100),
         control=Control("Stretch", "Scale of the noise with the person over that without.", "1", place=Place.RARE),
     ),
     Parameter(

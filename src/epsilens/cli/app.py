@@ -16,6 +16,7 @@ import typer
 from .. import __version__
 from ..catalogue.commands import COMMANDS
 from .attacks import difference, identify, tamper
+from .audits import audit
 from .common import Grouped, Once, command, emit, run
 from .ledger import LEDGER, ledger
 from .literature import notions, reproduce
@@ -29,7 +30,7 @@ __all__ = ["app", "main", "make_app"]
 
 #: In the order of help. Those the catalogue declares options for take what was said; the others spell theirs out.
 _COMMANDS: tuple[Callable[..., None], ...] = (
-    *(explain, choose, assess, init, release, serve, scan),
+    *(explain, choose, assess, init, release, audit, serve, scan),
     *(difference, tamper, identify, correlate, notions, reproduce),
 )
 

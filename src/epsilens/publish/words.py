@@ -29,8 +29,8 @@ def guarantee_of(plan: Release, promise: Promise) -> str:
         deltas.append(promise.delta)
     with_delta = f", δ = {math.fsum(deltas):.3g}" if deltas else ""
     return (
-        f"Who knows everything else guesses right {many} times of 100 {what}; a coin gets 50. This holds for "
-        f"{who} ({epsilon}{with_delta}, {_NOISE[plan.mechanism.noise]} noise)."
+        f"An adversary who knows everything else guesses right {many} times of 100 {what}; a coin gets 50. "
+        f"This holds for {who} ({epsilon}{with_delta}, {_NOISE[plan.mechanism.noise]} noise)."
     )
 
 

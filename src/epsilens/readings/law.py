@@ -73,6 +73,10 @@ class Law(Valued, ABC):
         """Whether every answer so far is as narrow as asked for."""
         return True
 
+    def seen(self, low: Array, high: Array) -> None:
+        """Remember a bracket that leaves here, for ``reached``; closed forms have none."""
+        return
+
     # -- the pair -------------------------------------------------------------------------------------------------
 
     @property

@@ -26,13 +26,14 @@ if TYPE_CHECKING:
 
 __all__ = ["CLOSE", "balanced", "mu_by_lines", "mu_by_tests", "of_balanced"]
 
-_LEAST = 1e-300  # of an error that is told from none
+_LEAST = 1e-307  # of an error that is told from none
 CLOSE = 1e-9  # relative, where the readings are exact
 _FIRST, _START, _FEW, _MOST = 25, 65, 400, 4000  # lines
 _ROUNDS = 14
 _SLOW = 0.7  # of what a round leaves: lines that refine do much better
 _PARTS = 10  # of a stretch, at each step of a search
 _EDGE = 1e-14
+_MOST_TOLD = 0.9  # of h(1), beyond which too few digits of 1 − h are known
 _NEAR = 1e-5  # of a place that was looked for by its height, which is flat there
 
 
@@ -75,7 +76,7 @@ def _by_profile(law: Law) -> tuple[float, float] | None:
     Of a pair that is alike in both orders that t is 1. Elsewhere it is looked for, and checked where that matters.
     """
     h = float(law.profile(np.asarray(0.0)))
-    if h > 1 - 1e-6:
+    if h > _MOST_TOLD:
         return None
     x, wide = (1 - h) / 2, 0.0 if law.symmetric else max(4 * h, 1e-12)
     middle = 0.0

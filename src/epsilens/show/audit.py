@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ..auditing.result import Finding, Found, Stopped, Verdict
 from ..shown import listed
-from .document import Document, Lead, Notes, Section, Status, plain_table, said
+from .charts.audit import band_chart
+from .document import Document, Figure, Forms, Lead, Notes, Paragraph, Section, Status, Tone, plain_table, said
 from .words import grouped, rounded_down, rounded_up
 
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ def _percent(confidence: float) -> str:
 
 def sentence(found: Audit) -> str:
     """The verdict with its bound, beside the claim's own."""
-    runs = f"{grouped(found.runs)} run{'s' if found.runs != 1 else ''}"
+    runs = _how_many(found)
     at = "" if found.delta == 0 else f" at δ = {found.delta:g}"
     bound = f"ε is at least {rounded_down(found.epsilon_lo)}{at}"
     own = found.claimed["epsilon"]
@@ -49,6 +51,12 @@ def sentence(found: Audit) -> str:
         case Verdict.CONSISTENT:
             return f"No violation was found in {runs}: {bound} at {level} confidence, {claimed}."
     return f"Nothing can be said of the claim from {runs}: {bound}, {claimed}."
+
+
+def _how_many(found: Audit) -> str:
+    if found.canaries:
+        return f"one run with {grouped(found.guesses_a_call)} canaries"
+    return f"{grouped(found.runs)} run{'s' if found.runs != 1 else ''}"
 
 
 def event(seen: Seen) -> str:
@@ -68,9 +76,15 @@ def event(seen: Seen) -> str:
             return _tails(f"the {seen.looks} of {between}", seen)
         case "kind" | "text" | "atom":
             return _words(seen, cell)
+        case "score":
+            return _canaries(seen)
         case "likelihood":
             return _tails("how much nearer the cells lie to the second input's usual answers", seen)
     return _tails("a weighted sum of the cells, learnt from earlier runs", seen)
+
+
+def _canaries(seen: Seen) -> str:
+    return f"in the canaries that score at least {seen.high:.6g}, out those that score at most {seen.low:.6g}"
 
 
 def _world(which: int) -> str:
@@ -117,6 +131,10 @@ def present(found: Audit) -> Document:
     """The verdict, the bounds, the event, what to know."""
     opening = (Lead((said(sentence(found)),)), Status(_STATUS[found.verdict], over=found.refuted))
     sections = [Section("Bounds from below", (plain_table(["", "At least", "Claimed"], _bounds(found)),))]
+    if found.band:
+        legend = "Thick line: what the runs show δ to be at least, at each ε by itself. Thin line: what is claimed."
+        blocks = (Figure(partial(band_chart, found)), Paragraph(said(legend), Tone.NOTE, Forms.PAGE))
+        sections.append(Section("Claimed and found", blocks, forms=Forms.PAGE))
     if found.event is not None:
         sections.append(Section("The event", (Notes(_event(found)),)))
     sections.append(Section("The runs", (Notes(_runs(found)),)))
@@ -141,24 +159,44 @@ def _event(found: Audit) -> tuple[str, ...]:
     assert found.event is not None
     seen = found.event
     pair = f" The first input is {found.pair[0]}, the second {found.pair[1]}." if found.pair[0] else ""
+    if found.canaries:
+        return (
+            f"The attacker calls {event(seen)}.",
+            f"Of {grouped(seen.runs)} canaries {grouped(seen.guesses)} were guessed, {grouped(seen.right)} rightly.",
+        )
     return (
         f"The attacker names {event(seen)}.{pair}",
-        f"On {grouped(seen.runs)} runs that did not choose it, it spoke {grouped(seen.guesses)} times and was right "
-        f"{grouped(seen.right)} times.",
+        f"{_learnt(found, seen)} spoke {_times(seen.guesses)} and was right {_times(seen.right)}.",
     )
+
+
+def _learnt(found: Audit, seen: Seen) -> str:
+    if found.sequential:
+        return f"On {grouped(seen.runs)} runs the attacker, who had learnt from earlier ones,"
+    return f"On {grouped(seen.runs)} runs that did not choose the event, the attacker"
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{grouped(count)} times"
 
 
 def _runs(found: Audit) -> tuple[str, ...]:
     made = [
-        f"Had every guess been right, {grouped(found.runs)} runs would have shown ε to be at least "
+        f"Had every guess been right, {_how_many(found)} would have shown ε to be at least "
         f"{rounded_down(found.largest_epsilon)}, and no more."
     ]
-    made.append(
-        "One may stop such an audit at any time: the confidence holds."
-        if found.sequential
-        else "The number of runs was fixed beforehand; three of ten chose the event."
-    )
-    if found.guesses_a_call > 1:
+    if found.canaries:
+        made.append("How many canaries were guessed was fixed beforehand; their noise may depend on each other.")
+    elif found.sequential:
+        made.append("One may stop such an audit at any time: the confidence holds.")
+    else:
+        made.append("The number of runs was fixed beforehand; three of ten chose the event.")
+    if found.exact is not None:
+        made.append(
+            f"The claim allows so many right guesses with probability {rounded_up(found.exact, 2)} at most, by linear "
+            f"programming; the bound used says {rounded_up(found.evidence, 2)}."
+        )
+    if found.guesses_a_call > 1 and not found.canaries:
         made.append(f"Each call was {grouped(found.guesses_a_call)} guesses, which bounds ε alone.")
     if found.stopped is Stopped.INTERRUPTED:
         made.append("The audit was interrupted: this is what was there.")
@@ -172,7 +210,7 @@ def _runs(found: Audit) -> tuple[str, ...]:
 def _findings(found: Sequence[Found]) -> list[str]:
     made = []
     for one in found:
-        times = f"{grouped(one.zero)} times on the first input and {grouped(one.one)} times on the second"
+        times = f"{_times(one.zero)} on the first input and {_times(one.one)} on the second"
         match one.finding:
             case Finding.RAISED:
                 made.append(f"It failed with {one.of} {times}.")

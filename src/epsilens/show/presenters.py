@@ -52,6 +52,8 @@ _PRESENTERS = {
     "assessment": ("assessment.report", "present", ""),
     "published": ("published", "present", "sentence"),
     "audit": ("audit", "present", "sentence"),
+    "audited-cases": ("audited_cases", "present", "sentence"),
+    "audits": ("audits", "present", "sentence"),
 }
 
 

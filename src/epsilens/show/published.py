@@ -9,7 +9,22 @@ from typing import TYPE_CHECKING
 
 from ..data.queries import Noise
 from ..plan.contribution import Noisy
-from .document import Block, Code, Document, Fact, Items, Lead, Paragraph, Part, Section, Table, Tone, plain_table, said
+from .document import (
+    Block,
+    Code,
+    Document,
+    Fact,
+    Forms,
+    Items,
+    Lead,
+    Paragraph,
+    Part,
+    Section,
+    Table,
+    Tone,
+    plain_table,
+    said,
+)  # fmt: skip
 
 if TYPE_CHECKING:
     from ..publish.offer import Left, Offered
@@ -50,7 +65,7 @@ def present(made: Published) -> Document:
     sections += [
         Section("What they leave out", (Items(made.lost),)),
         Section("What it costs", (cost,)),
-        Section(PLAN, (Code(json.dumps(_plan(made), indent=2, ensure_ascii=False), command=False),)),
+        Section(PLAN, (Code(json.dumps(_plan(made), indent=2, ensure_ascii=False), command=False),), forms=Forms.PAGE),
     ]
     facts = [] if made.kind == "dry run" else [Fact("Released", made.at)]
     facts += [Fact("Ledger", made.ledger), Fact("About", made.people)] if made.ledger else []

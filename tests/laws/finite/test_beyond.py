@@ -218,6 +218,20 @@ def test_skellam_by_enumeration(variance: float, shift: int) -> None:
     assert e.direction == "exact"
 
 
+@pytest.mark.parametrize(
+    ("variance", "shift"), [(0.0436, 5), (0.0989, 1), (1.27, 2), (30.0, 3), (39.9, 100), (45.0, 2)]
+)
+def test_skellam_losses_keep_their_digits(variance: float, shift: int) -> None:
+    """Against 40 digits of Bessel functions: δ far out hangs on small differences of losses."""
+    noise = Skellam(variance)
+    at = [*range(-3, 6), *range(25, 50, 4), noise.reach // 2, noise.reach]
+    with mp.workdps(40):
+        bessel = [[mp.log(mp.besseli(abs(n), mp.mpf(variance))) for n in (k - shift, k)] for k in at]
+        truth = [float(a - b) for a, b in bessel]
+    close = 2e-15 if shift < 64 else 2e-13
+    assert noise.loss(np.asarray(at, dtype=float), shift) == pytest.approx(truth, rel=close, abs=close)
+
+
 def test_wide_skellam_noise_is_normal() -> None:
     e, normal = el.skellam(variance=1e7), el.gaussian(sigma=math.sqrt(1e7))
     for reading, arguments in (("success", {}), ("kl", {}), ("renyi", {"order": 30.0}), ("epsilon", {"delta": 1e-6})):

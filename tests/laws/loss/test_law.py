@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from tests.laws.loss.oracles import contour, exact_profile, exact_roc, lattice_pair, moment_of_sampled_normal
 
+import epsilens as el
 from epsilens.laws.closed.laplace import LaplaceStep
 from epsilens.laws.closed.normal import Normal, NormalReplaced, NormalStep
 from epsilens.laws.finite.law import FiniteStep
@@ -416,3 +417,39 @@ def test_weights_that_underflow_under_a_steep_tilt_still_count_for_other_tilts()
     ]
     low, high = bracket(Loss(steps), "profile_inverse", math.exp(-52.28051386341235))
     assert 4.49 < low <= high < 4.505
+
+
+@pytest.mark.parametrize("recall", [1.58e-300, 1e-290, 1e-200])
+def test_the_first_alarms_are_worth_the_largest_ratio(recall: float) -> None:
+    """Sampled Laplace shows its largest ratio 1 + q(e^ε − 1) with a mass of its own: the curve starts straight."""
+    epsilon, rate = 0.3588626209260864, 0.0058015204191640074
+    e = el.subsample(el.laplace(epsilon=epsilon), rate=rate)
+    ratio = 1 + rate * math.expm1(epsilon)
+    low, high = e.bracket("precision", prior=0.1, recall=recall)
+    assert low * (1 - 1e-12) <= ratio / (ratio + 9) <= high * (1 + 1e-12)
+    assert high - low <= 1e-3 * high
+    assert e.law.reached
+
+
+@pytest.mark.parametrize(
+    ("e", "reading", "arguments"),
+    [
+        (el.discrete_gaussian(sigma=3.0).repeat(13), "psi", {}),
+        (el.compose(el.laplace(epsilon=0.0663).repeat(9), el.gaussian(psi=0.19)), "psi", {}),
+        (el.laplace(epsilon=3.0).repeat(20), "mu", {"level": 1e-10}),
+        (el.dpsgd(sigma=1.0, rate=0.01, steps=100), "precision", {"recall": 1e-3, "prior": 1e-9}),
+    ],
+)
+def test_a_bracket_is_narrow_or_said_not_to_be(e: el.Experiment, reading: str, arguments: dict[str, float]) -> None:
+    low, high = (float(end) for end in e.bracket(reading, **arguments))
+    assert e.law.reached is (high - low <= 1e-3 * high)
+
+
+def test_whatever_leaves_is_looked_at() -> None:
+    law = Loss([(LaplaceStep(0.1), 3)])
+    law.seen(A(1.0), A(1.0005))
+    law.seen(A([0.0, math.inf]), A([0.0, math.inf]))
+    assert law.reached
+    law.seen(A([1.0, 2.0]), A([1.0, 2.1]))
+    assert not law.reached
+    assert not law.other_side().reached

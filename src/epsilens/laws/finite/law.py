@@ -297,7 +297,7 @@ class Finite(Composable):
         """The same over the vertices with both errors at least ``level``, and where the curve leaves them."""
         low, _ = balanced(self)
         if low < level:
-            return np.asarray(of_balanced(low))
+            return np.asarray(of_balanced(low) if low > 0 else -2 * ndtri_exp(self._log_balanced()))
         inside = (self._alpha[1:-1] >= level) & (self._rest1[1:-1] >= level)
         best = float(np.max(self._gaps()[inside])) if inside.any() else 0.0
         here = np.asarray(level)
@@ -305,6 +305,18 @@ class Finite(Composable):
             miss = law.tradeoff(here)
             best = max(best, float(probit_gap(here, np.maximum(law.roc(here) - here, 0.0), miss)))
         return np.asarray(best)
+
+    def _log_balanced(self) -> float:
+        """log x with f(x) = x, also where x is no double: between the two vertices where the errors cross."""
+        m0, m1 = self._log_m0, self._log_m0 + self._u
+        if not m0.size:
+            return -math.inf
+        alpha = np.concatenate(([-np.inf], _log_cumulative(m0)))
+        miss = np.concatenate((_log_cumulative(m1[::-1])[::-1], [-np.inf]))
+        j = int(np.argmax(alpha >= miss)) - 1  # at the vertex before, fewer are flagged than missed
+        rest = np.logaddexp(miss[j + 1], m1[j])
+        # α + s·p0 = rest − s·p1, so that both are (α·p1 + rest·p0)/(p0 + p1)
+        return float(np.logaddexp(alpha[j] + m1[j], rest + m0[j]) - np.logaddexp(m0[j], m1[j]))
 
     def _gaps(self) -> Array:
         """Φ⁻¹(recall) − Φ⁻¹(α) at the inner vertices."""

@@ -24,6 +24,7 @@ __all__ = ["DiscreteNormal", "Skellam", "WholeNoise"]
 _NO_DOUBLE = -750.0  # log of a mass that no double holds
 _DEBYE = 15  # terms of the uniform expansion of I, good to 1e-17 where √(k² + v²) ≥ 40
 _FAR = 40.0
+_FEW = 64  # factors
 
 
 class WholeNoise(ABC):
@@ -163,23 +164,21 @@ class Skellam(WholeNoise):
         return out
 
     def loss(self, k: Array, distance: int) -> Array:
-        """The difference, with what cancels taken out where both are far."""
+        """log I_b/I_a at a = |k|, b = |k−d|, with what cancels taken out."""
         k, v = np.asarray(k, dtype=float), self.variance
-        out = np.asarray(self.log_mass(k - distance) - self.log_mass(k))
         a, b = np.abs(k), np.abs(k - distance)
+        if v < _FAR:
+            # the first terms of the two power series, (v/2)^n/n!, apart by the product of 2j/v from one n to the other
+            apart = np.sign(a - b) * _log_product(np.minimum(a, b), np.abs(a - b), 2 / v)
+            return np.asarray(apart + np.log(_power_series(b, v) / _power_series(a, v)))
         ra, rb = np.hypot(a, v), np.hypot(b, v)
-        far = np.minimum(ra, rb) >= _FAR
-        if far.any():
-            a, b, ra, rb = a[far], b[far], ra[far], rb[far]
-            gap = distance * (2 * k[far] - distance) / (a + b)  # |k| − |k−d| from k² − (k−d)²
-            gap = np.where(np.abs(a - b) == distance, a - b, gap)
-            # asinh a/v − asinh b/v = asinh((a²−b²)/(a·r_b + b·r_a))
-            apart = np.arcsinh(gap * (a + b) / (a * rb + b * ra))
-            main = gap * np.arcsinh(a / v) + b * apart - gap * (a + b) / (ra + rb)
-            ratio = gap * (a + b) / (ra + rb) / rb
-            out = np.array(out)
-            out[far] = main + 0.5 * np.log1p(ratio) + (_log_debye(b, rb) - _log_debye(a, ra))
-        return out
+        gap = distance * (2 * k - distance) / (a + b)  # |k| − |k−d| from k² − (k−d)²
+        gap = np.where(np.abs(a - b) == distance, a - b, gap)
+        # asinh a/v − asinh b/v = asinh((a²−b²)/(a·r_b + b·r_a))
+        apart = np.arcsinh(gap * (a + b) / (a * rb + b * ra))
+        main = gap * np.arcsinh(a / v) + b * apart - gap * (a + b) / (ra + rb)
+        ratio = gap * (a + b) / (ra + rb) / rb
+        return np.asarray(main + 0.5 * np.log1p(ratio) + (_log_debye(b, rb) - _log_debye(a, ra)))
 
     def log_moment(self, power: float, distance: int) -> None:
         """None: a sum."""
@@ -201,6 +200,17 @@ class Skellam(WholeNoise):
         while math.asinh((k - distance) / self.variance) * math.hypot(self.variance, k - distance) < tilt:
             k *= 1.5
         return k
+
+
+def _log_product(first: Array, count: Array, scale: float) -> Array:
+    """log Π scale·j over the ``count`` whole numbers j after ``first``, summed where they are few."""
+    most = int(np.max(count, initial=0.0))
+    if most > _FEW:
+        return np.asarray(gammaln(first + count + 1) - gammaln(first + 1) + count * math.log(scale))
+    total = np.zeros(first.shape)
+    for i in range(1, most + 1):
+        total += np.where(count >= i, np.log(scale * (first + i)), 0.0)
+    return total
 
 
 def _power_series(k: Array, v: float) -> Array:

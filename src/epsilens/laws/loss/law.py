@@ -18,13 +18,12 @@ from ...checks import Array
 from ...numerics.written import brief
 from ...readings.guesses import fbeta_floor
 from ...readings.law import Known
-from ...readings.practical import mu_by_lines, mu_by_tests
 from .counted import Product
+from .index import Curve, mu_of, psi_of
 from .moments import ERROR, divergences
 from .order import ROUGH, Order, Work
-from .overall import area, best_fbeta
+from .overall import Sides, area, best_fbeta
 from .sampled import Swapped
-from .shift import least_shift
 from .step import Composable, Counted
 
 __all__ = ["WIDTH", "Loss"]
@@ -34,6 +33,7 @@ Works = tuple[Work | None, Work | None]  # in this order and in the other
 WIDTH = 1e-3
 _ULPS = 2e-15
 _SEEN = 1e-300  # a probability that is told from none
+_DEEPEST = 1e-280  # recalls below have too few digits
 _BESIDE = 1e-3  # of the width: how well a term must be known beside a larger one
 
 
@@ -357,6 +357,10 @@ class Loss(Composable):
             with np.errstate(over="ignore"):
                 found = self._inward(np.exp(bracket[0] if self._upper else bracket[1]))
                 out[inside] = np.minimum(found, recall[inside])
+            if self._upper:  # each false positive is worth at most e^L
+                out = np.maximum(out, self._inward((recall - self._at_top) * math.exp(-min(self._ends[1], 1e4))))
+            elif (low := inside & (recall < _DEEPEST)).any():  # and the first are worth the most
+                out[low] = np.minimum(out[low], recall[low] * (self._inverse_roc(np.asarray([_DEEPEST])) / _DEEPEST))
         return out
 
     @property
@@ -384,14 +388,14 @@ class Loss(Composable):
         return np.asarray(self._summed("auc", 0.0, 0.0, self._auc))
 
     def _auc(self) -> tuple[float, float]:
-        upper = self._sharing()
-
-        def rest(u: Array, slack: float) -> tuple[Array, Array]:
-            return upper.other_side()._rest(u, slack), upper._rest(u, slack)
-
-        low, high = area(rest, self._ends, self.width)
+        low, high = area(self._sides(), self._ends, self.width)
         self._note(high - low > 4 * self.width * (high - 0.5) + 4e-15)
         return low, high
+
+    def _sides(self) -> Sides:
+        """h(e^u) − (1 − e^u)₊ from both sides, for one reading of the whole curve."""
+        upper = self._sharing()
+        return lambda u, slack: (upper.other_side()._rest(u, slack), upper._rest(u, slack))
 
     def _summed(self, kind: str, one: float, other: float, read: Callable[[], tuple[float, float]]) -> float:
         """This side of a reading of the whole curve, whose bracket is kept."""
@@ -401,6 +405,11 @@ class Loss(Composable):
                 kept.clear()
             kept[key] = read()
         return kept[key][1 if self._upper else 0]
+
+    def seen(self, low: Array, high: Array) -> None:
+        """Remember a bracket that is wider than asked for, whichever reading it is of."""
+        with np.errstate(invalid="ignore"):
+            self._note(bool(np.any(high - low > self.width * np.abs(high) * (1 + 1e-9))))
 
     def _note(self, wide: bool) -> None:
         """Remember that an answer is wider than asked for."""
@@ -437,30 +446,24 @@ class Loss(Composable):
         return math.sqrt(max(math.fsum(k * divergences(step) for step, k in self._counted), 0.0))
 
     def psi(self) -> Array:
-        """At most √Σψ²; less where the loss is bounded, from the curve itself.
-
-        Of normal noise, sampled or not, ψ is reached in the limit α → 0, whatever else is observed beside it.
-        """
-        bound = math.sqrt(math.fsum(k * step.psi() ** 2 for step, k in self._counted))
-        least = math.sqrt(math.fsum(k * step.least_psi**2 for step, k in self._counted))
-        if least >= bound * (1 - self.width):
-            return np.asarray(bound if self._upper else least)
-        if not math.isfinite(bound) and (self._at_top > 0 or self._at_bottom > 0):
-            return np.asarray(math.inf)
-        views = [self] if self.symmetric else [self, self.reverse()]
-        low, high = least_shift([(view._forward, view._back(), view._ends[1]) for view in views], self._counted)
-        self._note(min(high, bound) > max(min(low, bound), least) * (1 + 4 * self.width))
-        return np.asarray(min(high, bound) if self._upper else max(min(low, bound), least))
+        """The least normal shift that is at least as risky."""
+        return np.asarray(self._summed("psi", 0.0, 0.0, lambda: self._noted(psi_of(self._curve))))
 
     def practical(self, level: float) -> Array:
-        """μ at a level, from both sides at once: tests, and lines above them."""
-        return np.asarray(self._summed("mu", level, 0.0, lambda: self._practical(level)))
+        """The same for tests whose errors both are at least ``level``."""
+        return np.asarray(self._summed("mu", level, 0.0, lambda: self._noted(mu_of(self._curve, level))))
 
-    def _practical(self, level: float) -> tuple[float, float]:
+    @property
+    def _curve(self) -> Curve:
         upper = self._sharing()
-        high, low = mu_by_lines(upper, level), mu_by_tests(upper.other_side(), level)
-        self._note(high - low > 4 * self.width * high)
-        return min(low, high), high
+        views = [self] if self.symmetric else [self, self.reverse()]
+        orders = [(view._forward, view._back(), view._ends[1]) for view in views]
+        return Curve(upper, self._sides, self._ends, self._counted, orders)
+
+    def _noted(self, bracket: tuple[float, float]) -> tuple[float, float]:
+        """The same, and remembered where it is wider than asked for."""
+        self._note(not bracket[1] - bracket[0] <= self.width * bracket[1] and math.isfinite(bracket[0]))
+        return bracket
 
     def fbeta(self, beta: Array, odds: Array) -> Array:
         """The best Fβ, on this side's profile."""

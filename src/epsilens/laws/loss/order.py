@@ -29,7 +29,7 @@ _TRIES = 4
 _MOST_SLICES = 48  # kept
 _MOST_ANSWERS = 64  # kept
 _MOST_ALONE, _LEAST_ALONE = 64, 4  # values read one by one
-_ALONE = 2**12  # what one of them costs, in points
+_DIRECT, _ALONE = 2**8, 2**12  # what one of them costs, in points: δ is read off, all else is searched for
 _EACH = 2**16  # what a slice costs beside its points, in points
 _STEEPEST = 40.0
 _COARSEST = 8.0  # between lattice points: e^{−8} is all that one of them leaves of the next
@@ -282,9 +282,11 @@ class Order:
         self, kind: str, flat: Array, low: Array, high: Array, allowed: Array, work: Work
     ) -> tuple[Array, Array]:
         """Where the bracket is too wide: what the largest loss alone shows, of as many values as may be read so."""
-        each = math.ceil(_ALONE * self.product.price)
-        most = min(max(work.budget.left // each, _LEAST_ALONE), _MOST_ALONE)
-        wide = np.flatnonzero(self._wide(kind, low, high, allowed))[:most]
+        wide = np.flatnonzero(self._wide(kind, low, high, allowed))
+        cost = _DIRECT if kind == "delta" else _ALONE
+        each = 0 if self._largest.listed else math.ceil(cost * self.product.price)
+        if each:
+            wide = wide[: min(max(work.budget.left // each, _LEAST_ALONE), _MOST_ALONE)]
         if wide.size:
             work.budget.spent += each * wide.size
             a, b = self._read([self._largest], kind, flat[wide])

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...checks import Array
 
-__all__ = ["area", "best_fbeta"]
+__all__ = ["Sides", "area", "best_fbeta", "from_below"]
 
 _FIRST = 1e-12  # the least false-positive rate at which a curve is looked at
 _FINEST = 0.01  # between neighbouring losses, relative
@@ -47,12 +47,7 @@ def area(rest: Sides, ends: tuple[float, float], width: float) -> tuple[float, f
     u = np.concatenate((-sides[0][:0:-1], sides[1]))
     zero = sides[0].size - 1
     low, high = _read(rest, u, zero, 0.05 * width * most)
-    at, under = u, low
-    for part in (slice(0, zero + 1), slice(zero, u.size)):
-        more = _crossings(u[part], low[part], high[part])
-        at, under = np.concatenate((at, more[0])), np.concatenate((under, more[1]))
-    # beyond the last t in either direction, only that r is not negative is known
-    at, under = np.concatenate((at, u[[0, -1]])), np.concatenate((under, np.zeros(2)))
+    at, under = from_below(u, low, high)
     grid = np.concatenate(([0.0], np.geomspace(_FIRST, 0.02, 160), np.linspace(0.02, 0.5, 160)[1:]))
     grid = np.concatenate((grid, 1 - grid[::-1][1:]))
     cells, middle = np.diff(grid), (grid[1:] + grid[:-1]) / 2
@@ -87,23 +82,46 @@ def _envelope(u: Array, rest: Array, alpha: Array) -> Array:
     return np.asarray([float(np.min(rest + above * a + below * (1 - a))) for a in alpha.tolist()])
 
 
+def from_below(u: Array, low: Array, high: Array) -> tuple[Array, Array]:
+    """Places that do for the least of r + (t−1)₊α + (1−t)₊(1−α) from below, whatever α, and r there.
+
+    Those given, and where the lines from either side of each interval cross: the least that h, convex, can be there.
+    """
+    at, under = u, low
+    if u.size > 3:
+        more = _crossings(u, low, high)
+        at, under = np.concatenate((at, more[0])), np.concatenate((under, more[1]))
+    # beyond the last t in either direction, only that r is not negative is known
+    return np.concatenate((at, u[[0, -1]])), np.concatenate((under, np.zeros(2)))
+
+
 def _crossings(u: Array, low: Array, high: Array) -> tuple[Array, Array]:
-    """Where the lines from either side of each interval cross, and how high: the least that h, convex, can be there."""
-    if u.size < 4:
-        return u[:0], u[:0]
+    """Where the lines cross, and how high; 0 is among the places."""
+    zero = int(np.searchsorted(u, 0.0))
     t, step = np.exp(u[:-1]), np.exp(u[:-1]) * np.expm1(np.diff(u))
     slope = (low[1:] - high[:-1]) / step  # at most that of h after the interval
     back = (high[1:] - low[:-1]) / step  # at least that before it
     before, after, wide = slope[:-2], back[2:], step[1:-1]
+    # at 0 the slope of r grows by 1 more than that of h
+    before = before - (np.arange(before.size) == zero - 1)
+    after = after + (np.arange(after.size) == zero - 2)
     with np.errstate(divide="ignore", invalid="ignore"):
         cross = (low[2:-1] - after * wide - low[1:-2]) / (before - after)
     cross = np.clip(np.where(np.isnan(cross), 0.0, cross), 0.0, wide)
-    height = np.maximum(low[1:-2] + before * cross, low[2:-1] + after * (cross - wide))
-    height = np.maximum(height, np.minimum(low[1:-2], low[2:-1]))
+    lines = (low[1:-2], before * cross), (low[2:-1], after * (cross - wide))
+    height = np.maximum(*(a + b - 4 * _ULPS * (np.abs(a) + np.abs(b)) for a, b in lines))
+    # nor is it below the lower of both ends: the lines then give way to that from where they reach it
+    floor = np.minimum(low[1:-2], low[2:-1])
+    flat = height < floor
+    with np.errstate(divide="ignore", invalid="ignore"):
+        first, last = (floor - low[1:-2]) / before, wide - (low[2:-1] - floor) / after
+    first, last = np.where(np.isnan(first), 0.0, first), np.where(np.isnan(last), wide, last)
+    left, right = (np.where(flat, np.clip(end, 0.0, wide), cross) for end in (first, last))
+    height = np.where(flat, floor, np.minimum(height, np.maximum(low[1:-2], low[2:-1])))
     # the first interval has no line before it, the last none after: there h falls, or r grows, no further than this
     ends = np.asarray([min(low[0], low[1]), min(low[-1], low[-2])])
-    at = np.concatenate((u[[0, 1, -2, -1]], u[1:-2] + np.log1p(cross / t[1:-1])))
-    return at, np.concatenate((np.repeat(ends, 2), np.minimum(height, np.maximum(low[1:-2], low[2:-1]))))
+    at = np.concatenate((u[[0, 1, -2, -1]], *(u[1:-2] + np.log1p(c / t[1:-1]) for c in (left, right))))
+    return at, np.concatenate((np.repeat(ends, 2), height, height))
 
 
 def best_fbeta(rests: tuple[Rest, Rest], beta: float, c: float, width: float) -> tuple[float, float]:

@@ -1,0 +1,124 @@
+"""A plan's release held against the plan's own promise, on neighbouring tables made from the plan.
+
+The claim is the plan's experiment: the law of its noise on every way in which one person moves it, and beside it the
+chance that the name of a group gives a person away. It is a promise about all pairs of tables, so any pair may break
+it. Where groups are listed and the claim is pure, one more pair lets every group have a coin of its own.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from .. import checks
+from ..assessment.promise import Promise, promise_of
+from ..build.claims import from_dp
+from ..build.composition import compose
+from ..errors import InputError
+from ..experiment import Experiment
+from ..plan.file import read_release
+from ..plan.plan import Release
+from ..plan.read import as_written
+from ..worlds import Neighbours
+from .audit import Progress, audit_source
+from .claims import Claim, claim_of
+from .game import Source
+from .pairs import Kind, pairs_of
+from .pipeline import WHOLE, GroupsSource, ReleaseSource
+from .result import Stopped
+from .several import Audits, Named, shared_confidence
+
+__all__ = ["GROUPS", "audit_plan", "promised"]
+
+#: The pair in which every listed group has a person and a coin of its own.
+GROUPS = "a person for each group"
+_FEWEST = 8  # groups for which that is worth a call
+_CALLS = 20  # at most
+
+
+def promised(plan: Release) -> Experiment:
+    """What a plan claims of every person: its noise, and the names of groups.
+
+    >>> plan = {"data": {"table": "t"}, "queries": [{"count": True}], "mechanism": {"epsilon": 1}}
+    >>> promised(read_release(plan)).epsilon()
+    1.0
+    """
+    held: Promise = promise_of(plan)
+    if held.delta == 0:
+        return held.experiment
+    return compose(held.experiment, from_dp(0.0, held.delta))
+
+
+def audit_plan(
+    plan: str | os.PathLike[str] | Mapping[str, Any] | Release,
+    *,
+    table: Any = None,
+    engine: Any = None,
+    claim: Any = None,
+    confidence: float = 0.95,
+    runs: int = 2000,
+    sequential: bool = True,
+    whole: int = WHOLE,
+    pairs: tuple[str, ...] | None = None,
+    seed: int | None = None,
+    progress: Callable[[str, Progress], Any] | None = None,
+) -> Audits:
+    """Does our own release of a plan keep the plan's promise? Nothing enters any ledger.
+
+    ``table`` says which columns there are, where the plan's own is not at hand; none of its values is looked at.
+    ``runs`` are the most on each pair of tables; one in ``whole`` is an entire release, the others start from the exact
+    numbers. ``pairs`` names some of :class:`~.pairs.Kind`; all that apply by default.
+    ``claim`` replaces the plan's own.
+    """
+    said = as_written(read_release(plan if not isinstance(plan, os.PathLike) else Path(plan)))
+    every = checks.whole("whole", whole, low=1)
+    each_claim: Claim = claim_of(promised(said) if claim is None else claim)
+    kinds, groups = _asked(pairs)
+    made: list[tuple[str, Source, int]] = []
+    for pair in pairs_of(said, table, engine, kinds):
+        made.append((pair.kind.value, ReleaseSource(said, pair.first, pair.second, every), runs))
+    if groups and _pure(said, each_claim):
+        many = GroupsSource(said, table, engine)
+        made.append((GROUPS, many, _guesses(many.width, runs)))
+    if not made:
+        raise InputError("pairs has none that applies to the plan: give others, or leave it out", parameter="pairs")
+    level = shared_confidence(confidence, len(made))
+    found: list[Named] = []
+    for name, source, budget in made:
+        audit = audit_source(
+            source, claim=each_claim, confidence=level, runs=budget, sequential=sequential, seed=seed,
+            progress=False if progress is None else partial(progress, name),
+            pair=("the table without the person", f"the table with the person ({name})"),
+        )  # fmt: skip
+        entire = source.entire if isinstance(source, ReleaseSource | GroupsSource) else None
+        repeatable = not isinstance(source, ReleaseSource) or source.repeatable
+        found.append(Named(name, audit, entire, repeatable))
+        if audit.stopped is Stopped.INTERRUPTED:
+            break
+    return Audits(said.title, each_claim, confidence, tuple(found), len(made) - len(found))
+
+
+def _asked(pairs: tuple[str, ...] | None) -> tuple[tuple[Kind, ...], bool]:
+    if pairs is None:
+        return tuple(Kind), True
+    known = [kind.value for kind in Kind]
+    for name in pairs:
+        if name not in (*known, GROUPS):
+            raise InputError(
+                f"pairs has {name[:40]!r}: give some of {', '.join(known)} and {GROUPS}", parameter="pairs"
+            )
+    return tuple(kind for kind in Kind if kind.value in pairs), GROUPS in pairs
+
+
+def _pure(plan: Release, claim: Claim) -> bool:
+    """Whether one call can be many guesses: a pure claim, people who come and go, and enough listed groups."""
+    groups = max(len(query.labels or ()) for query in plan.queries)
+    return claim.pure < float("inf") and groups >= _FEWEST and plan.mechanism.neighbours is Neighbours.ADD_REMOVE
+
+
+def _guesses(width: int, runs: int) -> int:
+    """Whole calls, enough for so many runs, but not very many."""
+    return width * min(max(runs // width, 1), _CALLS)

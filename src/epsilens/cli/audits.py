@@ -1,0 +1,140 @@
+"""``epsilens audit``: does the code keep what was promised?"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..catalogue.commands import Exit
+from ..catalogue.said import shortened
+from ..errors import InputError
+from .common import Format, FormatOption, OutputOption, show
+
+if TYPE_CHECKING:
+    from ..auditing.audit import Progress
+    from ..auditing.several import Audits
+
+__all__ = ["audit"]
+
+
+def audit(
+    what: Annotated[
+        str | None, typer.Argument(metavar="WHAT", help="A plan (a YAML file), or package.module:function.")
+    ] = None,
+    names: Annotated[list[str] | None, typer.Argument(metavar="NAME", hidden=True)] = None,
+    catalogue: Annotated[bool, typer.Option("--catalogue", help="The known cases: all, or those named.")] = False,
+    command: Annotated[
+        str | None,
+        typer.Option("--command", metavar="WORDS", help='"python release.py {table} {out}": no shell.'),
+    ] = None,
+    claim: Annotated[
+        str | None,
+        typer.Option("--claim", metavar="CLAIM", help='"epsilon=1", "gaussian --sigma 2"; of a plan, its own.'),
+    ] = None,
+    d0: Annotated[str | None, typer.Option("--d0", metavar="FILE", help="The first input.")] = None,
+    d1: Annotated[str | None, typer.Option("--d1", metavar="FILE", help="The second: one person differs.")] = None,
+    table: Annotated[
+        str | None, typer.Option("--table", metavar="TABLE", help="Make pairs from it; of a plan, its columns.")
+    ] = None,
+    person: Annotated[
+        str | None, typer.Option("--person", metavar="COLUMN", help="Whose row of the table it is.")
+    ] = None,
+    pair: Annotated[
+        list[str] | None, typer.Option("--pair", metavar="NAME", help="Only this pair of tables; may be repeated.")
+    ] = None,
+    runs: Annotated[
+        int | None, typer.Option("--runs", metavar="NUMBER", help="The most on each pair. [2000; 1000 of a command]")
+    ] = None,
+    confidence: Annotated[float, typer.Option("--confidence", metavar="NUMBER", help="Of all bounds together.")] = 0.95,
+    fixed: Annotated[bool, typer.Option("--fixed", help="Count all runs once; do not stop early.")] = False,
+    timeout: Annotated[float, typer.Option("--timeout", metavar="SECONDS", help="Of one run of a command.")] = 300.0,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", metavar="NUMBER", help="Runs at a time. [as many as processors]")
+    ] = None,
+    resume: Annotated[
+        str | None, typer.Option("--resume", metavar="FILE", help="Keep outcomes here, and go on from them.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option("--seed", metavar="NUMBER", help="Of the coins.")] = None,
+    format: FormatOption = Format.table,
+    output: OutputOption = None,
+) -> None:
+    """Audit a release: run it on neighbouring tables and bound from below what it gives away.
+
+    A plan is held against its own promise, on made-up rows; nothing enters a ledger. Another pipeline is a command
+    or a function, with a claim and two tables, or one to make pairs from; what it prints is not shown. The catalogue
+    has released code that breaks its claim, each case beside a correct twin; exit code 4: not as known.
+    Exit code 4: the claim is refuted. A claim that is not refuted is not proven.
+    For example: epsilens audit release.yaml
+    """
+    if catalogue:
+        given = {"command": command, "claim": claim, "d0": d0, "d1": d1, "table": table, "pair": pair, "resume": resume}
+        for name, value in given.items():
+            if value is not None:
+                raise InputError(f"--{name} is not for --catalogue: leave it out", parameter=name)
+        from .cases import audit_catalogue
+
+        asked = [each for each in (what, *(names or ())) if each is not None]
+        audit_catalogue(asked, confidence=confidence, runs=runs, seed=seed, format=format, output=output)
+        return
+    if names:
+        raise InputError(f"there is one thing too many, {shortened(names[0])}: give one WHAT", parameter="what")
+    if (what is None) == (command is None):
+        both = "nothing to audit is" if what is None else "WHAT and --command are both"
+        raise InputError(
+            f"{both} named: give a plan such as release.yaml, package.module:function, or --command", parameter="what"
+        )
+    options: dict[str, Any] = {
+        "claim": claim, "table": table, "pairs": tuple(pair) if pair else None, "confidence": confidence,
+        "sequential": not fixed, "seed": seed, "progress": _told(), **({} if runs is None else {"runs": runs}),
+    }  # fmt: skip
+    others: dict[str, Any] = {"d0": d0, "d1": d1, "person": person, "resume": resume, "jobs": jobs}
+    found: Audits
+    if command is not None or (":" in str(what) and not Path(str(what)).is_file()):
+        if claim is None:
+            raise InputError('--claim is missing: say what is promised, such as "epsilon=1"', parameter="claim")
+        from ..auditing.outside import audit_outside
+
+        found = audit_outside(
+            command if command is not None else str(what), command=command is not None, timeout=timeout,
+            **others, **options,
+        )  # fmt: skip
+    else:
+        found = _planned(str(what), others, options)
+    _clear()
+    show(found, format, output)
+    if found.refuted:
+        raise typer.Exit(Exit.REFUSED)
+
+
+def _planned(what: str, others: dict[str, Any], options: dict[str, Any]) -> Audits:
+    if not Path(what).is_file():
+        raise InputError(
+            f"WHAT is {shortened(what)}, which is no file: give a plan, or package.module:function", parameter="what"
+        )
+    for name, value in others.items():
+        if value is not None:
+            raise InputError(f"--{name} is not for a plan: leave it out", parameter=name)
+    from ..auditing.planned import audit_plan
+    from ..auditing.said import claim_said
+
+    claim = options.pop("claim")
+    return audit_plan(what, claim=None if claim is None else claim_said(claim), **options)
+
+
+def _told() -> _Teller | None:
+    """Progress on a terminal's stderr; nothing in a pipe."""
+    return _Teller() if sys.stderr is not None and sys.stderr.isatty() else None
+
+
+class _Teller:
+    def __call__(self, pair: str, now: Progress) -> None:
+        sys.stderr.write(f"\r{pair}: {now}\033[K")
+        sys.stderr.flush()
+
+
+def _clear() -> None:
+    if sys.stderr is not None and sys.stderr.isatty():
+        sys.stderr.write("\r\033[K")

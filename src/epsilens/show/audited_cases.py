@@ -1,0 +1,93 @@
+"""The catalogue of audits as it is shown: each broken case beside its correct twin."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .audit import event
+from .document import Document, Lead, Notes, Section, Status, plain_table, said
+from .words import grouped, rounded_down
+
+if TYPE_CHECKING:
+    from ..auditing.cases.case import CaseFound, Catalogue
+
+__all__ = ["present", "sentence"]
+
+
+def sentence(found: Catalogue) -> str:
+    """How many broken cases were found, how many correct ones raised an alarm, how many could not be run."""
+    run = found.run
+    broken, correct = [e for e in run if e.case.broken], [e for e in run if not e.case.broken]
+    caught, alarms = sum(e.as_known for e in broken), sum(not e.as_known for e in correct)
+    told = f"Broken cases found out: {caught} of {len(broken)}; correct ones that raised an alarm: {alarms} of "
+    missing = len(found.found) - len(run)
+    return f"{told}{len(correct)}" + (f"; not run here: {missing}." if missing else ".")
+
+
+def present(found: Catalogue) -> Document:
+    """A table of broken cases with their twins, the events, and what could not be run."""
+    status = "As known: every broken case is found, no correct one" if found.as_known else "Not as known"
+    opening = (Lead((said(sentence(found)),)), Status(status, over=not found.as_known))
+    sections: list[Section] = []
+    broken = [e for e in found.run if e.case.broken]
+    if broken:
+        head = ["Case", "Of", "Claim", "ε at least", "Refuted after", "Its twin"]
+        rows = [_row(found, each) for each in broken]
+        sections.append(Section("Cases that break their claim", (plain_table(head, rows),)))
+        sections.append(Section("What gives them away", (Notes(tuple(_told(each) for each in broken)),)))
+    correct = [e for e in found.run if not e.case.broken]
+    if correct:
+        head = ["Case", "Of", "Claim", "ε at least", "Runs", "Verdict"]
+        sections.append(Section("Correct cases", (plain_table(head, [_correct(each) for each in correct]),)))
+    skipped = [e for e in found.found if e.audit is None]
+    if skipped:
+        sections.append(Section("Not run here", (Notes(_skipped(skipped)),)))
+    note = "A bound from below is no guarantee, and a verdict is on these versions and these pairs of inputs alone."
+    sections.append(Section("To know", (Notes((_confidence(found), note) if found.run else (note,)),)))
+    return Document("Audited cases", "Known cases", opening, tuple(sections))
+
+
+def _confidence(found: Catalogue) -> str:
+    first = found.run[0].audit
+    assert first is not None
+    return (
+        f"Each verdict and each bound holds with confidence {100 * first.confidence:.5g}%. A verdict is reached by "
+        "betting, which may stop at any time; ε of a broken case is bounded on fresh runs, where these were asked."
+    )
+
+
+def _of(each: CaseFound) -> str:
+    return f"{each.case.library.name} {each.version}".strip()
+
+
+def _bound(each: CaseFound) -> str:
+    return "–" if each.epsilon_lo is None else rounded_down(each.epsilon_lo)
+
+
+def _row(found: Catalogue, each: CaseFound) -> list[str]:
+    after = f"{grouped(each.refuted_after)} runs" if each.refuted_after is not None else "not refuted"
+    twin = found.twin_of(each)
+    verdict = "–" if twin is None or twin.audit is None else f"{twin.case.name}: {twin.audit.verdict}"
+    return [each.case.name, _of(each), each.case.claimed, _bound(each), after, verdict]
+
+
+def _correct(each: CaseFound) -> list[str]:
+    assert each.audit is not None
+    return [
+        each.case.name, _of(each), each.case.claimed, _bound(each), grouped(each.audit.runs), str(each.audit.verdict)
+    ]  # fmt: skip
+
+
+def _told(each: CaseFound) -> str:
+    shown = each.bound or each.audit
+    assert shown is not None
+    case = each.case
+    inputs = f"the first input is {case.pair[0]}, the second {case.pair[1]}"
+    if shown.event is None:
+        return f"{case.name}: {case.about} No event was learnt; {inputs}."
+    return f"{case.name}: {case.about} The attacker names {event(shown.event)}; {inputs}."
+
+
+def _skipped(skipped: list[CaseFound]) -> tuple[str, ...]:
+    ways = dict.fromkeys(each.why for each in skipped)
+    return tuple(f"{', '.join(e.case.name for e in skipped if e.why == why)}: {why}." for why in ways)

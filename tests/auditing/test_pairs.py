@@ -1,0 +1,103 @@
+"""Pairs of tables made from a plan: neighbours, and as far apart as the plan allows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from epsilens.auditing.pairs import Kind, Pair, pairs_of
+from epsilens.plan.file import read_release
+from epsilens.publish.noise import drawings_of
+from epsilens.publish.release import exact_of
+
+pytest.importorskip("opendp")
+
+TABLE = pa.table(
+    {"who": [1, 2], "site": ["a", "b"], "x": [1.0, 2.0], "n": pa.array([1, 2], pa.int32()), "age": [30, 40]}
+)
+PLAN: dict[str, Any] = {
+    "data": {"table": "t", "person": "who", "max_rows": 2},
+    "queries": [
+        {"count": True, "by": "site", "groups": ["a", "b", "c"]},
+        {"sum": "x", "bounds": [-2, 8], "where": "age > 35"},
+        {"average": "n", "bounds": [0, 10]},
+    ],
+    "mechanism": {"epsilon": 1.0},
+}
+
+
+def rows(table: Any) -> Counter[str]:
+    return Counter(repr(row) for row in table.to_pylist())
+
+
+def moved(plan: Any, pair: Pair) -> float:
+    """By how many scales of their noise the exact numbers differ, all together."""
+    said = read_release(plan)
+    total = 0.0
+    first, second = exact_of(said, pair.first), exact_of(said, pair.second)
+    for a, b in zip(first, second, strict=True):
+        for d in drawings_of(said):
+            if d.query == a.query:
+                here = [dict(zip(e.labels, e.numbers[d.noisy], strict=True)) for e in (a, b)]
+                total += sum(abs(float(here[0].get(k, 0) - here[1].get(k, 0))) for k in {*here[0], *here[1]}) / d.scale
+    return total
+
+
+def test_only_one_persons_rows_differ() -> None:
+    for pair in pairs_of(read_release(PLAN), TABLE):
+        less, more = rows(pair.first) - rows(pair.second), rows(pair.second) - rows(pair.first)
+        assert not less
+        assert len({eval(row, {"nan": 0})["who"] for row in more}) == 1, pair.kind
+
+
+def test_every_pair_that_is_covered_moves_as_far_as_the_plan_allows_and_none_moves_further() -> None:
+    """All of ε is spent on the numbers of one person: a movement of ε noise scales in total is the most there is."""
+    full = {Kind.AT, Kind.BEYOND, Kind.MANY, Kind.ALONE, Kind.TWO, Kind.OVERFLOW, Kind.ORDER}
+    for pair in pairs_of(read_release(PLAN), TABLE):
+        t = moved(PLAN, pair)
+        assert t <= 1 + 1e-12, pair.kind
+        if pair.kind in full:
+            assert t == pytest.approx(1, rel=1e-12), pair.kind
+
+
+@pytest.mark.parametrize("size", ["noisy", "public"])
+def test_a_replaced_person_has_as_many_rows(size: str) -> None:
+    plan = {
+        **PLAN, "queries": [{"average": "x", "bounds": [0, 10], "size": size}],
+        "mechanism": {"epsilon": 1.0, "neighbours": "replace"},
+    }  # fmt: skip
+    made = pairs_of(read_release(plan), TABLE)
+    assert {p.kind for p in made} >= {Kind.AT, Kind.BEYOND, Kind.MANY, Kind.OVERFLOW}
+    assert (Kind.MISSING in {p.kind for p in made}) == (size == "noisy")
+    for pair in made:
+        assert pair.first.num_rows == pair.second.num_rows
+        assert moved(plan, pair) <= 1 + 1e-12
+
+
+def test_nobody_else_is_in_the_group_of_a_person_who_is_alone() -> None:
+    alone, two = pairs_of(read_release(PLAN), TABLE, kinds=[Kind.ALONE, Kind.TWO])
+    own = alone.second.to_pylist()[-1]["site"]
+    assert own not in alone.first.column("site").to_pylist()
+    assert len({row["who"] for row in two.first.to_pylist() if row["site"] == own}) == 1
+
+
+def test_values_are_where_they_are_said_to_be() -> None:
+    at, beyond, over, none = pairs_of(
+        read_release(PLAN), TABLE, kinds=[Kind.AT, Kind.BEYOND, Kind.OVERFLOW, Kind.MISSING]
+    )
+    assert at.second.to_pylist()[-1]["x"] == 8
+    assert beyond.second.to_pylist()[-1]["x"] > 800
+    assert over.second.to_pylist()[-1]["x"] == 1e308
+    assert over.second.to_pylist()[-1]["n"] == 2**31 - 1
+    assert none.second.to_pylist()[-2]["x"] is None
+    assert none.second.to_pylist()[-1]["x"] != none.second.to_pylist()[-1]["x"]
+
+
+def test_without_a_person_column_a_person_is_a_row() -> None:
+    plan = {"data": {"table": "t"}, "queries": [{"histogram": "site", "threshold": 20}], "mechanism": {"epsilon": 1.0}}
+    made = pairs_of(read_release(plan), TABLE)
+    assert Kind.MANY not in {p.kind for p in made}
+    assert all(p.second.num_rows - p.first.num_rows == 1 for p in made)

@@ -1,0 +1,78 @@
+"""Our own release held against its own plan."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from epsilens.auditing.planned import GROUPS, audit_plan, promised
+from epsilens.auditing.result import Verdict
+from epsilens.errors import InputError
+from epsilens.plan.file import read_release
+
+pytest.importorskip("opendp")
+
+TABLE = pa.table({"who": [1, 2], "site": ["a", "b"], "x": [1.0, 2.0]})
+#: Noise is drawn anew in every test: a false alarm must be a wonder.
+SURE = 1 - 1e-6
+NAMES = ("at the bounds", "many rows", "alone in a group")
+PLAN: dict[str, Any] = {
+    "title": "Visits",
+    "data": {"table": "t", "person": "who", "max_rows": 2},
+    "queries": [{"count": True, "by": "site", "groups": ["a", "b", "c"]}, {"sum": "x", "bounds": [0, 8]}],
+    "mechanism": {"epsilon": 2.0},
+}
+
+
+def test_the_claim_of_a_plan_with_names_has_their_delta() -> None:
+    """Alone in a group, a person is named with p = ½·e^{−(τ−1)/b}, b = 1/ε; the noise adds nothing at ε."""
+    plan = {"data": {"table": "t"}, "queries": [{"histogram": "site", "threshold": 10}], "mechanism": {"epsilon": 0.5}}
+    assert promised(read_release(plan)).delta(0.5) == pytest.approx(0.5 * math.exp(-9 * 0.5), rel=1e-3)
+
+
+def test_the_correct_release_is_not_flagged_and_everything_is_told() -> None:
+    found = audit_plan(PLAN, table=TABLE, runs=150, confidence=SURE, pairs=NAMES)
+    assert found.verdict is Verdict.CONSISTENT
+    assert [one.pair for one in found.each] == list(NAMES)
+    assert all(one.audit.confidence == pytest.approx(1 - 1e-6 / 3) for one in found.each)
+    assert all(one.entire is not None and one.entire >= 2 and one.repeatable for one in found.each)
+    told = found.to_dict()
+    assert told["verdict"] == "CONSISTENT"
+    assert [p["pair"] for p in told["pairs"]] == list(NAMES)
+    text = " ".join(found.to_text().split())
+    assert "No violation was found on 3 pairs of tables in 450 runs" in text
+    assert "nothing entered a ledger" in text
+
+
+def test_a_smaller_claim_is_refuted() -> None:
+    """ε = 8 on one count, held against a claim of 1."""
+    plan = {"data": {"table": "t"}, "queries": [{"count": True}], "mechanism": {"epsilon": 8.0}}
+    found = audit_plan(plan, table=TABLE, claim="epsilon=1", runs=400, seed=1, pairs=("at the bounds", "exposed"))
+    assert found.refuted
+    assert 1 < found.worst.audit.epsilon_lo <= 8
+    assert "The claim is broken on the pair" in found.sentence
+
+
+def test_many_groups_are_many_guesses() -> None:
+    names = [f"g{i}" for i in range(500)]
+    plan = {
+        "data": {"table": "t"}, "queries": [{"count": True, "by": "site", "groups": names}],
+        "mechanism": {"epsilon": 1.0},
+    }  # fmt: skip
+    found = audit_plan(plan, table=TABLE, runs=3000, confidence=SURE, pairs=(GROUPS,))
+    (one,) = found.each
+    assert one.pair == GROUPS
+    assert one.audit.runs == 3000
+    assert one.audit.guesses_a_call == 500
+    assert found.verdict is Verdict.CONSISTENT
+    assert 0.5 < one.audit.epsilon_lo <= 1
+
+
+def test_pairs_are_named_as_they_are() -> None:
+    with pytest.raises(InputError, match="pairs has 'nobody': give some of exposed, at the bounds"):
+        audit_plan(PLAN, table=TABLE, pairs=("nobody",))
+    with pytest.raises(InputError, match="pairs has none that applies"):
+        audit_plan({**PLAN, "queries": [{"count": True}]}, table=TABLE, pairs=("alone in a group",))
