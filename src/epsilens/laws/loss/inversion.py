@@ -13,6 +13,7 @@ bound is the truth.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Sequence
 from functools import cached_property
 
@@ -264,9 +265,17 @@ class Largest:
         low, high = (f(step.ends[i] for step, _ in self.steps) for i, f in ((0, min), (1, max)))
         self.ends = max(low, -1e4), min(high, 1e4)
         self.listed = listed(steps[0][0], flipped) if self.alone else None
+        self.seen: dict[float, tuple[float, float, float]] = {}  # a curve asks for many points of one function
+        self.order: list[float] = []
 
     def _rates(self, b: float) -> tuple[float, float, float]:
         """log recall and log false-positive rate of a threshold, and the relative error of either."""
+        if b not in self.seen:
+            self.seen[b] = self._rated(b)
+            insort(self.order, b)
+        return self.seen[b]
+
+    def _rated(self, b: float) -> tuple[float, float, float]:
         masses = [(*_above(step, b), k) for step, k in self.steps]
         size = max((abs(log) for p, q, _ in masses for log in (p, q) if log > -math.inf), default=0.0)
         recall, alpha = (_some([(m[i], m[2]) for m in masses]) for i in (0, 1))
@@ -295,10 +304,12 @@ class Largest:
         grid = self.ends[1] * _SCALES
         reached = np.flatnonzero([self._delta(float(u))[0] >= log_delta for u in grid])
         i = int(reached[-1]) if reached.size else 0
-        low = _last(lambda u: self._delta(u)[0] >= log_delta, float(grid[i]), float(grid[min(i + 1, grid.size - 1)]))
+        low = _last(
+            lambda u: _over(self._delta(u)[0], log_delta), float(grid[i]), float(grid[min(i + 1, grid.size - 1)])
+        )
         if not self.alone:
             return low, math.inf
-        right = _last(lambda u: self._delta(u)[1] > log_delta, 0.0, self.ends[1])
+        right = _last(lambda u: _over(self._delta(u)[1], log_delta), 0.0, self.ends[1])
         return low, (right * (1 + 1e-15) + 1e-300 if math.isfinite(right) else 0.0)
 
     def epsilon(self, log_delta: Array) -> tuple[Array, Array]:
@@ -307,12 +318,17 @@ class Largest:
 
     def _roc(self, log_alpha: float) -> tuple[float, float]:
         # the least threshold that surely keeps to α
-        b = -_last(lambda v: self._rates(-v)[1] <= log_alpha - _ROOM, -self.ends[1], -self.ends[0])
+        b = -_last(
+            lambda v: _over(log_alpha - _ROOM, self._rates(-v)[1]),
+            -self.ends[1],
+            -self.ends[0],
+            [-v for v in reversed(self.order)],
+        )
         recall, _, error = self._rates(b)
         low = max(recall - error, log_alpha)
         if not self.alone:
             return low, 0.0
-        more = _last(lambda v: self._rates(v)[1] >= log_alpha + _ROOM, *self.ends)
+        more = _last(lambda v: _over(self._rates(v)[1], log_alpha + _ROOM), *self.ends, self.order)
         if not math.isfinite(more):
             return low, 0.0
         recall, _, error = self._rates(more)
@@ -323,12 +339,17 @@ class Largest:
         return self.listed.roc(log_alpha) if self.listed else _each(self._roc, log_alpha)
 
     def _inverse_roc(self, log_recall: float) -> tuple[float, float]:
-        b = _last(lambda v: self._rates(v)[0] >= log_recall + _ROOM, *self.ends)
+        b = _last(lambda v: _over(self._rates(v)[0], log_recall + _ROOM), *self.ends, self.order)
         _, alpha, error = self._rates(b) if math.isfinite(b) else (0.0, 0.0, 0.0)
         high = min(alpha + error, log_recall)
         if not self.alone:
             return -math.inf, high
-        less = -_last(lambda v: self._rates(-v)[0] <= log_recall - _ROOM, -self.ends[1], -self.ends[0])
+        less = -_last(
+            lambda v: _over(log_recall - _ROOM, self._rates(-v)[0]),
+            -self.ends[1],
+            -self.ends[0],
+            [-v for v in reversed(self.order)],
+        )
         _, alpha, error = self._rates(less)
         return (alpha - error if math.isfinite(less) else -math.inf), high
 
@@ -377,13 +398,44 @@ def _each(read: Callable[[float], tuple[float, float]], values: Array) -> tuple[
     return pairs[:, 0].reshape(np.shape(values)), pairs[:, 1].reshape(np.shape(values))
 
 
-def _last(holds: Callable[[float], bool], first: float, last: float) -> float:
-    """The largest argument found up to which a falling condition holds; −∞ if it does not hold at the first."""
-    if not holds(first):
+def _over(value: float, limit: float) -> float:
+    """How far a logarithm is above another, which may be −∞ too."""
+    return 0.0 if value == limit else value - limit
+
+
+def _last(excess: Callable[[float], float], first: float, last: float, seen: Sequence[float] = ()) -> float:
+    """The largest argument found up to which a falling function is not below 0; −∞ if it is at the first.
+
+    Begins between two of ``seen``, in order, where it costs little; then regula falsi (Illinois), and bisection at
+    every third step. Wherever it ends, the function was looked at there.
+    """
+    above = excess(first)
+    if not above >= 0:
         return -math.inf
-    if holds(last):
+    below = excess(last)
+    if below >= 0:
         return last
-    for _ in range(_HALVINGS):
-        middle = 0.5 * (first + last)
-        first, last = (middle, last) if holds(middle) else (first, middle)
+    least, side = (last - first) * 2.0**-62, 0
+    i, j = bisect_right(seen, first), bisect_left(seen, last)
+    while i < j:
+        middle = (i + j) // 2
+        value = excess(seen[middle])
+        if value >= 0:
+            first, above, i = seen[middle], value, middle + 1
+        else:
+            last, below, j = seen[middle], value, middle
+    for step in range(3 * _HALVINGS):
+        near = max(least, 2 * _U * max(abs(first), abs(last)))
+        if last - first <= near:
+            break
+        lean = math.isfinite(above) and math.isfinite(below) and above > 0 and step % 3 != 2
+        x = first + (last - first) * (above / (above - below) if lean else 0.5)
+        x = min(max(x, first + near / 4), last - near / 4)
+        value = excess(x)
+        if value >= 0:
+            first, above, below = x, value, below / 2 if side == 1 else below
+            side = 1
+        else:
+            last, below, above = x, value, above / 2 if side == -1 else above
+            side = -1
     return first
