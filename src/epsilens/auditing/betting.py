@@ -138,10 +138,13 @@ def _line_capital(plans: Sequence[Plan], counts: Sequence[Array], claim: Claim) 
     return _log_mean(np.cumsum(grown, axis=0), np.full(_STAKES.size, 1 / _STAKES.size))
 
 
-def first_kept(is_refuted: Callable[[float], bool], high: float, *, low: float = 0.0, steps: int = 40) -> float:
+def first_kept(
+    is_refuted: Callable[[float], bool], high: float, *, low: float = 0.0, steps: int = 40, fine: int = 0
+) -> float:
     """The least value that is not refuted, from below; ``low`` where nothing is, ``high`` where all are.
 
-    A grid finds the first value that is kept, so that one refuted again further up does no harm.
+    A grid finds the first value that is kept, so that one refuted again further up does no harm. Where the capital does
+    not simply fall with the value, ``fine`` more values are tried below the boundary that was found.
 
     >>> round(first_kept(lambda x: x < 0.3, 1.0), 6)
     0.3
@@ -149,10 +152,21 @@ def first_kept(is_refuted: Callable[[float], bool], high: float, *, low: float =
     grid = np.linspace(low, high, steps + 1)
     if not is_refuted(float(grid[0])):
         return low
-    for left, right in zip(grid[:-1].tolist(), grid[1:].tolist(), strict=True):
+    for start, right in zip(grid[:-1].tolist(), grid[1:].tolist(), strict=True):
         if not is_refuted(right):
+            left = start
             for _ in range(30):
                 middle = 0.5 * (left + right)
                 left, right = (middle, right) if is_refuted(middle) else (left, middle)
-            return float(left)
+            return _before(is_refuted, start, float(left), fine)
     return high
+
+
+def _before(is_refuted: Callable[[float], bool], start: float, end: float, fine: int) -> float:
+    """The last of the values from ``start`` to ``end`` before the first one that is kept."""
+    last = start
+    for value in np.linspace(start, end, fine + 1)[1:].tolist() if fine else [end]:
+        if value < end and not is_refuted(value):
+            return last
+        last = value
+    return float(last)
