@@ -69,7 +69,14 @@ def main() -> None:
     from epsilens.publish.noise import drawings_of
     from epsilens.publish.release import exact_of
 
-    rows, results = int(asked.rows * 1e6), []
+    rows, results = int(asked.rows * 1e6), list[dict[str, Any]]()
+
+    def told(plan: str, task: str, work: Callable[[], Any]) -> Any:
+        made, took = timed(work)
+        print(f"{plan:8} {task:8} {took['processor']:8.2f} {took['clock']:8.2f}", flush=True)
+        results.append({"plan": plan, "task": task, **took})
+        return made
+
     small = {"data": {"table": "epsilens:adult"}, "queries": [{"count": True}], "mechanism": {"epsilon": 1.0}}
     el.release({**small, "limits": {}}, ledger=None)  # imports are not what is measured
     with tempfile.TemporaryDirectory() as folder:
@@ -79,13 +86,10 @@ def main() -> None:
         print(f"{rows:,} rows, 32 queries; seconds of the processor, and on the clock", flush=True)
         for name in asked.plan:
             plan = planned(name, path)
-            found, assessing = timed(partial(el.assess, plan))
             kept = {"people": name, "ledger": f"{folder}/ledger.db", "output": f"{folder}/{name}.csv"}
-            made, releasing = timed(partial(el.release, plan, assessment=found, **kept))
-            _, drawing = timed(partial(drawn_answers, plan, drawings_of(plan), exact_of(plan, few)))
-            for task, took in (("assess", assessing), ("release", releasing), ("noise", drawing)):
-                print(f"{name:8} {task:8} {took['processor']:8.2f} {took['clock']:8.2f}", flush=True)
-                results.append({"plan": name, "task": task, **took, "answers": len(made.answers)})
+            found = told(name, "assess", partial(el.assess, plan))
+            made = told(name, "release", partial(el.release, plan, assessment=found, **kept))
+            told(name, "noise", partial(drawn_answers, plan, drawings_of(plan), exact_of(plan, few)))
             print(f"{name:8} {len(made.answers):,} answers", flush=True)
     if asked.json:
         asked.json.write_text(json.dumps({"rows": rows, "results": results}, indent=1))
