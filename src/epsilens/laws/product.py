@@ -219,7 +219,8 @@ def _written_out(steps: list[Counted]) -> list[Counted]:
     rest = [(step, k) for step, k in steps if step.family is not Family.FINITE]
     if len(rest) == len(steps) or Product(steps).unit(0.0) is not None:
         return steps
-    written = joint([(step, k) for step, k in steps if step.family is Family.FINITE], _MOST_BLURRED // 4)
+    most = _MOST_BLURRED // 4 if rest else _MOST_BLURRED  # alone, a list is read as it is
+    written = joint([(step, k) for step, k in steps if step.family is Family.FINITE], most)
     return steps if written is None else [*rest, (written, 1)]
 
 

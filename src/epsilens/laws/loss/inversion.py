@@ -81,7 +81,7 @@ class Inverted:
     @property
     def work(self) -> int:
         """What it cost, in lattice points."""
-        return 64 * int(self.series.terms.size) + self.series.work // 256
+        return 64 * int(self.series.terms.size) + self.series.work // 128
 
     def delta(self, epsilon: Array) -> tuple[Array, Array]:
         """log δ(ε) at finite ε; more than a period away, only that it falls."""
