@@ -6,7 +6,7 @@ Usage::
 
 The table and the plans are those of ``assess.py``, with every group listed, as a release asks for. ``assess`` is
 :func:`epsilens.assess`; ``release`` is :func:`epsilens.release` of that assessment into a new ledger, with its file.
-What it is made of is told by itself before: the exact ``numbers``, the ``promise`` that is charged, the ``noise`` of OpenDP.
+What it is made of is told before: the exact ``numbers``, the ``promise`` that is charged, the ``noise`` of OpenDP.
 All run in turn in one process on DuckDB. Seconds are of the processor, over all threads, and on the clock: the first
 hardly grow where the machine has other work.
 """
