@@ -20,7 +20,7 @@ QUICK   := -m "not slow and not spark" --ignore=tests/browser --ignore=tests/web
 WORKERS := $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$(( n < 2 ? 2 : n > 8 ? 8 : n )))
 EXTRAS  := data,spark,postgres,charts,web,accounting,opendp,release,fast
 
-.PHONY: help demo quick test slow check format bench clean bridges
+.PHONY: help demo quick test full slow check format bench clean bridges
 
 help: ## show what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -57,6 +57,9 @@ quick: $(READY) ## run the fast tests, for a change in hand
 
 test: $(READY) ## run the tests
 	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile
+
+full: $(READY) ## run the tests with all random examples; make test tries a third of them
+	@EPSILENS_FULL=1 $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile
 
 slow: $(BRIDGES) ## measure every test anew and write down which ones quick leaves out
 	@$(BIN)/python -m scripts.slow

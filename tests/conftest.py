@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.examples import examples
 
 settings.register_profile(
     "epsilens",
     derandomize=True,
     deadline=None,
-    max_examples=40,
+    max_examples=examples(40),
     print_blob=False,
     database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.stats import laplace, norm
+from tests.examples import examples
 
 import epsilens as el
 from epsilens.assessment.accuracy import MOST_EPSILON, Cause, accuracy_of, error_epsilon, limited, simulate
@@ -82,7 +83,7 @@ def test_laplace_is_the_closed_form_where_that_does_not_overflow() -> None:
     assert float(additive(Noise.LAPLACE, *one(5.0, 0.0, 0.05))) == 5.0
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(bias=st.floats(-50, 50), scale=st.floats(0.01, 100), miss=st.floats(1e-6, 0.5), more=st.floats(1.001, 3))
 def test_more_noise_is_more_error(bias: float, scale: float, miss: float, more: float) -> None:
     for noise in NOISES:
@@ -268,7 +269,7 @@ def test_what_a_threshold_hides_is_counted() -> None:
     assert near.error > near.published
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(
     kind=st.sampled_from(["count", "rows", "sum", "average"]),
     noise=st.sampled_from(NOISES),

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import examples
 
 from epsilens.assessment.accuracy import Cause, accuracy_of
 from epsilens.assessment.split import LEAST_SHARE, compare_splits, division, least_error
@@ -97,7 +98,7 @@ def test_no_division_of_a_grid_does_better(mechanism: Any, queries: Any, answers
     assert errors == pytest.approx([reached] * len(errors), rel=1e-6)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(
     sizes=st.lists(st.floats(5, 1e5), min_size=2, max_size=5),
     lost=st.lists(st.floats(0, 0.02), min_size=5, max_size=5),

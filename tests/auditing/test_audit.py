@@ -257,3 +257,16 @@ def test_the_coins_are_not_the_numbers_of_the_mechanism() -> None:
     rng = np.random.default_rng(1)
     found = audit(lambda d: int(rng.integers(0, 2)), 0, 1, claim=0.5, runs=2000, seed=1)
     assert found.verdict is Verdict.CONSISTENT
+
+
+def test_a_fixed_number_that_was_cut_short_refutes_nothing() -> None:
+    """How many runs there were depends on the outcomes: such a count is no binomial."""
+
+    def hangs(d: int) -> int:
+        while d:
+            pass
+        return 0
+
+    found = audit(hangs, 0, 1, claim=1.0, runs=100, timeout=0.05, sequential=False, seed=1)
+    assert found.stopped is Stopped.SILENT
+    assert found.verdict is Verdict.INCONCLUSIVE

@@ -121,4 +121,6 @@ def test_silence_counts_against_the_bettor() -> None:
 def test_the_first_value_that_is_kept() -> None:
     assert first_kept(lambda x: x < 0.3 or x > 0.6, 1.0) == pytest.approx(0.3)
     assert first_kept(lambda x: False, 1.0) == 0.0
+    # kept for a moment between two points of the grid: only a finer look sees it
+    assert first_kept(lambda x: x < 0.19 and not 0.18 < x < 0.185, 1.0, steps=5, fine=200) <= 0.18
     assert first_kept(lambda x: True, 1.0) == 1.0

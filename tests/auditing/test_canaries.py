@@ -76,3 +76,34 @@ def test_a_torch_training() -> None:
     assert found.verdict is Verdict.VIOLATION
     with pytest.raises(el.InputError, match="records"):
         canaries.insert(data, data)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_an_opacus_training_beside_what_is_certified() -> None:
+    """Full batches, each canary with a feature of its own, T steps: its weight moves by T ± σ√T clips, so μ = √T/σ."""
+    torch, opacus = pytest.importorskip("torch"), pytest.importorskip("opacus")
+    m, steps, sigma = 400, 4, 1.0
+    torch.manual_seed(5)
+    canaries = Canaries(m, seed=5)
+    records = torch.utils.data.TensorDataset(torch.eye(m), torch.ones(m))
+    data = canaries.insert(torch.utils.data.TensorDataset(torch.zeros(8, m), torch.zeros(8)), records)
+    model = torch.nn.Linear(m, 1, bias=False)
+    torch.nn.init.zeros_(model.weight)
+    loader = torch.utils.data.DataLoader(data, batch_size=len(data))
+    private, optimizer, loader = opacus.PrivacyEngine().make_private(
+        module=model, optimizer=torch.optim.SGD(model.parameters(), lr=1.0), data_loader=loader,
+        noise_multiplier=sigma, max_grad_norm=1e-3, poisson_sampling=False,
+    )  # fmt: skip
+    loss = torch.nn.BCEWithLogitsLoss()
+    for _ in range(steps):
+        for x, y in loader:
+            optimizer.zero_grad()
+            loss(private(x)[:, 0], y).backward()
+            optimizer.step()
+    scores = canaries.scores(private, records, lambda out, label: loss(out[:, 0], label))
+    certified = el.gaussian(sigma=sigma).repeat(steps)
+    found = canaries.audit(scores, claim=certified)
+    assert found.mu_lo is not None
+    assert not found.refuted
+    assert 0.4 < found.mu_lo <= float(certified.psi()) == pytest.approx(2.0)
+    assert canaries.audit(scores, claim=el.gaussian(sigma=4 * sigma).repeat(steps)).refuted

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import examples
 from tests.strategies import experiments, positive
 
 import epsilens as el
@@ -231,7 +232,7 @@ def test_rdp_of_a_mechanism_dominates_it(build: Callable[[], Experiment], orders
     dominates(el.from_rdp(orders, np.asarray(to_rdp(truth, orders)) * (1 + 1e-13)), truth)
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(st.lists(positive(0.01, 100.0), min_size=1, max_size=6), experiments())
 def test_rdp_dominates_at_random(less_one: list[float], truth: Experiment) -> None:
     orders = 1 + np.asarray(less_one)

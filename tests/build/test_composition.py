@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import examples
 from tests.strategies import positive
 
 import epsilens as el
@@ -288,7 +289,7 @@ def test_all_in_one_coordinate_is_the_scalar() -> None:
     assert v.experiment.advantage() == el.laplace(epsilon=1.0).advantage()
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(positive(0.1, 4.0), st.lists(st.sampled_from([0.0, 0.1, 0.25, 0.5, 1.0]), min_size=2, max_size=4))
 def test_spreading_a_shift_hides_the_person(epsilon: float, shares: list[float]) -> None:
     if sum(shares) == 0:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import examples
 
 import epsilens as el
 from epsilens import correlated
@@ -40,7 +41,7 @@ def check(lines: tuple[Normals, Normals], points: tuple[float, ...], count: int 
     st.sampled_from([0.05, 0.3, 1.0, 4.0]),
     st.integers(0, 10_000),
 )
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_no_turning_point_is_missed(size: int, grid: bool, sigma: float, seed: int) -> None:
     rng = np.random.default_rng(seed)
     places = np.arange(float(size)) if grid else np.sort(rng.uniform(0, size, size))
@@ -63,7 +64,7 @@ def test_many_places(spread: float) -> None:
 
 
 @given(st.integers(2, 12), st.sampled_from([0.3, 1.0, 4.0]), st.floats(-10, 0), st.integers(0, 10_000))
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_laws_that_hardly_differ(size: int, sigma: float, log_gap: float, seed: int) -> None:
     rng = np.random.default_rng(seed)
     places = np.sort(rng.uniform(0, size, size))

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from tests.examples import examples
 from tests.strategies import positive
 
 import epsilens as el
@@ -227,7 +228,7 @@ def test_no_delta_means_pure() -> None:
         el.choose(el.gaussian, "psi", at_most=0.0, reading="delta", epsilon=2.0)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(
     st.sampled_from(
         ["laplace", "laplace scale", "gaussian psi", "gaussian sigma", "pure", "randomized_response", "geometric"]

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtr, ndtri
+from tests.examples import examples
 from tests.strategies import any_experiment, closed_forms, experiments, finite_pairs, piece_experiments, positive
 
 import epsilens as el
@@ -102,7 +103,7 @@ def test_advantage_is_delta_zero_and_twice_the_success(e: Experiment) -> None:
     assert e.success() == pytest.approx((1 + e.advantage()) / 2, rel=1e-14)
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(any_experiment())
 def test_auc_is_the_area_under_the_roc(e: Experiment) -> None:
     """Trapezoids on a grid graded towards both ends; kinks leave some 1e-3."""
@@ -180,7 +181,7 @@ def test_psi_of_pieces_bounds_the_curve(e: Experiment) -> None:
 # -- ε and δ --------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(any_experiment(), positive(1e-12, 0.5))
 def test_epsilon_never_flatters(e: Experiment, delta: float) -> None:
     """At the ε read for δ, the δ read back is at most δ; a little below that ε it is not."""

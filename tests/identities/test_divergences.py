@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import examples
 from tests.strategies import any_experiment, experiments, finite_pairs, masses
 
 import epsilens as el
 from epsilens.experiment import Experiment
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(any_experiment())
 def test_renyi_tends_to_kl(e: Experiment) -> None:
     kl = e.kl()
@@ -103,14 +104,14 @@ def processed(draw: st.DrawFn) -> tuple[Experiment, Experiment]:
 
 @pytest.mark.parametrize("reading", SCALARS)
 @given(pair=processed())
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 def test_processing_never_adds_risk(reading: str, pair: tuple[Experiment, Experiment]) -> None:
     before, after = (np.asarray(getattr(e, reading)(**SCALARS[reading])) for e in pair)
     # a channel multiplies rounded masses: 1e-15 of mass moved, which a divergence of nearly equal laws may show
     assert np.all((after <= before * (1 + 1e-9) + 1e-9) | np.isposinf(before))
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(finite_pairs(zeros=False), st.floats(0.05, 0.95))
 def test_splitting_an_outcome_changes_nothing(pair: tuple[list[float], list[float]], share: float) -> None:
     p, q = pair

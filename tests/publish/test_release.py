@@ -215,7 +215,7 @@ def test_what_breaks_off_after_the_draw_is_given_again(tmp_path: Path, monkeypat
 
 def test_what_breaks_off_in_the_draw_is_spent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as broken:
-        broken.setattr(module, "answers_of", interrupted)
+        broken.setattr(module, "drawn_answers", interrupted)
         with pytest.raises(KeyboardInterrupt):
             released(tmp_path)
     account = el.Ledger(tmp_path / "ledger.db").account("patients")

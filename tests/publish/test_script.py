@@ -12,7 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyarrow.csv import write_csv
 from scipy.stats import kstest, laplace
+from tests.publish.laws import DRAWS, SITES, assert_released
+from tests.publish.laws import plan as laws_plan
+from tests.publish.laws import table as people
 
 from epsilens.data.tables.open import open_table
 from epsilens.errors import InputError
@@ -31,6 +35,11 @@ QUERIES: list[dict[str, Any]] = [
     {"histogram": "n", "groups": [0, 1, 2, 3]},
 ]
 LIMITS: list[dict[str, Any]] = [{}, {"person": "who", "max_rows": 2}, {"person": "who", "max_rows": 4, "max_groups": 2}]
+UNITS: list[dict[str, Any]] = [
+    {"unit": "home", "person": "who", "max_rows": 3},
+    {"unit": "home", "person": "who", "max_rows": 5, "max_groups": 2},
+    {"unit": "home", "max_rows": 2},
+]
 
 
 @pytest.fixture(scope="module")
@@ -39,13 +48,14 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("script") / "people.csv"
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
-        writer.writerow(["who", "g", "x", "n", "ok", "day"])
+        writer.writerow(["who", "g", "x", "n", "ok", "day", "home"])
         for _ in range(400):
             x = draw.choice(["", "7.5", "-0.0", f"{draw.uniform(-9, 300):.4f}"])
             day = f"2024-01-{draw.randrange(1, 28):02}"
+            who = draw.randrange(70)
             writer.writerow([
-                draw.randrange(70), draw.choice(["a", "b", "é", ""]), x, draw.randrange(5),
-                draw.choice(["true", "false", ""]), day,
+                who, draw.choice(["a", "b", "é", ""]), x, draw.randrange(5), draw.choice(["true", "false", ""]), day,
+                f"home {who // 3}",
             ])  # fmt: skip
     return path
 
@@ -67,7 +77,7 @@ def loaded(text: str, path: Path) -> Any:
     return module
 
 
-@pytest.mark.parametrize("limits", LIMITS)
+@pytest.mark.parametrize("limits", [*LIMITS, *UNITS])
 def test_numbers_are_the_engines_to_the_last_digit(table: Path, limits: dict[str, Any], tmp_path: Path) -> None:
     planned = plan(table, limits)
     script = loaded(script_of(planned), tmp_path / "script.py")
@@ -113,11 +123,29 @@ def test_its_noise_has_the_assessed_law(table: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("change", "said"),
-    [({"read": {"g": "category"}}, "data.read"), ({"unit": "g", "person": "who"}, "data.unit")],
+    [({"read": {"g": "category"}}, "data.read")],
 )
 def test_what_has_no_script_is_told(table: Path, change: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError, match=said):
         script_of(plan(table, change, [{"count": True}]))
+
+
+@pytest.mark.parametrize("noise", [{}, {"noise": "gaussian", "delta": 1e-6}])
+def test_a_public_size_is_not_drawn(table: Path, tmp_path: Path, noise: dict[str, Any]) -> None:
+    """At ε = 500 the answer and the ends of its interval are the true average, of the rows there are."""
+    queries = [{"average": "n", "bounds": [0, 4], "size": "public"}]
+    one = plan(table, {}, queries, **{"neighbours": "replace", "epsilon": 500.0, **noise})
+    script = loaded(script_of(one), tmp_path / "script.py")
+    rows = script.read(str(table), script.PLAN["columns"])
+    query = script.PLAN["queries"][0]
+    assert set(query["drawings"]) == {"total"}
+    exact = script.numbers(rows, query, script.PLAN, script.CONDITIONS[0])
+    ((answer, low, high),) = script.answered(query, script.drawn(query, exact), exact)
+    true = sum(row["n"] for row in rows) / len(rows)
+    assert answer == pytest.approx(true, abs=1e-2)
+    assert high - low < 1e-2
+    with pytest.raises(script.Stopped, match="has no value in some rows"):
+        script.numbers([*rows, {**rows[0], "n": None}], query, script.PLAN, script.CONDITIONS[0])
 
 
 @pytest.mark.parametrize(("head", "said"), [("who,g", "column 'x'"), ("who,g,x,x,n,ok,day", "column 'x'")])
@@ -142,3 +170,23 @@ def test_a_cell_is_never_shown(table: Path, tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "hush" not in done.stderr
     assert "line 2" in done.stderr
+
+
+@pytest.mark.parametrize("noise", ["laplace", "gaussian"])
+def test_its_answers_have_the_laws_of_a_release(noise: str, tmp_path: Path) -> None:
+    """All that a script does after reading the file, 3,000 times: the same laws as a release's own answers."""
+    path = tmp_path / "people.csv"
+    write_csv(people(), path)
+    script = loaded(script_of(read_release(laws_plan(noise, source=str(path)))), tmp_path / "script.py")
+    rows = script.read(str(path), script.PLAN["columns"])
+    exact = [
+        script.numbers(rows, query, script.PLAN, covers)
+        for query, covers in zip(script.PLAN["queries"], script.CONDITIONS, strict=True)
+    ]
+    found: dict[tuple[str, str | None], list[float]] = {("named", site): [] for site in SITES}
+    for _ in range(DRAWS):
+        for query, numbers in zip(script.PLAN["queries"], exact, strict=True):
+            for *label, answer, low, high in script.answered(query, script.drawn(query, numbers), numbers):
+                assert low <= answer <= high
+                found.setdefault((query["name"], label[0] if label else None), []).append(answer)
+    assert_released(noise, found, DRAWS)

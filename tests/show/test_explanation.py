@@ -13,7 +13,8 @@ import pytest
 
 import epsilens as el
 from epsilens.catalogue.readings import find
-from epsilens.show.explanation import Explanation, chosen, command_line, explain
+from epsilens.laws.loss import work
+from epsilens.show.explanation import Explanation, _in_time, chosen, command_line, explain
 from epsilens.show.readings import best_guess
 from epsilens.show.sentences import mechanism
 
@@ -340,3 +341,25 @@ def test_the_practical_index_stands_beside_psi_where_it_says_more() -> None:
 )
 def test_what_people_do_before_anyone_sees_their_answers(experiment: el.Experiment, word: str) -> None:
     assert word in explain(experiment).mechanism
+
+
+def test_what_is_not_reached_is_asked_less_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    easy = el.dpsgd(sigma=1.0, rate=0.01, steps=100)
+    assert _in_time(easy, 0.5) is easy
+    assert _in_time(el.laplace(epsilon=1.0), 0.5).law.reached
+    monkeypatch.setattr(work, "MOST_WORK", 2**8)  # so that nothing hard is reached
+    given: dict[str, Any] = {"sigma": 0.3, "rate": 1e-6, "steps": 10**6}
+    hard = el.dpsgd(**given)
+    rough = _in_time(hard, 0.5)
+    assert not hard.law.reached
+    assert rough.law.width == 0.05
+    assert rough.parameters == hard.parameters
+    wide = el.dpsgd(**given, width=0.2)  # never narrower than was asked for
+    assert _in_time(wide, 0.5).law.width == 0.2
+
+
+def test_an_explanation_of_what_is_not_reached_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(work, "MOST_WORK", 2**8)
+    about = explain(el.dpsgd(sigma=0.3, rate=0.001, steps=100, people=3))
+    assert "wider than was asked for" in about.remarks[-1]
+    assert about.row("success").value >= 0.5 + 0.0963755 / 2  # at least half of what the area exceeds ½ by

@@ -14,6 +14,7 @@ from schemathesis.specs.openapi.checks import (
     response_schema_conformance,
     status_code_conformance,
 )
+from tests.examples import examples
 
 from epsilens.errors import EpsilensError
 from epsilens.web.app import create_app
@@ -50,7 +51,7 @@ def no_processes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @schema.parametrize()
 @settings(
-    max_examples=20,
+    max_examples=examples(20),
     derandomize=True,
     deadline=None,
     database=None,

@@ -13,6 +13,7 @@ pytest.importorskip("pyarrow")
 import pyarrow as pa
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from tests.examples import examples
 
 from epsilens.data.tables.conditions import condition
 from epsilens.data.tables.open import open_table
@@ -47,7 +48,7 @@ def terms(draw: Any) -> tuple[Term, Family]:
 
 
 @given(st.lists(terms(), min_size=1, max_size=4), st.booleans())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_what_is_picked_is_picked_again(rows: list[tuple[Term, Family]], either: bool) -> None:
     """The text of rows is shown as rows again, and those have the same text."""
     families = {term.column: family for term, family in rows}
@@ -68,7 +69,7 @@ CELLS = ["flu", "Flu", "5", "it's", 'say "x"', "a, b", "a\nb", "  x ", "-- no", 
 @example('a"b', "it's", Is.IS)
 @example("order", "a\nb", Is.ONE)
 @example("ICD-10", "a, b", Is.NONE)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_a_text_means_itself(name: str, cell: str | None, how: Is) -> None:
     """In a table of one column exactly the rows with this text are found; the expected ones by plain Python."""
     if cell is None:

@@ -255,7 +255,7 @@ class _Game:
             self.learn()
             pilot = self.runs
             self._some(self.budget - pilot)
-            if self.events:
+            if self.events and self.stopped is Stopped.BUDGET:  # a number that the outcomes cut short was not fixed
                 fresh, bits = self._after(pilot)
                 self.counted = [event.count(fresh, bits) for event in self.events]
         except KeyboardInterrupt:

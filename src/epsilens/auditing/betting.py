@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betainc, betaincc, betaln, expit, logsumexp
+from scipy.special import betainc, betaincc, betaln, expit
 
 from ..checks import Array
 from .claims import Claim
@@ -72,7 +72,12 @@ class Bets:
     silent: list[int] = field(default_factory=list)
 
     def add(self, plan: Plan, right: int, wrong: int, silent: int) -> None:
-        """One more round; capital is known after each."""
+        """One more round; what is added to the last plan while it is in force is one round with it."""
+        if self.plans and self.plans[-1] is plan:
+            self.right[-1] += right
+            self.wrong[-1] += wrong
+            self.silent[-1] += silent
+            return
         self.plans.append(plan)
         self.right.append(right)
         self.wrong.append(wrong)
@@ -102,7 +107,15 @@ def log_capital(attackers: Sequence[Bets], claim: Claim) -> Array:
         if not claim.alone:
             parts.append(_line_capital(bets.plans, counts, claim))
             weights.append(both * bets.weight[1])
-    return np.asarray(logsumexp(np.stack(parts, axis=1), b=np.array(weights), axis=1))
+    return _log_mean(np.stack(parts, axis=1), np.array(weights))
+
+
+def _log_mean(logs: Array, weights: Array) -> Array:
+    """log Σ w·e^x in each row."""
+    most = logs.max(axis=1)
+    base = np.where(np.isfinite(most), most, 0.0)
+    with np.errstate(divide="ignore"):
+        return np.asarray(base + np.log(np.exp(logs - base[:, None]) @ weights))
 
 
 def refuted(attackers: Sequence[Bets], claim: Claim, alpha: float) -> bool:
@@ -122,13 +135,16 @@ def _line_capital(plans: Sequence[Plan], counts: Sequence[Array], claim: Claim) 
         + wrong * np.log1p(-stake * (loss + charge))
         + silent * np.log1p(-stake * charge)
     )
-    return np.asarray(logsumexp(np.cumsum(grown, axis=0), axis=1) - math.log(_STAKES.size))
+    return _log_mean(np.cumsum(grown, axis=0), np.full(_STAKES.size, 1 / _STAKES.size))
 
 
-def first_kept(is_refuted: Callable[[float], bool], high: float, *, low: float = 0.0, steps: int = 40) -> float:
+def first_kept(
+    is_refuted: Callable[[float], bool], high: float, *, low: float = 0.0, steps: int = 40, fine: int = 0
+) -> float:
     """The least value that is not refuted, from below; ``low`` where nothing is, ``high`` where all are.
 
-    A grid finds the first value that is kept, so that one refuted again further up does no harm.
+    A grid finds the first value that is kept, so that one refuted again further up does no harm. Where the capital does
+    not simply fall with the value, ``fine`` more values are tried below the boundary that was found.
 
     >>> round(first_kept(lambda x: x < 0.3, 1.0), 6)
     0.3
@@ -136,10 +152,21 @@ def first_kept(is_refuted: Callable[[float], bool], high: float, *, low: float =
     grid = np.linspace(low, high, steps + 1)
     if not is_refuted(float(grid[0])):
         return low
-    for left, right in zip(grid[:-1].tolist(), grid[1:].tolist(), strict=True):
+    for start, right in zip(grid[:-1].tolist(), grid[1:].tolist(), strict=True):
         if not is_refuted(right):
+            left = start
             for _ in range(30):
                 middle = 0.5 * (left + right)
                 left, right = (middle, right) if is_refuted(middle) else (left, middle)
-            return float(left)
+            return _before(is_refuted, start, float(left), fine)
     return high
+
+
+def _before(is_refuted: Callable[[float], bool], start: float, end: float, fine: int) -> float:
+    """The last of the values from ``start`` to ``end`` before the first one that is kept."""
+    last = start
+    for value in np.linspace(start, end, fine + 1)[1:].tolist() if fine else [end]:
+        if value < end and not is_refuted(value):
+            return last
+        last = value
+    return float(last)

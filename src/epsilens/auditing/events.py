@@ -25,16 +25,17 @@ from .statistics import Statistic, fixed, learnt
 __all__ = ["ALWAYS", "PRECISE", "Event", "attackers", "learn"]
 
 _Z = 3.5  # as many cuts are tried, luck reaches further than the usual 2.5
+_LOPSIDED = 1.5
 _SIZES = 18  # of a tail, tried on each side
 _MOST_RUNS = 200_000  # learnt from: the latest
 _MOST_NUMBERS = 20_000_000
 #: Who plays: the share of runs each speaks in, and the shares of the capital against pure claims and lines.
 _PLAYERS: tuple[tuple[float | None, tuple[float, float]], ...] = (
-    (None, (0.6, 0.2)),
+    (None, (0.6, 0.1)),
     (1.0, (0.1, 0.2)),
-    (0.6, (0.1, 0.2)),
-    (0.35, (0.1, 0.2)),
-    (0.15, (0.1, 0.2)),
+    (0.6, (0.1, 0.35)),
+    (0.35, (0.1, 0.25)),
+    (0.15, (0.1, 0.1)),
 )
 PRECISE, ALWAYS = 0, 1
 
@@ -100,6 +101,7 @@ class _Cuts:
     high: Array
     below: NDArray[np.int8]  # −1 for nothing
     above: NDArray[np.int8]
+    lopsided: Array  # 0 where both tails are of one size, 1 where there is only one
 
     @property
     def sides(self) -> NDArray[np.int64]:
@@ -145,8 +147,8 @@ def _cuts(statistic: Statistic, outcomes: Outcomes, bits: Bits) -> tuple[_Cuts, 
         parts.append((right, np.where(nothing_down, -1, below), np.where(nothing_up, -1, above)))
     right = np.concatenate([p[0] for p in parts])
     under, over = (np.concatenate([p[k] for p in parts]).astype(np.int8) for k in (1, 2))
-    two = [np.tile(v, 2) for v in (down + up, low, high)]
-    return _Cuts(statistic, bits.size, two[0].astype(float), right, two[1], two[2], under, over), single
+    two = [np.tile(v, 2) for v in (down + up, low, high, np.abs(down - up) / (down + up))]
+    return _Cuts(statistic, bits.size, two[0].astype(float), right, two[1], two[2], under, over, two[3]), single
 
 
 def learn(outcomes: Outcomes, bits: Bits, claim: Claim, *, low_bits: bool = True) -> list[Event] | None:
@@ -177,7 +179,9 @@ def _margin(cuts: _Cuts, claim: Claim, share: float) -> Array:
     pi = cuts.total / cuts.runs
     allowed = np.where(cuts.sides == 2, claim.most_precise(pi), claim.most_precise(pi, 1))
     far = np.abs(np.log(pi / share))
-    return np.asarray((wilson(cuts.right, cuts.total) - allowed) * pi - np.where(far > 0.35, 1 + far, 0.0))
+    # where runs are few, luck prefers tails of unequal size
+    luck = _LOPSIDED * cuts.lopsided * np.sqrt(allowed * (1 - allowed) / cuts.total)
+    return np.asarray((wilson(cuts.right, cuts.total) - luck - allowed) * pi - np.where(far > 0.35, 1 + far, 0.0))
 
 
 def _pick(found: Sequence[tuple[_Cuts, tuple[float, float, bool]]], objective: object) -> Event:

@@ -18,10 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..plan.plan import Release
+from ..publish.drawn import drawn_answers
 from ..publish.noise import Drawing, drawings_of
 from ..publish.numbers import Exact
 from ..publish.published import PublishedAnswer
-from ..publish.release import drawn_answers, exact_of
+from ..publish.release import exact_of
 from .game import Bits, Raised, quiet
 from .pairs import Rows, unread
 

@@ -22,7 +22,7 @@ from .statistics import Codebook, Looks
 
 __all__ = ["Evidence", "claimed_readings", "fixed_result", "sequential_result"]
 
-_BAND = 9  # values of ε at which δ is bounded
+_BAND = 7  # values of ε at which δ is bounded
 _MOST_WORDS = 6
 
 
@@ -46,12 +46,11 @@ def _verdict(
 ) -> tuple[Verdict, tuple[Found, ...]]:
     if broken:
         return Verdict.VIOLATION, found
-    if any(f.finding is Finding.SAME for f in found):
+    if any(f.finding is Finding.SAME for f in found) or stopped in (Stopped.INTERRUPTED, Stopped.SILENT):
         return Verdict.INCONCLUSIVE, found
     if not possible:
         return Verdict.INCONCLUSIVE, (*found, Found(Finding.FEW))
-    untold = stopped in (Stopped.INTERRUPTED, Stopped.SILENT)
-    return (Verdict.INCONCLUSIVE if untold else Verdict.CONSISTENT), found
+    return Verdict.CONSISTENT, found
 
 
 def claimed_readings(claim: Claim) -> dict[str, float]:
@@ -76,7 +75,7 @@ def _assemble(
     delta = claim.stated
     top = max(largest, 1e-9)
     epsilon = first_kept(lambda e: is_refuted(line(e, delta)), top)
-    mu = None if alone else first_kept(lambda m: is_refuted(gdp_lines(m)), _most_mu(top))
+    mu = None if alone else first_kept(lambda m: is_refuted(gdp_lines(m)), _most_mu(top), fine=40)
     band = () if alone else _band(claim, is_refuted)
     return Audit(
         verdict, claim, confidence, sequential, evidence.runs, evidence.budget, strength, epsilon, delta, mu,
@@ -96,7 +95,7 @@ def _band(claim: Claim, is_refuted: Callable[[Claim], bool]) -> tuple[tuple[floa
     rows = []
     for at in np.unique(np.linspace(0, claim.epsilon.size - 1, _BAND).astype(int)).tolist():
         eps = float(claim.epsilon[at])
-        low = first_kept(lambda d, eps=eps: is_refuted(line(eps, d)), 1.0, steps=16)  # type: ignore[misc]
+        low = first_kept(lambda d, eps=eps: is_refuted(line(eps, d)), 1.0, steps=10)  # type: ignore[misc]
         rows.append((eps, float(claim.delta[at]), low))
     return tuple(rows)
 

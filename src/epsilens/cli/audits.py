@@ -24,6 +24,8 @@ def audit(
     what: Annotated[
         str | None, typer.Argument(metavar="WHAT", help="A plan (a YAML file), or package.module:function.")
     ] = None,
+    names: Annotated[list[str] | None, typer.Argument(metavar="NAME", hidden=True)] = None,
+    catalogue: Annotated[bool, typer.Option("--catalogue", help="The known cases: all, or those named.")] = False,
     command: Annotated[
         str | None,
         typer.Option("--command", metavar="WORDS", help='"python release.py {table} {out}": no shell.'),
@@ -62,14 +64,27 @@ def audit(
     """Audit a release: run it on neighbouring tables and bound from below what it gives away.
 
     A plan is held against its own promise, on made-up rows; nothing enters a ledger. Another pipeline is a command
-    or a function, with a claim and two tables, or one to make pairs from; what it prints is not shown.
+    or a function, with a claim and two tables, or one to make pairs from; what it prints is not shown. The catalogue
+    has released code that breaks its claim, each case beside a correct twin; exit code 4: not as known.
     Exit code 4: the claim is refuted. A claim that is not refuted is not proven.
     For example: epsilens audit release.yaml
     """
+    if catalogue:
+        given = {"command": command, "claim": claim, "d0": d0, "d1": d1, "table": table, "pair": pair, "resume": resume}
+        for name, value in given.items():
+            if value is not None:
+                raise InputError(f"--{name} is not for --catalogue: leave it out", parameter=name)
+        from .cases import audit_catalogue
+
+        asked = [each for each in (what, *(names or ())) if each is not None]
+        audit_catalogue(asked, confidence=confidence, runs=runs, seed=seed, format=format, output=output)
+        return
+    if names:
+        raise InputError(f"there is one thing too many, {shortened(names[0])}: give one WHAT", parameter="what")
     if (what is None) == (command is None):
-        given = "nothing to audit is" if what is None else "WHAT and --command are both"
+        both = "nothing to audit is" if what is None else "WHAT and --command are both"
         raise InputError(
-            f"{given} named: give a plan such as release.yaml, package.module:function, or --command", parameter="what"
+            f"{both} named: give a plan such as release.yaml, package.module:function, or --command", parameter="what"
         )
     options: dict[str, Any] = {
         "claim": claim, "table": table, "pairs": tuple(pair) if pair else None, "confidence": confidence,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -42,6 +43,9 @@ def release(
     script: Annotated[
         bool, typer.Option("--script", help="Write a Python script that needs opendp alone, and release nothing.")
     ] = False,
+    assessed: Annotated[
+        str | None, typer.Option("--assessed", metavar="FILE", help="The JSON of its assessment: refuse another plan.")
+    ] = None,
     engine: EngineOption = None,
     memory: MemoryOption = None,
     spill: SpillOption = None,
@@ -52,12 +56,16 @@ def release(
     Exit code 4: the plan breaks its own limits or the ledger's; nothing is spent.
     For example: epsilens release release.yaml --output answers.csv --people patients
     """
+    from ..plan.file import read_release
+    from ..plan.read import as_written
+
+    said = as_written(read_release(Path(plan)))
+    if assessed is not None:
+        _unchanged(said.digest(), assessed)
     if script:
-        from ..plan.file import read_release
-        from ..plan.read import as_written
         from ..publish.script import script_of
 
-        emit(script_of(as_written(read_release(Path(plan))), engine=engine), output)
+        emit(script_of(said, engine=engine), output)
         return
     if output is None and not dry_run:
         raise InputError(
@@ -70,7 +78,7 @@ def release(
     use_memory(memory, spill)
     with progress_bar() as told:
         made = released(
-            Path(plan), output=output, format=None if format is None else format.value, ledger=ledger, people=people,
+            said, output=output, format=None if format is None else format.value, ledger=ledger, people=people,
             part=part, engine=engine, dry_run=dry_run, synthetic=synthetic, again=again, progress=told,
         )  # fmt: skip
     show(made, Format.table, None)
@@ -78,3 +86,19 @@ def release(
         aside(f"ledger {made.ledger}, account {made.people!r}")
     if output is not None and not dry_run:
         aside(f"answers {output}")
+
+
+def _unchanged(digest: str, assessed: str) -> None:
+    """Refuse a plan that is not the one of this assessment."""
+    try:
+        found = json.loads(Path(assessed).read_text("utf-8"))["reproduce"]["release"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        raise InputError(
+            f"--assessed is {assessed[:80]!r}, which is no assessment: give what 'epsilens assess --format json' wrote",
+            parameter="assessed",
+        ) from None
+    if found != f"SHA-256 {digest}":
+        raise InputError(
+            f"the plan is not the one that was assessed in {assessed[:80]!r}: assess it again, nothing was spent",
+            parameter="assessed",
+        )

@@ -22,7 +22,8 @@ from .closed.laplace import Laplace
 from .closed.normal import Normal
 from .extreme import Ends, Extreme, greatest
 from .finite.envelope import concentrated
-from .finite.law import MOST_LOSS, Finite, FiniteStep
+from .finite.joint import joint
+from .finite.law import MOST_LOSS, Finite
 from .finite.product import finite_product
 from .line.laplace import laplace_product, resolved
 from .loss.counted import Product
@@ -218,11 +219,9 @@ def _written_out(steps: list[Counted]) -> list[Counted]:
     rest = [(step, k) for step, k in steps if step.family is not Family.FINITE]
     if len(rest) == len(steps) or Product(steps).unit(0.0) is not None:
         return steps
-    finite = [(law, k) for step, k in steps if isinstance(law := step.as_law(), Finite)]
-    written = finite_product(finite, _MOST_BLURRED // 4)
-    if written is None:
-        return steps
-    return [*rest, (FiniteStep(written.atoms(), written.mirrored, rho=1e-12), 1)]
+    most = _MOST_BLURRED // 4 if rest else _MOST_BLURRED  # alone, a list is read as it is
+    written = joint([(step, k) for step, k in steps if step.family is Family.FINITE], most)
+    return steps if written is None else [*rest, (written, 1)]
 
 
 # -- closed forms of laws that are alike ------------------------------------------------------------------------------

@@ -32,16 +32,17 @@ from ..plan.noise import unsaid
 from ..plan.plan import Release
 from ..plan.read import as_written, mentioned
 from ..plan.words import Split
+from .drawn import drawn_answers
 from .files import Form, form_of, save, writable
 from .noise import Drawing, drawings_of
 from .numbers import Exact, exact_numbers
 from .offer import Left, left_of, offered_of
 from .parted import one_part_each, said_of_part
-from .published import Noised, Published, PublishedAnswer, answers_of, versions
+from .published import Published, PublishedAnswer, versions
 from .synthetic import made_up
 from .words import guarantee_of, lost_of
 
-__all__ = ["LEDGER", "drawn_answers", "exact_of", "release"]
+__all__ = ["LEDGER", "exact_of", "release"]
 
 #: Where the account is kept unless another place is named.
 LEDGER = "ledger.db"
@@ -106,17 +107,6 @@ def release(
 def exact_of(plan: Release, table: Any = None, engine: Any = None) -> tuple[Exact, ...]:
     """The exact numbers of a plan, as a release takes them from its table: confidential."""
     return _exact(plan, table, engine, None)
-
-
-def drawn_answers(
-    plan: Release, drawings: tuple[Drawing, ...], exact: tuple[Exact, ...]
-) -> tuple[PublishedAnswer, ...]:
-    """The answers of a plan: noise on its exact numbers."""
-    made: list[PublishedAnswer] = []
-    for one in exact:
-        own = {d.noisy: d for d in drawings if d.query == one.query}
-        made += answers_of(plan, _noised(one, own), own)
-    return tuple(made)
 
 
 @dataclass(frozen=True)
@@ -230,22 +220,6 @@ def _numbers(opened: OpenTable, plan: Release, tell: Callable[[int, str], object
         with reading(opened):
             one_part_each(opened, plan, partition)
     return exact_numbers(opened, plan, tell)
-
-
-def _noised(one: Exact, drawings: Mapping[Any, Drawing]) -> Noised:
-    """Noise on every number of a query; where a threshold names the groups, on those that it names."""
-    places = list(range(len(one.labels)))
-    numbers: dict[Any, list[float]] = {}
-    namer = next((d for d in drawings.values() if d.names is not None), None)
-    if namer is not None:
-        named = namer.draw_names(one.labels, one.numbers[namer.noisy])
-        places = sorted(named)
-        numbers[namer.noisy] = [named[place] for place in places]
-    for noisy, drawing in drawings.items():
-        if drawing is not namer:
-            numbers[noisy] = drawing.draw([one.numbers[noisy][place] for place in places])
-    sizes = [one.sizes[place] for place in places] if one.sizes else ()
-    return Noised(one.query, tuple(one.labels[place] for place in places), numbers, sizes)
 
 
 def _made_up(job: _Job, table: Any, engine: Any) -> tuple[PublishedAnswer, ...]:

@@ -20,10 +20,9 @@ from ..data.tables.open import open_table
 from ..data.tables.totals import Steps
 from ..errors import InputError
 from ..plan.file import about
-from ..plan.needs import Items, Need, content_of, needs_of
+from ..plan.needs import Items, Need, content_of, needs_of, owners_of
 from ..plan.plan import Release
 from ..plan.read import mentioned
-from ..plan.words import Size
 from .noise import Drawing, drawings_of
 from .words import guarantee_of, lost_of
 
@@ -44,7 +43,8 @@ def script_of(plan: Release, table: Any = None, engine: Any = None) -> str:
     drawings = drawings_of(plan)
     promise = promise_of(plan)
     said = {
-        "columns": columns, "owner": plan.data.owner, "key": KEY, "content": content_of(needs),
+        "columns": columns, "owner": plan.data.owner, "owners": owners_of(plan.data), "key": KEY,
+        "content": content_of(needs),
         "queries": [_query(plan, need, drawings) for need in needs],
         "remarks": [plan.title, guarantee_of(plan, promise), *lost_of(plan)],
         "enter": _enter(plan, promise.charge.to_dict()),
@@ -68,15 +68,12 @@ def _safe(text: str) -> str:
 
 
 def _possible(plan: Release) -> None:
-    why = ""
     if plan.data.read:
-        why = "reads columns of text in some form (data.read)"
-    elif plan.data.unit is not None:
-        why = "protects people together (data.unit)"
-    elif any(query.size is Size.PUBLIC for query in plan.queries):
-        why = "has an average of public size"
-    if why:
-        raise InputError(f"the plan {why}, which a script cannot: release it with epsilens", parameter="script")
+        raise InputError(
+            "the plan reads columns of text in some form (data.read), which a script cannot: release it with epsilens, "
+            "or write the columns into the CSV as they are read",
+            parameter="script",
+        )
 
 
 def _kind(name: str, kind: Any) -> str:
@@ -101,9 +98,15 @@ def _query(plan: Release, need: Need, drawings: tuple[Drawing, ...]) -> dict[str
         "groups": None if need.labels is None else [[_label(part) for part in label] for label in need.labels],
         "column": need.query.column if need.valued else None, "bounds": None if bounds is None else list(bounds),
         "steps": None if steps is None else [steps.low, steps.high, steps.digits],
-        "people": need.items is Items.PEOPLE, "most": need.most, "spread": need.groups,
+        "whose": _whose(plan, need), "public": need.public_size, "most": need.most, "spread": need.groups,
         "drawings": {d.noisy.value: _drawing(d) for d in drawings if d.query == need.position},
     }  # fmt: skip
+
+
+def _whose(plan: Release, need: Need) -> list[str]:
+    """The columns of those who are counted once in a group; none where rows are counted."""
+    owners = owners_of(plan.data)
+    return owners[:1] if need.items is Items.PEOPLE else owners if need.items is Items.MEMBERS else []
 
 
 def _label(part: Any) -> Any:

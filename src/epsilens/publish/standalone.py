@@ -156,14 +156,18 @@ def kept(
     by, column, owner, key = query["by"], query["column"], plan["owner"], plan["key"]
     listed = listed_in(query, plan)
     used = [r for r in rows if covers(r) is True and (listed is None or tuple(r[c] for c in by) in listed)]
-    used = [r for r in used if column is None or r[column] is not None]
+    has = [r for r in used if column is None or r[column] is not None]
+    if query["public"] and len(has) < len(used):
+        raise Stopped(f"size is public, but {column!r} has no value in some rows: fill the column in")
+    used = has
     if owner is None:
         return used
     own: dict[Any, list[tuple[str, Row]]] = defaultdict(list)
-    if query["people"]:
-        once = {(r[owner], *(text(r[c]) for c in by)): r for r in used}
+    if query["whose"]:  # those who are counted, once in a group
+        whose = query["whose"]
+        once = {(*(r[c] for c in whose), *(text(r[c]) for c in by)): r for r in used}
         for r in once.values():
-            own[r[owner]].append((place(key, r[owner], *(r[c] for c in by)), r))
+            own[r[owner]].append((place(key, *(r[c] for c in [*whose, *by])), r))
     else:
         wanted, seen = {id(r) for r in used}, dict[Any, int]()
         for r in rows:
@@ -173,10 +177,10 @@ def kept(
                 where = place(key, r[owner], *(r[c] for c in plan["content"]), *([again] if again else []))
                 own[r[owner]].append((where, r))
     stays: list[Row] = []
-    for whose, mine in own.items():
+    for one, mine in own.items():
         inside = sorted(mine, key=lambda pair: pair[0])
         if query["spread"] is not None:
-            labels = sorted({tuple(r[c] for c in by) for _, r in mine}, key=lambda label: place(key, whose, *label))
+            labels = sorted({tuple(r[c] for c in by) for _, r in mine}, key=lambda label: place(key, one, *label))
             chosen = set(labels[: query["spread"]])
             inside = [pair for pair in inside if tuple(pair[1][c] for c in by) in chosen]
         stays += [r for _, r in inside[: query["most"]]]
@@ -270,13 +274,16 @@ def drawn(query: Mapping[str, Any], exact: Mapping[Label, Any]) -> dict[str, dic
 BEYOND = {"laplace": (math.log(20), math.log(40)), "gaussian": (1.959963984540054, 2.241402727604947)}
 
 
-def answered(query: Mapping[str, Any], noisy: Mapping[str, Mapping[Label, float]]) -> list[list[Any]]:
+def answered(
+    query: Mapping[str, Any], noisy: Mapping[str, Mapping[Label, float]], exact: Mapping[Label, Any]
+) -> list[list[Any]]:
     """Rows of the file: the group, the answer and the interval that holds it 95 times of 100."""
     made = []
     first = next(iter(noisy.values()))
     for label in first:
         if query["kind"] == "average":
-            ends = averaged(query, {name: of[label] for name, of in noisy.items()})
+            size = {"size": float(exact[label]["size"])} if query["public"] else {}
+            ends = averaged(query, {**size, **{name: of[label] for name, of in noisy.items()}})
         else:
             drawing = query["drawings"]["answer"]
             away = drawing["scale"] * drawing["unit"] * BEYOND[drawing["noise"]][0]
@@ -289,13 +296,14 @@ def answered(query: Mapping[str, Any], noisy: Mapping[str, Mapping[Label, float]
 
 
 def averaged(query: Mapping[str, Any], noisy: Mapping[str, float]) -> tuple[float, float, float]:
-    """Centre + total / size, within the bounds; both intervals at 97.5 of 100 hold together."""
+    """Centre + total / size, within the bounds; both intervals at 97.5 of 100 hold together; a public size has none."""
     least, most = query["bounds"]
     centre, drawings = least / 2 + most / 2, query["drawings"]
-    share = BEYOND[drawings["total"]["noise"]][1]
+    share = BEYOND[drawings["total"]["noise"]][0 if query["public"] else 1]
     total, size = noisy["total"], noisy["size"]
     spread = share * drawings["total"]["scale"] * drawings["total"]["unit"]
-    sizes = size - share * drawings["size"]["scale"], size + share * drawings["size"]["scale"]
+    away = 0.0 if query["public"] else share * drawings["size"]["scale"]
+    sizes = size - away, size + away
     found = centre + total / size if size >= 1 else centre
     ends = [centre + t / n for t in (total - spread, total + spread) for n in sizes] if sizes[0] >= 1 else [least, most]
     return tuple(min(max(x, least), most) for x in (found, min(ends), max(ends)))
@@ -311,12 +319,11 @@ def run(plan: Mapping[str, Any], conditions: Sequence[Callable[[Row], Any]], arg
             for drawing in query["drawings"].values():
                 checked(drawing)
         rows = read(arguments[0], plan["columns"])
-        if plan["owner"] is not None:
-            rows = [r for r in rows if r[plan["owner"]] is not None]
-        made = [
-            (query, answered(query, drawn(query, numbers(rows, query, plan, covers))))
-            for query, covers in zip(plan["queries"], conditions, strict=True)
-        ]
+        rows = [r for r in rows if all(r[name] is not None for name in plan["owners"])]
+        made = []
+        for query, covers in zip(plan["queries"], conditions, strict=True):
+            exact = numbers(rows, query, plan, covers)
+            made.append((query, answered(query, drawn(query, exact), exact)))
     except (Stopped, OSError, UnicodeDecodeError) as error:
         sys.stderr.write(f"{error}\n")
         return 2

@@ -51,7 +51,7 @@ def _confidence(found: Catalogue) -> str:
     first = found.run[0].audit
     assert first is not None
     return (
-        f"Each verdict and each bound holds with confidence {100 * first.confidence:.6g}%. A verdict is reached by "
+        f"Each verdict and each bound holds with confidence {100 * first.confidence:.5g}%. A verdict is reached by "
         "betting, which may stop at any time; ε of a broken case is bounded on fresh runs, where these were asked."
     )
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import examples
 
 from epsilens import correlated
 from epsilens.build.correlated import chain_sides
@@ -64,7 +65,7 @@ def chains(draw: st.DrawFn) -> tuple[Any, Any, Any, Any, float]:
 
 
 @given(chains())
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 def test_a_chain_is_its_table(drawn: tuple[Any, Any, Any, Any, float]) -> None:
     initial, (steps, n), values, weights, scale = drawn
     model = correlated.chain(initial, steps, n, values, weights)
@@ -101,7 +102,7 @@ def test_many_segments_at_once(seed: int, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @given(chains(), st.integers(0, 3), st.sets(st.integers(0, 3)), st.lists(st.integers(0, 2), min_size=4, max_size=4))
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 def test_one_adversary_of_a_chain(
     drawn: tuple[Any, Any, Any, Any, float], target: int, known: set[int], numbers: list[int]
 ) -> None:

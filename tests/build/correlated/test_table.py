@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.build.correlated import brute
+from tests.examples import examples
 
 from epsilens import correlated
 from epsilens.build.correlated import search, sums
@@ -90,7 +91,7 @@ def models(draw: st.DrawFn) -> tuple[Any, list[list[float]], list[float], float]
 
 
 @given(models())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_every_adversary_agrees_with_brute_force(drawn: tuple[Any, Any, Any, float]) -> None:
     joint, values, weights, scale = drawn
     model = correlated.table(joint, values, weights)
@@ -115,7 +116,7 @@ def test_every_adversary_agrees_with_brute_force(drawn: tuple[Any, Any, Any, flo
 
 
 @given(models())
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 def test_nothing_between_the_places_exceeds_them(drawn: tuple[Any, Any, Any, float]) -> None:
     joint, values, weights, scale = drawn
     if brute.leakage(joint, values, weights, 0, {}, scale) >= 0:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import examples
 
 from epsilens import correlated
 from epsilens.errors import InputError
@@ -61,14 +62,14 @@ def matrices(draw: st.DrawFn) -> list[list[float]]:
 
 
 @given(matrices(), st.sampled_from([1e-6, 0.01, 0.3, 2.0, 9.0]))
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_each_step_is_the_best_set(p: list[list[float]], before: float) -> None:
     found = correlated.backward(p, [before, 0.0])[-1]
     assert found == pytest.approx(_brute_step(p, before), rel=1e-9, abs=1e-14)
 
 
 @given(matrices(), st.sampled_from([0.01, 0.2, 1.0]))
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_the_limit_is_where_the_recursion_goes(p: list[list[float]], epsilon: float) -> None:
     limit, late = correlated.limit(p, epsilon), correlated.backward(p, epsilon, 300)
     assert late[-1] <= limit * (1 + 1e-12)

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.build.correlated import brute
+from tests.examples import examples
 
 from epsilens import correlated
 from epsilens.build.correlated import trees as module
@@ -63,7 +64,7 @@ def trees(draw: st.DrawFn) -> tuple[Any, ...]:
 
 
 @given(trees(), st.integers(0, 4), st.sets(st.integers(0, 4)), st.lists(st.integers(0, 2), min_size=5, max_size=5))
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 def test_one_adversary_agrees_with_brute_force(
     drawn: tuple[Any, ...], target: int, known: set[int], numbers: list[int]
 ) -> None:

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.optimize import brentq
+from tests.examples import examples
 from tests.strategies import masses
 
 import epsilens as el
@@ -53,7 +54,7 @@ def test_above_against_quadrature(noise: str, size: dict[str, Any], effect: list
     assert informed.success() == pytest.approx(want, abs=1e-11)
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(st.integers(3, 6), st.sampled_from(["laplace", "gaussian"]), st.floats(-1.5, 1.5), st.data())
 def test_above_anything(k: int, noise: str, log_size: float, data: st.DataObject) -> None:
     p = np.array(data.draw(masses(k, zeros=False)))

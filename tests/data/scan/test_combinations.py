@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
+from tests.examples import examples
 
 from epsilens.data.queries import Noise
 from epsilens.data.scan import combinations as combinations_module
@@ -114,7 +115,7 @@ def people_of(found: Any) -> int:
     return sum(c.people for c in found.combinations if c.kind == 0)
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=examples(60), deadline=None, derandomize=True)
 @given(rows=ROWS, chosen=st.sets(st.integers(0, 5), min_size=1, max_size=4))
 def test_who_is_isolated_equals_exact_null_spaces(rows: list[dict[str, Any]], chosen: set[int]) -> None:
     picked = sorted(chosen)
@@ -124,7 +125,7 @@ def test_who_is_isolated_equals_exact_null_spaces(rows: list[dict[str, Any]], ch
     assert all(c.compared for c in found.combinations)
 
 
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=examples(30), deadline=None, derandomize=True)
 @given(rows=ROWS, chosen=st.sets(st.integers(0, 5), min_size=1, max_size=4))
 def test_sums_go_by_rows_and_persons(rows: list[dict[str, Any]], chosen: set[int]) -> None:
     picked = sorted(chosen)
@@ -134,7 +135,7 @@ def test_sums_go_by_rows_and_persons(rows: list[dict[str, Any]], chosen: set[int
     assert people_of(found) == len(expected)
 
 
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=examples(30), deadline=None, derandomize=True)
 @given(rows=ROWS, chosen=st.sets(st.sampled_from([1, 3, 4]), min_size=1))
 def test_counts_go_by_people(rows: list[dict[str, Any]], chosen: set[int]) -> None:
     picked = sorted(chosen)
@@ -143,7 +144,7 @@ def test_counts_go_by_people(rows: list[dict[str, Any]], chosen: set[int]) -> No
     assert people_of(found) == len(expected)
 
 
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=examples(30), deadline=None, derandomize=True)
 @given(rows=ROWS)
 def test_people_with_and_without_the_secret_are_named(rows: list[dict[str, Any]]) -> None:
     """``ill`` is not known: answers that leave it open isolate whoever they may cover."""
@@ -155,7 +156,7 @@ def test_people_with_and_without_the_secret_are_named(rows: list[dict[str, Any]]
     assert people_of(found) == len(expected)
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=examples(200), deadline=None, derandomize=True)
 @given(
     columns=st.lists(st.lists(st.integers(0, 1), min_size=5, max_size=5), min_size=1, max_size=8),
     owners=st.lists(st.integers(-1, 4), min_size=8, max_size=8),

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import examples
 from tests.plan.plain import number
 
 from epsilens.data.scan.scan import scan
@@ -141,7 +142,7 @@ ROWS = st.lists(
 )
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=examples(25), deadline=None, derandomize=True)
 @given(rows=ROWS, person=st.booleans(), least=st.sampled_from([1, 2]))
 def test_pairs_equal_the_definition(rows: list[tuple[str, str | None, int]], person: bool, least: int) -> None:
     table = pa.table(

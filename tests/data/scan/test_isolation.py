@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.data.brute import isolation, reachable
+from tests.examples import examples
 
 from epsilens.data.scan import cells as cells_module
 from epsilens.data.scan import classes as classes_module
@@ -59,7 +60,7 @@ def check(rows: list[dict[str, Any]], who: str | None, engine: Any = None) -> No
     assert sum(c.shapley or 0 for c in found.columns) == pytest.approx(found.isolated, abs=1e-9)
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=examples(40), deadline=None, derandomize=True)
 @given(rows=ROWS, who=st.sampled_from([None, "who"]))
 def test_equals_the_definition(rows: list[dict[str, Any]], who: str | None) -> None:
     check(rows, who)
@@ -72,7 +73,7 @@ def test_equals_the_definition_on_spark(spark: object, rows: list[dict[str, Any]
     check(rows, who, "spark")
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=examples(40), deadline=None, derandomize=True)
 @given(rows=ROWS, who=st.sampled_from([None, "who"]), least=st.integers(1, 8))
 def test_minimum_query_size_equals_trying_every_pair_of_questions(
     rows: list[dict[str, Any]], who: str | None, least: int
@@ -109,7 +110,7 @@ def test_the_roll_up_in_the_engine_agrees(rows: list[dict[str, Any]], who: str |
     assert here.to_dict() == there.to_dict()
 
 
-@settings(max_examples=15, deadline=None, derandomize=True)
+@settings(max_examples=examples(15), deadline=None, derandomize=True)
 @given(rows=ROWS, who=st.sampled_from([None, "who"]))
 def test_wide_codes_agree(rows: list[dict[str, Any]], who: str | None) -> None:
     """Codes too wide for one 64-bit word take the slower way, to the same answer."""
@@ -120,7 +121,7 @@ def test_wide_codes_agree(rows: list[dict[str, Any]], who: str | None) -> None:
 
 
 @pytest.mark.parametrize("cells", [0, 40, cells_module.MOST_CELLS])
-@settings(max_examples=15, deadline=None, derandomize=True)
+@settings(max_examples=examples(15), deadline=None, derandomize=True)
 @given(rows=ROWS, known=st.integers(1, 4), short=st.sampled_from([0, 4096]))
 def test_coded_rows_agree_with_classes(cells: int, rows: list[dict[str, Any]], known: int, short: int) -> None:
     """By arrays of cells, by sorted words, or some of each; with short lists of values, and with joined ones."""

@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, example, given, note, settings
 from hypothesis import strategies as st
+from tests.examples import examples
 
 from epsilens.data.tables import decoded, text
 from epsilens.data.tables.engines import connect
@@ -500,7 +501,7 @@ def tables(draw: st.DrawFn) -> list[list[str]]:
     return draw(st.lists(st.lists(NASTY, min_size=width, max_size=width), min_size=1, max_size=6))
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(80), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     table=tables(),
     separator=st.sampled_from(",;\t|"),

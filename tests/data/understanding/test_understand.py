@@ -12,6 +12,7 @@ import pandas as pd
 import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import examples
 
 from epsilens.data.tables.forms import As, Form, Order, as_read
 from epsilens.data.tables.open import open_table
@@ -295,7 +296,7 @@ NAMES = st.sampled_from(["id", "Patient ID", "age", "Notes", "dob", "cost", "hhi
 SECRET = "qq7-Zebra"
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(st.dictionaries(NAMES | st.text(min_size=1, max_size=8), COLUMN, min_size=1, max_size=3))
 def test_any_small_table_is_understood_and_no_cell_is_kept(columns: dict[str, list[Any]]) -> None:
     folded: set[str] = set()

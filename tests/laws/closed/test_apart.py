@@ -57,3 +57,15 @@ def test_moments() -> None:
         assert STEP.log_moment(power) == pytest.approx(truth, rel=1e-12)
     assert STEP.kl() == pytest.approx(sum(w * c * c / 2 for c, w in zip(SHIFTS, WEIGHTS, strict=True)), rel=1e-14)
     assert STEP.psi() == 3.0
+
+
+def test_many_shifts_are_summed_where_they_have_a_share() -> None:
+    shifts = tuple(10.0 * j for j in range(1, 201))
+    logs = tuple(-5.0 + j * math.log(5) - math.lgamma(j + 1) for j in range(1, 201))
+    step = Apart(shifts, logs)
+    c, w = np.asarray(shifts), np.asarray(logs) - np.logaddexp.reduce(logs)
+    rng = np.random.default_rng(3)
+    for loss in (np.linspace(-9e5, 2e6, 5000), rng.uniform(-1e4, 1e4, 3000), np.zeros(1)):
+        at = loss[:, None] / c + c / 2
+        truth = np.logaddexp.reduce(w + np.log(10 / c) - at * at / 2 - math.log(2 * math.pi) / 2, axis=1)
+        assert step.log_p0(step.place(loss)) == pytest.approx(truth, rel=1e-12, abs=1e-9)

@@ -10,8 +10,9 @@ import mpmath as mp
 import numpy as np
 import pytest
 
+from epsilens.checks import Array
 from epsilens.errors import InputError
-from epsilens.laws.closed.mixture import GroupStep, MixtureStep, draws_step, group_step, mixture_step
+from epsilens.laws.closed.mixture import DrawsStep, GroupStep, MixtureStep, draws_step, group_step, mixture_step
 from epsilens.laws.closed.normal import NormalStep
 from epsilens.laws.loss.law import Loss
 from epsilens.laws.loss.sampled import Sampled
@@ -228,3 +229,27 @@ def test_steps_are_values() -> None:
     step.loss(np.zeros(1))
     assert pickle.loads(pickle.dumps(step)) == step
     assert hash(step) == hash(MixtureStep((0.5, 1.0), (math.log(0.5), math.log(0.5))))
+
+
+@pytest.mark.parametrize("mu", [2e-6, 0.1, 20.0])
+def test_places_of_a_million_draws_take_few_steps(mu: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    step = DrawsStep(mu, 1e-6, 990_000)
+    x = np.linspace(-8.0, 12.0, 41)
+    wanted = step.loss(x)
+    j = np.arange(1, 60)  # given at least one: what is rarer than 60 draws has no share
+    log_w = np.asarray([float(mp.log(mp.binomial(990_000, int(i)))) for i in j])
+    log_w += j * math.log(1e-6) + (990_000 - j) * math.log1p(-1e-6)
+    log_w -= np.logaddexp.reduce(log_w)
+    each = np.multiply.outer(x, mu * j) - (mu * j) ** 2 / 2 + log_w
+    assert wanted == pytest.approx(np.logaddexp.reduce(each, axis=1), rel=1e-9, abs=1e-14)
+    calls = []
+    before = DrawsStep._sums
+
+    def counted(self: DrawsStep, at: Array, start: int = 0) -> tuple[Array, Array]:
+        calls.append(np.size(at))
+        return before(self, at, start)
+
+    monkeypatch.setattr(DrawsStep, "_sums", counted)
+    found = step.place(wanted)
+    assert np.abs(step.loss(found) - wanted).max() <= float(step.error(x).max())
+    assert len(calls) < 40

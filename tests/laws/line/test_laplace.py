@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
+from tests.examples import examples
 from tests.strategies import positive
 
 import epsilens as el
@@ -133,7 +134,7 @@ def two(m1: float, m2: float, u: float) -> float:
     return float(0.5 * h(m1) + 0.5 * math.exp(-m1) * h(-m1) + inside)
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(positive(0.01, 20.0), positive(0.01, 20.0), st.floats(-0.9, 0.9))
 def test_two_answers_against_quadrature(m1: float, m2: float, where: float) -> None:
     u = where * (m1 + m2)
@@ -141,7 +142,7 @@ def test_two_answers_against_quadrature(m1: float, m2: float, where: float) -> N
     assert got == pytest.approx(two(m1, m2, u), rel=1e-9, abs=1e-12)
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(st.lists(positive(0.05, 3.0), min_size=2, max_size=4))
 def test_divergences_add_up(shifts: list[float]) -> None:
     e = Experiment(laplace_shifts(tuple(shifts)))

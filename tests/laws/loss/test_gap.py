@@ -72,7 +72,8 @@ def test_psi_of_sampled_laplace(m: float, rate: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sigma", "rate", "level"), [(4.0828, 1e-11, 6.8e-7), (0.8, 0.003, 1e-4), (2.0, 0.3, 1e-12), (4.08, 0.0122, 2.4e-6)]
+    ("sigma", "rate", "level"),
+    [(4.0828, 1e-11, 6.8e-7), (0.8, 0.003, 1e-4), (2.0, 0.3, 1e-12), (4.08, 0.0122, 2.4e-6), (0.8115, 1e-6, 2.4e-4)],
 )
 def test_mu_of_one_rare_step(sigma: float, rate: float, level: float) -> None:
     """The gap of sampled normal noise grows as α falls: at the level it is the largest, in one order."""
@@ -86,6 +87,27 @@ def test_mu_of_one_rare_step(sigma: float, rate: float, level: float) -> None:
         assert truth <= high * (1 + 1e-12)
         assert high - low <= 1e-3 * high
         assert one.law.reached
+
+
+@pytest.mark.parametrize(
+    ("sigma", "rate", "steps", "z"), [(0.402, 3e-8, 237, 16.8), (0.4, 1e-5, 23, 9.0), (0.8, 5e-4, 336, 13.5)]
+)
+def test_no_test_beats_mu_of_rare_steps(sigma: float, rate: float, steps: int, z: float) -> None:
+    """Raising the alarm once some step shows more than z has both errors in closed form."""
+    q, mu, b = MP.mpf(rate), 1 / MP.mpf(sigma), MP.mpf(z)
+    loud, other = MP.erfc(b / MP.sqrt(2)) / 2, MP.erfc((b - mu) / MP.sqrt(2)) / 2
+    alpha, recall = (-MP.expm1(steps * MP.log1p(-p)) for p in (loud, (1 - q) * loud + q * other))
+    level = float(alpha)
+    low, high = el.dpsgd(sigma=sigma, rate=rate, steps=steps).bracket("mu", level=level)
+    assert high >= float(probit(recall) - probit(alpha)) * (1 - 1e-9)
+    assert low <= high
+
+
+@pytest.mark.parametrize("level", [1e-60, 1e-9, 1e-3, 0.3])
+def test_errors_of_a_curve_that_says_little(level: float) -> None:
+    low, high = gap_by_errors(Normal(np.asarray(0.9)), level, 0.9)
+    assert low <= 0.9 * (1 + 1e-9)
+    assert high >= 0.9 * (1 - 1e-9)
 
 
 def normal_rest(mu: float) -> Callable[[Array], Array]:

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from scipy.integrate import quad
+from tests.examples import examples
 from tests.references.brute.apart import make_apart, risks_apart
 from tests.references.brute.compare import BRACKET, assessed, assessed_by_plan, at, compare
 from tests.references.brute.conditions import Compare, Empty
@@ -27,7 +28,7 @@ import epsilens as el
 SLACK = 1e-9
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(cases)
 def test_never_below_the_worst_pair_of_worlds(number: int) -> None:
     case = make(random.Random(number))
@@ -43,7 +44,7 @@ def test_the_whole_assessment_is_never_below(number: int) -> None:
         assert one.below <= SLACK, (one, case.words())
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(cases)
 def test_what_is_called_exact_is(number: int) -> None:
     """Where the small domain reaches less, in one that holds every value the plan could tell apart."""

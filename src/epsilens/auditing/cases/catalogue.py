@@ -1,8 +1,8 @@
 """All cases, and how they are run: the claim is tested by betting, and what broke it is bounded on fresh runs.
 
 A bet may stop at any time, so it says how many runs refute a claim; a bound that is large as well needs an event that
-is kept, so it is taken on as many fresh runs as the case has, chosen on a pilot. Many cases are run, so the confidence
-of each is high.
+is kept, so it is taken on as many fresh runs as the case has, chosen on a pilot. The level is shared out evenly over
+all verdicts and bounds.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 from ... import checks
 from ...errors import InputError
 from ..audit import audit
+from ..claims import level_of
 from ..result import Audit
 from . import of_diffprivlib, of_numpy, of_opacus, of_opendp, sparse
 from .case import Case, CaseFound, Catalogue
@@ -52,24 +53,27 @@ def chosen(names: Iterable[str] = ()) -> tuple[Case, ...]:
 def audit_cases(
     names: Iterable[str] = (),
     *,
-    confidence: float = 0.999,
+    confidence: float = 0.95,
     runs: int | None = None,
     seed: int | None = None,
     bound: bool = True,
     told: Callable[[CaseFound], Any] | None = None,
 ) -> Catalogue:
-    """What the cases of these names show; ``runs`` is the most for each where it is less than the case's own.
+    """What the cases of these names show; ``confidence`` is that of all verdicts and bounds together.
 
-    Without ``bound`` the larger bound on fresh runs is left out. ``told`` is given each case as it is done.
+    ``runs`` is the most for each, where it is less than the case's own. Without ``bound`` the larger bound on fresh
+    runs is left out. ``told`` is given each case as it is done.
 
     >>> found = audit_cases(["numpy-laplace"], seed=1, bound=False)
     >>> [(each.case.name, str(each.audit.verdict)) for each in found.found]
     [('numpy-laplace', 'VIOLATION'), ('numpy-geometric', 'CONSISTENT')]
     """
     most = None if runs is None else checks.whole("runs", runs, low=1)
+    asked = chosen(names)
+    each = 1 - level_of(confidence) / (2 * len(asked))
     done: list[CaseFound] = []
-    for case in chosen(names):
-        done.append(audit_case(case, confidence=confidence, runs=most, seed=seed, bound=bound))
+    for case in asked:
+        done.append(audit_case(case, confidence=each, runs=most, seed=seed, bound=bound))
         if told is not None:
             told(done[-1])
     return Catalogue(tuple(done))

@@ -8,8 +8,10 @@ smallest shift, counted as if that were the only one.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.special import log_ndtr, logsumexp, ndtri_exp
@@ -23,8 +25,9 @@ __all__ = ["Apart"]
 _U = 2.0**-53
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 _UNSEEN = -60.0  # log share of a part that does not bend the sum
-_BLOCK = 4096
-_MOST_TURNS = 8
+_BLOCK, _SHORT = 4096, 256  # places at once; fewer where there are more than a few parts
+_FEW = 16
+_MOST_TURNS, _MOST_PRICE = 8, 8
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,7 @@ class Apart(Unbounded):
     @property
     def price(self) -> float:
         """A sum over all shifts."""
-        return 1 + len(self.shifts) / 4
+        return float(min(1 + len(self.shifts) / 4, _MOST_PRICE))
 
     @property
     def known(self) -> Known:
@@ -66,31 +69,48 @@ class Apart(Unbounded):
         """L/c + c/2."""
         return np.asarray(np.asarray(loss, dtype=float) / self.shifts[0] + self.shifts[0] / 2)
 
-    def _parts(self, x: Array) -> Array:
-        """The logarithm of each part's density under H0, a row for each x."""
-        at = self.loss(x)[:, None] / self._c + self._c / 2
-        return np.asarray(self._log_w + np.log(self.shifts[0] / self._c) - 0.5 * at * at - _HALF_LOG_2PI)
+    def _parts(self, loss: Array, some: Any = slice(None)) -> Array:
+        """The logarithm of each part's density under H0, or of some parts, a row for each loss."""
+        c = self._c[some]
+        at = np.asarray(loss)[:, None] / c + c / 2
+        return np.asarray(self._log_w[some] + np.log(self.shifts[0] / c) - 0.5 * at * at - _HALF_LOG_2PI)
+
+    def _blocks(self, x: Array) -> Iterator[tuple[slice, Array, Any]]:
+        """Places, the logarithms of the densities there of the parts that have a share, and which these are.
+
+        Each is a parabola in the loss: over a block no higher than where it is nearest its peak, and no lower than at
+        one of the block's ends.
+        """
+        size = _BLOCK if self._c.size <= _FEW else _SHORT
+        for i in range(0, x.size, size):
+            part = slice(i, i + size)
+            loss = self.loss(x[part])
+            some: Any = slice(None)
+            if self._c.size > _FEW:
+                ends = np.asarray([loss.min(), loss.max()])
+                least = float(self._parts(ends).min(axis=0).max())
+                at = np.clip(-(self._c**2) / 2, *ends) / self._c + self._c / 2
+                most = self._log_w + np.log(self.shifts[0] / self._c) - 0.5 * at * at - _HALF_LOG_2PI
+                some = np.flatnonzero(most > least + _UNSEEN - math.log(self._c.size))
+            yield part, self._parts(loss, some), some
 
     def log_p0(self, x: Array) -> Array:
         """Σ w_j·φ(L/c_j + c_j/2)·c/c_j."""
         x = np.asarray(x, dtype=float)
-        flat, out = x.ravel(), np.empty(x.size)
-        for i in range(0, flat.size, _BLOCK):
-            parts = self._parts(flat[i : i + _BLOCK])
+        out = np.empty(x.size)
+        for part, parts, _ in self._blocks(x.ravel()):
             top = parts.max(axis=1)
-            out[i : i + _BLOCK] = top + np.log(np.exp(parts - top[:, None]).sum(axis=1))
+            out[part] = top + np.log(np.exp(parts - top[:, None]).sum(axis=1))
         return out.reshape(x.shape)
 
     def bend(self, x: Array) -> Array:
         """c(|L|/c_j² + ½) + c of the smallest c_j that has a share."""
         x = np.asarray(x, dtype=float)
         flat, out = x.ravel(), np.empty(x.size)
-        for i in range(0, flat.size, _BLOCK):
-            here = flat[i : i + _BLOCK]
-            parts = self._parts(here)
+        for part, parts, some in self._blocks(flat):
             seen = parts > parts.max(axis=1)[:, None] + _UNSEEN
-            smallest = self._c[np.argmax(seen, axis=1)]
-            out[i : i + _BLOCK] = np.abs(self.loss(here)) / smallest**2 + 1.5
+            smallest = self._c[some][np.argmax(seen, axis=1)]
+            out[part] = np.abs(self.loss(flat[part])) / smallest**2 + 1.5
         return self.shifts[0] * out.reshape(x.shape)
 
     def error(self, x: Array) -> Array:

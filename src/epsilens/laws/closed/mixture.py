@@ -42,7 +42,7 @@ _BLOCK = 2048
 _FEW, _TABLED = 24, 256  # components, all of them summed; compared with each other
 _MOST_TURNS = 48
 _MOST_PRICE = 8
-_NEWTON = 80
+_NEWTON, _NOISE = 80, 1e-9
 _EACH = 16
 _PLACES = np.arange(-64 * _EACH, 64 * _EACH + 1) / _EACH
 _NOTHING, _FAR = -800.0, 40.0  # a log mass, and where a normal law ends
@@ -223,20 +223,28 @@ class _Mixed(Integrated):
             out[inside] = self._newton(flat[inside], 0)
         return out.reshape(loss.shape)
 
-    def _newton(self, wanted: Array, start: int) -> Array:
-        # any one component is no more than the sum: begin where the largest of them reaches the loss
+    @cached_property
+    def _lines(self) -> tuple[Array, Array, Array]:
+        """Shift and loss at 0 of each component that is the largest somewhere, and the loss where the next is."""
         kept, turns = self._hull
         if self._c[kept[0]] == 0:
             kept, turns = kept[1:], turns[1:]
         c, base = self._c[kept], self._base[kept]
-        line = np.searchsorted(base[:-1] + c[:-1] * turns, wanted)
+        return c, base, base[:-1] + c[:-1] * turns
+
+    def _newton(self, wanted: Array, start: int) -> Array:
+        # any one component is no more than the sum: begin where the largest of them reaches the loss
+        c, base, reached = self._lines
+        line = np.searchsorted(reached, wanted)
         x = (wanted - base[line]) / c[line]
         live = np.arange(wanted.size)
         for _ in range(_NEWTON):
             value, slope = self._sums(x[live], start)
             step = (wanted[live] - value) / slope
             x[live] += step
-            live = live[np.abs(step) > 4 * _U * (np.abs(x[live]) + np.abs(wanted[live]) / slope)]
+            size = np.abs(x[live]) + np.abs(wanted[live]) / slope
+            # a step back is a sign of rounding
+            live = live[(np.abs(step) > 4 * _U * size) & ((step < 0) | (step > _NOISE * (size + 1)))]
             if not live.size:
                 break
         return np.asarray(x)

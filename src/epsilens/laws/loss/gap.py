@@ -112,14 +112,17 @@ def _places(most: float, ends: tuple[float, float], level: float) -> Array:
 
 
 def _extended(rest: Sides, half: _Half, ends: tuple[float, float], level: float, symmetric: bool) -> _Half:
-    """On to where the last line touches at the level, in either order."""
+    """On to where the lines say nothing at the level any more, in either order."""
     for end, turned in ((ends[1], False), (-ends[0], True)):
         top = min(end, _LARGEST)
         for _ in range(_BEYOND):
             view = half.other() if turned else half
             last = int(np.searchsorted(view.u, end, "right"))
-            u, h = view.u[last - 2 : last], view.high[last - 2 : last]
-            if u[1] >= top or not (h[0] - h[1]) / (math.exp(u[0]) * math.expm1(u[1] - u[0])) > level:
+            u = view.u[last - 2 : last]
+            # beyond the last place only that r is not negative is known: enough where R(α) − α is less at the level
+            ahead = view.u >= 0
+            less = float(np.min(view.high[ahead] + np.expm1(view.u[ahead]) * level))
+            if u[1] >= top or math.expm1(u[1]) * level >= less:
                 break
             more = np.geomspace(u[1], min(_FURTHER * u[1], top), 9)[1:]
             half = _merged(half, _read(rest, -more if turned else more, 0.0, symmetric))
@@ -160,7 +163,10 @@ def _bounds(half: _Half, level: float, width: float, symmetric: bool) -> tuple[f
         return of_balanced(most), of_balanced(least), wide, 1 - 2 * most if most < 0.5 else 0.0
     views = [half] if symmetric else [half, half.other()]
     seen = [_view(view, level, least, most) for view in views]
-    low, high = max(one.low for one in seen), max(of_balanced(most), *(float(np.max(one.bound)) for one in seen))
+    low, high = (
+        max(of_balanced(most), *(one.low for one in seen)),
+        max(of_balanced(most), *(float(np.max(one.bound)) for one in seen)),
+    )
     wide &= most > least * (1 + _NEARLY)
     loosest = low + max(_SHARE * (high - low), _ENOUGH * width / 2 * low)
     for i, one in enumerate(seen):
@@ -260,10 +266,8 @@ def gap_by_errors(law: Law, level: float, about: float) -> tuple[float, float]:
         z = np.linspace(-float(ndtri(max(most, level))), -float(ndtri(level)), 33)
         for _ in range(_ROUNDS):
             alpha = np.clip(ndtr(-z), level, most)
-            found, missed = (np.asarray(side.tradeoff(alpha), dtype=float) for side in (lower, upper))
-            with np.errstate(divide="ignore"):
-                sure = np.where((alpha <= least) & (found > 0), z - ndtri(found), 0.0)
-                cells = z[1:] - ndtri(missed[:-1])
+            sure = np.where(alpha <= least, z + _hits(lower, alpha), 0.0)
+            cells = z[1:] + _hits(upper, alpha)[:-1]  # z grows as α falls
             low = max(low, float(np.max(sure)) * (1 - 1e-13))
             wide = cells > low * (1 + _ENOUGH * width)
             if not wide.any() or z.size > _MOST:
@@ -272,3 +276,10 @@ def gap_by_errors(law: Law, level: float, about: float) -> tuple[float, float]:
             z = np.unique(np.concatenate((z, *(np.linspace(a, b, 5) for a, b in pairs))))
         high = max(high, float(np.max(cells)) * (1 + 1e-13))
     return low, high
+
+
+def _hits(law: Law, alpha: Array) -> Array:
+    """Φ⁻¹(TPR), from whichever of TPR and what is missed is small and keeps its digits."""
+    hit, miss = np.asarray(law.roc(alpha), dtype=float), np.asarray(law.tradeoff(alpha), dtype=float)
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.where(miss < 0.5, -ndtri(miss), ndtri(np.minimum(hit, 0.5))))

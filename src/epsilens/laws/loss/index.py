@@ -57,9 +57,11 @@ def psi_of(curve: Curve) -> tuple[float, float]:
     if not math.isfinite(bound) and (law.only1 > 0 or law.reverse().only1 > 0):
         return math.inf, math.inf
     alone = len(curve.steps) == 1 and curve.steps[0][1] == 1 and curve.bounded
-    for way in (_by_profile,) if alone else (_by_slices, _by_profile):
+    rare = curve.bounded and any(step.sampled for step, _ in curve.steps)
+    for way in (_by_profile,) if alone else (_by_profile, _by_slices) if rare else (_by_slices, _by_profile):
         a, b = way(curve)
-        low, high = max(low, min(a, bound)), min(high, b)
+        low = max(low, min(a, bound))
+        high = max(min(high, b), low)
         if not curve.wide(low, high):
             break
     return low, high
@@ -79,8 +81,8 @@ def mu_of(curve: Curve, level: float) -> tuple[float, float]:
     """μ at a level, never above ψ's bound."""
     law = curve.law
     low, high = largest_gap(curve.sides(), curve.ends, level, law.width, symmetric=law.symmetric)
-    if curve.wide(low, high) and high > _LARGE:
-        other = gap_by_errors(law, level, max(low, _LARGE))
+    if curve.wide(low, high) and low > _LARGE:
+        other = gap_by_errors(law, level, low)
         low, high = max(low, other[0]), min(high, other[1])
-    high = min(high, curve.bound)
+    high = min(max(low, high), curve.bound)
     return min(low, high), high

@@ -20,6 +20,7 @@ import numpy as np
 from scipy.fft import next_fast_len
 
 from ...checks import Array
+from .listed import listed
 from .plan import DEEPEST, Aim, decided, reach_of
 from .plan import aim as aim_at
 from .sampled import Swapped
@@ -80,7 +81,7 @@ class Inverted:
     @property
     def work(self) -> int:
         """What it cost, in lattice points."""
-        return 64 * int(self.series.terms.size) + self.series.work // 256
+        return 64 * int(self.series.terms.size) + self.series.work // 128
 
     def delta(self, epsilon: Array) -> tuple[Array, Array]:
         """log δ(ε) at finite ε; more than a period away, only that it falls."""
@@ -262,6 +263,7 @@ class Largest:
         self.alone = len(self.steps) == 1 and self.steps[0][1] == 1
         low, high = (f(step.ends[i] for step, _ in self.steps) for i, f in ((0, min), (1, max)))
         self.ends = max(low, -1e4), min(high, 1e4)
+        self.listed = listed(steps[0][0], flipped) if self.alone else None
 
     def _rates(self, b: float) -> tuple[float, float, float]:
         """log recall and log false-positive rate of a threshold, and the relative error of either."""
@@ -286,7 +288,7 @@ class Largest:
 
     def delta(self, epsilon: Array) -> tuple[Array, Array]:
         """log δ(ε)."""
-        return _each(self._delta, epsilon)
+        return self.listed.delta(epsilon) if self.listed else _each(self._delta, epsilon)
 
     def _epsilon(self, log_delta: float) -> tuple[float, float]:
         # near 0 many small losses say more than the largest: begin where this test does reach δ
@@ -301,7 +303,7 @@ class Largest:
 
     def epsilon(self, log_delta: Array) -> tuple[Array, Array]:
         """The ε ≥ 0 with that δ; −∞ below where none is known."""
-        return _each(self._epsilon, log_delta)
+        return self.listed.epsilon(log_delta) if self.listed else _each(self._epsilon, log_delta)
 
     def _roc(self, log_alpha: float) -> tuple[float, float]:
         # the least threshold that surely keeps to α
@@ -318,7 +320,7 @@ class Largest:
 
     def roc(self, log_alpha: Array) -> tuple[Array, Array]:
         """log of the true-positive rate."""
-        return _each(self._roc, log_alpha)
+        return self.listed.roc(log_alpha) if self.listed else _each(self._roc, log_alpha)
 
     def _inverse_roc(self, log_recall: float) -> tuple[float, float]:
         b = _last(lambda v: self._rates(v)[0] >= log_recall + _ROOM, *self.ends)
@@ -332,7 +334,7 @@ class Largest:
 
     def inverse_roc(self, log_recall: Array) -> tuple[Array, Array]:
         """log of a false-positive rate at which a recall is reached."""
-        return _each(self._inverse_roc, log_recall)
+        return self.listed.inverse_roc(log_recall) if self.listed else _each(self._inverse_roc, log_recall)
 
     def test(self, loss: float) -> tuple[float, float, float]:
         """(false-positive rate, recall) of this threshold, and how well h is known there."""

@@ -223,8 +223,7 @@ class Loss(Composable):
         """log of a bound on δ that falls: e^{K(λ)−λu} beside what lies at +∞."""
         if order.product.at_top > 0 or order.product.at_bottom > 0:
             return np.zeros(u.size)
-        tilts, k = order.chernoff
-        return np.asarray(np.minimum(np.min(k - np.multiply.outer(u, tilts), axis=-1), 0.0))
+        return order.chernoff(lambda tilt, k: k - tilt * u, np.zeros(u.size))
 
     def profile_inverse(self, delta: Array) -> Array:
         """The least ε ≥ 0 with h(e^ε) ≤ δ."""
@@ -246,9 +245,8 @@ class Loss(Composable):
     def _epsilons_inside(self, delta: Array, most: float) -> tuple[Array, Array]:
         low, high = self._forward.ask("epsilon", np.log(delta))
         if np.isposinf(high).any():  # no window held it: Chernoff, δ(ε) ≤ e^{K(λ)−λε}
-            tilts, k = self._forward.chernoff
-            bounds = (k - np.log(delta)[:, None]) / tilts
-            high = np.where(np.isposinf(high), bounds.min(axis=1) * (1 + 1e-12), high)
+            bound = self._forward.chernoff(lambda tilt, k: (k - np.log(delta)) / tilt, np.full(delta.size, np.inf))
+            high = np.where(np.isposinf(high), bound * (1 + 1e-12), high)
         return np.minimum(np.maximum(low, 0.0), most), np.minimum(np.maximum(high, 0.0), most)
 
     def worse_delta(self, epsilon: Array) -> Array:

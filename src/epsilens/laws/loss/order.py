@@ -28,7 +28,8 @@ __all__ = ["ROUGH", "Order", "Work"]
 _TRIES = 4
 _MOST_SLICES = 48  # kept
 _MOST_ANSWERS = 64  # kept
-_MOST_ALONE = 64  # values read one by one
+_MOST_ALONE, _LEAST_ALONE = 64, 4  # values read one by one
+_DIRECT, _ALONE = 2**8, 2**12  # what one of them costs, in points: δ is read off, all else is searched for
 _EACH = 2**16  # what a slice costs beside its points, in points
 _STEEPEST = 40.0
 _COARSEST = 8.0  # between lattice points: e^{−8} is all that one of them leaves of the next
@@ -39,6 +40,7 @@ _TILTS = np.geomspace(0.05, 200.0, 24)  # of Chernoff's bounds
 ROUGH = 0.05  # relative width at which the two orders are compared
 _MOST_BINS = 2**20  # of all steps together: a second or two
 _NEARLY = 30.0  # times the width asked for
+_SURELY_WIDER = 10.0  # times what is known
 _MANY = 3  # questions at once
 _ALIKE = 12.0  # log probabilities left out that share their work
 _FEW = 16  # steps: pairs of points come before lattices
@@ -46,6 +48,7 @@ _RATIOS = (0.2, 0.08, 0.04)  # of neighbouring points
 _PAIRS = 10  # that cost as much as a lattice point
 _FIRST_GUESS = 60.0  # how far below that an answer is looked for at first, as a logarithm
 _APART = -10.0  # log of what two laws have in common, at most, where moments are asked
+_NOTHING = -750.0  # a log probability that no double holds
 _FLOOR = -690.0  # a log probability below which nothing is refined any further
 
 
@@ -53,6 +56,13 @@ class _Made(NamedTuple):
     view: Slice | Inverted
     cost: int
     coarse: bool  # as fine as memory and time allow
+
+
+class _Outline(NamedTuple):
+    plan: Plan
+    cut: tuple[float, float]
+    most: float
+    finest: float
 
 
 class Order:
@@ -67,16 +77,23 @@ class Order:
         self.worse: dict[tuple[bool, bytes], tuple[Array, Array]] = {}  # of both orders, the last one
         self.summed: dict[tuple[str, float, float], tuple[float, float]] = {}  # of the whole curve, the last ones
         self._aims: dict[Ask, Aim] = {}  # the last one
+        self._outlines: dict[tuple[Ask, float], _Outline] = {}  # the last one
         self._scattered: dict[tuple[Ask | None, float, float], Scattered | None] = {}  # the last ones
         self._rough: Order | None = None
         self._fine: Order | None = None
 
-    @cached_property
-    def chernoff(self) -> tuple[Array, Array]:
-        """λ and K(λ), from above: fewer of them where a moment takes long."""
-        tilts = _TILTS if self.product.price <= 2 else _TILTS[::3]
-        powers = -tilts if self.flipped else 1 + tilts
-        return tilts, np.asarray([self.product.log_moment(float(p)) for p in powers]) * (1 + ERROR)
+    def chernoff(self, bound: Callable[[float, float], Array], start: Array) -> Array:
+        """The least of a bound made of λ and K(λ), from above, that is convex in λ: it ends where it no longer falls.
+
+        Fewer λ are tried where a moment takes long.
+        """
+        best = start
+        for tilt in (_TILTS if self.product.price <= 2 else _TILTS[::3]).tolist():
+            here = bound(tilt, self.product.log_moment(-tilt if self.flipped else 1 + tilt) * (1 + ERROR))
+            if not (here < best).any() or best.max() < _NOTHING:
+                break
+            best = np.minimum(best, here)
+        return best
 
     @cached_property
     def _surely(self) -> Surely:
@@ -140,13 +157,21 @@ class Order:
         left_out = 1e-5 + 2 * bound.cumulants.at_top * math.exp(-log_delta)  # as a share of δ, and of the quadrature
         return bound.loss * (1 + _SURE) + left_out / bound.saddle < epsilon
 
+    def _outline(self, ask: Ask, width: float) -> _Outline:
+        """What a lattice for a question would be, and how fine it can be."""
+        if (ask, width) not in self._outlines:
+            product = self.product
+            outline = plan(aim(product.steps, self.flipped, ask, width))
+            cut = levels(outline.log_value, min(outline.tolerance, 1.0), product.count, self.flipped)
+            most = largest_loss(product.steps, self.flipped, ask, min(outline.tolerance, 1.0))
+            finest = self._extent(cut, most) * product.price / _MOST_BINS
+            finest = max((outline.high - outline.low) / MOST_POINTS, finest)
+            self._outlines = {(ask, width): _Outline(outline, cut, most, finest)}
+        return self._outlines[ask, width]
+
     def _by_lattice(self, ask: Ask, width: float) -> _Made | None:
         product = self.product
-        outline = plan(aim(product.steps, self.flipped, ask, width))
-        cut = levels(outline.log_value, min(outline.tolerance, 1.0), product.count, self.flipped)
-        most = largest_loss(product.steps, self.flipped, ask, min(outline.tolerance, 1.0))
-        finest = self._extent(cut, most) * product.price / _MOST_BINS
-        finest = max((outline.high - outline.low) / MOST_POINTS, finest)
+        outline, cut, most, finest = self._outline(ask, width)
         if finest > _COARSEST:
             return None
         dt = self._spacing(outline.dt, finest)
@@ -238,7 +263,7 @@ class Order:
     def _asked(self, kind: str, flat: Array, allowed: Array, work: Work) -> tuple[Array, Array, bool]:
         low, high = self._read(work.slices, kind, flat)
         if self.product.count == 1:
-            low, high = self._by_largest(kind, flat, low, high, allowed)
+            low, high = self._by_largest(kind, flat, low, high, allowed, work)
         while work.goes_on:
             todo = np.flatnonzero(self._wide(kind, low, high, allowed))
             if work.given_up:
@@ -250,13 +275,20 @@ class Order:
             target = int(np.argpartition(flat[todo], todo.size // 2)[todo.size // 2])
             a, b = self._narrowed(kind, flat[todo], target, allowed[todo], work)
             low[todo], high[todo] = np.maximum(low[todo], a), np.minimum(high[todo], b)
-        low, high = self._by_largest(kind, flat, low, high, allowed)
+        low, high = self._by_largest(kind, flat, low, high, allowed, work)
         return low, high, bool(self._wide(kind, low, high, allowed).any())
 
-    def _by_largest(self, kind: str, flat: Array, low: Array, high: Array, allowed: Array) -> tuple[Array, Array]:
-        """Where the bracket is too wide: what the largest loss alone shows."""
-        wide = np.flatnonzero(self._wide(kind, low, high, allowed))[:_MOST_ALONE]
+    def _by_largest(
+        self, kind: str, flat: Array, low: Array, high: Array, allowed: Array, work: Work
+    ) -> tuple[Array, Array]:
+        """Where the bracket is too wide: what the largest loss alone shows, of as many values as may be read so."""
+        wide = np.flatnonzero(self._wide(kind, low, high, allowed))
+        cost = _DIRECT if kind == "delta" else _ALONE
+        each = 0 if self._largest.listed else math.ceil(cost * self.product.price)
+        if each:
+            wide = wide[: min(max(work.budget.left // each, _LEAST_ALONE), _MOST_ALONE)]
         if wide.size:
+            work.budget.spent += each * wide.size
             a, b = self._read([self._largest], kind, flat[wide])
             low, high = low.copy(), high.copy()
             low[wide], high[wide] = np.maximum(low[wide], a), np.minimum(high[wide], b)
@@ -288,7 +320,8 @@ class Order:
                 if work.budget.left <= 0:
                     break
             gap, unit = float(high[target] - low[target]), float(high[target]) if kind == "epsilon" else 1.0
-            if self.product.count > _FEW and flat.size > _MANY and gap < _NEARLY * self.width * unit:
+            settled = self.product.count > _FEW and flat.size > _MANY and gap < _NEARLY * self.width * unit
+            if settled or (math.isfinite(gap) and self._coarser(question, gap / unit)):
                 work.given_up.add((kind, float(flat[target])))
                 return low, high
         width, last = self.width, math.inf
@@ -310,6 +343,11 @@ class Order:
             width, last = width * min(max(0.6 * ratio, 0.05), 0.5), gap
         work.given_up.add((kind, float(flat[target])))
         return low, high
+
+    def _coarser(self, ask: Ask, gap: float) -> bool:
+        """Whether a lattice would be wider than what is known: its width grows with the square of its spacing."""
+        made = self._outline(ask, self.width)
+        return self.width * (made.finest / made.plan.dt) ** 2 > _SURELY_WIDER * gap
 
     @cached_property
     def _apart(self) -> bool:

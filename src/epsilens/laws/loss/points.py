@@ -29,6 +29,7 @@ _U = 2.0**-53
 _MASS_ERROR = 2e-13  # relative, of a mass by quadrature
 _SLACK = 16 * _U  # of a loss, relative to those it was added up from
 _ROWS = 2**19  # pairs at once
+_LOOKED = 2  # pairs that cost as much as a place
 _NODES, _WEIGHTS = LEGENDRE[10]
 _AT, _SHARE = (1 + _NODES) / 2, _WEIGHTS / 2
 
@@ -70,7 +71,8 @@ def product(
     done: list[Points | None] = [None, None]
     work = 0
     for step, k in steps:
-        ends = _of_step(Swapped(step) if flipped else step, edges, cut)
+        *ends, places = _of_step(Swapped(step) if flipped else step, edges, cut)
+        work += math.ceil(_LOOKED * step.price * places)
         for side in (0, 1):
             law = ends[side]
             left = k
@@ -100,15 +102,19 @@ def _size(step: Step) -> float:
     return float(np.abs(step.atoms.log_p).max(initial=0.0))
 
 
-def _of_step(step: Step, edges: Array, cut: float) -> tuple[Points, Points]:
-    """Both sides of one step, cut off where less than e^cut is left; of steps told apart, all of them rarer."""
+def _of_step(step: Step, edges: Array, cut: float) -> tuple[Points, Points, int]:
+    """Both sides of one step, cut off where less than e^cut is left, and how many places were looked at.
+
+    Of steps told apart all of them, rarer.
+    """
     upper, lower, tops = [], [], [0.0, 0.0]
     for one, share in step.branches or ((step, 1.0),):
         high, low, most, least = _placed(one, edges, cut)
         upper.append((high[0], share * high[1]))
         lower.append((low[0], share * low[1]))
         tops = [tops[0] + share * most, tops[1] + share * least]
-    return _spread(upper, edges, tops[0]), _merge(lower, edges, tops[1])
+    places = sum(loss.size for loss, _ in upper)
+    return _spread(upper, edges, tops[0]), _merge(lower, edges, tops[1]), places
 
 
 def _placed(step: Step, edges: Array, cut: float) -> tuple[tuple[Array, Array], tuple[Array, Array], float, float]:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import examples
 
 from epsilens.build.correlated import normal
 from epsilens.build.correlated.joint_normal import bound as normal_bound
@@ -59,7 +60,7 @@ def test_next_to_no_correlation_is_no_common_factor(tiny: float) -> None:
 
 
 @given(models(), st.sampled_from([None, 0.1, 1.0]))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 def test_the_worst_is_what_brute_force_finds(model: tuple[Any, Any, Any], sigma: float | None) -> None:
     cov, a, reach = model
     truth = brute(cov, a, reach, sigma)
@@ -78,7 +79,7 @@ def test_the_worst_is_what_brute_force_finds(model: tuple[Any, Any, Any], sigma:
 
 @pytest.mark.parametrize("compile", ROUTES)
 @given(models(7), st.sampled_from([None, 0.5]), st.integers(0, 6))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_branch_and_bound_agrees(compile: bool, model: tuple[Any, Any, Any], sigma: float | None, k: int) -> None:
     cov, a, reach = model
     p = Problem(cov / np.outer(reach, reach), a * reach)
@@ -95,7 +96,7 @@ def test_branch_and_bound_agrees(compile: bool, model: tuple[Any, Any, Any], sig
 
 
 @given(models(6), st.floats(0.05, 3.0))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 def test_bounds_are_bounds(model: tuple[Any, Any, Any], sigma: float) -> None:
     """The bound of every target with all records free is never below what its adversaries reach."""
     cov, a, reach = model
@@ -111,7 +112,7 @@ def test_bounds_are_bounds(model: tuple[Any, Any, Any], sigma: float) -> None:
 
 @pytest.mark.parametrize("compile", ROUTES)
 @given(models(7))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_the_front_beats_everyone(compile: bool, model: tuple[Any, Any, Any]) -> None:
     cov, a, reach = model
     p = Problem(cov / np.outer(reach, reach), a * reach)

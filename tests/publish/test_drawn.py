@@ -1,0 +1,166 @@
+"""Released answers have the laws that were assessed: on both engines, for both noises, with groups and thresholds."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.data.conftest import engine, spark  # noqa: F401
+from tests.publish.laws import (
+    DRAWS,
+    QUERIES,
+    ROWS,
+    SITES,
+    THRESHOLD,
+    assert_released,
+    far,
+    laws,
+    mechanism,
+    noise_law,
+    plan,
+    table,
+    within,
+)  # fmt: skip
+
+import epsilens as el
+from epsilens.assessment.promise import promise_of
+from epsilens.data.tables.open import open_table
+from epsilens.plan.file import read_release
+from epsilens.publish.drawn import drawn_answers
+from epsilens.publish.noise import drawings_of
+from epsilens.publish.numbers import Exact, exact_numbers
+from epsilens.publish.published import PublishedAnswer
+
+pytest.importorskip("opendp")
+
+#: Somebody who moves every number as far as anybody may.
+PERSON = [{"who": 99, "site": "a", "x": 9.0, "y": 5.0}] * 2
+SUMS: list[dict[str, Any]] = [
+    {"sum": "x", "bounds": [0, 8], "share": 0.5},
+    {"sum": "y", "bounds": [-3, 5], "share": 0.3},
+    {"sum": "x", "bounds": [-1, 2], "share": 0.2},
+]
+
+
+def exactly(planned: Any, on: str, *more: dict[str, Any]) -> tuple[Exact, ...]:
+    with open_table(table(*more), on) as opened:
+        return exact_numbers(opened, planned)
+
+
+def often(planned: Any, exact: tuple[Exact, ...], draws: int = DRAWS) -> list[tuple[PublishedAnswer, ...]]:
+    drawings = drawings_of(planned)
+    return [drawn_answers(planned, drawings, exact) for _ in range(draws)]
+
+
+def gathered(releases: list[tuple[PublishedAnswer, ...]]) -> dict[tuple[str, str | None], list[float]]:
+    found: dict[tuple[str, str | None], list[float]] = {("named", site): [] for site in SITES}
+    for answers in releases:
+        for one in answers:
+            found.setdefault((one.name, dict(one.group).get("site")), []).append(one.answer)
+    return found
+
+
+@pytest.mark.parametrize("noise", ["laplace", "gaussian"])
+def test_released_answers_have_their_law(engine: str, noise: str) -> None:  # noqa: F811
+    """Each of 2,500 releases of one table: counts by groups, a sum, an average, groups that a threshold names."""
+    planned = read_release(plan(noise))
+    releases = often(planned, exactly(planned, engine))
+    assert {dict(one.group)["site"] for answers in releases for one in answers if one.query == 3} <= set(SITES)
+    assert_released(noise, gathered(releases), len(releases))
+
+
+@pytest.mark.parametrize("noise", ["laplace", "gaussian"])
+def test_two_tables_are_told_apart_as_the_experiment_says(engine: str, noise: str) -> None:  # noqa: F811
+    """δ(t) = P1(llr > t) − e^t·P0(llr > t) at several t, of three sums together, with and without a person."""
+    planned = read_release(plan(noise, SUMS))
+    said = promise_of(planned).experiment
+    ends = [tuple(map(float, query["bounds"])) for query in SUMS]
+    moved = [2 * max(abs(low), abs(high)) for low, high in ends]
+    scaled = [noise_law(noise, m, query["share"]) for m, query in zip(moved, SUMS, strict=True)]
+    columns = [query["sum"] for query in SUMS]
+
+    def centres(rows: list[dict[str, Any]]) -> list[float]:
+        return [
+            math.fsum(min(max(r[c], low), high) for r in rows) for c, (low, high) in zip(columns, ends, strict=True)
+        ]
+
+    without, with_ = centres(ROWS), centres([*ROWS, *PERSON])
+    assert np.allclose(np.abs(np.subtract(with_, without)), moved)
+
+    def ratios(*more: dict[str, Any]) -> Any:
+        answers = [[one.answer for one in each] for each in often(planned, exactly(planned, engine, *more))]
+        parts = [
+            law.logpdf(np.asarray(column) - c1) - law.logpdf(np.asarray(column) - c0)
+            for law, column, c0, c1 in zip(scaled, zip(*answers, strict=True), without, with_, strict=True)
+        ]
+        return np.sum(parts, axis=0)
+
+    absent, present = ratios(), ratios(*PERSON)
+    for t in (0.0, 0.4, 0.8):
+        found = np.mean(present > t) - math.exp(t) * np.mean(absent > t)
+        # A person's share of a rounded answer is at most a thousandth of its noise.
+        assert abs(found - said.delta(t)) <= (1 + math.exp(t)) * far(DRAWS) + 0.01, t
+
+
+@pytest.mark.parametrize("noise", ["laplace", "gaussian"])
+def test_a_count_is_told_apart_as_the_experiment_says(engine: str, noise: str) -> None:  # noqa: F811
+    """Rounded, and no less telling for it: the best threshold lies between two whole numbers."""
+    planned = read_release(plan(noise, [{"count": True}]))
+    people = sum(SITES.values())
+    above = [
+        np.mean([each[0].answer > people for each in often(planned, exactly(planned, engine, *more))])
+        for more in ([], PERSON)
+    ]
+    assert abs(above[1] - above[0] - promise_of(planned).experiment.advantage()) <= 2 * far(DRAWS)
+
+
+@pytest.mark.parametrize("noise", ["laplace", "gaussian"])
+def test_a_name_shows_as_often_as_assessed(engine: str, noise: str) -> None:  # noqa: F811
+    """Somebody alone in a group: named with the δ of the promise, and never without them."""
+    planned = read_release(plan(noise, [{"count": True, "by": "site", "threshold": THRESHOLD}]))
+    alone = {"who": 99, "site": "z", "x": 1.0, "y": 1.0}
+    named = [
+        sum(
+            any(dict(one.group)["site"] == "z" for one in each) for each in often(planned, exactly(planned, engine, *m))
+        )
+        for m in ([], [alone])
+    ]
+    assert named[0] == 0
+    chance = noise_law(noise, 1.0, 1.0).sf(THRESHOLD - 1)
+    assert promise_of(planned).delta == pytest.approx(chance, rel=1e-9)
+    assert abs(named[1] / DRAWS - chance) <= far(DRAWS)
+
+
+@pytest.mark.parametrize("noise", ["laplace", "gaussian"])
+def test_whole_runs_land_where_the_law_is(engine: str, noise: str, tmp_path: Path) -> None:  # noqa: F811
+    """From the table to the file and the ledger, three times: no answer is where its law has less than 1e-8."""
+    planned = read_release(plan(noise))
+    found = el.assess(planned, table=table())
+    seen = set()
+    for _ in range(3):
+        made = el.release(
+            planned, table=table(), engine=engine, people="p", ledger=tmp_path / "ledger.db", again=True,
+            assessment=found, output=tmp_path / "answers.csv",
+        )  # fmt: skip
+        seen.add(made.answers)
+        for one in made.answers:
+            law = laws(noise)[one.name, dict(one.group).get("site")]
+            assert law(one.answer + 0.1) > 1e-8
+            assert law(one.answer - 1.1) < 1 - 1e-8
+            assert one.low <= one.answer <= one.high
+    assert len(seen) == 3
+    assert len(el.Ledger(tmp_path / "ledger.db").account("p").counted) == 3
+
+
+def test_the_laws_by_hand_are_those_of_the_plan() -> None:
+    """A scale by hand for each kind of number, so that a slip in the tests' own helper shows."""
+    assert noise_law("laplace", 16.0, 0.25).std() == pytest.approx(math.sqrt(2) * 16 / 0.75)
+    assert noise_law("gaussian", 1.0, 1.0).std() == pytest.approx(
+        el.gaussian(epsilon=3.0, delta=1e-6).parameters["sigma"]
+    )
+    assert mechanism("gaussian")["delta"] == 1e-6
+    assert within(9.0) == 8.0
+    assert len(QUERIES) == 4
