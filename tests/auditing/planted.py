@@ -23,7 +23,7 @@ from epsilens.auditing.planned import promised
 from epsilens.plan import answers
 from epsilens.plan.contribution import Noisy
 from epsilens.plan.file import read_release
-from epsilens.publish import noise, numbers, published, release
+from epsilens.publish import drawn, noise, numbers, published, release
 from epsilens.publish.noise import Drawing
 
 Patch = pytest.MonkeyPatch
@@ -109,7 +109,7 @@ def float_noise(patch: Patch) -> None:
 
 
 def true_size(patch: Patch) -> None:
-    honest = release._noised
+    honest = drawn._noised
 
     def divided(one: Any, drawings: Any) -> Any:
         made = honest(one, drawings)
@@ -118,7 +118,7 @@ def true_size(patch: Patch) -> None:
             made = replace(made, numbers={**made.numbers, **exact})
         return made
 
-    patch.setattr(release, "_noised", divided)
+    patch.setattr(drawn, "_noised", divided)
 
 
 def fixed_seed(patch: Patch) -> None:
