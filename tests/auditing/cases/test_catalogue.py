@@ -68,6 +68,12 @@ def test_the_batch_size_of_opacus_tells_the_number_of_records() -> None:
     assert each.audit.refuted
 
 
+@pytest.mark.parametrize("name", [c.name for c in CASES if c.library.name == "diffprivlib" and c.broken])
+def test_diffprivlib_breaks_its_claims_where_it_is_installed(name: str) -> None:
+    pytest.importorskip("diffprivlib", exc_type=ImportError)
+    assert audit_cases([name], bound=False).as_known
+
+
 def test_a_case_without_its_library_says_how_to_install_it() -> None:
     case = replace(CASES[0], library=Library("no-such-thing", "no_such_thing", ("no-such-thing==1.0",)))
     each = audit_case(case)

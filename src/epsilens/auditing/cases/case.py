@@ -61,7 +61,8 @@ class Case:
 
     ``make(seed)`` returns the mechanism; libraries with a generator of their own leave the seed aside. ``claim`` makes
     the claim when it is needed. ``twin`` names the correct case that stands beside a broken one. ``runs`` is the budget
-    at which a broken case is found many times over.
+    at which a broken case is found many times over. ``fixed`` cases are tested on that many runs at once: their event
+    is too rare for bets that begin with others.
     """
 
     name: str
@@ -77,13 +78,14 @@ class Case:
     twin: str = ""
     runs: int = 20_000
     batch: bool = False
+    fixed: bool = False
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CaseFound(Valued):
     """What was found in a case: ``audit`` is None where it was not run, and ``why`` says what to do.
 
-    ``audit`` is the verdict, by betting; ``bound`` a bound on fresh runs where the claim was refuted and it was asked.
+    ``audit`` is the verdict; ``bound`` a bound on fresh runs where the claim was refuted and it was asked.
     """
 
     case: Case
