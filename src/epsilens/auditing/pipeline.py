@@ -11,7 +11,7 @@ Nothing enters a ledger, no limit is asked, and nothing is written.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -97,44 +97,69 @@ class ReleaseSource:
 class GroupsSource:
     """One release is many guesses: each listed group has a person of its own, in it or not as its coin falls.
 
-    Every run is an entire release. The outcome of a group are its cells of all queries that list it.
+    The outcome of a group are its cells in all queries that list it. People in different groups add to different
+    numbers, so the exact numbers of any mixture are, group by group, those of the table with everybody or of the one
+    with nobody. The first call and every ``whole``-th one are entire releases of the mixture, and once one of them has
+    other exact numbers than that, every call is.
     """
 
     plan: Release
     table: Any = None
     engine: Any = None
+    whole: int = 20
     entire: int = 0
+    calls: int = 0
+    repeatable: bool = True
 
     def __post_init__(self) -> None:
-        self._rows = Rows(self.plan, self.table, self.engine)
+        rows = Rows(self.plan, self.table, self.engine)
         self.plan = unread(self.plan)
         self._drawings = drawings_of(self.plan)
-        each = [
-            self._rows.person(self._rows.far_end, number=i + 1, **label)
-            for i, label in enumerate(self._rows.listed)
-        ]  # fmt: skip
-        self._each = [self._rows.table(rows) for rows in each]
+        most = max(self.plan.queries, key=lambda q: len(q.labels or ()))
+        self._queries = [
+            i for i, q in enumerate(self.plan.queries) if q.labels == most.labels and q.split_by == most.split_by
+        ]
+        each = [rows.person(rows.far_end, number=i + 1, **label) for i, label in enumerate(rows.listed)]
+        self._groups = np.repeat(np.arange(len(each)), [len(theirs) for theirs in each])
+        self._rows = rows.table([row for theirs in each for row in theirs])
+        self._width = len(each)
+        with quiet():
+            self._all = self._exact(np.ones(self._width, dtype=bool))
+            self._none = self._exact(np.zeros(self._width, dtype=bool))
 
     @property
     def width(self) -> int:
         """As many guesses as groups are listed."""
-        return len(self._each)
+        return self._width
 
     def draw(self, bits: Bits) -> NDArray[Any]:
         """One release for each ``width`` bits."""
-        return np.concatenate([self._once(coins) for coins in bits.reshape(-1, self.width)])
+        with quiet():
+            return np.concatenate([self._once(coins) for coins in bits.reshape(-1, self.width)])
+
+    def _exact(self, coins: Bits) -> tuple[Exact, ...]:
+        self.entire += 1
+        found = exact_of(self.plan, self._rows.filter(coins[self._groups]))
+        return tuple(one for one in found if one.query in self._queries)
+
+    def _mixed(self, coins: Bits) -> tuple[Exact, ...]:
+        made = []
+        for everybody, nobody in zip(self._all, self._none, strict=True):
+            numbers = {
+                noisy: tuple(
+                    a if coin else b for coin, a, b in zip(coins.tolist(), held, nobody.numbers[noisy], strict=True)
+                )
+                for noisy, held in everybody.numbers.items()
+            }
+            made.append(replace(everybody, numbers=numbers))
+        return tuple(made)
 
     def _once(self, coins: Bits) -> NDArray[Any]:
-        import pyarrow as pa
-
-        present = [rows for rows, coin in zip(self._each, coins.tolist(), strict=True) if coin]
-        table = pa.concat_tables(present) if present else self._each[0].slice(0, 0)
-        with quiet():
-            answers = drawn_answers(self.plan, self._drawings, exact_of(self.plan, table.combine_chunks()))
-        self.entire += 1
-        most = max(self.plan.queries, key=lambda q: len(q.labels or ()))
-        columns = []
-        for i, query in enumerate(self.plan.queries):
-            if query.labels == most.labels and query.split_by == most.split_by:
-                columns.append([answer.answer for answer in answers if answer.query == i])
-        return np.array(columns).T
+        exact = self._mixed(coins)
+        if self.calls % self.whole == 0 or not self.repeatable:
+            found = self._exact(coins)
+            self.repeatable = self.repeatable and found == exact
+            exact = found
+        self.calls += 1
+        answers = drawn_answers(self.plan, self._drawings, exact)
+        return np.array([[one.answer for one in answers if one.query == i] for i in self._queries]).T

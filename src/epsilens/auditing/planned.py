@@ -94,7 +94,7 @@ def audit_plan(
             pair=("the table without the person", f"the table with the person ({name})"),
         )  # fmt: skip
         entire = source.entire if isinstance(source, ReleaseSource | GroupsSource) else None
-        repeatable = not isinstance(source, ReleaseSource) or source.repeatable
+        repeatable = not isinstance(source, ReleaseSource | GroupsSource) or source.repeatable
         found.append(Named(name, audit, entire, repeatable))
         if audit.stopped is Stopped.INTERRUPTED:
             break

@@ -1,0 +1,257 @@
+"""Bugs planted in our own release: each patches one step of it, as people get that step wrong.
+
+Each case has a plan that claims ε = 1 and the pair of tables on which the bug shows. ``sheet`` is the mean number of
+runs after which a sequential audit with a prototype found it (``reference/auditing-2.md``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from epsilens.auditing.claims import Claim, claim_of
+from epsilens.auditing.pairs import Kind, Pair, Rows, pairs_of
+from epsilens.auditing.pipeline import ReleaseSource
+from epsilens.auditing.planned import promised
+from epsilens.plan import answers
+from epsilens.plan.contribution import Noisy
+from epsilens.plan.file import read_release
+from epsilens.publish import drawn, noise, numbers, published, release
+from epsilens.publish.noise import Drawing
+
+Patch = pytest.MonkeyPatch
+
+TABLE = pa.table({"who": [1, 2], "site": ["a", "b"], "x": [1.0, 2.0]})
+ONE = {"table": "t", "person": "who"}
+
+
+def plan(*queries: dict[str, Any]) -> dict[str, Any]:
+    return {"data": ONE, "queries": list(queries), "mechanism": {"epsilon": 1.0}}
+
+
+COUNT = plan({"count": True})
+TWO_COUNTS = plan({"count": True}, {"count": True, "name": "again"})
+SUM = plan({"sum": "x", "bounds": [0, 8]})
+SUM_BY_SITE = plan({"sum": "x", "bounds": [0, 8], "by": "site", "groups": ["a", "b", "c"]})
+NARROW = plan({"average": "x", "bounds": [1000, 1000.001]})
+BY_SITE = plan({"count": True, "by": "site", "groups": ["a", "b", "c"]})
+AVERAGE_BY_SITE = plan({"average": "x", "bounds": [0, 8], "by": "site", "groups": ["a", "b", "c"]})
+NAMES = plan({"count": True, "by": "site", "threshold": 20})
+
+
+# -- the bugs ---------------------------------------------------------------------------------------------------------
+
+
+def _scaled(patch: Patch, scale: Callable[[Drawing], float], threshold: float | None = None) -> None:
+    """Noise of another scale, or names from another threshold on, than what was checked."""
+
+    def measurement(self: Drawing) -> Any:
+        at = self.names if threshold is None or self.names is None else threshold
+        return noise._measurement(self.noise, self.scale * scale(self), at)
+
+    patch.setattr(Drawing, "_measurement", property(measurement))
+
+
+def halved(patch: Patch) -> None:
+    _scaled(patch, lambda drawing: 0.5)
+
+
+def halved_in_one(patch: Patch) -> None:
+    _scaled(patch, lambda drawing: 0.5 if drawing.query == 0 else 1.0)
+
+
+def no_limits(patch: Patch) -> None:
+    patch.setattr(answers, "_drop", lambda *given: None)
+
+
+def label_leak(patch: Patch) -> None:
+    def all_of_them(self: Drawing, labels: Any, exact: Any) -> dict[int, float]:
+        plain = replace(self, names=None, delta=0.0)
+        return dict(enumerate(plain.draw(exact)))
+
+    patch.setattr(Drawing, "draw_names", all_of_them)
+
+
+def low_threshold(patch: Patch) -> None:
+    _scaled(patch, lambda drawing: 1.0, threshold=3.0)
+
+
+def float_sum(patch: Patch) -> None:
+    """Half precision: the sum of values near 1000 is rounded far more coarsely than the bounds are apart."""
+    honest = numbers._number
+
+    def rounded(plan: Any, need: Any, tally: Any, noisy: Noisy) -> Fraction:
+        if noisy is not Noisy.TOTAL:
+            return honest(plan, need, tally, noisy)
+        low, high = need.query.bounds
+        total = Fraction(float(np.float16(float(tally.added)))) - tally.kept * Fraction(low / 2 + high / 2)
+        return Fraction(total / numbers._steps(need).size)
+
+    patch.setattr(numbers, "_number", rounded)
+
+
+def float_noise(patch: Patch) -> None:
+    """numpy's Laplace noise, and answers that are not rounded."""
+    rng = np.random.default_rng()
+
+    def draw(self: Drawing, exact: Any) -> list[float]:
+        return [float(n) * float(self.unit) + rng.laplace(0, self.plain_scale) for n in exact]
+
+    patch.setattr(Drawing, "draw", draw)
+    patch.setattr(published, "round", lambda value, digits: value, raising=False)
+
+
+def true_size(patch: Patch) -> None:
+    honest = drawn._noised
+
+    def divided(one: Any, drawings: Any) -> Any:
+        made = honest(one, drawings)
+        if Noisy.SIZE in one.numbers:
+            exact = {Noisy.SIZE: [float(n) for n in one.numbers[Noisy.SIZE]]}
+            made = replace(made, numbers={**made.numbers, **exact})
+        return made
+
+    patch.setattr(drawn, "_noised", divided)
+
+
+def fixed_seed(patch: Patch) -> None:
+    def draw(self: Drawing, exact: Any) -> list[float]:
+        rng = np.random.default_rng(7)
+        return [(float(n) + rng.laplace(0, self.scale)) * float(self.unit) for n in exact]
+
+    patch.setattr(Drawing, "draw", draw)
+
+
+def same_noise(patch: Patch) -> None:
+    """One draw for all numbers of a release; their difference is exact. The person is in one of the two numbers."""
+    state: dict[int, float] = {}
+    rng = np.random.default_rng()
+
+    def draw(self: Drawing, exact: Any) -> list[float]:
+        shared = rng.laplace(0, self.scale) if self.query == 0 or 0 not in state else state[0]
+        state[0] = shared
+        return [(float(n) + shared) * float(self.unit) for n in exact]
+
+    patch.setattr(Drawing, "draw", draw)
+
+
+def before_grouping(patch: Patch) -> None:
+    """Noise on the total, which is then shared out among the groups by their true sizes."""
+
+    def draw(self: Drawing, exact: Any) -> list[float]:
+        total = sum(exact)
+        (noisy,) = list(self._measurement([float(total)]))
+        return [noisy * float(n / total) * float(self.unit) if total else 0.0 for n in exact]
+
+    patch.setattr(Drawing, "draw", draw)
+
+
+def clamped_after(patch: Patch) -> None:
+    """Values go in as they are; the answer is cut to the bounds of a sum of 50 rows."""
+    honest = numbers.exact_numbers
+
+    def exact(opened: Any, plan: Any, tell: Any = None) -> Any:
+        raw = float(opened.engine.fetch(opened.table.aggregate(s=opened.table["x"].sum())).to_pylist()[0]["s"] or 0)
+        made = honest(opened, plan, tell)
+        for one in made:
+            one.numbers[Noisy.ANSWER] = (Fraction(raw) / numbers.unit_of(plan, one.query, Noisy.ANSWER),)
+        return made
+
+    draws = Drawing.draw
+
+    def draw(self: Drawing, given: Any) -> list[float]:
+        return [min(max(value, 0.0), 8.0 * 50) for value in draws(self, given)]
+
+    patch.setattr(release, "exact_numbers", exact)
+    patch.setattr(Drawing, "draw", draw)
+
+
+# -- where they show --------------------------------------------------------------------------------------------------
+
+
+def _kind(kind: Kind) -> Callable[[dict[str, Any]], Pair]:
+    return lambda said: pairs_of(read_release(said), TABLE, kinds=[kind])[0]
+
+
+def _rows(count: int) -> Callable[[dict[str, Any]], Pair]:
+    """A person with so many rows at the bound."""
+
+    def make(said: dict[str, Any]) -> Pair:
+        rows = Rows(read_release(said), TABLE)
+        first, second = rows.beside(rows.others, rows.person(rows.far_end, rows=count))
+        return Pair(Kind.MANY, rows.table(first), rows.table(second))
+
+    return make
+
+
+def _value(times: float) -> Callable[[dict[str, Any]], Pair]:
+    """A person whose value is so many times the bound."""
+
+    def make(said: dict[str, Any]) -> Pair:
+        rows = Rows(read_release(said), TABLE)
+        first, second = rows.beside(rows.others, rows.person(lambda name: times * rows.far_end(name)))
+        return Pair(Kind.BEYOND, rows.table(first), rows.table(second))
+
+    return make
+
+
+def _below(said: dict[str, Any]) -> Pair:
+    """A person who is counted in the first number alone."""
+    rows = Rows(read_release(said), TABLE)
+    first, second = rows.beside(rows.others, rows.person(None, x=4.0))
+    return Pair(Kind.AT, rows.table(first), rows.table(second))
+
+
+@dataclass(frozen=True)
+class Bug:
+    """A bug, the plan and the pair it shows on, and the runs of the sheet (sequential mean)."""
+
+    name: str
+    plant: Callable[[Patch], None]
+    plan: dict[str, Any]
+    pair: Callable[[dict[str, Any]], Pair]
+    sheet: int
+
+    def source(self) -> ReleaseSource:
+        """The release, set up before the bug is planted: its own checks refuse noise of another scale than planned."""
+        pair = self.pair(self.plan)
+        return ReleaseSource(read_release(self.plan), pair.first, pair.second)
+
+    @property
+    def claim(self) -> Claim:
+        """The plan's own."""
+        return claim_of(promised(read_release(self.plan)))
+
+    @contextmanager
+    def planted(self) -> Iterator[None]:
+        with pytest.MonkeyPatch.context() as patch:
+            self.plant(patch)
+            yield
+
+
+#: Two counts; the person is in the first alone.
+APART = plan({"count": True}, {"count": "x > 8", "name": "above"})
+
+BUGS = (
+    Bug("sensitivity halved", halved, COUNT, _kind(Kind.AT), 161),
+    Bug("sensitivity halved in one of two cells", halved_in_one, TWO_COUNTS, _kind(Kind.AT), 1274),
+    Bug("limits forgotten: 3 rows where 1 is used", no_limits, SUM, _rows(3), 63),
+    Bug("limits forgotten: 20 rows where 1 is used", no_limits, SUM, _kind(Kind.MANY), 35),
+    Bug("label leak", label_leak, NAMES, _kind(Kind.ALONE), 34),
+    Bug("label leak, only where the noisy count is above 3", low_threshold, NAMES, _kind(Kind.ALONE), 1182),
+    Bug("float sum", float_sum, NARROW, _kind(Kind.AT), 32),
+    Bug("float Laplace noise", float_noise, SUM_BY_SITE, _kind(Kind.ALONE), 282),
+    Bug("true size in an average: 0 rows or 1", true_size, AVERAGE_BY_SITE, _kind(Kind.ALONE), 34),
+    Bug("fixed seed", fixed_seed, COUNT, _kind(Kind.AT), 32),
+    Bug("same noise in two cells", same_noise, APART, _below, 33),
+    Bug("noise before grouping: shares", before_grouping, BY_SITE, _kind(Kind.ALONE), 38),
+    Bug("clamped after the noise: 100 times the bound", clamped_after, SUM, _kind(Kind.BEYOND), 34),
+    Bug("clamped after the noise: twice the bound", clamped_after, SUM, _value(2.0), 162),
+)
