@@ -5,10 +5,10 @@ Usage::
     python benchmarks/release.py [--rows 10] [--plan rows people limits] [--json out.json]
 
 The table and the plans are those of ``assess.py``, with every group listed, as a release asks for. ``assess`` is
-:func:`epsilens.assess`; ``release`` is :func:`epsilens.release` of that assessment into a new ledger, with its file:
-exact numbers, the room, the noise of OpenDP, the lines, the answers. ``noise`` is the part of it that draws. Both run
-in turn in one process on DuckDB. Seconds are of the processor, over all threads, and on the clock: the first hardly
-grow where the machine has other work.
+:func:`epsilens.assess`; ``release`` is :func:`epsilens.release` of that assessment into a new ledger, with its file.
+What it is made of is told before: the exact ``numbers``, the ``promise`` that is charged, the ``noise`` of OpenDP.
+All run in turn in one process on DuckDB. Seconds are of the processor, over all threads, and on the clock: the first
+hardly grow where the machine has other work.
 """
 
 from __future__ import annotations
@@ -65,6 +65,7 @@ def main() -> None:
     import duckdb
 
     import epsilens as el
+    from epsilens.assessment.promise import promise_of
     from epsilens.publish.drawn import drawn_answers
     from epsilens.publish.noise import drawings_of
     from epsilens.publish.release import exact_of
@@ -82,14 +83,15 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder) / "visits.parquet")
         duckdb.connect().execute(f"COPY ({TABLE.format(rows=rows, people=max(1, rows * 2 // 5))}) TO '{path}'")
-        few = duckdb.connect().execute(f"SELECT * FROM '{path}' LIMIT 1000").to_arrow_table()
         print(f"{rows:,} rows, 32 queries; seconds of the processor, and on the clock", flush=True)
         for name in asked.plan:
             plan = planned(name, path)
             kept = {"people": name, "ledger": f"{folder}/ledger.db", "output": f"{folder}/{name}.csv"}
+            exact = told(name, "numbers", partial(exact_of, plan))
+            told(name, "promise", partial(promise_of, plan))
+            told(name, "noise", partial(drawn_answers, plan, drawings_of(plan), exact))
             found = told(name, "assess", partial(el.assess, plan))
             made = told(name, "release", partial(el.release, plan, assessment=found, **kept))
-            told(name, "noise", partial(drawn_answers, plan, drawings_of(plan), exact_of(plan, few)))
             print(f"{name:8} {len(made.answers):,} answers", flush=True)
     if asked.json:
         asked.json.write_text(json.dumps({"rows": rows, "results": results}, indent=1))
