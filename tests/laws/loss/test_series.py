@@ -28,6 +28,7 @@ from epsilens.laws.loss.sampled import Flagged, Sampled, Swapped
 from epsilens.laws.loss.series import rest_of
 from epsilens.laws.loss.step import Atoms, Step
 from epsilens.laws.loss.transform import tilted
+from epsilens.laws.loss.work import Budget
 
 A, M = np.asarray, mp.mpf
 Steps = list[tuple[Step, int]]
@@ -184,7 +185,7 @@ def made(steps: Steps, flipped: bool, kind: str, value: float, lattice: bool = F
     order = Order(Product(steps), flipped, 1e-3)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        one = order.make(Ask(kind, value), 1e-3, lattice=lattice)
+        one = order.make(Ask(kind, value), 1e-3, Budget(), lattice=lattice)
         assert one is not None
         low, high = order._read([one], kind, A([value]))
     return one, float(low[0]), float(high[0])
@@ -323,7 +324,7 @@ def test_one_series_may_be_asked_for_anything(kind: str) -> None:
     values = A([-1e6, -1e3, -50.0, 0.0, 1.0, 50.0, 1e3, 1e6]) if kind == "delta" else -np.geomspace(1e-18, 740.0, 40)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        one = order.make(Ask("delta", 1.0), 1e-3)
+        one = order.make(Ask("delta", 1.0), 1e-3, Budget())
         assert one is not None
         low, high = order._read([one], kind, values)
     assert isinstance(one, Inverted)

@@ -49,6 +49,11 @@ class Opposite(Unbounded):
         """As the side."""
         return self.side.sampled
 
+    @property
+    def price(self) -> float:
+        """Two of one side, and where a loss is must be searched for."""
+        return 2 * self.side.price
+
     def loss(self, x: Array) -> Array:
         """F(x) − F(−x), F the loss of one side."""
         x = np.asarray(x, dtype=float)

@@ -20,7 +20,7 @@ from .scattered import Scattered, scattered
 from .slice import Slice, slice_of
 from .surely import Surely
 from .transform import MOST_POINTS, Part, log_moment, power, window
-from .work import MOST_WORK
+from .work import MOST_WORK, Budget
 from .work import Work as AnyWork
 
 __all__ = ["ROUGH", "Order", "Work"]
@@ -48,6 +48,7 @@ _RATIOS = (0.2, 0.08, 0.04)  # of neighbouring points
 _PAIRS = 10  # that cost as much as a lattice point
 _FIRST_GUESS = 60.0  # how far below that an answer is looked for at first, as a logarithm
 _APART = -10.0  # log of what two laws have in common, at most, where moments are asked
+_DEAR = 4.0  # the price of a step above which laws that hardly overlap are left at what is sure
 _NOTHING = -750.0  # a log probability that no double holds
 _FLOOR = -690.0  # a log probability below which nothing is refined any further
 
@@ -112,11 +113,14 @@ class Order:
 
     # -- making slices ------------------------------------------------------------------------------------------
 
-    def make(self, ask: Ask, width: float, lattice: bool = False) -> Slice | Inverted | None:
+    def make(self, ask: Ask, width: float, budget: Budget, lattice: bool = False) -> Slice | Inverted | None:
         """A slice for one question: by the series where that is possible, unless a ``lattice`` is asked for."""
         made = None if lattice else self._summed(ask)
         made = made or self._latticed(ask, width)
-        return None if made is None else made.view
+        if made is None:
+            return None
+        budget.spent += made.cost
+        return made.view
 
     def _summed(self, ask: Ask) -> _Made | None:
         """By the series, kept for the next time; None where that cannot be."""
@@ -311,7 +315,8 @@ class Order:
         made = self._summed(question)
         if made is not None and use(made.view, made.cost):
             return low, high
-        if self._apart and use(self._surely, 0):
+        if self._apart and (use(self._surely, 0) or self.product.price > _DEAR):
+            work.given_up.add((kind, float(flat[target])))
             return low, high
         if self._uneven(question):
             for view, cost in self._by_points(question, flat.size > _MANY):
@@ -325,8 +330,8 @@ class Order:
                 work.given_up.add((kind, float(flat[target])))
                 return low, high
         width, last = self.width, math.inf
-        for again in range(_TRIES - 1):
-            if again and work.budget.left <= 0:
+        for _ in range(_TRIES - 1):
+            if not work.goes_on:
                 break
             made = self._latticed(question, width)
             if made is None:

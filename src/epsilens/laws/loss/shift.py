@@ -43,22 +43,25 @@ def least_shift(views: Sequence[tuple[Order, Order, float]], steps: Sequence[Cou
     bounded = [(max(-step.ends[0], step.ends[1]), step, k) for step, k in steps]
     rest = math.fsum(k * step.most_rho for most, step, k in bounded if not math.isfinite(most))
     known.append((math.fsum(k * most for most, _, k in bounded if math.isfinite(most)), rest))
+    budget = Budget()
     for forward, back, most in views:
         corners = _corners(forward)
         for finer in _FINER:
-            a, b, points = _largest_gap(forward, most, corners, finer * forward.width)
+            a, b, points = _largest_gap(forward, most, corners, finer * forward.width, budget)
             b = min(b, _polygon(corners, math.inf))
             # the tests on a coarse lattice say little of the best one
-            if b <= a * (1 + 2 * forward.width) or points > _COARSE:
+            if b <= a * (1 + 2 * forward.width) or points > _COARSE or budget.left < 0:
                 break
         if not b <= a * (1 + 2 * forward.width):  # as it is where nearly everyone is told apart
-            c, d = _probit_gap(forward, back, most, known)
+            c, d = _probit_gap(forward, back, most, known, budget)
             a, b = max(a, c), min(b, d)
         low, high = max(low, a), max(high, b)
     return low, high
 
 
-def _largest_gap(order: Order, most: float, corners: tuple[Array, Array], width: float) -> tuple[float, float, int]:
+def _largest_gap(
+    order: Order, most: float, corners: tuple[Array, Array], width: float, budget: Budget
+) -> tuple[float, float, int]:
     """(low, high) of the gap where α + TPR ≤ 1, no loss being above ``most``; high is infinite where none is known.
 
     The slices are made for a relative ``width``; the last number is the points of the longest.
@@ -70,7 +73,7 @@ def _largest_gap(order: Order, most: float, corners: tuple[Array, Array], width:
     reached, ahead = math.inf, 0.0  # how far down in log α it is known, and how far beyond the next slice is made
     ask = Ask("delta", 0.0)
     for _ in range(_MOST):
-        made = order.make(ask, width, width < order.width)
+        made = order.make(ask, width, budget, width < order.width)
         if made is None:
             return low, math.inf, _COARSE + 1
         upper, lower = made.sides
@@ -94,7 +97,7 @@ def _largest_gap(order: Order, most: float, corners: tuple[Array, Array], width:
             ahead = ahead / 2 if ahead > 0.5 else 0.0
         if _beyond(reached, most) <= enough or _polygon(corners, reached) <= enough:
             return low, max(high, low), points
-        if reached < _LAST:
+        if reached < _LAST or budget.left < 0:
             break
         ask = Ask("roc", max(float(log_ndtr(ndtri_exp(reached) - ahead)), _LAST))
     return low, math.inf, points
@@ -175,14 +178,13 @@ def _gaps(log_alpha: Array, log_recall: Array, here: Any) -> Array:
 
 
 def _probit_gap(
-    forward: Order, back: Order, most: float, concentrated: Sequence[tuple[float, float]]
+    forward: Order, back: Order, most: float, concentrated: Sequence[tuple[float, float]], budget: Budget
 ) -> tuple[float, float]:
     """(low, high) of sup over α ≤ ½ of Φ⁻¹(TPR(α)) − Φ⁻¹(α), where no loss exceeds ``most`` and D_a ≤ ξ + ρ·a.
 
     The last, for each (ξ, ρ), gives −log TPR ≥ (√A − √ρ)² with A = −log α − ξ: a gap of √(2ρ) and a little, ever less.
     """
     z = np.linspace(0.0, 37.0, 75)
-    budget = Budget()
     low, ahead, behind = 0.0, Work(budget), Work(budget)
     for _ in range(12):
         log_alpha = np.log(np.maximum(ndtr(-z), 1e-300))
