@@ -130,8 +130,8 @@ class _Mixed(Integrated):
         x = np.asarray(x, dtype=float)
         flat = x.ravel()
         loss, slope = np.empty(flat.size), np.empty(flat.size)
-        block = flat.size if self._c.size <= _FEW else _BLOCK
-        for i in range(0, flat.size, max(block, 1)):
+        block = 16 * _BLOCK if self._c.size <= _FEW else _BLOCK
+        for i in range(0, flat.size, block):
             here = flat[i : i + block]
             c, base = self._terms(here, start)
             a = here[:, None] * c + base

@@ -73,7 +73,7 @@ class Order:
         self.product, self.flipped, self.width = product, flipped, width
         self.missed = False  # whether an answer is wider than asked for
         self._series_width = width
-        self._made: dict[tuple[Ask, float, bool], _Made | None] = {}  # the last ones
+        self._made: dict[tuple[Ask, float, int], _Made | None] = {}  # the last ones
         self._answers: dict[tuple[str, bytes, bytes], tuple[Array, Array, bool]] = {}  # the last ones
         self.worse: dict[tuple[bool, bytes], tuple[Array, Array]] = {}  # of both orders, the last one
         self.summed: dict[tuple[str, float, float], tuple[float, float]] = {}  # of the whole curve, the last ones
@@ -126,13 +126,16 @@ class Order:
         """By the series, kept for the next time; None where that cannot be."""
         if ask.kind == "recall" and ask.value > HALF:  # λ < 0: what is missed is not in δ
             return None
-        return self._kept((ask, self._series_width, False), lambda: self._by_series(ask))
+        return self._kept((ask, self._series_width, 0), lambda: self._by_series(ask))
 
-    def _latticed(self, ask: Ask, width: float) -> _Made | None:
-        """On a lattice, likewise; None where its points would lie too far apart to tell anything."""
-        return self._kept((ask, width, True), lambda: self._by_lattice(ask, width))
+    def _latticed(self, ask: Ask, width: float, most: int = MOST_WORK // 4) -> _Made | None:
+        """On a lattice, likewise; None where its points would lie too far apart to tell anything.
 
-    def _kept(self, key: tuple[Ask, float, bool], make: Callable[[], _Made | None]) -> _Made | None:
+        It is not made finer once that took more work than ``most``.
+        """
+        return self._kept((ask, width, most), lambda: self._by_lattice(ask, width, most))
+
+    def _kept(self, key: tuple[Ask, float, int], make: Callable[[], _Made | None]) -> _Made | None:
         if key not in self._made:
             if len(self._made) >= _MOST_SLICES:
                 for old in list(self._made)[: _MOST_SLICES // 2]:
@@ -173,7 +176,7 @@ class Order:
             self._outlines = {(ask, width): _Outline(outline, cut, most, finest)}
         return self._outlines[ask, width]
 
-    def _by_lattice(self, ask: Ask, width: float) -> _Made | None:
+    def _by_lattice(self, ask: Ask, width: float, worth: int) -> _Made | None:
         product = self.product
         outline, cut, most, finest = self._outline(ask, width)
         if finest > _COARSEST:
@@ -191,7 +194,7 @@ class Order:
             high, low = (log_moment(p, dt, outline.saddle) for p in parts)
             ratio = (high - low) / min(outline.tolerance, 1.0)
             finer = self._spacing(dt * min(max(0.85 / math.sqrt(max(ratio, 1e-3)), 0.3), 0.7), finest)
-            if ratio <= 1.05 or finer >= dt or cost > MOST_WORK // 4:
+            if ratio <= 1.05 or finer >= dt or cost > worth:
                 break
             dt = finer
         # a tilt that moves all mass to one lattice point serves nobody
@@ -330,10 +333,10 @@ class Order:
                 work.given_up.add((kind, float(flat[target])))
                 return low, high
         width, last = self.width, math.inf
-        for _ in range(_TRIES - 1):
-            if not work.goes_on:
+        for again in range(_TRIES - 1):
+            if again and work.budget.left <= 0:
                 break
-            made = self._latticed(question, width)
+            made = self._latticed(question, width, MOST_WORK // (4 if work.budget.left > 0 else 16))
             if made is None:
                 break
             if use(made.view, made.cost):

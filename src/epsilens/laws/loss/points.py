@@ -71,7 +71,10 @@ def product(
     done: list[Points | None] = [None, None]
     work = 0
     for step, k in steps:
-        *ends, places = _of_step(Swapped(step) if flipped else step, edges, cut)
+        found = _of_step(Swapped(step) if flipped else step, edges, cut, most / (_LOOKED * step.price))
+        if found is None:
+            return None
+        *ends, places = found
         work += math.ceil(_LOOKED * step.price * places)
         for side in (0, 1):
             law = ends[side]
@@ -102,23 +105,28 @@ def _size(step: Step) -> float:
     return float(np.abs(step.atoms.log_p).max(initial=0.0))
 
 
-def _of_step(step: Step, edges: Array, cut: float) -> tuple[Points, Points, int]:
+def _of_step(step: Step, edges: Array, cut: float, most: float) -> tuple[Points, Points, int] | None:
     """Both sides of one step, cut off where less than e^cut is left, and how many places were looked at.
 
-    Of steps told apart all of them, rarer.
+    Of steps told apart all of them, rarer. None where there would be more than ``most`` places to look at.
     """
     upper, lower, tops = [], [], [0.0, 0.0]
     for one, share in step.branches or ((step, 1.0),):
-        high, low, most, least = _placed(one, edges, cut)
+        placed = _placed(one, edges, cut, most)
+        if placed is None:
+            return None
+        high, low, above, least = placed
         upper.append((high[0], share * high[1]))
         lower.append((low[0], share * low[1]))
-        tops = [tops[0] + share * most, tops[1] + share * least]
+        tops = [tops[0] + share * above, tops[1] + share * least]
     places = sum(loss.size for loss, _ in upper)
     return _spread(upper, edges, tops[0]), _merge(lower, edges, tops[1]), places
 
 
-def _placed(step: Step, edges: Array, cut: float) -> tuple[tuple[Array, Array], tuple[Array, Array], float, float]:
-    """Losses and masses from above and from below, and for either what lies at +∞."""
+def _placed(
+    step: Step, edges: Array, cut: float, most: float
+) -> tuple[tuple[Array, Array], tuple[Array, Array], float, float] | None:
+    """Losses and masses from above and from below, and for either what lies at +∞; None if more than ``most``."""
     atoms = step.atoms
     loss, mass, error = [atoms.loss], [np.exp(atoms.log_p)], [_SLACK * np.abs(atoms.loss)]
     top, above, below = atoms.only1, 0.0, 0.0
@@ -127,6 +135,8 @@ def _placed(step: Step, edges: Array, cut: float) -> tuple[tuple[Array, Array], 
         places = np.clip(step.place(edges), low, high)
         at = np.unique(np.concatenate((places[np.isfinite(places)], [low, high])))
         left, width, _ = panels(step, at)
+        if left.size * _AT.size > most:
+            return None
         x = (left[:, None] + width[:, None] * _AT).ravel()
         here = step.loss(x)
         loss.append(here)
