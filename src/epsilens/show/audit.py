@@ -70,7 +70,9 @@ def event(seen: Seen) -> str:
         case "grain":
             return _grain(f"the answer{cell}", seen)
         case "missing":
-            return _named(f"the answer{cell} is missing or NaN", f"the answer{cell} is a number", seen)
+            return _named(
+                f"the answer{cell} is no number (missing, NaN or a failure)", f"the answer{cell} is a number", seen
+            )
         case "difference" | "ratio":
             between = listed([name or "the answer" for name in seen.cells])
             return _tails(f"the {seen.looks} of {between}", seen)
@@ -143,16 +145,20 @@ def present(found: Audit) -> Document:
 
 def _bounds(found: Audit) -> list[list[str]]:
     names = [
-        (f"ε at δ = {found.delta:g}", found.epsilon_lo, "epsilon"),
-        ("μ (GDP)", found.mu_lo, "mu"),
-        ("Right guesses, of 1", found.success_lo, "success"),
-        ("Advantage", found.advantage_lo, "advantage"),
+        (f"ε at δ = {found.delta:g}", found.epsilon_lo, "epsilon", 1.0),
+        ("μ (GDP)", found.mu_lo, "mu", 1.0),
+        ("Right guesses of 100", found.success_lo, "success", 100.0),
+        ("Advantage", found.advantage_lo, "advantage", 1.0),
     ]
-    return [[name, rounded_down(low), _own(found.claimed.get(key))] for name, low, key in names if low is not None]
+    return [
+        [name, rounded_down(low * times), _own(found.claimed.get(key), times)]
+        for name, low, key, times in names
+        if low is not None
+    ]
 
 
-def _own(value: float | None) -> str:
-    return "–" if value is None else "unbounded" if math.isinf(value) else rounded_up(value)
+def _own(value: float | None, times: float) -> str:
+    return "–" if value is None else "unbounded" if math.isinf(value) else rounded_up(value * times)
 
 
 def _event(found: Audit) -> tuple[str, ...]:
