@@ -50,8 +50,8 @@ def posterior(law: Law, prior: Array) -> Array:
 
 def odds(prior: Array) -> Array:
     """c = (1−π)/π; infinite for π = 0."""
-    with np.errstate(over="ignore"):
-        return np.asarray(np.exp(log_odds(prior)))
+    with np.errstate(over="ignore", divide="ignore"):
+        return np.asarray((1 - prior) / prior)
 
 
 def _precision(law: Law, alpha: Array, recall: Array, prior: Array) -> Array:
