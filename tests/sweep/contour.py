@@ -26,6 +26,7 @@ _LEFT = 36.0  # e^−36 is what may be left out
 _MOST = 40_000  # points on the line
 _WORK = 15_000_000  # points times nodes
 _OK = 1e-9
+_MOST_ORDER = 300.0  # of a moment: its quadrature has as many nodes at every order
 
 
 @dataclass
@@ -78,7 +79,10 @@ class Contour(Truth):
             self._real[tilt] = float(np.real(self.log_m(np.array([complex(tilt)]))[0]))
         return self._real[tilt]
 
-    def log_moment(self, a: float) -> Between:
+    def log_moment(self, a: float) -> Between | None:
+        """None for orders beyond what the nodes resolve."""
+        if abs(float(a)) > _MOST_ORDER:
+            return None
         value = self.real(float(a) - 1)
         slack = abs(value) * 1e-10 + 1e-300
         return Between(value - slack, value + slack)
