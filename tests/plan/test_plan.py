@@ -207,3 +207,11 @@ def test_the_published_schema_is_current() -> None:
 
 def test_the_example_reads() -> None:
     assert len(read_release(ROOT / "examples" / "mental-visits.yaml").queries) == 3
+
+
+@pytest.mark.parametrize("field", ["epsilon", "delta"])
+def test_yes_is_no_number(field: str) -> None:
+    with pytest.raises(InputError, match=rf"mechanism\.{field}: it is True: give a number"):
+        read_release({
+            "data": {"table": "t"}, "queries": [{"count": True}], "mechanism": {"epsilon": 1.0, field: True},
+        })  # fmt: skip

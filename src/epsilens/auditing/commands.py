@@ -19,7 +19,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -30,7 +30,7 @@ from .. import checks
 from ..errors import InputError
 from .game import Bits, Late, Raised
 
-__all__ = ["CommandSource", "placed", "processors", "read_outcome", "words_of"]
+__all__ = ["CommandSource", "placed", "processors", "read_outcome", "side_by_side", "words_of"]
 
 _MOST_BYTES = 10_000_000
 _NUMBER = re.compile(r"-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -40,6 +40,22 @@ _PATIENCE = 3  # runs without an answer in time, after which the rest are not ma
 def processors(jobs: int | None) -> int:
     """How many processes run at a time: as many as there are processors, unless said."""
     return (os.cpu_count() or 1) if jobs is None else checks.whole("jobs", jobs, low=1, high=1024)
+
+
+def side_by_side(once: Callable[[bool], Any], bits: Bits, jobs: int, late: int) -> tuple[list[Any], int]:
+    """Outcomes of ``once`` for each bit, ``jobs`` at a time and in their order, and how many were late so far.
+
+    Fewer where it does not answer: after some that were late the rest are not made.
+    """
+    made: list[Any] = []
+    with ThreadPoolExecutor(jobs) as pool:
+        for start in range(0, bits.size, jobs):
+            if late >= _PATIENCE:
+                break
+            some = list(pool.map(once, bits[start : start + jobs].tolist()))
+            late += sum(isinstance(outcome, Late) for outcome in some)
+            made += some
+    return made, late
 
 
 def placed(table: str | os.PathLike[str], folder: str) -> str:
@@ -156,14 +172,7 @@ class CommandSource:
 
     def draw(self, bits: Bits) -> Sequence[Any]:
         """One process a bit, in the order of the bits; fewer where the command does not answer."""
-        made: list[Any] = []
-        with ThreadPoolExecutor(self.together) as pool:
-            for start in range(0, bits.size, self.together):
-                if self.late >= _PATIENCE:
-                    break
-                some = list(pool.map(self._once, bits[start : start + self.together].tolist()))
-                self.late += sum(isinstance(outcome, Late) for outcome in some)
-                made += some
+        made, self.late = side_by_side(self._once, bits, self.together, self.late)
         return made
 
     def _once(self, bit: bool) -> Any:

@@ -183,7 +183,7 @@ def _number(value: Any) -> float:
     try:
         return float(value)
     except OverflowError:
-        return math.copysign(math.inf, value)
+        return math.inf if value > 0 else -math.inf
 
 
 def _inside(value: Any) -> Any:

@@ -14,7 +14,6 @@ import pickle
 import sys
 import tempfile
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
@@ -24,12 +23,11 @@ from typing import Any
 
 from .. import checks
 from ..errors import InputError
-from .commands import placed, processors
+from .commands import placed, processors, side_by_side
 from .game import Bits, Late, Raised
 
 __all__ = ["WorkerSource", "function_of"]
 
-_PATIENCE = 3
 _START = 120.0  # seconds in which a module must be imported
 
 
@@ -156,14 +154,7 @@ class WorkerSource:
 
     def draw(self, bits: Bits) -> Sequence[Any]:
         """One call a bit, in the order of the bits; fewer where the function does not answer."""
-        made: list[Any] = []
-        with ThreadPoolExecutor(self.together) as pool:
-            for start in range(0, bits.size, self.together):
-                if self.late >= _PATIENCE:
-                    break
-                some = list(pool.map(self._once, bits[start : start + self.together].tolist()))
-                self.late += sum(isinstance(outcome, Late) for outcome in some)
-                made += some
+        made, self.late = side_by_side(self._once, bits, self.together, self.late)
         return made
 
     def _once(self, bit: bool) -> Any:

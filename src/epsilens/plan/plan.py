@@ -42,6 +42,13 @@ class Mechanism(Part):
     )
     split: Literal[Split.EQUAL, Split.LEAST_ERROR] = Field(Split.EQUAL, description="how the queries share epsilon")
 
+    @field_validator("epsilon", "delta", mode="before")
+    @classmethod
+    def _a_number(cls, value: Any) -> Any:
+        if isinstance(value, bool):  # YAML's yes, which would pass for 1
+            raise ValueError(f"it is {value}: give a number, such as 0.5")
+        return value
+
     @model_validator(mode="after")
     def _delta(self) -> Mechanism:
         if self.noise is Noise.GAUSSIAN and self.delta is None:
