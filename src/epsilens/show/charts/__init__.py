@@ -5,7 +5,8 @@
 in a palette's colours, ``axes`` with matplotlib; ``chart`` is what a reader gets. ``icons`` draws people.
 """
 
+from .cases import cases_roc
 from .chart import Chart
 from .curves import compared_roc, precision_recall, roc, tradeoff
 
-__all__ = ["Chart", "compared_roc", "precision_recall", "roc", "tradeoff"]
+__all__ = ["Chart", "cases_roc", "compared_roc", "precision_recall", "roc", "tradeoff"]
