@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ FAN = tuple(
 )  # fmt: skip
 
 
-def _texts(spec: dict) -> list[str]:  # type: ignore[type-arg]
+def _texts(spec: dict[str, Any]) -> list[str]:
     return [layer["mark"]["text"] for layer in spec["layer"] if layer["mark"]["type"] == "text"]
 
 
