@@ -64,6 +64,10 @@ def parsed(text: str, name: str) -> tuple[Any, dict[Place, int]]:
         raise InputError(f"{name} cannot be read: it is not UTF-8 text") from None
 
 
+def _line(event: Any) -> int:
+    return int(event.start_mark.line) + 1
+
+
 @dataclass
 class _Open:
     """A mapping or a list whose end has not come yet, and in a mapping the key whose value comes next."""
@@ -95,7 +99,7 @@ class _Reading:
         return self._whole, self._lines
 
     def _where(self, event: Any) -> str:
-        return f"line {event.start_mark.line + 1} of {self._name}"
+        return f"line {_line(event)} of {self._name}"
 
     def _take(self, event: Any) -> None:
         if isinstance(event, yaml.DocumentStartEvent):
@@ -133,7 +137,7 @@ class _Reading:
             shown = key if len(key) <= _LONGEST_SHOWN else f"{key[: _LONGEST_SHOWN - 3]}..."
             raise InputError(f"{self._where(event)} gives {shown!r} again: give it once", parameter=dotted(place))
         inside.seen.add(key)
-        self._lines[place] = event.start_mark.line + 1
+        self._lines[place] = _line(event)
         return key
 
     def _place(self, event: Any, inside: _Open | None) -> None:
@@ -141,7 +145,7 @@ class _Reading:
         place: Place = ()
         if inside is not None:
             place = (*inside.place, inside.key if inside.key is not None else len(inside.value))
-        self._lines.setdefault(place, event.start_mark.line + 1)
+        self._lines.setdefault(place, _line(event))
         value = self._value(event)
         if inside is None:
             self._whole = value
