@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from ...assessment.typical import together_of
 from ...assessment.verdict import Standing
+from ...catalogue.readings import find
 from ...data.queries import Noise
 from ...plan.noise import named_delta
 from ...worlds import Neighbours
@@ -120,9 +121,9 @@ def _meaning(a: Assessment, r: Risk, at: _At) -> Said:
     value = at.risks[r.key]
     start = Span(f"With {at.equation}, ")
     if r.reading not in FREQUENCIES:
-        told = Span(risk(r.reading, value, limit=r.limit), "strong")
-        without = f" in “{r.name}”. Without the release it would be {risk(r.reading, r.baseline)}."
-        return (start, Span("the reading is "), told, Span(without))
+        found = Span(risk(r.reading, value, limit=r.limit), "strong")
+        beside = f" in “{r.name}”. Without the release it would be {risk(r.reading, r.baseline)}."
+        return (start, Span(f"the {find(r.reading).label} is "), found, Span(beside))
     now = reached(a, r, value)
     guessed = r.reading not in ("posterior", "precision")
     over = r.limit is not None and value > r.limit
