@@ -252,7 +252,12 @@ def test_skellam_refuses(variance: Any) -> None:
 
 @pytest.mark.parametrize(
     ("noise", "rate", "k"),
-    [(Skellam(2.0), 0.01, 194), (Skellam(2.0), 0.001, 2448), (Skellam(4.431), 0.0002, 29_700), (Skellam(0.5), 1e-3, 620)],
+    [
+        (Skellam(2.0), 0.01, 194),
+        (Skellam(2.0), 0.001, 2448),
+        (Skellam(4.431), 0.0002, 29_700),
+        (Skellam(0.5), 1e-3, 620),
+    ],
     ids=repr,
 )
 def test_psi_of_a_rare_draw_lies_where_no_double_does(noise: Skellam, rate: float, k: int) -> None:
