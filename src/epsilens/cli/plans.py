@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from dataclasses import replace
 from enum import StrEnum
@@ -20,12 +21,13 @@ __all__ = ["AssessFormat", "InitFormat", "assess", "init"]
 
 
 class AssessFormat(StrEnum):
-    """How an assessment is written: as every result, or as a record of the deployments registry."""
+    """How an assessment is written: as every result, as one sheet for a board, or as a record of the registry."""
 
     table = "table"
     json = "json"
     md = "md"
     html = "html"
+    board = "board"
     registry = "registry"
 
 
@@ -71,6 +73,8 @@ def assess(
     found = replace(found, command=shlex.join(command))
     if format is AssessFormat.registry:
         emit(found.to_registry(), output)
+    elif format is AssessFormat.board:
+        emit(found.to_board(), output)
     else:
         show(found, Format(format.value), output)
     if found.exceeded:
@@ -104,7 +108,7 @@ def init(
     What was understood, and what to look at first, is told on the side (standard error).
     For example: epsilens init people.csv --output release.yaml
     """
-    if output is not None and output != "-" and not force and Path(output).exists():
+    if output is not None and output != "-" and not force and os.path.exists(output):
         raise InputError(
             f"--output is {output[:80]!r}, which exists: give another name, or --force to replace it",
             parameter="output",
