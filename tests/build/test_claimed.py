@@ -112,10 +112,13 @@ def test_gaussian_claims() -> None:
 
 def test_it_is_an_experiment() -> None:
     c, plain = el.claim(epsilon=1.0, delta=1e-6), el.from_dp(1.0, 1e-6)
-    assert c == plain and plain == c and hash(c) == hash(plain)
+    assert c == plain
+    assert plain == c
+    assert hash(c) == hash(plain)
     assert el.compose(c, el.laplace(epsilon=1.0)).success() == el.compose(plain, el.laplace(epsilon=1.0)).success()
     assert c.reverse().success() == plain.reverse().success()
-    assert pickle.loads(pickle.dumps(c)) == c and pickle.loads(pickle.dumps(c)).training == c.training
+    assert pickle.loads(pickle.dumps(c)) == c
+    assert pickle.loads(pickle.dumps(c)).training == c.training
     assert repr(c) == "claim(epsilon=1.0, delta=1e-06)"
     assert c.bracket("success") == plain.bracket("success")
 
@@ -129,7 +132,8 @@ def test_a_claim_of_nothing(claimed: dict[str, float]) -> None:
 
 def test_everything_may_be_told() -> None:
     c = el.claim(epsilon=1.0, delta=1.0)
-    assert c.success() == 1 and c.cases[1].experiment is None
+    assert c.success() == 1
+    assert c.cases[1].experiment is None
 
 
 @pytest.mark.parametrize(
@@ -161,7 +165,8 @@ def test_published_deployments() -> None:
         if known.unread:
             continue
         c = el.claim(known.name)
-        assert c.deployment == known and c.name == known.title
+        assert c.deployment == known
+        assert c.name == known.title
         if known.rho is None:
             e, d = known.epsilon or 0.0, known.delta or 0.0
             assert c.success() == pytest.approx((math.exp(e) + d) / (1 + math.exp(e)), rel=1e-12)
