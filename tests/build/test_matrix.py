@@ -190,7 +190,7 @@ def test_objects(build: Any) -> None:
         (lambda: el.matrix(sparse.csr_matrix((3, 3)), 1.0), "C"),
         (lambda: el.matrix([1.0, 2.0], 0.0), "sigma"),
         (lambda: el.matrix([1.0, 2.0], 1e-9), "sigma"),
-        (lambda: el.matrix([1.0, 2.0], [1.0, 2.0]), "sigma"),
+        (lambda: el.matrix([1.0, 2.0], [1.0, -2.0]), "sigma"),
         (lambda: el.matrix([1.0, 2.0], 1.0, 0), "participations"),
         (lambda: el.matrix([1.0, 2.0], 1.0, 1, 0.5), "separation"),
         (lambda: el.matrix([1.0, 2.0], 1.0, 2, rate=0.1), "rate"),

