@@ -43,16 +43,27 @@ def notions(said: Said) -> None:
     show(about.with_command(line), said["format"], said["output"])
 
 
-Paper = Annotated[str | None, typer.Argument(metavar="[PAPER]", help="000, 001, 002, 003 or 004; all if left out.")]
+Paper = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[PAPER]",
+        help="000, 001, 002, 003 or 004; or liu2019, ashena2021, kaissis2022, unsal2022, li2019; all if left out.",
+        autocompletion=lambda incomplete: _papers(incomplete),
+    ),
+]
+
+
+def _papers(incomplete: str) -> list[str]:
+    from ..papers import PAPERS
+
+    return [name for name in (*PAPERS, *PAPERS.values()) if name.startswith(incomplete)]
 
 
 def reproduce(paper: Paper = None, format: FormatOption = Format.table, output: OutputOption = None) -> None:
     """Recompute the tables of the papers, as printed and corrected.
 
-    For example: epsilens reproduce 000
+    For example: epsilens reproduce liu2019
     """
-    from ..papers import PAPERS, reproduction
+    from ..papers import PAPERS, find, reproduction
 
-    if paper is not None and paper not in PAPERS:
-        raise InputError(f"there is no paper {paper[:40]!r}: give one of {', '.join(PAPERS)}")
-    show(reproduction(*([paper] if paper else PAPERS)), format, output)
+    show(reproduction(*(PAPERS if paper is None else [find(paper)])), format, output)

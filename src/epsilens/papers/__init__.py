@@ -5,17 +5,39 @@ What a paper printed wrongly lives only here, labelled; the rest of the library 
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
+from ..catalogue.parameter import meant
+from ..errors import InputError
 from ..show.document import Document, Items, Lead, Section, plain_table, said
 from ..show.presenters import Presented
 
-__all__ = ["PAPERS", "Paper", "Reproduction", "Table", "reproduction"]
+__all__ = ["PAPERS", "Paper", "Reproduction", "Table", "find", "reproduction"]
 
 PAPERS = {"000": "liu2019", "001": "ashena2021", "002": "kaissis2022", "003": "unsal2022", "004": "li2019"}
+
+
+def find(name: str) -> str:
+    """The number of a paper, from its number or from its first author and year.
+
+    >>> find("liu2019"), find("Kaissis 2022"), find("4"), find("ünsal2022")
+    ('000', '002', '004', '003')
+    """
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    wanted = "".join(letter for letter in plain if letter.isalnum())
+    numbers = {alias: number for number, alias in PAPERS.items()}
+    for number, alias in PAPERS.items():
+        if wanted in (number, alias, number.lstrip("0") or "0"):
+            return number
+    known = [f"{number} ({alias})" for number, alias in PAPERS.items()]
+    close = meant(wanted, [*numbers, *PAPERS])
+    raise InputError(
+        f"there is no paper {name[:40]!r}{close}: give one of {', '.join(known)}", parameter="paper", value=name
+    )
 
 
 def reproduction(*papers: str) -> Reproduction:
