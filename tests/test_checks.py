@@ -346,3 +346,25 @@ def test_an_error_carries_the_parameter_it_speaks_of(ask: Callable[[], object], 
         ask()
     assert isinstance(caught.value, el.InputError | el.NoSolutionError)
     assert caught.value.parameter == parameter
+
+
+def test_masked_values_are_not_read_as_if_they_were_there() -> None:
+    hidden = np.ma.array([0.1, 0.9], mask=[False, True])
+    for call in (lambda: el.laplace(epsilon=hidden), lambda: E.success(prior=hidden), lambda: E.roc(hidden)):
+        with pytest.raises(el.InputError, match="has masked values"):
+            call()
+    assert E.roc(np.ma.array([0.1, 0.9])).tolist() == E.roc([0.1, 0.9]).tolist()
+
+
+def test_whole_numbers_of_any_size_are_numbers() -> None:
+    assert checks.real("n", 2**70) == 2.0**70
+    assert checks.real("n", [2**70, 1]).tolist() == [2.0**70, 1.0]
+    with pytest.raises(el.InputError, match="more than 308 digits"):
+        checks.real("n", 10**400)
+    with pytest.raises(el.InputError, match="give a number"):
+        checks.real("n", [2**70, True])
+
+
+def test_a_name_far_too_long_is_no_file() -> None:
+    with pytest.raises(el.InputError, match="there is no file"):
+        el.correlated.network("x" * 10_000)

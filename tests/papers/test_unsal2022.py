@@ -14,7 +14,7 @@ from epsilens.papers import unsal2022 as printed
 
 
 def table(start: str) -> tuple[dict[str, Any], ...]:
-    found = [t for t in printed.paper().tables if t.title.startswith(start)]
+    found = [t for t in printed.paper().items if t.title.startswith(start)]
     assert len(found) == 1
     return tuple(dict(r) for r in found[0].records)
 

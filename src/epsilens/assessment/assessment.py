@@ -26,13 +26,14 @@ from ..ledger.account import Account
 from ..ledger.ledger import Ledger
 from ..numerics.frozen import Frozen, Valued
 from ..plan.answers import Answer, answers_of
-from ..plan.file import about, dotted, read_release
+from ..plan.file import about, read_release
 from ..plan.people import Person, people_of
 from ..plan.plan import Release
 from ..plan.read import as_written, mentioned
 from ..plan.relatives import Relation, relations
 from ..plan.spread import candidates_of
 from ..plan.words import Resemblance, Split
+from ..plan.yaml_text import dotted
 from ..shown import Shown, presenter
 from .accuracy import QueryAccuracy, accuracy_of, limited
 from .adversaries import Setting

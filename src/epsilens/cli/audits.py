@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -159,7 +159,7 @@ def audit(
     }  # fmt: skip
     others: dict[str, Any] = {"d0": d0, "d1": d1, "person": person, "resume": resume, "jobs": jobs}
     found: Audits
-    if command is not None or (":" in str(what) and not Path(str(what)).is_file()):
+    if command is not None or (":" in str(what) and not os.path.isfile(str(what))):
         if claim is None:
             raise InputError('--claim is missing: say what is promised, such as "epsilon=1"', parameter="claim")
         from ..auditing.outside import audit_outside
@@ -177,7 +177,7 @@ def audit(
 
 
 def _planned(what: str, others: dict[str, Any], options: dict[str, Any]) -> Audits:
-    if not Path(what).is_file():
+    if not os.path.isfile(what):
         raise InputError(
             f"WHAT is {shortened(what)}, which is no file: give a plan, or package.module:function", parameter="what"
         )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ..catalogue.said import conditions_given, number
 from ..errors import InputError
-from .common import Format, FormatOption, OutputOption, Said, show, to_repeat
+from .common import Format, FormatOption, OutputOption, Said, emit, show, to_repeat
 
 __all__ = ["notions", "reproduce"]
 
@@ -47,23 +48,36 @@ Paper = Annotated[
     str | None,
     typer.Argument(
         metavar="[PAPER]",
-        help="000, 001, 002, 003 or 004; or liu2019, ashena2021, kaissis2022, unsal2022, li2019; all if left out.",
-        autocompletion=lambda incomplete: _papers(incomplete),
+        help="000 to 004, or liu2019, ashena2021, kaissis2022, unsal2022, li2019; all if left out.",
+        autocompletion=lambda incomplete: papers_begun(incomplete),
     ),
 ]
 
 
-def _papers(incomplete: str) -> list[str]:
+def papers_begun(incomplete: str) -> list[str]:
+    """The papers whose number or name begins so."""
     from ..papers import PAPERS
 
     return [name for name in (*PAPERS, *PAPERS.values()) if name.startswith(incomplete)]
 
 
 def reproduce(paper: Paper = None, format: FormatOption = Format.table, output: OutputOption = None) -> None:
-    """Recompute the tables of the papers, as printed and corrected.
+    """Recompute the tables and figures of the papers, as printed and corrected.
 
-    For example: epsilens reproduce liu2019
+    With --output and the name of a folder, each is written as CSV, SVG and text, and all of it as one page.
+
+    For example: epsilens reproduce 002 --output papers/
     """
-    from ..papers import PAPERS, find, reproduction
+    from ..papers import reproduction
 
-    show(reproduction(*(PAPERS if paper is None else [find(paper)])), format, output)
+    made = reproduction(*([paper] if paper else ()))
+    if output is not None and format is Format.table and is_folder(output):
+        written = made.write(output)
+        emit(f"{len(written)} files in {output}: open {written[0]}", None)
+        return
+    show(made, format, output)
+
+
+def is_folder(output: str) -> bool:
+    """Whether what was asked for is a folder: one that is there, or a name without an ending."""
+    return Path(output).is_dir() or output.endswith("/") or (not Path(output).suffix and output != "-")

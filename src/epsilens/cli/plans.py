@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from dataclasses import replace
 from enum import StrEnum
@@ -130,7 +131,7 @@ def init(
     What was understood, and what to look at first, is told on the side (standard error).
     For example: epsilens init people.csv --output release.yaml
     """
-    if output is not None and output != "-" and not force and Path(output).exists():
+    if output is not None and output != "-" and not force and os.path.exists(output):
         raise InputError(
             f"--output is {output[:80]!r}, which exists: give another name, or --force to replace it",
             parameter="output",

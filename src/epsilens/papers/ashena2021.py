@@ -25,7 +25,7 @@ from ..checks import Array
 from ..choice.choice import choose
 from ..errors import InputError
 from ..show.words import number
-from . import Paper, Table
+from .item import Item, Paper
 
 __all__ = ["Attack", "Estimate", "clopper_pearson", "estimate", "paper", "rule_success", "set_epsilon"]
 
@@ -213,7 +213,7 @@ def rule_success(
     return 0.5 * ((1 - edge0 - one0) + 0.5 * edge0) + 0.5 * (one1 + 0.5 * edge1)
 
 
-def _counts() -> Table:
+def _counts() -> Item:
     """Figure 1: counts, exactly, beside the corrected and the printed Algorithm 2."""
     records: list[dict[str, Any]] = []
     for epsilon in (0.1, 0.5, 1.0, 2.0, 5.0, 10.0):
@@ -237,10 +237,10 @@ def _counts() -> Table:
         "Eq. 15 asks for a success of exactly ½, which no ε > 0 gives.",
     )
     columns = ("ε", "two noisy", "one known", "Algorithm 2", "as printed")
-    return Table("Figure 1: success of a differencing attack on counts", columns, rows, notes, tuple(records))
+    return Item("Figure 1: success of a differencing attack on counts", columns, rows, notes, tuple(records))
 
 
-def _averages() -> Table:
+def _averages() -> Item:
     """The average attack: the paper's rule, its coin on the bounds, and the optimum."""
     records: list[dict[str, Any]] = []
     for n, value, epsilon in ((13, 43, 1), (13, 121, 1), (13, 121, 5), (1320, 43, 5), (2, 90, 0.5)):
@@ -264,10 +264,10 @@ def _averages() -> Table:
         "the paper says, throws it away. The two scales differ, so even a target at the mean is exposed.",
     )
     columns = ("n", "value", "ε", "paper's rule", "coin on bounds", "optimal")
-    return Table("Figure 2: success on averages", columns, rows, notes, tuple(records))
+    return Item("Figure 2: success on averages", columns, rows, notes, tuple(records))
 
 
-def _choices() -> Table:
+def _choices() -> Item:
     """The ε for a success tolerated: closed form against Algorithm 3's first lucky estimate."""
     lucky = [set_epsilon(seed=s) for s in range(8)]
     records: list[dict[str, Any]] = []
@@ -282,7 +282,7 @@ def _choices() -> Table:
         f"Algorithm 3, run {len(lucky)} times for a success within 0.01 of ½, returns {mean} in the mean where "
         f"{allowed} is the largest ε allowed: it stops at the first lucky estimate.",
     )
-    return Table(
+    return Item(
         "The largest ε for a success tolerated", ("success", "two noisy", "one known"), rows, notes, tuple(records)
     )
 

@@ -17,7 +17,7 @@ from ..build.tampering.hiding import boundary
 from ..build.tampering.tampering import kl_bound, power_of, privacy_distortion, tampering
 from ..numerics.roots import root
 from ..show.words import number
-from . import Paper, Table
+from .item import Item, Paper
 
 __all__ = [
     "chernoff_gaussian_printed", "corollary1_printed", "corollary2_corrected", "corollary2_printed", "figure5",
@@ -118,13 +118,13 @@ def _shown(value: Any) -> str:
     return value if isinstance(value, str) else number(float(value))
 
 
-def _table(title: str, columns: Sequence[str], records: Sequence[dict[str, Any]], notes: Sequence[str]) -> Table:
+def _table(title: str, columns: Sequence[str], records: Sequence[dict[str, Any]], notes: Sequence[str]) -> Item:
     """A row a record, its values in order."""
     rows = tuple(tuple(_shown(v) for v in r.values()) for r in records)
-    return Table(title, tuple(columns), rows, tuple(notes), tuple(records))
+    return Item(title, tuple(columns), rows, tuple(notes), tuple(records))
 
 
-def _thresholds() -> Table:
+def _thresholds() -> Item:
     records = []
     for sign in (1, -1):
         for alpha in (0.05, 0.1, 0.3, 0.7):
@@ -147,7 +147,7 @@ def _thresholds() -> Table:
     return _table("Theorem 3: the one-sided threshold", columns, records, notes)
 
 
-def _power_conditions() -> Table:
+def _power_conditions() -> Item:
     records = [
         {
             "setting": f"k = {k:g}, bias 1",
@@ -160,7 +160,7 @@ def _power_conditions() -> Table:
     return _table("(29)–(33): power of the one-sided test", ("setting", "printed", "corrected"), records, notes)
 
 
-def _optimal() -> Table:
+def _optimal() -> Item:
     records = []
     for m, theta, alpha in (
         (1.0, 1.0, 0.1), (0.5, 1.5, 0.1), (1.0, 1.5, 0.05), (1.0, 1.5, 0.5), (2.0, 1.5, 0.1), (1.0, 3.0, 0.1),
@@ -185,7 +185,7 @@ def _optimal() -> Table:
     return _table("Theorems 3 and 4: power of the three tests", columns, records, notes)
 
 
-def _two_sided() -> Table:
+def _two_sided() -> Item:
     records = [
         {
             "setting": f"m = {m:g}, α = {alpha:g}, θ = {theta:g}",
@@ -200,7 +200,7 @@ def _two_sided() -> Table:
     return _table("(42): power of the two-sided test", ("setting", "printed", "corrected"), records, notes)
 
 
-def _likelihood() -> Table:
+def _likelihood() -> Item:
     records: list[dict[str, Any]] = []
     for z in (-20.0, -5.0, 0.0, 0.5, 5.0, 20.0):
         records.append(
@@ -215,7 +215,7 @@ def _likelihood() -> Table:
     return _table("(15)–(28): the likelihood ratio", columns, records, notes)
 
 
-def _corollary1() -> Table:
+def _corollary1() -> Item:
     records: list[dict[str, Any]] = []
     for alpha, power, theta in ((0.1, 0.5, 1.0), (0.05, 0.9, 1.0), (0.1, 0.9, 1.5), (0.05, 0.3, 1.0)):
         bound = corollary1_printed(alpha, power, theta)
@@ -246,7 +246,7 @@ def two_sided_power(m: float, alpha: float) -> float:
     return float(power_of("two-sided", "laplace", np.asarray(m), 1.0, np.asarray(alpha)))
 
 
-def _distortion() -> Table:
+def _distortion() -> Item:
     records: list[dict[str, Any]] = []
     for n, s2, last in ((2, 1.0, 4.0), (3, 1.0, 4.0), (10, 1.0, 4.0)):
         printed = corollary2_printed(n, s2, last)
@@ -273,7 +273,7 @@ def _distortion() -> Table:
     return _table("Theorem 5 and Corollary 2: privacy and distortion", columns, records, notes)
 
 
-def _gaussian_test() -> Table:
+def _gaussian_test() -> Item:
     records: list[dict[str, Any]] = []
     for epsilon, times_s in ((0.5, 2.0), (1.0, 2.0), (1.0, 0.5)):
         delta = epsilon / 20
@@ -301,7 +301,7 @@ def _gaussian_test() -> Table:
     return _table("Theorem 6: the Gaussian test", columns, records, notes)
 
 
-def _definitions() -> Table:
+def _definitions() -> Item:
     records: list[dict[str, Any]] = []
     for epsilon in (0.0, 0.1, 1.0):
         allowed = math.exp(epsilon)
@@ -324,7 +324,7 @@ def _definitions() -> Table:
     return _table("Definitions 7 and 8", columns, records, notes)
 
 
-def _divergence() -> Table:
+def _divergence() -> Item:
     records: list[dict[str, Any]] = []
     for shift, b0, b1 in ((-2.0, 0.5, 0.75), (-3.0, 1.0, 1.5), (-1e-9, 1.0, 1.0)):
         t = tampering(scale=b0, bias=shift, stretch=b1 / b0)
@@ -346,7 +346,7 @@ def _divergence() -> Table:
     return _table("(75)–(77): KL divergence for a negative bias", columns, records, notes)
 
 
-def _chernoff() -> Table:
+def _chernoff() -> Item:
     records: list[dict[str, Any]] = []
     for a, shift, s1 in ((0.5, 0.0, 2.0), (0.5, 1.0, 2.0), (0.3, 1.0, 2.0), (0.5, 1.0, 1.0)):
         t = tampering(sigma=1.0, bias=shift, stretch=s1)
@@ -367,7 +367,7 @@ def _chernoff() -> Table:
     return _table("§5.2: Chernoff divergence of two normal laws", columns, records, notes)
 
 
-def _figures() -> Table:
+def _figures() -> Item:
     low, high = figure5()
     stretched = max(
         float(tampering(epsilon=float(e), bias=4.0, stretch=1.5).kl()) / math.exp(float(e))

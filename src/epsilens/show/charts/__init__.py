@@ -1,8 +1,9 @@
 """Charts: one definition each (a plain Vega-Lite dict), one renderer (SVG), and an object to take along.
 
-``curves`` (ROC, precision–recall, trade-off), ``assessment`` (a planned release, with its ``panel``) and ``findings``
-(one chart a result) define charts out of ``marks`` and ``scales``; ``placement`` finds where labels go; ``svg`` draws
-in a palette's colours, ``axes`` with matplotlib; ``chart`` is what a reader gets. ``icons`` draws people.
+``curves`` (ROC, precision–recall, trade-off), ``assessment`` (a planned release, with its ``panel``), ``findings`` (one
+chart a result) and ``lines`` (any named lines) define charts out of ``marks`` and ``scales``; ``placement`` finds where
+labels go; ``svg`` draws in a palette's colours, ``axes`` with matplotlib; ``chart`` is what a reader gets. ``icons``
+draws people.
 """
 
 from .chart import Chart
