@@ -12,7 +12,6 @@ import pytest
 import epsilens
 from epsilens.cli.completion import columns_of
 
-
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(epsilens.__file__).parents[1])}
 
 

@@ -62,6 +62,15 @@ def test_within_the_limits_is_0(release: Path, capsys: pytest.CaptureFixture[str
     assert json.loads(capsys.readouterr().out)["verdict"] == "within"
 
 
+def test_a_sheet_for_a_board(release: Path, tmp_path: Path) -> None:
+    sheet = tmp_path / "board.html"
+    assert shell("assess", str(release), "--format", "board", "--output", str(sheet)) == 4
+    text = sheet.read_text(encoding="utf-8")
+    assert text.startswith("<!DOCTYPE html>")
+    assert '<main class="report sheet">' in text
+    assert "Lower ε from 1 to 0.2" in text
+
+
 def test_no_epsilon_is_3(release: Path, capsys: pytest.CaptureFixture[str]) -> None:
     release.write_text(release.read_text().replace("0.55", "0.45"))
     assert shell("assess", str(release)) == 3

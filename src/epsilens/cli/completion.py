@@ -38,7 +38,7 @@ def completer(option: Option) -> Completer | None:
     >>> from epsilens.catalogue.commands import options_of
     >>> limit = next(o for o in options_of("choose") if o.name == "at_most")
     >>> completer(limit)(None, "su")
-    [('success=', 'Success')]
+    [('success=', 'right guesses')]
     """
     name, choices = option.name, option.parameter.choices
     if name == "mechanism":

@@ -22,12 +22,13 @@ __all__ = ["AssessFormat", "InitFormat", "assess", "init"]
 
 
 class AssessFormat(StrEnum):
-    """How an assessment is written: as every result, or as a record of the deployments registry."""
+    """How an assessment is written: as every result, as one sheet for a board, or as a record of the registry."""
 
     table = "table"
     json = "json"
     md = "md"
     html = "html"
+    board = "board"
     registry = "registry"
 
 
@@ -95,6 +96,8 @@ def assess(
     found = replace(found, command=shlex.join(command))
     if format is AssessFormat.registry:
         emit(found.to_registry(), output)
+    elif format is AssessFormat.board:
+        emit(found.to_board(), output)
     else:
         show(found, Format(format.value), output)
     if found.exceeded:

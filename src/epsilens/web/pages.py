@@ -43,10 +43,7 @@ if TYPE_CHECKING:
 __all__ = ["Kept", "as_json", "attachment", "beside", "curves", "file_of", "render", "router", "unanswered"]
 
 
-_VIEWS = (
-    ("Explain", "/explain"), ("Choose", "/choose"), ("Assess", "/assess"), ("Compare", "/compare"),
-    ("Notions", "/notions"),
-)  # fmt: skip
+_VIEWS = (("Explain", "/explain"), ("Choose", "/choose"), ("Assess", "/assess"), ("Compare", "/compare"))
 #: Views that only some servers have.
 beside: ContextVar[tuple[tuple[str, str], ...]] = ContextVar("beside", default=())
 

@@ -166,6 +166,8 @@
   fold(true);
   settle();
 
+  document.addEventListener("click", (event) => { if (event.target.closest("button.print")) window.print(); });
+
   // -- links ------------------------------------------------------------------------------------------------------
   document.addEventListener("click", async (event) => {
     const link = event.target.closest("a.copy");
