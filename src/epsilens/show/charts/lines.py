@@ -18,7 +18,7 @@ import numpy as np
 
 from ...checks import Array
 from .chart import Chart
-from .marks import Layer, dashed, dots, ends, frame, line, linear_axis, log_axis, room_for, text
+from .marks import Layer, dashed, dots, ends, frame, line, linear_axis, log_axis, text
 from .placement import LINE, Box, Point, Room, block, width_of, wrapped
 from .scales import Scale, log_ticks, scale, written
 
@@ -91,7 +91,7 @@ def _spec(
     up = _upward(y, height)
     left = max(30, int(max(width_of(written(v, up["axis"]["format"])) for v in up["axis"]["values"])) + 16)
     names = [(s.name, 400 if s.quiet else 600) for s in series]
-    right = 14 if inside else room_for(names, 60, 110 if narrow else 190)
+    right = 14 if inside else int(min(max(width_of(*name) for name in names) + 14, 110 if narrow else 200))
     plot = width - left - right
     across = _across(x, plot)
     kept = [_within(s, x, y) for s in series]
