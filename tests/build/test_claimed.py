@@ -17,7 +17,7 @@ from epsilens.build.claimed import Noise
 from epsilens.catalogue.deployments import deployments
 from epsilens.errors import InputError, NoSolutionError
 
-TRAINING = {"n": 60_000, "batch": 256, "epochs": 15}
+TRAINING: dict[str, Any] = {"n": 60_000, "batch": 256, "epochs": 15}
 
 
 def normal_mu(epsilon: float, delta: float) -> float:
@@ -124,7 +124,7 @@ def test_it_is_an_experiment() -> None:
 
 
 @pytest.mark.parametrize("claimed", [{"mu": 0.0}, {"rho": 0.0}, {"epsilon": 0.0}, {"order": 2.0, "rho": 0.0}])
-def test_a_claim_of_nothing(claimed: dict[str, float]) -> None:
+def test_a_claim_of_nothing(claimed: dict[str, Any]) -> None:
     c = el.claim(**claimed)
     assert c.success() == 0.5
     assert [case.experiment is None for case in c.cases] == [False, True, True]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -10,7 +11,7 @@ import epsilens as el
 from epsilens.show.charts.cases import cases_roc
 from epsilens.show.explanation import explain
 
-TRAINING = {"n": 60_000, "batch": 256, "epochs": 15}
+TRAINING: dict[str, Any] = {"n": 60_000, "batch": 256, "epochs": 15}
 
 
 def test_the_sentence_of_epsilon_eight() -> None:
