@@ -51,6 +51,7 @@ def create_app(host: str = "127.0.0.1", limits: Limits | None = None, ledger: Le
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
         await run_in_threadpool(app.state.uploads.open)
+        app.state.readers.open()
         threading.Thread(target=_warm, args=(app,), daemon=True).start()
         tending = asyncio.create_task(_tend(app))
         yield

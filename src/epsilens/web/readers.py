@@ -31,6 +31,7 @@ __all__ = ["Asked", "Readers"]
 _LOOK = 0.05  # seconds between two looks at whether anybody still waits
 _START_SECONDS = 60.0
 _AT_ONCE = 0.3
+_STOPPED = "the server is being stopped: try again once it is back"
 #: What a process has answered before it is let go of, with whatever it gathered.
 _MOST_ANSWERS = 500
 
@@ -86,15 +87,21 @@ class Readers:
         self._idle: list[tuple[_Reader, int]] = []
         self._source: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
-        self._threads = ThreadPoolExecutor(limits.readers, thread_name_prefix="reading")
         self._waiting = 0
+        self.open()
+
+    def open(self) -> None:
+        """Take requests, again where it was closed; no process is started before one is needed."""
+        self._threads = ThreadPoolExecutor(self.limits.readers, thread_name_prefix="reading")
         self._closed = False
 
     def ask(self, request: dict[str, Any]) -> Asked:
         """Put a request in line."""
         seconds = self.limits.reading_seconds
         with self._lock:
-            if self._closed or self._waiting >= self.limits.readings:
+            if self._closed:
+                raise Refused(_STOPPED, 503)
+            if self._waiting >= self.limits.readings:
                 raise Refused(f"{self._waiting} others wait already: try again in a moment", 503)
             self._waiting += 1
         asked = Asked(request, time.monotonic() + seconds)
@@ -113,6 +120,7 @@ class Readers:
             self._closed = True
             idle, self._idle = self._idle, []
             source, control = self._source, self._control
+            self._source, self._control = None, None
         for reader, _ in idle:
             reader.end()
         self._threads.shutdown(wait=False, cancel_futures=True)
@@ -196,7 +204,7 @@ class Readers:
         """The connection to the process that forks, started where there is none."""
         with self._lock:
             if self._closed:
-                raise Refused("the server is being stopped: try again once it is back", 503)
+                raise Refused(_STOPPED, 503)
             if self._source is not None and self._source.poll() is None and self._control is not None:
                 return self._control
             if self._control is not None:
