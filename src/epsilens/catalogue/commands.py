@@ -336,7 +336,7 @@ class Exit(IntEnum):
     FAULT = 1
     BAD_INPUT = 2
     NO_SOLUTION = 3
-    REFUSED = 4
+    EXCEEDED = 4
     INTERRUPTED = 130
 
     @property
@@ -349,9 +349,10 @@ _MEANINGS = {
     Exit.FINE: "Fine.",
     Exit.FAULT: "Something went wrong inside epsilens: please report it.",
     Exit.BAD_INPUT: "Bad input: one sentence on stderr, nothing on stdout, no file touched.",
-    Exit.NO_SOLUTION: "The question is well put, but no parameter satisfies the limit; or a limit is exceeded, or an "
-    "answer looks tampered with.",
-    Exit.REFUSED: "A limit set beforehand does not allow the release: nothing was released and nothing spent; or a "
-    "ledger is not as it was written, or beyond its limits.",
+    Exit.NO_SOLUTION: "Nothing satisfies the limit: the question is well put, but no parameter answers it; an "
+    "assessment whose limits no ε meets is shown all the same.",
+    Exit.EXCEEDED: "A limit is exceeded or a claim broken: an assessment, scan or account is over its limit (it is "
+    "shown all the same), a release is refused (nothing is released, nothing spent), an audit refutes the claim, an "
+    "answer looks tampered with, or a ledger is not as it was written.",
     Exit.INTERRUPTED: "Stopped from the keyboard.",
 }

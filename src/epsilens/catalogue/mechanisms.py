@@ -227,10 +227,13 @@ MECHANISMS: dict[str, Mechanism] = {
         Mechanism(
             "dpsgd", "DP-SGD", "epsilens.build.training:dpsgd",
             (
-                "sigma", "rate", "steps", "n", "batch", "epochs", "batches", "truncation", "people", "neighbours",
-                "width",
+                "sigma", "rate", "steps", "n", "batch", "epochs", "batches", "truncation", "people", "schedule",
+                "neighbours", "width",
             ),
-            needs=("sigma",), either=(("rate", "steps"), ("n", "batch", "epochs"), ("n", "batch", "steps")),
+            either=(
+                ("sigma", "rate", "steps"), ("sigma", "n", "batch", "epochs"), ("sigma", "n", "batch", "steps"),
+                ("schedule",),
+            ),
             note="Training in noisy steps, each on a batch; σ is in clipping norms. `batches` says how they are drawn: "
             "poisson, fixed, with replacement, truncated (to `truncation` records) or shuffled. `people` are a group. "
             "[Which is mine?](which.md)",

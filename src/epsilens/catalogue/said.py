@@ -141,8 +141,29 @@ def _key(name: str) -> str:
     return name.strip().lower().replace("-", "_")
 
 
+#: What is not a mechanism but has a command of its own, by the words people look for it with.
+_COMMANDS = {
+    "differencing": "difference", "difference": "difference", "differencing_average": "difference",
+    "differencing_median": "difference", "tampering": "tamper", "tamper": "tamper", "correlated": "correlate",
+    "correlation": "correlate", "correlate": "correlate", "identify": "identify", "identification": "identify",
+}  # fmt: skip
+_TO_TYPE = {
+    "difference": "epsilens difference --known --at-most success=0.55",
+    "tamper": "epsilens tamper --epsilon 1 --bias 3",
+    "correlate": "epsilens correlate TABLE --columns A,B",
+    "identify": "epsilens identify --n 120 --range 0,60 --at-most posterior=0.1",
+}
+
+
 def _no_mechanism(name: str, known: Mapping[str, Entry], why: str = "") -> InputError:
     listed = [entry.spoken for entry in known.values()]
+    own = _COMMANDS.get(_key(name))
+    if own is not None:
+        return InputError(
+            f"{name[:40]!r} is an attack rather than a mechanism: the command {own} is for it, {_TO_TYPE[own]!r} say",
+            parameter="mechanism",
+            value=name,
+        )
     close = why or meant(name.replace("_", "-"), listed)
     return InputError(
         f"there is no mechanism {name[:40]!r}{close}: give one of {', '.join(listed)}",

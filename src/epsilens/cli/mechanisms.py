@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..catalogue.parameter import flag
+from ..catalogue.parameter import flag, meant
 from ..catalogue.said import (
     arguments_given,
     find,
@@ -85,7 +85,8 @@ def choose(said: Said) -> None:
     if wanted not in mechanism.takes:
         takes = ", ".join(map(flag, mechanism.takes))
         raise InputError(
-            f"{said['mechanism']} has no parameter {wanted[:40]!r}: it takes {takes}", parameter="parameter"
+            f"{said['mechanism']} has no parameter {wanted[:40]!r}{meant(wanted, mechanism.takes)}: it takes {takes}",
+            parameter="parameter",
         )
     arguments = arguments_given(mechanism, said, chosen=wanted)
     if wanted in arguments:

@@ -19,7 +19,17 @@ try:
     from fastapi.staticfiles import StaticFiles
     from starlette.exceptions import HTTPException
 
-    from . import api, assess_pages, files_pages, ledger_pages, notions_pages, pages, release_pages, shares_pages
+    from . import (
+        api,
+        assess_pages,
+        compare_pages,
+        files_pages,
+        ledger_pages,
+        notions_pages,
+        pages,
+        release_pages,
+        shares_pages,
+    )
 except ImportError as error:
     if isinstance(error, MissingExtra) or (error.name or "").startswith("epsilens"):
         raise
@@ -105,6 +115,7 @@ def views() -> FastAPI:
 
 def _add_views(app: FastAPI) -> None:
     app.include_router(pages.router)
+    app.include_router(compare_pages.router)
     app.include_router(notions_pages.router)
     app.include_router(api.make_router())
     app.add_exception_handler(RequestValidationError, _invalid)

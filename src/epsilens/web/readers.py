@@ -134,7 +134,7 @@ class Readers:
         with self._lock:
             self._waiting -= 1
 
-    def _answer(self, asked: Asked) -> tuple[dict[str, Any], bytes]:
+    def _answer(self, asked: Asked, again: bool = False) -> tuple[dict[str, Any], bytes]:
         """Ask a process, in a thread; raises why there is no answer."""
         if asked.over:
             raise Refused("the server is busy: try again in a moment", 503)
@@ -153,8 +153,8 @@ class Readers:
             if asked.over:
                 raise self._late() from None
             note("a reader was ended")
-            if answers and time.monotonic() - sent < _AT_ONCE:
-                return self._answer(asked)  # it was at its end already: at most as often as some waited
+            if not again and time.monotonic() - sent < _AT_ONCE:
+                return self._answer(asked, again=True)  # it was at its end already
             raise Refused("this needs more time or memory than the page allows: use the command line", 413) from None
         self._give_back(reader, answers + 1)
         return head, body
