@@ -35,6 +35,8 @@ _LONG = "mechanism=dpsgd&rate=0.013&steps=2000&reading=success&at_most=0.55"
         ("/compare", "a=exponential:scores0=1,2,3", False),
         ("/compare", "a=dpsgd", False),
         ("/assess", "table=epsilens:adult", True),
+        ("/assess.html", "yaml=title: x", True),
+        ("/explain.html", "mechanism=top-k", False),
         ("/static/page.css", "", True),
         ("/staticky", "mechanism=dpsgd", False),
         ("/api", "", True),
