@@ -7,6 +7,7 @@ Each function returns the value as a float64 array (0-d for a scalar) or raises
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Collection
 from typing import Any, TypeAlias
 
@@ -64,6 +65,12 @@ def real(name: str, value: ArrayLike, *, infinite: bool = False, of: str = "") -
                 parameter=of or name,
                 value=value,
             ) from None
+        if "numpy.ma" in sys.modules and np.ma.is_masked(value):  # loading it is slow, and whoever has one did
+            raise InputError(
+                f"{name} has masked values: fill them in or leave them out", parameter=of or name, value=value
+            )
+        if raw.dtype.kind == "O":
+            raw = _of_whole(name, raw, of)
         if raw.dtype.kind not in "iuf":
             shown = f"{value!r}"
             shown = shown if len(shown) <= 40 else shown[:37] + "..."
@@ -79,6 +86,16 @@ def real(name: str, value: ArrayLike, *, infinite: bool = False, of: str = "") -
         if not infinite:
             raise InputError(f"{name} is infinite: give a finite number", parameter=of or name, value=value)
     return array
+
+
+def _of_whole(name: str, raw: Any, of: str) -> Any:
+    """Whole numbers beyond 64 bits as the doubles next to them; anything else as it is."""
+    if not raw.size or any(type(each) is not int for each in raw.flat):
+        return raw
+    try:
+        return raw.astype(np.float64)
+    except OverflowError:
+        raise InputError(f"{name} has more than 308 digits: give a smaller number", parameter=of or name) from None
 
 
 def _first(array: Array, bad: Any) -> str:

@@ -74,6 +74,9 @@ class Presenter(Protocol):
     def frame(self, experiment: Shown, **arguments: float) -> Any:
         """Every reading of an experiment, a row each."""
 
+    def board(self, assessment: Shown) -> str:
+        """One page of paper for those who decide."""
+
     def registry(self, assessment: Shown) -> str:
         """A record for the public deployments registry."""
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from epsilens.auditing.calls import Late, Raised
 from epsilens.auditing.commands import CommandSource, words_of
-from epsilens.auditing.game import Late, Raised
 from epsilens.auditing.outside import audit_outside
 from epsilens.auditing.pairs import Kind
 from epsilens.auditing.result import Stopped, Verdict

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -83,3 +84,17 @@ def test_everybody_drawn_and_a_record_replaced_is_twice_the_shift() -> None:
 def test_a_claim_about_one_person_does_not_say_how_two_records_pull() -> None:
     with pytest.raises(el.InputError, match="needs an experiment that replaces a record"):
         el.subsample(el.from_gdp(1.0), 0.1, neighbours="replace")
+
+
+@pytest.mark.parametrize(
+    "build", [lambda: el.gaussian(psi=1.0), lambda: el.laplace(epsilon=1.0), lambda: el.skellam(variance=4.0)]
+)
+def test_a_sample_is_not_sampled_again_in_either_order(build: Callable[[], el.Experiment]) -> None:
+    drawn = el.subsample(build(), 0.1)
+    for order in (drawn, drawn.reverse(), drawn.reverse().reverse()):
+        with pytest.raises(InputError, match="sampled already"):
+            el.subsample(order, 0.5)
+    # the laws exchanged of what is not sampled are drawn like any other: noise is symmetric
+    again = el.subsample(build().reverse(), 0.1)
+    assert again.advantage() == pytest.approx(drawn.advantage(), rel=1e-9)
+    assert again.renyi(order=8.0) == pytest.approx(drawn.renyi(order=8.0), rel=1e-9)

@@ -79,7 +79,7 @@ def test_the_printed_sigma_misses_its_delta(epsilon: float, sensitivity: float, 
 
 
 def test_the_classical_sigma_where_it_is_proven() -> None:
-    table = next(t for t in liu2019.paper().tables if "σ" in t.title)
+    table = next(t for t in liu2019.paper().items if "σ" in t.title)
     first = table.records[0]
     assert first["classical"] == pytest.approx(48.44805263, rel=1e-8)
     assert first["corrected"] == pytest.approx(30.749566132, rel=1e-9)
@@ -87,7 +87,7 @@ def test_the_classical_sigma_where_it_is_proven() -> None:
 
 
 def test_what_is_known_as_odds() -> None:
-    table = next(t for t in liu2019.paper().tables if t.title.startswith("§5:"))
+    table = next(t for t in liu2019.paper().items if t.title.startswith("§5:"))
     corrected = (0.819095173184, 0.837661654209, 0.856661322074, 0.876470928684)
     for record, c, score in zip(table.records, (1.0, 0.8, 0.62, 0.458), corrected, strict=True):
         assert record["odds"] == pytest.approx(c, rel=1e-14)
@@ -98,7 +98,7 @@ def test_what_is_known_as_odds() -> None:
 
 
 def test_coefficients_outside_their_domain() -> None:
-    record = next(t for t in liu2019.paper().tables if t.title.startswith("§5.2")).records[0]
+    record = next(t for t in liu2019.paper().items if t.title.startswith("§5.2")).records[0]
     assert record["rho_p"] == pytest.approx(0.75, rel=1e-14)
     assert record["rho_c"] == pytest.approx(2 / 3, rel=1e-14)
     assert record["odds_printed"] == pytest.approx(-0.583, abs=6e-4)
@@ -110,7 +110,7 @@ def test_coefficients_outside_their_domain() -> None:
 
 
 def test_theorem_4_is_a_bound() -> None:
-    table = next(t for t in liu2019.paper().tables if t.title.startswith("Theorem 4"))
+    table = next(t for t in liu2019.paper().items if t.title.startswith("Theorem 4"))
     wanted = {2: (0.448181, 0.632121, 0.241837), 3: (0.567685, 0.776870, 0.229201), 10: (0.833800, 0.993262, 0.122131)}
     for record in table.records:
         each, claimed, together = wanted[record["q"]]

@@ -21,11 +21,12 @@ from ..errors import InputError
 from ..numerics.written import brief
 from .attack import Attack
 from .betting import History, log_capital
+from .calls import limit_of
 from .claims import Claim, claim_of, level_of
 from .events import Event, learn, learn_to_bet
 from .findings import findings_of
 from .game import BatchSource, Bits, CallSource, GroupSource, Source
-from .outcomes import Outcomes, Reader, joined
+from .outcomes import Outcomes, Reader, joined, most_entries
 from .readings import Evidence, fixed_result, sequential_result
 from .result import Audit, Finding, Found, Stopped
 
@@ -100,7 +101,7 @@ def audit(
             f"mechanism is a {type(mechanism).__name__}: give a function of the input, such as lambda d: release(d)",
             parameter="mechanism",
         )
-    limit = None if timeout is None else float(checks.positive("timeout", checks.scalar("timeout", timeout)))
+    limit = None if timeout is None else limit_of(timeout)
     if groups and batch:
         raise InputError("groups and batch are both given: one call is many guesses or many runs, so give one of them")
     source: Source
@@ -143,7 +144,7 @@ def audit_source(
             )
         asked = replace(asked, alone=True)
     coins = np.random.default_rng(None if seed is None else [seed, _OWN])
-    game = _Game(source, asked, alpha, budget, coins, _teller(progress), low_bits)
+    game = _Game(source, asked, alpha, budget, coins, _teller(progress), low_bits, Reader(most=most_entries(budget)))
     if sequential:
         game.play(stop)
     else:

@@ -28,7 +28,8 @@ from typing import Any
 
 from .. import checks
 from ..errors import InputError
-from .game import Bits, Late, Raised
+from .calls import Late, Raised, limit_of
+from .game import Bits
 
 __all__ = ["CommandSource", "placed", "processors", "read_outcome", "side_by_side", "words_of"]
 
@@ -158,7 +159,7 @@ class CommandSource:
     def __post_init__(self) -> None:
         self._words = words_of(self.command)
         self.jobs = processors(self.jobs)
-        self.timeout = float(checks.positive("timeout", checks.scalar("timeout", self.timeout)))
+        self.timeout = limit_of(self.timeout)
 
     @property
     def width(self) -> int:

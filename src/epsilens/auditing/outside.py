@@ -152,7 +152,7 @@ def _kinds(pairs: tuple[str, ...] | None) -> tuple[Kind, ...]:
 
 def _given(name: str, text: str, command: bool) -> Any:
     """A file by its path; for a function also a value in JSON."""
-    if Path(text).is_file():
+    if os.path.isfile(text):
         return Path(text).resolve()
     if not command:
         try:

@@ -18,7 +18,8 @@ from typing import Any, TextIO
 import numpy as np
 
 from ..errors import InputError
-from .game import Bits, Late, Raised, Source
+from .calls import Late, Raised
+from .game import Bits, Source
 
 __all__ = ["Record", "Recorded"]
 

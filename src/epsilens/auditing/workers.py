@@ -21,10 +21,10 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
-from .. import checks
 from ..errors import InputError
+from .calls import Late, Raised, limit_of
 from .commands import placed, processors, side_by_side
-from .game import Bits, Late, Raised
+from .game import Bits
 
 __all__ = ["WorkerSource", "function_of"]
 
@@ -133,7 +133,7 @@ class WorkerSource:
 
     def __post_init__(self) -> None:
         self.jobs = processors(self.jobs)
-        self.timeout = float(checks.positive("timeout", checks.scalar("timeout", self.timeout)))
+        self.timeout = limit_of(self.timeout)
         for _ in range(self.jobs):
             self._start()
 

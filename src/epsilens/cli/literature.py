@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ..catalogue.said import conditions_given, number
 from ..errors import InputError
-from .common import Format, FormatOption, OutputOption, Said, show, to_repeat
+from .common import Format, FormatOption, OutputOption, Said, emit, show, to_repeat
 
 __all__ = ["notions", "reproduce"]
 
@@ -43,16 +44,40 @@ def notions(said: Said) -> None:
     show(about.with_command(line), said["format"], said["output"])
 
 
-Paper = Annotated[str | None, typer.Argument(metavar="[PAPER]", help="000, 001, 002, 003 or 004; all if left out.")]
+Paper = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[PAPER]",
+        help="000 to 004, or liu2019, ashena2021, kaissis2022, unsal2022, li2019; all if left out.",
+        autocompletion=lambda incomplete: papers_begun(incomplete),
+    ),
+]
+
+
+def papers_begun(incomplete: str) -> list[str]:
+    """The papers whose number or name begins so."""
+    from ..papers import PAPERS
+
+    return [name for name in (*PAPERS, *PAPERS.values()) if name.startswith(incomplete)]
 
 
 def reproduce(paper: Paper = None, format: FormatOption = Format.table, output: OutputOption = None) -> None:
-    """Recompute the tables of the papers, as printed and corrected.
+    """Recompute the tables and figures of the papers, as printed and corrected.
 
-    For example: epsilens reproduce 000
+    With --output and the name of a folder, each is written as CSV, SVG and text, and all of it as one page.
+
+    For example: epsilens reproduce 002 --output papers/
     """
-    from ..papers import PAPERS, reproduction
+    from ..papers import reproduction
 
-    if paper is not None and paper not in PAPERS:
-        raise InputError(f"there is no paper {paper[:40]!r}: give one of {', '.join(PAPERS)}")
-    show(reproduction(*([paper] if paper else PAPERS)), format, output)
+    made = reproduction(*([paper] if paper else ()))
+    if output is not None and format is Format.table and is_folder(output):
+        written = made.write(output)
+        emit(f"{len(written)} files in {output}: open {written[0]}", None)
+        return
+    show(made, format, output)
+
+
+def is_folder(output: str) -> bool:
+    """Whether what was asked for is a folder: one that is there, or a name without an ending."""
+    return Path(output).is_dir() or output.endswith("/") or (not Path(output).suffix and output != "-")

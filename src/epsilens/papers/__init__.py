@@ -1,86 +1,111 @@
-"""The papers' own tables, as printed beside as corrected.
+"""The five papers, recomputed: every table and figure as numbers, a picture and a sentence on whether they agree.
 
-What a paper printed wrongly lives only here, labelled; the rest of the library runs the correction.
+What a paper printed wrongly lives only here, labelled; the rest of the library runs the correction. A paper is a
+module with a function ``paper``; :mod:`.item` is what one table, figure or claim is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import unicodedata
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
-from ..show.document import Document, Items, Lead, Section, plain_table, said
+from ..catalogue.parameter import meant
+from ..errors import InputError
+from ..show.document import Document, Lead, Section, said
 from ..show.presenters import Presented
+from .item import Agreement, Item, Paper
 
-__all__ = ["PAPERS", "Paper", "Reproduction", "Table", "reproduction"]
+__all__ = ["PAPERS", "Agreement", "Item", "Paper", "Reproduction", "named", "reproduction"]
 
 PAPERS = {"000": "liu2019", "001": "ashena2021", "002": "kaissis2022", "003": "unsal2022", "004": "li2019"}
 
 
-def reproduction(*papers: str) -> Reproduction:
-    """The tables of these papers, recomputed.
+def named(paper: str) -> str:
+    """The number of a paper, from its number or its first author and year.
 
-    >>> [table.title for table in reproduction("000").papers[0].tables][0]
+    >>> named("liu2019"), named("Kaissis 2022"), named("4"), named("ünsal2022")
+    ('000', '002', '004', '003')
+    """
+    plain = unicodedata.normalize("NFKD", paper).encode("ascii", "ignore").decode().lower()
+    wanted = "".join(letter for letter in plain if letter.isalnum())
+    for number, name in PAPERS.items():
+        if wanted in (number, name, number.lstrip("0") or "0"):
+            return number
+    known = ", ".join(f"{number} ({name})" for number, name in PAPERS.items())
+    close = meant(wanted, [*PAPERS.values(), *PAPERS])
+    raise InputError(f"there is no paper {paper[:40]!r}{close}: give one of {known}", parameter="paper", value=paper)
+
+
+def reproduction(*papers: str) -> Reproduction:
+    """The tables and figures of these papers, recomputed; of all five if none is named.
+
+    >>> [item.title for item in reproduction("000").papers[0].items][0]
     'Table 1: the largest ε under a bound on Fβ'
     """
-    built: list[Paper] = [import_module(f".{PAPERS[paper]}", __name__).paper() for paper in papers]
+    chosen = [named(paper) for paper in papers] or list(PAPERS)
+    built: list[Paper] = [import_module(f".{PAPERS[paper]}", __name__).paper() for paper in dict.fromkeys(chosen)]
     return Reproduction(tuple(built))
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """Cells to read, the notes that go with them, and the numbers behind them for JSON."""
-
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    notes: tuple[str, ...]
-    records: tuple[Mapping[str, Any], ...]
-
-    @property
-    def section(self) -> Section:
-        """The table and its notes under its title."""
-        return Section(self.title, (plain_table(self.columns, self.rows, self.title), Items(self.notes, quiet=True)))
-
-
-@dataclass(frozen=True, slots=True)
-class Paper:
-    """A paper and what was recomputed of it."""
-
-    key: str
-    citation: str
-    tables: tuple[Table, ...]
 
 
 @dataclass(frozen=True)
 class Reproduction(Presented):
-    """Several papers, ready to be shown."""
+    """Several papers, ready to be shown or written to a folder."""
 
     papers: tuple[Paper, ...]
 
     @property
     def document(self) -> Document:
-        """Each paper's citation, then its tables."""
+        """Each paper's citation, then its items."""
         sections: list[Section] = []
         for paper in self.papers:
             sections.append(Section(f"Paper {paper.key}", (Lead((said(paper.citation),)),)))
-            sections += [table.section for table in paper.tables]
+            sections += [item.section for item in paper.items]
         return Document("The papers, recomputed", "The papers, as printed beside as corrected", (), tuple(sections))
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON payload."""
         return {
-            "schema": 1,
+            "schema": 2,
             "papers": [
-                {
-                    "paper": paper.key,
-                    "citation": paper.citation,
-                    "tables": [
-                        {"title": t.title, "records": [dict(r) for r in t.records], "notes": list(t.notes)}
-                        for t in paper.tables
-                    ],
-                }
+                {"paper": paper.key, "citation": paper.citation, "items": [item.data for item in paper.items]}
                 for paper in self.papers
             ],
         }
+
+    def write(self, folder: str | Path) -> list[Path]:
+        """Every item as CSV, SVG and Markdown in a folder for each paper, and all of it as one page, ``index.html``."""
+        from ..show.presenters import html
+
+        root = Path(folder)
+        try:
+            written = [file for paper in self.papers for file in _kept(paper, root / paper.key)]
+            page = root / "index.html"
+            page.write_text(html(self), encoding="utf-8")
+        except OSError as error:
+            raise InputError(
+                f"output is {str(folder)!r}: {error.strerror or 'it cannot be written'}, so give a folder that can",
+                parameter="output",
+                value=folder,
+            ) from None
+        return [page, *written]
+
+
+def _kept(paper: Paper, folder: Path) -> list[Path]:
+    from ..show.render.markdown import to_markdown
+
+    folder.mkdir(parents=True, exist_ok=True)
+    written: list[Path] = []
+    for item in paper.items:
+        files = {f"{item.key}.csv": item.csv}
+        for k, chart in enumerate(item.charts):
+            files[f"{item.key}{f'-{k + 1}' if len(item.charts) > 1 else ''}.svg"] = chart.svg("light")
+        told = Document(f"Paper {paper.key}", paper.citation, (), (item.section,))
+        files[f"{item.key}.md"] = to_markdown(told)
+        for name, text in files.items():
+            target = folder / name
+            target.write_text(text, encoding="utf-8")
+            written.append(target)
+    return written

@@ -33,7 +33,7 @@ from ..build.correlated.trees import tree
 from ..checks import Array
 from ..errors import InputError
 from ..show.words import number
-from . import Paper, Table
+from .item import Item, Paper
 
 __all__ = ["abstract_search", "algorithm1", "algorithm2", "chain_rule", "correlation_terms", "figure4_normal", "paper"]
 
@@ -210,7 +210,7 @@ def figure4_normal(correlation: float, records: int = 15, scale: float = 1.0) ->
 # -- tables ------------------------------------------------------------------------------------------------------------
 
 
-def _examples() -> Table:
+def _examples() -> Item:
     rows: tuple[tuple[str, str, dict[int, int], str], ...] = (
         ("2", "a", {1: 1}, "1"),
         ("2", "a", {}, "1.19"),
@@ -247,10 +247,10 @@ def _examples() -> Table:
         "Example 5: two normal records of correlation ρ leak |1+ρ|·M/λ to someone who knows nothing, M/λ to someone "
         "who knows the other; this one is right.",
     )
-    return Table("Examples 2–4", ("", "table", "known", "printed", "exact"), cells, notes, tuple(records))
+    return Item("Examples 2–4", ("", "table", "known", "printed", "exact"), cells, notes, tuple(records))
 
 
-def _rules() -> Table:
+def _rules() -> Item:
     records: list[dict[str, Any]] = []
     for name, model in COUNTEREXAMPLES.items():
         for i in range(model.n if model.n > 2 else 1):
@@ -267,10 +267,10 @@ def _rules() -> Table:
         "records it falls below the truth at 35 to 52 of 100 adversaries.",
     )
     title = "The chain rule (Theorems 2 and 5): unsafe"
-    return Table(title, ("case", "target", "printed", "exact", "printed is"), cells, notes, tuple(records))
+    return Item(title, ("case", "target", "printed", "exact", "printed is"), cells, notes, tuple(records))
 
 
-def _searches() -> Table:
+def _searches() -> Item:
     models = {**COUNTEREXAMPLES, "a hub of small range, 3 leaves": star(3), "a hub of small range, 4 leaves": star(4)}
     records: list[dict[str, Any]] = [
         {"case": name, "full": algorithm1(m), "fast": algorithm2(m), "exact": m.worst(scale=1.0).leakage}
@@ -290,10 +290,10 @@ def _searches() -> Table:
         "show how close the algorithms come to the truth.",
     )
     title = "Algorithms 1 and 2: unsafe"
-    return Table(title, ("case", "Algorithm 1", "Algorithm 2", "exact"), cells, notes, tuple(records))
+    return Item(title, ("case", "Algorithm 1", "Algorithm 2", "exact"), cells, notes, tuple(records))
 
 
-def _corollary() -> Table:
+def _corollary() -> Item:
     rows = COROLLARY_12.by_known(scale=1.0)
     records = [{"known": len(w.known), "worst": w.leakage, "target": w.target} for w in rows]
     cells = tuple((str(r["known"]), number(r["worst"]), str(r["target"])) for r in records)
@@ -302,10 +302,10 @@ def _corollary() -> Table:
         "someone who knows record 0 = 1 learns more about record 1 than anyone who knows nothing.",
     )
     title = "Corollary 1.2: knowing less is not always worse"
-    return Table(title, ("records known", "worst leakage", "target"), cells, notes, tuple(records))
+    return Item(title, ("records known", "worst leakage", "target"), cells, notes, tuple(records))
 
 
-def _figure4() -> Table:
+def _figure4() -> Item:
     shown = (0, 5, 10, 14)
     records: list[dict[str, Any]] = [
         {"correlation": rho, **{f"known {k}": figure4_normal(rho)[k] for k in shown}} for rho in (0.2, 0.5, 0.8, -0.07)
@@ -319,7 +319,7 @@ def _figure4() -> Table:
         "shows what comes nearest.",
     )
     columns = ("correlation", *(f"{k} known" for k in shown))
-    return Table("Figure 4(c) and (d): leakage by prior knowledge", columns, cells, notes, tuple(records))
+    return Item("Figure 4(c) and (d): leakage by prior knowledge", columns, cells, notes, tuple(records))
 
 
 def paper() -> Paper:

@@ -12,7 +12,7 @@ from ..build.mechanisms import gaussian, laplace
 from ..choice.choice import choose
 from ..errors import NoSolutionError
 from ..show.words import number, rounded_up, small
-from . import Paper, Table
+from .item import Item, Paper
 
 __all__ = [
     "BETAS", "LIMITS", "PRINTED", "coefficients_of", "fscore_printed", "lambda_corrected", "lambda_printed",
@@ -49,7 +49,7 @@ def _down(value: float) -> str:
     return f"{math.floor(value * 1e4) / 1e4:.4f}"
 
 
-def table1() -> Table:
+def table1() -> Item:
     """The largest ε that keeps the best Fβ under a bound."""
     records, rows = [], []
     for beta, line in zip(BETAS, PRINTED, strict=True):
@@ -65,7 +65,7 @@ def table1() -> Table:
         "Corrected values are rounded down.",
     )
     columns = ("Fβ at most", *(f"{limit:g}" for limit in LIMITS))
-    return Table("Table 1: the largest ε under a bound on Fβ", columns, tuple(rows), notes, tuple(records))
+    return Item("Table 1: the largest ε under a bound on Fβ", columns, tuple(rows), notes, tuple(records))
 
 
 def lambda_printed(epsilon: float, alpha: float) -> float:
@@ -81,7 +81,7 @@ def lambda_corrected(epsilon: float, alpha: float) -> float:
     return min(math.exp(-epsilon) / (4 * alpha * alpha), math.exp(epsilon))
 
 
-def _lambda_table() -> Table:
+def _lambda_table() -> Item:
     records = [
         {"epsilon": 1.0, "alpha": a, "printed": lambda_printed(1.0, a), "corrected": lambda_corrected(1.0, a)}
         for a in (0.01, 0.1, 0.3, 0.5, 0.7, 0.9)
@@ -91,9 +91,7 @@ def _lambda_table() -> Table:
         "The likelihood ratio of Laplace noise lies between 1/e^ε and e^ε, so no threshold outside separates "
         "anything; the printed formula holds only for α between 1/(2e^ε) and 1/2.",
     )
-    return Table(
-        "§4.1.5: threshold λ(α) of the test, ε = 1", ("α", "printed", "corrected"), rows, notes, tuple(records)
-    )
+    return Item("§4.1.5: threshold λ(α) of the test, ε = 1", ("α", "printed", "corrected"), rows, notes, tuple(records))
 
 
 def sigma_printed(epsilon: float, delta: float, sensitivity: float) -> float:
@@ -101,7 +99,7 @@ def sigma_printed(epsilon: float, delta: float, sensitivity: float) -> float:
     return math.sqrt(2 * math.log(1.25 / delta) * sensitivity / epsilon)
 
 
-def _sigma_table() -> Table:
+def _sigma_table() -> Item:
     target = 1e-5
     records = []
     for epsilon, sensitivity in ((0.1, 1.0), (0.5, 1.0), (1.0, 10.0)):
@@ -133,7 +131,7 @@ def _sigma_table() -> Table:
         "Classical is the formula the paper meant, proven for ε < 1; smallest is the analytic calibration, rounded up.",
     )
     columns = ("setting", "σ printed", "δ it gives", "classical", "smallest")
-    return Table("Gaussian noise: σ for δ = 0.00001", columns, rows, notes, tuple(records))
+    return Item("Gaussian noise: σ for δ = 0.00001", columns, rows, notes, tuple(records))
 
 
 def odds_printed(rho_p: float, rho_c: float = 0.0, rho_t: float = 0.0) -> float:
@@ -150,7 +148,7 @@ def fscore_printed(epsilon: float, c: float, *, beta: float = 1.0, slip: bool = 
     return (1 + b2) * (s - 1) / ((1 + b2) * s - 1 + b2)
 
 
-def _knowledge_table() -> Table:
+def _knowledge_table() -> Item:
     epsilon, alpha = 2.0, 0.1
     e = laplace(epsilon=epsilon)
     records = []
@@ -185,7 +183,7 @@ def _knowledge_table() -> Table:
     )
     columns = ("what is known", "odds c", "precision", "F₁ printed", "corrected")
     title = f"§5: what the adversary knows, ε = {epsilon:g}; precision at α = {alpha:g}"
-    return Table(title, columns, rows, notes, tuple(records))
+    return Item(title, columns, rows, notes, tuple(records))
 
 
 def coefficients_of(joint: Sequence[Sequence[float]]) -> tuple[float, float]:
@@ -201,7 +199,7 @@ def coefficients_of(joint: Sequence[Sequence[float]]) -> tuple[float, float]:
     return 1 - min(own) / max(own), 1 - min(ratios)
 
 
-def _domain_table() -> Table:
+def _domain_table() -> Item:
     joint = ((0.1, 0.7), (0.15, 0.05))
     rho_p, rho_c = coefficients_of(joint)
     c = odds_printed(rho_p, rho_c)
@@ -226,10 +224,10 @@ def _domain_table() -> Table:
         f"With this ρ_p the formula needs ρ_c below {record['largest_rho_c']:.4g}; the table itself gives the truth.",
     )
     columns = ("what the neighbour tells", "printed", "corrected")
-    return Table("§5.2: coefficients outside their domain", columns, rows, notes, (record,))
+    return Item("§5.2: coefficients outside their domain", columns, rows, notes, (record,))
 
 
-def _vector_table() -> Table:
+def _vector_table() -> Item:
     records = []
     for q in (2, 3, 10):
         each, together = vector(epsilon=1.0, q=q, calibration="each"), vector(epsilon=1.0, q=q)
@@ -249,7 +247,7 @@ def _vector_table() -> Table:
         "is harder to find than in one.",
     )
     columns = ("coordinates", "ε each", "claimed: scalar qε", "ε in all", "scalar ε")
-    return Table("Theorem 4: vector answers, ε = 1", columns, rows, notes, tuple(records))
+    return Item("Theorem 4: vector answers, ε = 1", columns, rows, notes, tuple(records))
 
 
 def paper() -> Paper:

@@ -9,31 +9,31 @@ from __future__ import annotations
 
 import os
 import re
+import select
+import stat
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, TypeAlias, Union, get_args, get_origin
+from typing import Any, Union, get_args, get_origin
 
 from ..errors import InputError, MissingExtra
 from .plan import Release
 from .words import Misplaced
+from .yaml_text import Lines, Place, dotted, parsed
 
 try:
-    import yaml
     from pydantic import BaseModel, ValidationError
 except ImportError as error:  # pragma: no cover - exercised in an environment without the extra
-    raise MissingExtra(error.name or "pyyaml", extra="data", purpose="describing a release") from error
+    raise MissingExtra(error.name or "pydantic", extra="data", purpose="describing a release") from error
 
-__all__ = ["MOST_BYTES", "about", "dotted", "read_release"]
+__all__ = ["MOST_BYTES", "about", "read_release"]
 
 MOST_BYTES = 1_000_000
-_MOST_DEPTH = 20
+_WAIT_SECONDS = 20.0
+_LONGEST_NAME = 300
 _MEMBER = re.compile(r"<\w+\.\w+: ('[^']*')>")  # how pydantic writes a word that is allowed
-
-#: Where an entry stands: keys of mappings, and places in lists counted from 0.
-Place: TypeAlias = tuple[str | int, ...]
-Lines: TypeAlias = Mapping[Place, int]
 
 
 def read_release(source: str | Path | Mapping[str, Any] | Release) -> Release:
@@ -56,68 +56,54 @@ def read_release(source: str | Path | Mapping[str, Any] | Release) -> Release:
 
 def _text(path: Path) -> str:
     try:
-        with path.open("rb") as file:
-            raw = file.read(MOST_BYTES + 1)  # of a device the size is not told, and some never end
-        if len(raw) > MOST_BYTES:
-            raise InputError(
-                f"release is {str(path)!r}, larger than a megabyte: give a YAML file that describes a release",
-                parameter="release",
-            )
-        return raw.decode("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else "it is not UTF-8 text"
+        raw = _bytes(path)
+        text = raw.decode("utf-8") if len(raw) <= MOST_BYTES else None
+    except (OSError, ValueError) as error:  # of a name that is none too
+        reason = "it is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else "it is no path"
+        reason = (error.strerror or reason) if isinstance(error, OSError) else reason
+        named = str(path) if len(str(path)) <= _LONGEST_NAME else f"{str(path)[:_LONGEST_NAME]}..."
+        raise InputError(f"release is {named!r}: {reason}; give a readable YAML file", parameter="release") from None
+    if text is None:
         raise InputError(
-            f"release is {str(path)!r}: {reason}; give a readable YAML file", parameter="release"
-        ) from None
+            f"release is {str(path)!r}, larger than a megabyte: give a YAML file that describes a release",
+            parameter="release",
+        )
+    return text
 
 
-def _parsed(text: str, name: str) -> tuple[Any, dict[Place, int]]:
+def _bytes(path: Path) -> bytes:
+    """A byte more than is allowed at most: of a device the size is not told, and some never end.
+
+    A pipe is read as it comes, and not waited for longer than a while: nobody may be writing to it.
+    """
+    if not stat.S_ISFIFO(path.stat().st_mode):
+        with path.open("rb") as file:
+            return file.read(MOST_BYTES + 1)
+    pipe = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    made, until = b"", time.monotonic() + _WAIT_SECONDS
+    try:
+        while len(made) <= MOST_BYTES:
+            ready, _, _ = select.select([pipe], [], [], max(until - time.monotonic(), 0))
+            if not ready:
+                raise TimeoutError(0, f"nothing came through it in {_WAIT_SECONDS:g} seconds")
+            block = os.read(pipe, MOST_BYTES + 1 - len(made))
+            if not block:
+                break
+            made += block
+        return made
+    finally:
+        os.close(pipe)
+
+
+def _parsed(text: str, name: str) -> tuple[Any, Lines]:
     if len(text) > MOST_BYTES:
         raise InputError("release is larger than a megabyte: give YAML that describes a release", parameter="release")
-    lines: dict[Place, int] = {}
-    try:
-        depth = 0
-        for event in yaml.parse(text, Loader=yaml.SafeLoader):
-            where = f"line {event.start_mark.line + 1} of {name}"
-            if isinstance(event, yaml.NodeEvent) and (isinstance(event, yaml.AliasEvent) or event.anchor):
-                raise InputError(f"{where} uses an anchor or alias: write the value out")
-            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-            if depth > _MOST_DEPTH:
-                raise InputError(f"{where} is nested more than {_MOST_DEPTH} deep: a release needs three")
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
-        _lines(node, (), lines, name)
-        value = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        marked = error if isinstance(error, yaml.MarkedYAMLError) else yaml.MarkedYAMLError()
-        where = f"line {marked.problem_mark.line + 1} of {name}" if marked.problem_mark else name
-        problem = marked.problem or "it is not YAML"
-        raise InputError(f"{where} cannot be read: {problem}") from None
+    value, lines = parsed(text, name)
     if not isinstance(value, dict):
         raise InputError(
             f"{name} is not a mapping: start with title:, data:, queries:, mechanism: and limits:", parameter="release"
         )
     return value, lines
-
-
-def _lines(node: Any, path: Place, lines: dict[Place, int], name: str) -> None:
-    """Remember where each part stands; refuse a key given twice, which YAML silently lets the last one win."""
-    if node is None:
-        return
-    lines.setdefault(path, node.start_mark.line + 1)
-    if isinstance(node, yaml.MappingNode):
-        seen: set[str] = set()
-        for key, value in node.value:
-            if key.value in seen:
-                raise InputError(
-                    f"line {key.start_mark.line + 1} of {name} gives {key.value!r} again: give it once",
-                    parameter=dotted((*path, key.value)),
-                )
-            seen.add(key.value)
-            lines[(*path, key.value)] = key.start_mark.line + 1
-            _lines(value, (*path, key.value), lines, name)
-    elif isinstance(node, yaml.SequenceNode):
-        for i, value in enumerate(node.value):
-            _lines(value, (*path, i), lines, name)
 
 
 def _validated(value: Any, lines: Lines, name: str) -> Release:
@@ -130,15 +116,6 @@ def _validated(value: Any, lines: Lines, name: str) -> Release:
     inside = complaint.place if isinstance(complaint, Misplaced) else ()
     said = _sentence(problem, place, part, lines, name)
     raise InputError(said, parameter=dotted((*place, *inside)), value=problem.get("input"))
-
-
-def dotted(place: Place) -> str:
-    """A place as people write it, counting from 1.
-
-    >>> dotted(("queries", 0, "bounds"))
-    'queries.1.bounds'
-    """
-    return ".".join(str(p + 1) if isinstance(p, int) else p for p in place)
 
 
 @contextmanager

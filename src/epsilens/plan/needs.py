@@ -26,10 +26,11 @@ from ..errors import InputError
 from ..worlds import Neighbours
 from .asked import Data
 from .contribution import Contribution
-from .file import about, dotted
+from .file import about
 from .labels import among, read_labels
 from .plan import Release
 from .words import Size
+from .yaml_text import dotted
 
 __all__ = ["Items", "Look", "Need", "Survey", "content_of", "look", "needs_of", "owners_of", "survey"]
 

@@ -14,8 +14,9 @@ from ..data.tables.conditions import columns_of, parse, render, syntax
 from ..data.tables.forms import As, Form, fold
 from ..errors import InputError
 from .asked import Label, ReleaseQuery
-from .file import about, dotted
+from .file import about
 from .plan import Release
+from .yaml_text import dotted
 
 __all__ = ["as_written", "mentioned"]
 

@@ -229,6 +229,13 @@ def _findings(found: Sequence[Found]) -> list[str]:
                 )
             case Finding.FIXED:
                 made.append("Each input always has its one answer: there is no noise, or its seed is fixed.")
+            case Finding.UNREADABLE:
+                made.append(
+                    f"Answers of the type {one.of} cannot be read ({times}) and are known by their type alone: return "
+                    "numbers, arrays or tables."
+                )
+            case Finding.CUT:
+                made.append(f"Answers have more entries than were looked at: {one.of} of them were.")
             case Finding.KINDS:
                 made.append(f"Answers came in {one.of} types, shapes or sets of keys.")
             case Finding.BARE:

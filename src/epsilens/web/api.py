@@ -23,7 +23,7 @@ from ..catalogue.readings import READINGS
 from ..catalogue.said import EXPLAINED, reading_options
 from ..data.tables.source import bundled, names
 from ..errors import EpsilensError, InputError
-from . import questions
+from . import comparing, questions
 from .assessing import assessed
 from .pages import render
 from .problems import problem_at
@@ -260,20 +260,21 @@ def compare(
         sent = _sent(request)
     except EpsilensError as error:
         return failure(error)
-    settings = questions.ask_compare(sent)[1]
-    wrong = next((s for s in settings if s.problem is not None), None)
-    if wrong is not None and wrong.problem is not None:
-        return JSONResponse({"schema": SCHEMA, "error": wrong.problem.sentence, "field": wrong.problem.field}, 422)
-    if not settings:
+    made = comparing.compare(sent)
+    problems = [(None, made.problem), *((s.letter, s.asked.problem) for s in made.settings)]
+    for letter, wrong in problems:
+        if wrong is not None:
+            return JSONResponse({"schema": SCHEMA, "error": wrong.sentence, "field": letter or wrong.field}, 422)
+    if not made.settings:
         return JSONResponse(
             {"schema": SCHEMA, "error": "A is empty: give a setting such as laplace:epsilon=1.", "field": "a"}, 422
         )
-    made = [
-        {"letter": s.values["letter"], "setting": s.values["text"], "explanation": s.about.to_dict()}
-        for s in settings
-        if s.about is not None
+    told = [
+        {"letter": s.letter, "setting": s.text, "explanation": s.asked.about.to_dict()}
+        for s in made.settings
+        if s.asked.about is not None
     ]
-    return JSONResponse({"schema": SCHEMA, "settings": made})
+    return JSONResponse({"schema": SCHEMA, "settings": told})
 
 
 def tables() -> JSONResponse:

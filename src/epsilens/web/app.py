@@ -19,7 +19,17 @@ try:
     from fastapi.staticfiles import StaticFiles
     from starlette.exceptions import HTTPException
 
-    from . import api, assess_pages, files_pages, ledger_pages, notions_pages, pages, release_pages, shares_pages
+    from . import (
+        api,
+        assess_pages,
+        compare_pages,
+        files_pages,
+        ledger_pages,
+        notions_pages,
+        pages,
+        release_pages,
+        shares_pages,
+    )
 except ImportError as error:
     if isinstance(error, MissingExtra) or (error.name or "").startswith("epsilens"):
         raise
@@ -68,6 +78,7 @@ def create_app(host: str = "127.0.0.1", limits: Limits | None = None, ledger: Le
     app.state.here_alone, app.state.offers = is_loopback(host), release_pages.Offers()
     app.state.jobs, app.state.uploads = Jobs(within, Workers(within)), Uploads(within)
     app.include_router(pages.router)
+    app.include_router(compare_pages.router)
     app.include_router(assess_pages.router)
     app.include_router(files_pages.router)
     app.include_router(shares_pages.router)

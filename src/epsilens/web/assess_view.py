@@ -174,6 +174,7 @@ def show(request: Request, view: View) -> Response:
         example_url=f"/assess?{urlencode({'yaml': EXAMPLES[DEFAULT]})}",
         url=url,
         downloads=_downloads(view, url) if made else [],
+        board_url=f"/assess/board?{url.partition('?')[2]}" if view.table and url else f"/assess/job/{view.job}/board",
         withheld=refusal(request) if made else "",
     )
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import yaml
 
-from ..plan.file import dotted
+from ..plan.yaml_text import LOADER, dotted, parsed
 from .picker import condition_of
 from .problems import field_of
 
@@ -39,10 +39,10 @@ def reasons(text: str) -> dict[str, Reason]:
     lines = text.splitlines()
     made: dict[str, Reason] = {}
     ends: dict[int, int] = {}
-    for token in yaml.scan(text, Loader=yaml.SafeLoader):
+    for token in yaml.scan(text, Loader=LOADER):
         if token.end_mark.column:
             ends[token.end_mark.line] = max(ends.get(token.end_mark.line, 0), token.end_mark.column)
-    for place, line in _keys(yaml.compose(text, Loader=yaml.SafeLoader), ()):
+    for place, line in _keys(yaml.compose(text, Loader=LOADER), ()):
         said = lines[line][ends[line] :].strip()
         if said.startswith("# ") and place[0] in _OF_TABLE:
             made.setdefault(_name(place), Reason(_CHOOSE.sub("", said[2:])))
@@ -51,7 +51,7 @@ def reasons(text: str) -> dict[str, Reason]:
         part = words.rstrip(":") if re.fullmatch(r"\w+:", words) else part
         offered = _OFFERED.match(words)
         if offered and part in _OF_TABLE:
-            name, value = field_of(f"{part}.{offered[1]}"), str(yaml.safe_load(offered[2]))
+            name, value = field_of(f"{part}.{offered[1]}"), str(parsed(offered[2], "the plan")[0])
             made.setdefault(name, Reason(_CHOOSE.sub("", offered[3]), _columns(value) if name == "secret" else value))
     made.pop("", None)
     return made

@@ -116,12 +116,11 @@ def shown(request: Mapping[str, Any]) -> dict[str, Any]:
 
     Numbers, and the pieces of the page; ``yaml`` becomes the plan with these shares.
     """
-    import yaml
-
     from ..assessment.shares import resplit
     from ..assessment.split import division
     from ..plan.file import read_release
     from ..plan.words import Split
+    from ..plan.yaml_text import parsed
     from ..show.assessment.labels import share
     from ..show.assessment.split import resplit_data, resplit_sentence, resplit_table
     from ..show.render import html
@@ -150,7 +149,7 @@ def shown(request: Mapping[str, Any]) -> dict[str, Any]:
         ],
         "sentence": str(html.said(resplit_sentence(basis, before, found))),
         "table": str(html.blocks((resplit_table(basis, found),))),
-        "yaml": _written(yaml.safe_load(request["yaml"]), shares, plan.epsilon),
+        "yaml": _written(parsed(request["yaml"], "release")[0], shares, plan.epsilon),
         "title": plan.title,
         "basis": request["basis"],
     }

@@ -144,6 +144,7 @@ def planned(request: Mapping[str, Any]) -> Release:
 def _assess(work: Work) -> dict[str, Any]:
     """The report of a release, whole and in pieces, and what the sliders need."""
     from ..assessment.assessment import assess
+    from ..show.assessment.board import board
     from ..show.assessment.report import present
     from ..show.assessment.split import HEADING
     from ..show.document import Forms
@@ -155,7 +156,7 @@ def _assess(work: Work) -> dict[str, Any]:
     if request.get("table"):
         told = f"{request['name']}, keyed hash {request['digest']} (of the server that assessed it)"
         made = replace(made, reproduce={**made.reproduce, "data": told})
-    document = present(made)
+    document, sheet = present(made), board(made)
     parts = html.sections(document)
     packed = carried(made)
     # The sliders stand after the section they are about.
@@ -166,6 +167,12 @@ def _assess(work: Work) -> dict[str, Any]:
         "fragment": "\n".join(parts[:at]),
         "rest": "\n".join(parts[at:]),
         "html": html.page(document, parts),
+        "board": {
+            "html": html.page(sheet),
+            "sheet": "\n".join(html.sections(sheet)),
+            "kind": sheet.kind,
+            "aside": sheet.aside,
+        },
         "basis": packed,
         "panel": shown({"yaml": request["yaml"], "basis": packed}) if packed else None,
         "file": {"name": request["name"], "digest": request["digest"]} if request.get("table") else None,

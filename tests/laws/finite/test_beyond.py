@@ -248,3 +248,39 @@ def test_skellam_is_chosen() -> None:
 def test_skellam_refuses(variance: Any) -> None:
     with pytest.raises(el.InputError, match="variance"):
         el.skellam(variance=variance)
+
+
+@pytest.mark.parametrize(
+    ("noise", "rate", "k"),
+    [
+        (Skellam(2.0), 0.01, 194),
+        (Skellam(2.0), 0.001, 2448),
+        (Skellam(4.431), 0.0002, 29_700),
+        (Skellam(0.5), 1e-3, 620),
+    ],
+    ids=repr,
+)
+def test_psi_of_a_rare_draw_lies_where_no_double_does(noise: Skellam, rate: float, k: int) -> None:
+    e = el.subsample(el.skellam(variance=noise.variance), rate=rate)
+    found = e.psi()
+
+    def gap(at: int) -> float:
+        """z(α) − z(recall) of the test K ≥ at, of which the tails are sums of 60 digits and z is solved for."""
+        with mp.workdps(60):
+            mass = [mp.besseli(at + i, noise.variance) for i in range(-1, 40)]
+            alpha = mp.fsum(mass[1:]) * mp.exp(-mp.mpf(noise.variance))
+            recall = alpha + mp.mpf(rate) * mass[0] * mp.exp(-mp.mpf(noise.variance))
+            ends = []
+            for p in (alpha, recall):
+                z = mp.sqrt(-2 * mp.log(p))
+                for _ in range(8):  # −log Φ(−z) grows by about z
+                    tail = mp.erfc(z / mp.sqrt(2)) / 2
+                    z += mp.log(tail / p) * tail / (mp.exp(-z * z / 2) / mp.sqrt(2 * mp.pi))
+                ends.append(z)
+            return float(ends[0] - ends[1])
+
+    assert found >= max(gap(k), gap(math.ceil(0.9 * k)), gap(math.ceil(1.1 * k))) * (1 - 1e-9)
+    assert found == pytest.approx(gap(k), rel=1e-5)
+    assert found <= el.skellam(variance=noise.variance).psi()
+    # and the root of the sum of squares bounds two of them
+    assert e.repeat(2).psi() <= math.sqrt(2) * found * (1 + 1e-9)

@@ -7,10 +7,13 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from scipy.special import ndtr
+from scipy.optimize import brentq
+from scipy.special import log_ndtr, logsumexp, ndtr
 from tests.laws.loss.oracles import two_rare_steps
 
 import epsilens as el
+from epsilens.laws.loss.order import Order
+from epsilens.laws.loss.plan import Ask
 
 PAIRS = [
     ("0.295", "1.08e-9", "0", True),
@@ -98,3 +101,36 @@ def test_many_rare_steps_by_single_large_losses() -> None:
     low, high = el.dpsgd(sigma=sigma, rate=rate, steps=steps).bracket("delta", epsilon=epsilon)
     assert low * (1 - 1e-3) <= expected <= high * (1 + 1e-3)
     assert high - low <= 1e-2 * high
+
+
+def two_rates(sigma: float, rate: float, u: float) -> tuple[float, float]:
+    """log α and log recall of the test L₁ + L₂ > u of two sampled steps, along the first on a fine grid."""
+    x = np.linspace(-8 * sigma, 60 * sigma, 400_001)
+    log_q = math.log(rate)
+    ahead = (2 * x - 1) / (2 * sigma**2)  # the loss of those drawn, noise of σ moved by 1
+    left = u - np.logaddexp(math.log1p(-rate), log_q + ahead)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        drawn = left + np.log1p(-(1 - rate) * np.exp(-left)) - log_q  # log (e^left − 1 + q)/q
+    place = np.where(left > math.log1p(-rate), sigma**2 * drawn + 0.5, -np.inf)
+    under0, under1 = log_ndtr(-place / sigma), log_ndtr(-(place - 1) / sigma)
+    under1 = np.logaddexp(math.log1p(-rate) + under0, log_q + under1)
+    density = -(x**2) / (2 * sigma**2) - math.log(sigma * math.sqrt(2 * math.pi)) + math.log(x[1] - x[0])
+    mixed = density + np.logaddexp(math.log1p(-rate), log_q + ahead)
+    return float(logsumexp(density + under0)), float(logsumexp(mixed + under1))
+
+
+@pytest.mark.parametrize(("recall", "prior"), [(7e-289, 0.01), (7e-209, 0.01), (1e-240, 1e-6)])
+def test_recalls_far_below_what_is_likely(recall: float, prior: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    sigma, rate = 1.1514, 1e-10
+    made: list[Ask] = []
+    monkeypatch.setattr(Order, "_by_lattice", lambda self, ask, *_: made.append(ask))
+    u = brentq(lambda v: two_rates(sigma, rate, v)[1] - math.log(recall), 1e-3, 200.0, xtol=1e-12)
+    log_alpha = two_rates(sigma, rate, u)[0]
+    truth = 1 / (1 + (1 - prior) / prior * math.exp(log_alpha - math.log(recall)))
+    e = el.dpsgd(sigma=sigma, rate=rate, steps=2)
+    low, high = e.bracket("precision", prior=prior, recall=recall)
+    assert low <= truth * (1 + 1e-7)
+    assert truth * (1 - 1e-7) <= high
+    assert high - low < 1e-3 * high
+    assert e.law.reached
+    assert not made  # points serve

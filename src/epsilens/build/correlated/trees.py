@@ -9,6 +9,7 @@ that the best found by a time limit with a proven bound.
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -332,8 +333,8 @@ def network(
     States that are numbers are the records' values; others count 0, 1, 2, … unless ``values`` says otherwise.
     """
     if isinstance(model, (str, Path)):
-        if not Path(model).is_file():
-            raise InputError(f"there is no file {str(model)!r}: give the path of a BIF file", parameter="model")
+        if not os.path.isfile(model):  # unlike Path's, no error for a name that is too long
+            raise InputError(f"there is no file {str(model)[:300]!r}: give the path of a BIF file", parameter="model")
         try:
             reader = import_module("pgmpy.readwrite").BIFReader
         except ImportError:

@@ -17,10 +17,10 @@ Rules that hold on every engine:
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from ...errors import InputError
@@ -161,7 +161,7 @@ def _files_on(path: str, engine: Engine) -> Files | None:
     try:
         return files_at(path)
     except InputError:
-        is_file = "/" in path or path.lower().endswith(CSV + PARQUET) or Path(path).exists()
+        is_file = "/" in path or path.lower().endswith(CSV + PARQUET) or os.path.exists(path)
         if not path.strip() or (engine.kind in FILE_ENGINES and is_file):
             raise
     return None

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy.special import logsumexp, ndtri_exp
@@ -29,7 +30,8 @@ _MOST_TERMS = 2**23
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
 _NEAR = 1e-6  # relative: gaps that may be the largest
 _MOST_NEAR = 64
-_STEPS = 40
+_STEPS = 24
+_PLACES = 65  # beyond the list
 
 
 @dataclass(frozen=True)
@@ -151,51 +153,66 @@ class Beyond:
             best = max(best, self._far_gap(float(k[-1])))
         return max(best, self.least_psi)
 
-    def _gap(self, k: float, log_tail: float, before: float, rough: float) -> float:
-        """z(P(K ≥ k)) − z(P(K ≥ k−d)) from the second, log P(K ≥ k)/P(k), and their difference as it is.
+    @cached_property
+    def far_psi(self) -> float:
+        """The largest gap beyond the list, also of a sample; below, its vertices are known one by one.
 
-        −log Φ(−z) grows by the hazard 1/M(z), and P(K ≥ k−d)/P(K ≥ k) is known to all digits.
+        A sample's gap is log(1 − q + q·e^L)/z, about, whose maximum is where q·e^L is a few: for rare draws of Skellam
+        noise, whose L grows with log k alone, that is a k of v/q. On the other side L ≥ log(1 − q), and the gap falls.
         """
-        if rough > 1:  # nothing is lost in the difference
-            return rough
-        steps = np.arange(1.0, self.distance + 1)
-        grown = self.noise.log_mass(k - steps) - self.noise.log_mass(np.asarray(k))
-        rise = float(np.logaddexp(0.0, logsumexp(grown) - log_tail))
-        gap = rough
+        last = float(self.noise.reach + self.distance)
+        if self.noise.slope and last >= 8 * self.noise.scale**2:
+            return self.least_psi
+        return max(self._far_gap(last), self.least_psi)
+
+    def _gap(self, k: float, log_tail: float, before: float, rough: float) -> float:
+        """z(P(K ≥ k)) − z(P(K ≥ k−d)) from the second, log P(K ≥ k)/P(k), and their difference as it is."""
+        return rough if rough > 1 else self._solved(self._rise(k, log_tail), before, rough)
+
+    def _rise(self, k: float, log_tail: float) -> float:
+        """log P(K ≥ k−d)/P(K ≥ k), to all digits."""
+        grown = np.cumsum(self.noise.loss(k - np.arange(float(self.distance)), 1))
+        return float(np.logaddexp(0.0, logsumexp(grown) - log_tail))
+
+    def _solved(self, rise: float, before: float, gap: float) -> float:
+        """The gap by which log Φ(−z) falls by so much: −log Φ(−z) grows by the hazard 1/M(z)."""
         for _ in range(4):
             hazard = float(_WEIGHTS @ (1 / mills(before + gap * (1 + _NODES) / 2))) / 2
             gap += (rise - gap * hazard) * float(mills(np.asarray(before + gap)))
         return gap
 
     def _far_gap(self, last: float) -> float:
-        """The largest beyond the list, where it is smooth in log k and has one maximum."""
-        low, high = math.log(last), math.log(last + 100 * self.noise.scale**2)
-        ratio = (math.sqrt(5) - 1) / 2
+        """The largest beyond the list, where it is smooth in log k: about the largest of a few."""
+        wide = 100 * (self.noise.scale**2 - math.log(self.told)) / self.drawn
+        places = np.linspace(math.log(last), math.log(last + wide), _PLACES).tolist()
+        found = [self._gap_at(v) for v in places]
+        i = int(np.argmax(found))
+        low, high = places[max(i - 1, 0)], places[min(i + 1, _PLACES - 1)]
+        ratio, best = (math.sqrt(5) - 1) / 2, found[i]
         points = [high - ratio * (high - low), low + ratio * (high - low)]
         values = [self._gap_at(v) for v in points]
-        best = max(*values, self._gap_at(low))
         for _ in range(_STEPS):
+            best = max(best, *values)
             if values[0] > values[1]:
                 high, points = points[1], [points[1] - ratio * (points[1] - low), points[0]]
                 values = [self._gap_at(points[0]), values[0]]
             else:
                 low, points = points[0], [points[1], points[0] + ratio * (high - points[0])]
                 values = [values[1], self._gap_at(points[1])]
-            best = max(best, *values)
-        return best
+        return max(best, *values)
 
     def _gap_at(self, log_k: float) -> float:
         k = float(round(math.exp(log_k)))
-        before = k - self.distance
-        tails = self._log_tail(before), self._log_tail(k)
-        at = -ndtri_exp(self.noise.log_mass(np.asarray([before, k])) + tails)
-        return self._gap(k, tails[1], float(at[0]), float(at[1] - at[0]))
+        log_tail = self._log_tail(k)
+        rise = float(mix(np.asarray(self._rise(k, log_tail)), self.drawn))
+        log_alpha = float(self.noise.log_mass(np.asarray(k))) + log_tail + math.log(self.told)
+        at, before = (-float(ndtri_exp(v)) for v in (log_alpha, log_alpha + rise))
+        return at - before if at - before > 1 else self._solved(rise, before, rise / at)
 
     def _log_tail(self, k: float) -> float:
         """log P(K ≥ k)/P(k)."""
-        fall = float(self.noise.log_mass(np.asarray(k)) - self.noise.log_mass(np.asarray(k + 1)))
-        more = np.arange(math.ceil(45 / fall) + 2.0)
-        return float(logsumexp(self.noise.log_mass(k + more) - self.noise.log_mass(np.asarray(k))))
+        more = np.arange(1.0, math.ceil(45 / float(self.noise.loss(np.asarray(k + 1), 1))) + 2)
+        return float(logsumexp(np.append(0.0, -np.cumsum(self.noise.loss(k + more, 1)))))
 
 
 def _highest(term: Callable[[float], float], low: float, high: float) -> float:

@@ -291,7 +291,7 @@ class Finite(Composable):
         if self._u.size < 2:
             return np.asarray(0.0)
         best = float(np.max(self._gaps()))
-        return np.asarray(best if self.far is None else max(best, self.far.least_psi))
+        return np.asarray(best if self.far is None else max(best, self.far.far_psi))
 
     def practical(self, level: float) -> Array:
         """The same over the vertices with both errors at least ``level``, and where the curve leaves them."""
@@ -430,7 +430,7 @@ class FiniteStep(Step):
 
     def psi(self) -> float:
         """From the vertices."""
-        return self.far.psi() if self.far is not None else float(self.as_law().psi())
+        return float(self.as_law().psi())
 
     @property
     def least_psi(self) -> float:
@@ -443,8 +443,8 @@ class FiniteStep(Step):
         return self.psi() ** 2 / 2 if self.far is None else self.far.most_rho
 
     def drawn(self, rate: float) -> FiniteStep:
-        """H1 mixed with H0: Poisson sampling."""
-        far = None if self.far is None else replace(self.far, drawn=rate)
+        """H1 mixed with H0: Poisson sampling. A noise moved, and it back again, are mirror images."""
+        far = None if self.far is None else replace(self.far, drawn=rate, swapped=False)
         return FiniteStep(sampled_atoms(self.atoms, rate), False, far, self.rho)
 
     def flagged(self, rate: float) -> FiniteStep:
@@ -453,6 +453,11 @@ class FiniteStep(Step):
         order = np.argsort(a.loss, kind="stable")
         far = None if self.far is None else replace(self.far, told=rate)
         return FiniteStep(Atoms(a.loss[order], a.log_p[order], a.only0, a.only1), self.mirrored, far, self.rho)
+
+    @property
+    def sampled(self) -> bool:
+        """Whether a noise is no longer moved for certain; of a mere list nobody knows."""
+        return self.far is not None and not self.far.moves
 
     @property
     def moves(self) -> bool:

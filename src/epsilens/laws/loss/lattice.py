@@ -231,13 +231,19 @@ def _place_atoms(
     nearest = np.rint(where)
     on = np.abs(where - nearest) < _SNAP
     np.logaddexp.at(points, np.clip(nearest[on], 0, count - 1).astype(int), atoms.log_p[on])
-    for place, mass in zip(where[~on], atoms.log_p[~on], strict=True):
-        h = min(max(math.floor(2 * place), 0), log_h.size - 1)
-        sign = -1.0 if h % 2 else 1.0
-        d = min(max(sign * (place - (h + 1) // 2) * dt, 0.0), dt / 2)
-        joint = np.logaddexp(log_h[h], mass)
-        part[h] = part[h] * math.exp(log_h[h] - joint) + abs(math.expm1(-sign * d)) * math.exp(mass - joint)
-        log_h[h] = joint
+    if not on.all():
+        place, mass = where[~on], atoms.log_p[~on]
+        halves = np.clip(np.floor(2 * place), 0, log_h.size - 1).astype(int)
+        order = np.argsort(halves, kind="stable")
+        halves, place, mass = halves[order], place[order], mass[order]
+        sign = np.where(halves % 2, -1.0, 1.0)
+        d = np.clip(sign * (place - (halves + 1) // 2) * dt, 0.0, dt / 2)
+        first = np.flatnonzero(np.append(True, np.diff(halves) > 0))
+        at = halves[first]
+        joint = np.logaddexp(log_h[at], np.logaddexp.reduceat(mass, first))
+        share = np.exp(mass - np.repeat(joint, np.diff(np.append(first, mass.size))))
+        part[at] = part[at] * np.exp(log_h[at] - joint) + np.add.reduceat(np.abs(np.expm1(-sign * d)) * share, first)
+        log_h[at] = joint
     return bool(on.all())
 
 

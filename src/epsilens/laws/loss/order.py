@@ -378,7 +378,8 @@ class Order:
         first = None
         for ratio in _RATIOS:
             # what lies below this is left out: little beside the answer, and beside what can be told apart at all
-            least = math.log(1e-3 * self.width) + min(max(known, most - _FIRST_GUESS), most)
+            near = known if ask.kind != "delta" else max(known, most - _FIRST_GUESS)
+            least = math.log(1e-3 * self.width) + min(near, most)
             least = max(_ALIKE * math.floor(least / _ALIKE), -690.0)
             key = (None if first is None else ask, ratio, least)
             if key not in self._scattered:

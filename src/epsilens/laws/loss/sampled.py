@@ -207,6 +207,11 @@ class Swapped(Around):
         return None if noise is None else replace(noise, swapped=not noise.swapped)
 
     @property
+    def sampled(self) -> bool:
+        """As the base."""
+        return self.base.sampled
+
+    @property
     def moves(self) -> bool:
         """As the base."""
         return self.base.moves

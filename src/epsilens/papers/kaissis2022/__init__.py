@@ -1,0 +1,20 @@
+"""Paper 002: Kaissis, Knolle, Jungmann, Ziller, Usynin and Rueckert 2022: the Gaussian mechanism by one number, ψ."""
+
+from __future__ import annotations
+
+from ..item import Paper
+from .conversions import epsilon_rdp, epsilon_rdp_improved, epsilon_table, epsilon_tail
+from .roc import binormal, binormal_auc
+
+__all__ = ["binormal", "binormal_auc", "epsilon_rdp", "epsilon_rdp_improved", "epsilon_table", "epsilon_tail", "paper"]
+
+
+def paper() -> Paper:
+    """Everything recomputed of this paper."""
+    from . import conversions, roc, training
+
+    citation = (
+        "Kaissis, Knolle, Jungmann, Ziller, Usynin, Rueckert. A unified interpretation of the Gaussian mechanism for "
+        "differential privacy through the sensitivity index. 2022."
+    )
+    return Paper("002", citation, (*roc.items(), *conversions.items(), training.item()))
