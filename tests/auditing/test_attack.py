@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +22,7 @@ class First(Statistic):
 
 
 VALUE = First(Looks.VALUE, (0,))
-KINDS = {
+KINDS: dict[str, Callable[[np.random.Generator, np.ndarray], np.ndarray]] = {
     "continuous": lambda rng, b: b + rng.normal(0, 1, b.size),
     "integers": lambda rng, b: b + rng.poisson(2, b.size).astype(float),
     "two atoms": lambda rng, b: np.where(rng.random(b.size) < 0.7, b, 1 - b).astype(float),

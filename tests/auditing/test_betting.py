@@ -186,7 +186,7 @@ def test_silence_counts_against_the_bettor() -> None:
     known = attack([[0.0, 9.5], [0.0, 0.5], [45.0, 45.0]], NAMES[1:2])
     for history, silent in ((quiet, 900), (loud, 0)):
         seen = np.zeros((1, CELLS, 2))
-        seen[0, :3] = [[5, 95], [0, 0], [silent / 2, silent / 2]]
+        seen[0, :3] = np.array([[5, 95], [0, 0], [silent / 2, silent / 2]])
         history.add((known,), seen)
     claim = claim_of("mu=1")
     assert log_capital(quiet, claim)[-1] < log_capital(loud, claim)[-1]

@@ -30,7 +30,7 @@ from .outcomes import Outcomes, Reader, joined, most_entries
 from .readings import Evidence, fixed_result, sequential_result
 from .result import Audit, Finding, Found, Stopped
 
-__all__ = ["Progress", "audit", "audit_source"]
+__all__ = ["Game", "Progress", "audit", "audit_source"]
 
 _FIRST = 20  # runs that are only learnt from
 _GROWTH = 1.5
@@ -144,7 +144,7 @@ def audit_source(
             )
         asked = replace(asked, alone=True)
     coins = np.random.default_rng(None if seed is None else [seed, _OWN])
-    game = _Game(source, asked, alpha, budget, coins, _teller(progress), low_bits, Reader(most=most_entries(budget)))
+    game = Game(source, asked, alpha, budget, coins, _teller(progress), low_bits, Reader(most=most_entries(budget)))
     if sequential:
         game.play(stop)
     else:
@@ -161,15 +161,15 @@ def _teller(progress: bool | Callable[[Progress], Any]) -> Callable[[Progress], 
 
 
 @dataclass
-class _Game:
-    """The state of an audit."""
+class Game:
+    """The state of an audit: :meth:`play` or :meth:`count` it, then ask for its :meth:`result`."""
 
     source: Source
     claim: Claim
     alpha: float
     budget: int
     rng: np.random.Generator
-    tell: Callable[[Progress], Any] | None
+    tell: Callable[[Progress], Any] | None = None
     low_bits: bool = True
     reader: Reader = field(default_factory=Reader)
     past: list[Outcomes] = field(default_factory=list)
@@ -294,6 +294,14 @@ class _Game:
                 parameter="mechanism",
             )
 
+    @property
+    def evidence(self) -> Evidence:
+        """All that verdict and bounds are made from."""
+        return Evidence(
+            self.claim, self.alpha, self.runs, self.budget, self.history, self.always, self.counted, self.events,
+            self.reader, self.source.width,
+        )  # fmt: skip
+
     def result(self, confidence: float, sequential: bool, pair: tuple[str, str]) -> Audit:
         """What the runs show."""
         if not self.past:
@@ -304,10 +312,6 @@ class _Game:
         found = findings_of(outcomes, bits, self.reader)
         if self.claim.bare:
             found = (*found, Found(Finding.BARE))
-        evidence = Evidence(
-            self.claim, self.alpha, self.runs, self.budget, self.history, self.always, self.counted, self.events,
-            self.reader, self.source.width,
-        )  # fmt: skip
         make = sequential_result if sequential else fixed_result
         own = time.perf_counter() - self.started - self.drawing
-        return make(evidence, confidence, found, self.stopped, pair, (self.drawing, own))
+        return make(self.evidence, confidence, found, self.stopped, pair, (self.drawing, own))

@@ -21,7 +21,7 @@ from .outcomes import Reader
 from .result import Audit, Finding, Found, Seen, Stopped, Verdict
 from .statistics import Codebook, Looks, Statistic
 
-__all__ = ["Evidence", "claimed_readings", "fixed_result", "sequential_result"]
+__all__ = ["Evidence", "claimed_readings", "counted_p", "fixed_result", "sequential_result"]
 
 _BAND = 7  # values of ε at which δ is bounded
 _MOST_WORDS = 6
@@ -149,10 +149,7 @@ def fixed_result(
 ) -> Audit:  # fmt: skip
     """The bounds of a number of runs fixed beforehand; a claim is tested with the event that the pilot liked best."""
     alpha, claim = evidence.alpha, evidence.claim
-    counts = [
-        Counts(right, right + wrong, right + wrong + silent, event.plan.sides)
-        for (right, wrong, silent), event in zip(evidence.counted, evidence.events or (), strict=bool(evidence.counted))
-    ]
+    counts = _counts(evidence)
     chosen = _promising(evidence)
     fresh = counts[ALWAYS].runs if counts else 0
 
@@ -160,14 +157,29 @@ def fixed_result(
         at = PRECISE if asked.alone else chosen
         return bool(counts) and p_value(counts[at], asked, alpha) <= alpha
 
-    p = p_value(counts[PRECISE if claim.alone else chosen], claim, alpha) if counts else 1.0
-    perfect = Counts(fresh, fresh, fresh)
+    p = counted_p(evidence)
+    perfect = Counts(fresh, fresh, fresh, always=True)
     return _assemble(
         evidence, confidence, False, found, stopped, pair, seconds, strength=p, broken=p <= alpha,
         possible=p_value(perfect, claim, alpha) <= alpha, is_refuted=is_refuted,
         success=counts[ALWAYS].success(alpha) if counts else 0.5, largest=largest_epsilon(fresh, alpha),
         seen=_seen(evidence, evidence.counted, PRECISE if claim.alone else chosen),
     )  # fmt: skip
+
+
+def _counts(evidence: Evidence) -> list[Counts]:
+    return [
+        Counts(right, right + wrong, right + wrong + silent, event.plan.sides, event.forced)
+        for (right, wrong, silent), event in zip(evidence.counted, evidence.events or (), strict=bool(evidence.counted))
+    ]
+
+
+def counted_p(evidence: Evidence) -> float:
+    """The p-value of the claim by a number of runs fixed beforehand; 1 where nothing was counted."""
+    counts, claim = _counts(evidence), evidence.claim
+    if not counts:
+        return 1.0
+    return p_value(counts[PRECISE if claim.alone else _promising(evidence)], claim, evidence.alpha)
 
 
 def _promising(evidence: Evidence) -> int:
