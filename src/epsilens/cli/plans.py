@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from ..catalogue.commands import Exit
+from ..catalogue.parameter import Panel
 from ..data.tables.address import without_password
 from ..errors import InputError
 from .common import Format, OutputOption, aside, emit, show
@@ -32,12 +33,23 @@ class AssessFormat(StrEnum):
 
 
 ReleaseFile = Annotated[str, typer.Argument(metavar="RELEASE", help="A YAML file; 'epsilens init TABLE' writes one.")]
-MemoryOption = Annotated[str | None, typer.Option("--memory", metavar="SIZE", help="What reading may take, 4GB say.")]
+MemoryOption = Annotated[
+    str | None,
+    typer.Option("--memory", rich_help_panel=Panel.DATA.value, metavar="SIZE", help="What reading may take, 4GB say."),
+]
 SpillOption = Annotated[
     str | None,
-    typer.Option("--spill", metavar="FOLDER", help="A folder with room for what memory does not hold."),
+    typer.Option(
+        "--spill",
+        rich_help_panel=Panel.DATA.value,
+        metavar="FOLDER",
+        help="A folder with room for what memory does not hold.",
+    ),
 ]
-EngineOption = Annotated[str | None, typer.Option("--engine", metavar="NAME", help="duckdb, spark or an Ibis URL.")]
+EngineOption = Annotated[
+    str | None,
+    typer.Option("--engine", rich_help_panel=Panel.DATA.value, metavar="NAME", help="duckdb, spark or an Ibis URL."),
+]
 AssessFormatOption = Annotated[AssessFormat, typer.Option("--format", help="How to write the result.")]
 
 
@@ -48,17 +60,28 @@ def assess(
     spill: SpillOption = None,
     ledger: Annotated[
         str | None,
-        typer.Option("--ledger", metavar="URL", help="Count what was released before about them."),
+        typer.Option(
+            "--ledger",
+            rich_help_panel=Panel.DATA.value,
+            metavar="URL",
+            help="Count what was released before about them.",
+        ),
     ] = None,
     people: Annotated[
-        str | None, typer.Option("--people", metavar="NAME", help="Whom the table is about: the ledger's account.")
+        str | None,
+        typer.Option(
+            "--people",
+            rich_help_panel=Panel.DATA.value,
+            metavar="NAME",
+            help="Whom the table is about: the ledger's account.",
+        ),
     ] = None,
     format: AssessFormatOption = AssessFormat.table,
     output: OutputOption = None,
 ) -> None:
     """Assess a planned release: the risk of each adversary, the ε to choose, the accuracy it buys.
 
-    Exit code 3: a limit is exceeded; the report is written all the same.
+    Exit code 4: a limit is exceeded; 3: no ε meets the limits. The report is written all the same.
     For example: epsilens assess release.yaml --format html --output report.html
     """
     from ..assessment.assessment import assess as assessed
@@ -78,7 +101,10 @@ def assess(
     else:
         show(found, Format(format.value), output)
     if found.exceeded:
-        raise typer.Exit(Exit.NO_SOLUTION)
+        from ..assessment.verdict import Standing
+
+        hopeless = found.verdict.standing in (Standing.IMPOSSIBLE, Standing.CONTRADICTORY)
+        raise typer.Exit(Exit.NO_SOLUTION if hopeless else Exit.EXCEEDED)
 
 
 class InitFormat(StrEnum):
