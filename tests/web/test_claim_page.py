@@ -103,7 +103,7 @@ def test_explain_leads_there_and_a_form_becomes_a_plain_address(client: Any) -> 
         "/claim?epsilon=-3",
         "/notions?epsilon=x",
         "/compare?a_mechanism=laplace&a_epsilon=x",
-    ],  # fmt: skip
+    ],
 )
 def test_what_is_wrong_stays_in_the_address(client: Any, at: str) -> None:
     """Loaded again, the page shows what was typed, and what is wrong with it."""

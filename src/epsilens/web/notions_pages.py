@@ -104,11 +104,7 @@ def notions_view(request: Request) -> Response:
     return render(
         "notions.html",
         422 if asked.problem else 200,
-        {}
-        if not htmx
-        else {"hx-replace-url": f"/notions?{request.url.query}"}
-        if asked.problem
-        else {"hx-push-url": url},
+        address if htmx else {},
         view="Notions",
         asked=asked,
         choices=[(n.key, n.name) for n in NOTIONS.values()],
