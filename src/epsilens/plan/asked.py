@@ -22,7 +22,7 @@ from pydantic import ConfigDict, Field, field_validator, model_validator
 from ..data.queries import Query, QueryKind
 from ..data.tables.address import masked
 from ..data.tables.forms import As, Form, Order
-from .words import Misplaced, Part, Size, Threshold
+from .words import Misplaced, Part, Share, Size, Threshold
 
 __all__ = ["Data", "Label", "Read", "ReleaseQuery", "Secret"]
 
@@ -137,7 +137,7 @@ class ReleaseQuery(Part):
     size: Size = Field(Size.NOISY, description="what an average is divided by: a noisy count, or a public one")
     rows: bool = Field(False, description="count rows, not people")
     epsilon: float | None = Field(None, gt=0, le=700, description="this query's own budget")
-    share: float | None = Field(None, gt=0, le=1, description="this query's share of the total")
+    share: Share | None = Field(None, gt=0, le=1, description="this query's share of the total")
     name: str | None = None
 
     @model_validator(mode="after")
