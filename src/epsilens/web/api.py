@@ -133,6 +133,7 @@ _BAD: dict[int | str, dict[str, Any]] = {
     413: {"model": Failure, "description": "too large"},
 }
 _BUSY: dict[int | str, dict[str, Any]] = {503: {"model": Failure, "description": "too busy, or took too long"}}
+_LATE = {**_BUSY, 504: {"model": Failure, "description": "took longer than the server allows"}}
 
 # -- parameters, from the catalogue -------------------------------------------------------------------------------
 
@@ -344,13 +345,13 @@ def make_router() -> APIRouter:
     mechanism = _listed("mechanism", "the mechanism", "laplace", (m.spoken for m in MECHANISMS.values()))
     reading = _listed("reading", "what is limited", "success", READINGS)
     taken = [name for name in PARAMETERS if name in every_option()]
-    router.get("/explain", responses={200: {"model": Explained}, **_BAD})(
+    router.get("/explain", responses={200: {"model": Explained}, **_BAD, **_LATE})(
         _taking(explain, (*taken, *EXPLAINED), mechanism)
     )
-    router.get("/choose", responses={200: {"model": Chosen}, **_BAD})(
+    router.get("/choose", responses={200: {"model": Chosen}, **_BAD, **_LATE})(
         _taking(choose, (*taken, *reading_options()), mechanism, reading)
     )
-    router.get("/compare", responses={200: {"model": Compared}, **_BAD})(_taking(compare, ("prior", "fpr")))
+    router.get("/compare", responses={200: {"model": Compared}, **_BAD, **_LATE})(_taking(compare, ("prior", "fpr")))
     router.get("/tables", responses={200: {"model": Tables}, **_BAD})(tables)
     router.post("/assess", responses={200: {"model": Assessed}, **_BAD, **_BUSY}, openapi_extra={"requestBody": _BODY})(
         assess
