@@ -74,3 +74,10 @@ def test_a_plan() -> None:
         read_release({**PLAN, "adversary": {"prior": 30}})
     with pytest.raises(InputError, match="success is 55: give a share"):
         read_release({**PLAN, "limits": {"success": 55}})
+
+
+def test_choosing_in_python() -> None:
+    plain = el.choose(el.gaussian, "sigma", at_most=0.05, reading="roc", fpr=0.01)
+    assert el.choose(el.gaussian, "sigma", at_most="5%", reading="roc", fpr="1 of 100") == plain
+    with pytest.raises(InputError, match="at_most is '5%', a str"):
+        el.choose(el.gaussian, "sigma", at_most="5%", reading="kl")

@@ -20,9 +20,8 @@ from .readings import READINGS, parameter_of
 
 __all__ = [
     "EXPLAINED", "Spelling", "arguments_given", "conditions_given", "find", "find_entry", "find_explained", "is_said",
-    "is_share", "number",
-    "numbers", "numbers_said", "plain", "reading_options", "readings_for_choose", "readings_for_explain", "shortened",
-    "share", "split_limit", "value", "wanted_parameter", "whole",
+    "is_share", "number", "numbers", "numbers_said", "plain", "reading_options", "readings_for_choose",
+    "readings_for_explain", "share", "shortened", "split_limit", "value", "wanted_parameter", "whole",
 ]  # fmt: skip
 
 #: How a parameter is spelled in a sentence.
