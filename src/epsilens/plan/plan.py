@@ -17,6 +17,7 @@ from ..catalogue.readings import READINGS
 from ..data.queries import Noise
 from ..worlds import Neighbours
 from .asked import Data, ReleaseQuery
+from .select import with_selects
 from .words import Knows, Misplaced, Part, Resemblance, Share, Size, Split, Threshold, share_read
 
 __all__ = ["ERROR", "Adversary", "Knowledge", "Limit", "Limited", "Mechanism", "Release", "json_schema"]
@@ -152,6 +153,12 @@ class Release(Part):
             return share_read(limit) if name in shares else limit
 
         return {name: read(name, limit) for name, limit in value.items()}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _selects(cls, value: Any) -> Any:
+        """Queries written as SQL, read here where it is known which table they are about and whose rows it has."""
+        return with_selects(value)
 
     @field_validator("limits")
     @classmethod
