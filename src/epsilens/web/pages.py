@@ -11,6 +11,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 from contextvars import ContextVar
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -60,6 +61,11 @@ class Kept:
         self.most = most
         self._held: OrderedDict[Hashable, Any] = OrderedDict()
         self._lock = threading.Lock()
+
+    def held(self, key: Hashable) -> Any:
+        """What is kept under the key, or None."""
+        with self._lock:
+            return self._held.get(key)
 
     def get(self, key: Hashable, make: Callable[[], Any]) -> Any:
         """What is kept under the key, or what ``make`` returns, kept from then on."""
@@ -159,6 +165,7 @@ def templates() -> jinja2.Environment:
         "rare_open": _rare_open,
         "whole_view": _WHOLE_VIEW.format,
         "press": _PRESS.format,
+        "with_png": lambda: find_spec("resvg_py") is not None,
         "upload_mb": f"{Limits().upload_bytes / 1e6:g}",
         "said": said,
         "pictures": pictures,

@@ -26,7 +26,7 @@ _CLOSED = frozenset(
 )
 #: Addresses that compute nothing from a query, or have processes of their own.
 _OTHERS = ("/static", "/assets", "/assess", "/release", "/ledger", "/help", "/openapi.json", "/api/assess",
-           "/api/tables", "/notions")  # fmt: skip
+           "/api/tables", "/notions", "/compare/reports")  # fmt: skip
 #: What a reading that takes longer than this is worth to one who has gone: it is not ended at once, since a slider
 #: that moves on leaves many short ones behind.
 _GRACE = 0.5
