@@ -55,7 +55,6 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--only", type=int, help="the number of one input")
     parser.add_argument("--seconds", type=float, default=20.0, help="processor time that one input may take")
     given = parser.parse_args(arguments)
-    limit_memory()
     together, failures = 0, 0
     share = sum(KINDS[kind][1] for kind in given.kind)
     for kind in given.kind:
@@ -76,4 +75,5 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
+    limit_memory()
     sys.exit(main())

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 import random
-from collections.abc import Callable, Iterator
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import epsilens as el
@@ -35,29 +36,41 @@ def _targets() -> dict[str, Callable[..., Any]]:
             made = getattr(part, name)
             if inspect.isfunction(made) and name not in ("loaded", "trained", "opacus_accountant"):
                 found[f"el.{module}.{name}"] = made
+    for name in _methods(el.Ledger):
+        found[f"ledger.{name}"] = getattr(el.Ledger, name)
     return found
+
+
+def _methods(kind: type) -> list[str]:
+    """The public methods of a class that write no file."""
+    return [n for n in dir(kind) if n[0] != "_" and inspect.isfunction(getattr(kind, n)) and n not in ("save", "plot")]
 
 
 def _call(chance: random.Random, name: str, function: Callable[..., Any]) -> str:
     """The text of a call that Python itself would accept."""
     given = []
-    for each in inspect.signature(function).parameters.values():
+    takes = inspect.signature(function).parameters.values()
+    by_place = any(each.kind is each.VAR_POSITIONAL for each in takes)
+    for each in takes:
         if each.kind is each.VAR_KEYWORD or each.name in ("self", "progress"):
             continue
         if each.kind is each.VAR_POSITIONAL:
             given += [value(chance, each.name) for _ in range(chance.randint(0, 3))]
         elif each.default is each.empty or chance.random() < (0.6 if each.default is None else 0.2):
             written = value(chance, each.name, None if each.default is each.empty else each.default)
-            given.append(written if each.kind is each.POSITIONAL_ONLY else f"{each.name}={written}")
-    # What stands by its place comes before what has a name.
-    given.sort(key=lambda piece: "=" in piece.split("(")[0].split("[")[0] and not piece.startswith(("lambda", "'")))
+            placed = each.kind is each.POSITIONAL_ONLY or (by_place and each.kind is not each.KEYWORD_ONLY)
+            given.append(written if placed else f"{each.name}={written}")
     return f"{name}({', '.join(given)})"
 
 
 def _asked(chance: random.Random, made: Any, expression: str) -> str:
-    """The expression with a reading of what it built, where it built an experiment."""
+    """The expression with a reading of what it built, or another method of it."""
     if not isinstance(made, el.Experiment):
-        return ""
+        several = _methods(type(made)) if type(made).__module__.startswith("epsilens") else []
+        if not several or "iter(" in expression:
+            return ""
+        name = chance.choice(several)
+        return _call(chance, f"{expression}.{name}", getattr(type(made), name))
     reading = chance.choice(_READINGS)
     if reading == "bracket":
         which = value(chance, "reading")
@@ -67,6 +80,11 @@ def _asked(chance: random.Random, made: Any, expression: str) -> str:
 
 def functions(tried: Tried, numbers: Iterator[int], seconds: float) -> None:
     """Try one call for each number."""
+    with tempfile.TemporaryDirectory() as folder:
+        _functions(tried, numbers, seconds, {**NAMES, "ledger": el.Ledger(f"{folder}/ledger.db")})
+
+
+def _functions(tried: Tried, numbers: Iterator[int], seconds: float, known: Mapping[str, Any]) -> None:
     targets = _targets()
     names = [*targets]
     for number in numbers:
@@ -74,10 +92,10 @@ def functions(tried: Tried, numbers: Iterator[int], seconds: float) -> None:
         name = chance.choice(names)
         expression = _call(chance, name, targets[name])
         made: list[Any] = []
-        watched(tried, number, expression, lambda e=expression, m=made: m.append(_evaluated(e)) or m[0], seconds)
+        watched(tried, number, expression, lambda e=expression, m=made: m.append(_evaluated(e, known)) or m[0], seconds)
         if made and (asked := _asked(chance, made[0], expression)):
-            watched(tried, number, asked, lambda e=asked: _evaluated(e), seconds)
+            watched(tried, number, asked, lambda e=asked: _evaluated(e, known), seconds)
 
 
-def _evaluated(expression: str) -> Any:
-    return eval(expression, dict(NAMES))  # the expressions are our own
+def _evaluated(expression: str, known: Mapping[str, Any]) -> Any:
+    return eval(expression, dict(known))  # the expressions are our own
