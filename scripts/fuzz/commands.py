@@ -9,6 +9,7 @@ import random
 import shlex
 import tempfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import typer
@@ -45,7 +46,7 @@ def commands(tried: Tried, numbers: Iterator[int], seconds: float) -> None:
             for number in numbers:
                 chance = random.Random(f"{tried.seed} {number}")
                 arguments = _arguments(chance, known)
-                watched(tried, number, shlex.join(map(repr, arguments)), lambda a=arguments: _ran(app, a), seconds)
+                watched(tried, number, shlex.join(map(repr, arguments)), partial(_ran, app, arguments), seconds)
         finally:
             os.chdir(before)
 

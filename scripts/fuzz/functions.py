@@ -6,6 +6,7 @@ import inspect
 import random
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import epsilens as el
@@ -92,9 +93,14 @@ def _functions(tried: Tried, numbers: Iterator[int], seconds: float, known: Mapp
         name = chance.choice(names)
         expression = _call(chance, name, targets[name])
         made: list[Any] = []
-        watched(tried, number, expression, lambda e=expression, m=made: m.append(_evaluated(e, known)) or m[0], seconds)
+        watched(tried, number, expression, partial(_kept, made, expression, known), seconds)
         if made and (asked := _asked(chance, made[0], expression)):
-            watched(tried, number, asked, lambda e=asked: _evaluated(e, known), seconds)
+            watched(tried, number, asked, partial(_evaluated, asked, known), seconds)
+
+
+def _kept(made: list[Any], expression: str, known: Mapping[str, Any]) -> Any:
+    made.append(_evaluated(expression, known))
+    return made[0]
 
 
 def _evaluated(expression: str, known: Mapping[str, Any]) -> Any:

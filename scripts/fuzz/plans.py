@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from functools import partial
 
 import yaml
 from hypothesis import HealthCheck, Phase, given, seed, settings
@@ -88,7 +89,11 @@ def plans(tried: Tried, numbers: Iterator[int], seconds: float) -> None:
             _mappings(tried, number, seconds)
             continue
         text = _mutated(chance)
-        watched(tried, number, repr(text), lambda t=text: read_release(t) and None, seconds)
+        watched(tried, number, repr(text), partial(_read, text), seconds)
+
+
+def _read(text: str) -> None:
+    read_release(text)
 
 
 def _mappings(tried: Tried, number: int, seconds: float) -> None:

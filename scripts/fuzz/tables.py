@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import random
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -70,8 +71,12 @@ def tables(tried: Tried, numbers: Iterator[int], seconds: float) -> None:
             work = chance.choice((_scan, _init, _correlate, _assess))
             watched(
                 tried, number, f"{work.__name__[1:]} {shown}",
-                lambda w=work, c=chance, t=table, n=names: w(c, t, n) and None, seconds,
+                partial(_done, work, chance, table, names), seconds,
             )  # fmt: skip
+
+
+def _done(work: Callable[..., Any], chance: random.Random, table: Any, names: list[str]) -> None:
+    work(chance, table, names)
 
 
 def _table(chance: random.Random, path: Path) -> tuple[str, Any, list[str]]:

@@ -59,7 +59,7 @@ def test_what_is_a_failure(call: Any, failures: int) -> None:
         lambda: el.laplace(epsilon=1.0).bracket(np.array(["a", "b"])),  # type: ignore[arg-type]
         lambda: el.laplace(epsilon=1.0).to_text(width=None),  # type: ignore[arg-type]
         lambda: el.laplace(epsilon=1.0).to_text(width=-5),
-        lambda: el.tree(leaves=4, sigma=1.0, neighbours=pd.DataFrame({"a": [1]})),  # type: ignore[arg-type]
+        lambda: el.tree(leaves=4, sigma=1.0, neighbours=pd.DataFrame({"a": [1]})),
         lambda: el.laplace(epsilon=1.0, neighbours="x" * 100_000),
     ],
 )

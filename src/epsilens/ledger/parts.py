@@ -45,7 +45,8 @@ def written(experiment: Experiment) -> list[dict[str, Any]]:
     """
     if not isinstance(experiment, Experiment):
         raise InputError(
-            f"experiment is {kind_of(experiment)}: give one, such as el.laplace(epsilon=1.0)", parameter="experiment"
+            f"experiment is {kind_of(experiment)}: give one, such as el.laplace(epsilon=1.0)",
+            parameter="experiment",
         )
     if experiment.many:
         raise InputError("this is many experiments at once: give one", parameter="experiment")
