@@ -75,6 +75,8 @@ _HOME = {
     "sweep": "choice.sweep",
     "compose": "build.composition",
     "group": "build.composition",
+    "claim": "build.claimed",
+    "Claim": "build.claimed",
     "from_dp": "build.claims",
     "from_gdp": "build.claims",
     "from_rdp": "build.claims",
@@ -107,6 +109,7 @@ if TYPE_CHECKING:
     from .auditing.audit import audit
     from .auditing.result import Audit
     from .build import correlated
+    from .build.claimed import Claim, claim
     from .build.claims import from_dp, from_gdp, from_rdp, from_zcdp
     from .build.composition import compose, group, vector
     from .build.differencing import differencing, differencing_average, differencing_median
@@ -158,6 +161,7 @@ __all__ = [
     "Assessment",
     "Audit",
     "Choice",
+    "Claim",
     "Correlation",
     "EpsilensError",
     "Experiment",
@@ -179,6 +183,7 @@ __all__ = [
     "bridges",
     "chernoff_bound",
     "choose",
+    "claim",
     "clt",
     "compose",
     "correlate",

@@ -120,6 +120,8 @@ class Experiment(Valued, Shown):
             arguments = asked.arguments(arguments)
         elif set(arguments) != {"alpha"}:
             raise InputError("a bracket of tradeoff takes alpha alone: give false-positive rates, such as alpha=0.05")
+        if self.law.members is not None:
+            return self._brackets(reading, arguments)
         value = getattr(self, reading)(**arguments)
         other: Any = value
         far = self.law.other_side() if self.law.known is Known.BRACKET else self.law.attained
@@ -132,6 +134,23 @@ class Experiment(Valued, Shown):
         if self.law.known is Known.BRACKET:  # that of a trade-off is asked of the recall
             self.law.seen(*((1 - high, 1 - low) if asked is None else (low, high)))
         return plain(low), plain(high)
+
+    def _brackets(self, reading: str, arguments: Mapping[str, Any]) -> tuple[Number, Number]:
+        """Of each of many laws its own bracket."""
+        from .laws.many import spread
+
+        laws, shape = self.law.members or ((), ())
+        alone = [replace(self, law=law, parameters={}) for law in laws]
+        given = [checks.real(name, value, infinite=True) for name, value in arguments.items()]
+        self.fit(*given, np.empty(shape))
+
+        def end(which: int) -> Array:
+            def read(one: Experiment, *at: Array) -> Any:
+                return one.bracket(reading, **dict(zip(arguments, at, strict=True)))[which]
+
+            return spread(alone, shape, read, given)
+
+        return end(0), end(1)
 
     # -- the curve ----------------------------------------------------------------------------------------------
 
@@ -146,6 +165,19 @@ class Experiment(Valued, Shown):
     def recall(self, alpha: ArrayLike) -> Number:
         """The same as :meth:`roc`, in the words of paper 000."""
         return plain(self.law.roc(self.fit(checks.probability("alpha", alpha))))
+
+    def threshold(self, alpha: ArrayLike) -> Number:
+        """How far beyond the answer of H0, towards that of H1, the best test at false-alarm rate α calls H1.
+
+        In the answer's own units, for one number with Laplace or Gaussian noise (paper 000, Theorem 3).
+
+        >>> import epsilens as el
+        >>> round(el.laplace(epsilon=1.0).threshold(0.05), 6), round(el.gaussian(sigma=2.0).threshold(0.05), 6)
+        (2.302585, 3.289707)
+        """
+        from .readings.threshold import threshold
+
+        return plain(threshold(self.origin, self.parameters, checks.probability("alpha", alpha)))
 
     def attack_success(self, baseline: ArrayLike) -> Number:
         """The most any attack on a person can reach whose ``baseline`` is its success without their record.
@@ -261,7 +293,7 @@ class Experiment(Valued, Shown):
     @property
     def many(self) -> bool:
         """Whether this is many experiments at once, which no sentence can explain."""
-        return any(isinstance(v, np.ndarray) for v in self.parameters.values())
+        return self.law.members is not None or any(isinstance(v, np.ndarray) for v in self.parameters.values())
 
     # -- showing ------------------------------------------------------------------------------------------------
 
@@ -338,7 +370,13 @@ def _told(parameters: Mapping[str, Any], origin: str) -> str:
     left_out |= {"norm"}  # each noise has its own
     if "shift" in parameters and fingerprint(parameters["shift"]) == fingerprint(parameters.get("sensitivity")):
         left_out.add("shift")
-    return ", ".join(f"{name}={brief(value)}" for name, value in parameters.items() if name not in left_out)
+    shown = {name: value for name, value in parameters.items() if name not in left_out}
+    if origin == "dpsgd":  # lists that belong together are one argument
+        lists = {name: value for name, value in shown.items() if isinstance(value, list)}
+        shown = {name: value for name, value in shown.items() if name not in lists} | (
+            {"schedule": lists} if lists else {}
+        )
+    return ", ".join(f"{name}={brief(value)}" for name, value in shown.items())
 
 
 def _composed(parts: tuple[tuple[Experiment, int], ...]) -> str:

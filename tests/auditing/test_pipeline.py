@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from epsilens.auditing.game import Raised
+from epsilens.auditing.calls import Raised
 from epsilens.auditing.pipeline import GroupsSource, ReleaseSource
 from epsilens.plan.file import read_release
 from epsilens.publish import release as module

@@ -111,7 +111,7 @@ def test_histories_at_their_edges() -> None:
     assert 0 < trained([(1.0, 1e-20, 1)]).advantage() <= 1e-11
     mixed = trained([(1.0, 0.01, 100), (2.0, 0.02, 50)])
     assert mixed.epsilon(1e-5) == pytest.approx(
-        el.dpsgd(sigma=[1.0, 2.0], rate=[0.01, 0.02], steps=[100, 50]).epsilon(1e-5), rel=1e-12
+        el.dpsgd(schedule={"sigma": [1.0, 2.0], "rate": [0.01, 0.02], "steps": [100, 50]}).epsilon(1e-5), rel=1e-12
     )
     for row in ("x", (1.0, 0.1), (-1.0, 0.1, 1), (1.0, np.nan, 1), (1.0, 0.1, 1.5)):
         with pytest.raises(el.InputError):

@@ -200,7 +200,7 @@ def test_every_reading_has_two_ends(way: str, neighbours: str) -> None:
 @pytest.mark.parametrize("way", WAYS)
 def test_schedules_and_compositions(way: str) -> None:
     whole = built(way, epochs=4)
-    split = built(way, epochs=[1, 3])
+    split = built(way, epochs=None, schedule={"epochs": [1, 3]})
     assert split.epsilon(1e-5) == pytest.approx(whole.epsilon(1e-5), rel=2e-3)
     assert built(way, epochs=2).repeat(2).epsilon(1e-5) == pytest.approx(whole.epsilon(1e-5), rel=2e-3)
     low, high = built(way).repeat(2).bracket("epsilon", delta=1e-5)

@@ -339,9 +339,9 @@ def test_gdp_out() -> None:
         (lambda: el.from_zcdp(-1.0), "from 0"),
         (lambda: el.from_zcdp(np.inf), "infinite"),
         (lambda: el.from_zcdp(1.0, np.nan), "NaN"),
-        (lambda: el.from_zcdp([1.0, 2.0]), "single"),  # type: ignore[arg-type]
+        (lambda: el.from_zcdp([1.0, -2.0]), "from 0"),
         (lambda: el.from_zcdp(1.0, neighbours="x"), "neighbours"),
-        (lambda: el.from_gdp("x"), "number"),  # type: ignore[arg-type]
+        (lambda: el.from_gdp("x"), "number"),
         (lambda: el.from_gdp(-1.0), "from 0"),
         (lambda: el.from_dp([1, 2], [0.1, 0.2, 0.3]), "as many"),
         (lambda: el.from_dp([], []), "one number or more"),

@@ -156,7 +156,7 @@ def test_ends_of_the_domain() -> None:
         (lambda: el.rappor(f=0.5, reports=0), "reports is 0"),
         (lambda: el.rappor(f=0.5, reports=-math.inf), "reports is infinite"),
         (lambda: el.count_mean_sketch(epsilon=1.0, collision=2.0), "collision is 2"),
-        (lambda: el.hadamard_response(epsilon=[1.0, 2.0]), "single number"),  # type: ignore[arg-type]
+        (lambda: el.hadamard_response(epsilon=[1.0, 2.0]), "single number"),
     ],
 )
 def test_what_is_wrong_is_said(build: object, sentence: str) -> None:

@@ -190,9 +190,9 @@ def test_objects(build: Any) -> None:
         (lambda: el.matrix(sparse.csr_matrix((3, 3)), 1.0), "C"),
         (lambda: el.matrix([1.0, 2.0], 0.0), "sigma"),
         (lambda: el.matrix([1.0, 2.0], 1e-9), "sigma"),
-        (lambda: el.matrix([1.0, 2.0], [1.0, 2.0]), "sigma"),  # type: ignore[arg-type]
+        (lambda: el.matrix([1.0, 2.0], [1.0, -2.0]), "sigma"),
         (lambda: el.matrix([1.0, 2.0], 1.0, 0), "participations"),
-        (lambda: el.matrix([1.0, 2.0], 1.0, 1, 0.5), "separation"),  # type: ignore[arg-type]
+        (lambda: el.matrix([1.0, 2.0], 1.0, 1, 0.5), "separation"),
         (lambda: el.matrix([1.0, 2.0], 1.0, 2, rate=0.1), "rate"),
         (lambda: el.matrix([[1.0, 1.0], [0.0, 1.0]], 1.0, rate=0.1), "C"),
         (lambda: el.matrix(np.linspace(0, 1, 5000), 1.0, 2), "C"),

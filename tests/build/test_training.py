@@ -32,15 +32,40 @@ def test_replacing_is_riskier_than_removing() -> None:
 
 def test_schedules() -> None:
     plain = el.dpsgd(sigma=1.0, rate=0.01, steps=1000)
-    split = el.dpsgd(sigma=1.0, rate=[0.01, 0.01], steps=[400, 600])
+    split = el.dpsgd(sigma=1.0, schedule={"rate": [0.01, 0.01], "steps": [400, 600]})
     assert split.bracket("epsilon", delta=1e-5) == plain.bracket("epsilon", delta=1e-5)
-    mixed = el.dpsgd(sigma=[1.0, 2.0], rate=[0.01, 0.02], steps=[500, 500])
+    mixed = el.dpsgd(schedule={"sigma": [1.0, 2.0], "rate": [0.01, 0.02], "steps": [500, 500]})
     apart = el.compose(el.dpsgd(sigma=1.0, rate=0.01, steps=500), el.dpsgd(sigma=2.0, rate=0.02, steps=500))
     low, high = mixed.bracket("epsilon", delta=1e-5)
     assert apart.bracket("epsilon", delta=1e-5) == pytest.approx((low, high), rel=1e-9)
     assert high <= low * 1.0011
     assert mixed.to_dict()["parameters"]["steps"] == [500, 500]
     json.dumps(mixed.to_dict())
+    assert repr(mixed) == "dpsgd(schedule={'sigma': [1, 2], 'rate': [0.01, 0.02], 'steps': [500, 500]})"
+    rows = [{"sigma": 1.0, "rate": 0.01, "steps": 500}, {"sigma": 2.0, "rate": 0.02, "steps": 500}]
+    assert el.dpsgd(schedule=rows) == mixed
+    assert el.dpsgd(schedule="sigma=1,2 rate=0.01,0.02 steps=500,500") == mixed
+    two = el.dpsgd(sigma=[1.0, 2.0], schedule={"rate": [0.01, 0.02], "steps": [500, 500]})  # a schedule, twice
+    assert two.epsilon(1e-5)[0] == el.dpsgd(sigma=1.0, schedule={"rate": [0.01, 0.02], "steps": [500, 500]}).epsilon(
+        1e-5
+    )
+
+
+def test_a_list_is_many_trainings() -> None:
+    many = el.dpsgd(sigma=[1.0, 2.0], rate=0.01, steps=1000)
+    alone = [el.dpsgd(sigma=sigma, rate=0.01, steps=1000) for sigma in (1.0, 2.0)]
+    assert many.epsilon(1e-5).tolist() == [e.epsilon(1e-5) for e in alone]
+    low, high = many.bracket("success", prior=0.3)
+    assert list(zip(low, high, strict=True)) == [e.bracket("success", prior=0.3) for e in alone]
+    grid = el.dpsgd(sigma=[[1.0], [2.0]], rate=0.01, steps=[10, 100, 1000])
+    assert grid.epsilon(1e-5).shape == (2, 3)
+    assert grid.epsilon(1e-5)[:, 2].tolist() == many.epsilon(1e-5).tolist()
+
+
+def test_lists_of_one_length_may_mean_either() -> None:
+    with pytest.raises(InputError, match="one training or many") as refused:
+        el.dpsgd(sigma=[1.0, 2.0], rate=0.01, steps=[500, 500])
+    assert "give schedule={'sigma': […], 'steps': […]}, for many trainings use sweep" in str(refused.value)
 
 
 def test_composing_with_other_releases() -> None:
@@ -108,13 +133,25 @@ def test_readings_of_arrays_and_edges() -> None:
         ({"steps": 0}, "steps is 0"),
         ({"steps": 2.5}, "steps is 2.5"),
         ({"steps": -1}, "steps is -1: give a whole number from 1 to"),
-        ({"steps": [-1, 2]}, "steps is -1: give a whole number from 0 to"),
-        ({"steps": [0, 0]}, "steps is 0 throughout"),
-        ({"sigma": "a"}, "sigma is 'a', a str: give a number, or a list of numbers for a schedule"),
-        ({"rate": [0.1, None]}, "rate is None, a NoneType: give a number, or a list"),
-        ({"sigma": [[1.0, 2.0]]}, "give a number, or a list of numbers for a schedule"),
-        ({"steps": [1, 2], "rate": [0.1, 0.1, 0.1]}, "lists of one length"),
-        ({"steps": []}, "lists of one length"),
+        ({"steps": [-1, 2]}, "steps is -1: give a whole number from 1 to"),
+        ({"steps": None, "schedule": {"steps": [-1, 2]}}, "steps is -1: give a whole number from 0 to"),
+        ({"steps": None, "schedule": {"steps": [0, 0]}}, "steps is 0 throughout"),
+        ({"sigma": "a"}, "sigma is 'a', a str: give a number, or a list of numbers in schedule"),
+        ({"rate": [0.1, None]}, "rate is .0.1, None., a list: give a number or an array of numbers"),
+        ({"rate": None, "schedule": {"rate": [0.1, None]}}, "rate is None, a NoneType: give a number, or a list"),
+        ({"sigma": None, "schedule": {"sigma": [[1.0, 2.0]]}}, "give a number, or a list of numbers in schedule"),
+        ({"steps": None, "rate": None, "schedule": {"steps": [1, 2], "rate": [0.1, 0.1, 0.1]}}, "lists of one length"),
+        ({"steps": None, "schedule": {"steps": []}}, "lists of one length"),
+        ({"steps": []}, "steps make 0 experiments: give arrays of 1 to 100,000 entries"),
+        ({"steps": [1, 2], "rate": [0.1, 0.1, 0.1]}, "the shapes do not fit together"),
+        ({"schedule": {"steps": [1, 2]}}, "steps is given beside its schedule"),
+        ({"schedule": {"noise": [1, 2]}}, "schedule has 'noise': it may have sigma, rate"),
+        ({"schedule": {"n": 3}}, "n in schedule is 3: give a list there"),
+        ({"schedule": "sigma=1,x"}, "schedule has 'sigma=1,x': write names and numbers"),
+        ({"schedule": "sigma=1 sigma=2"}, "schedule has 'sigma=2': write names and numbers, each once"),
+        ({"schedule": 3}, "schedule is a int: give lists by name"),
+        ({"schedule": [{"sigma": 1.0}, {"rate": 0.1}]}, "the rows of schedule do not name the same numbers"),
+        ({"sigma": None}, "dpsgd needs sigma"),
         ({"neighbours": "some"}, "neighbours is 'some'"),
         ({"width": 0.0}, "width is 0"),
     ],
@@ -125,7 +162,7 @@ def test_bad_input_is_a_sentence(given: dict[str, Any], words: str) -> None:
 
 
 def test_an_array_of_no_dimension_is_a_number() -> None:
-    one: Any = el.dpsgd(sigma=np.array(1.0), rate=0.1, steps=np.array(10))  # type: ignore[arg-type]
+    one: Any = el.dpsgd(sigma=np.array(1.0), rate=0.1, steps=np.array(10))
     assert one.parameters["steps"] == 10
     assert one.advantage() == el.dpsgd(sigma=1.0, rate=0.1, steps=10).advantage()
 

@@ -41,7 +41,7 @@ def test_the_exit_codes_scripts_rely_on() -> None:
         "FAULT": 1,
         "BAD_INPUT": 2,
         "NO_SOLUTION": 3,
-        "REFUSED": 4,
+        "EXCEEDED": 4,
         "INTERRUPTED": 130,
     }
     assert all(code.meaning.endswith(".") for code in Exit)

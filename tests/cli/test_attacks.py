@@ -36,7 +36,7 @@ def test_scan_leads_with_the_sentence(capsys: pytest.CaptureFixture[str]) -> Non
 
 def test_scan_gates_a_pipeline(capsys: pytest.CaptureFixture[str]) -> None:
     query = [*RAND, "--max-rows", "5", "--query", "count where mental_visits > 0 by site", "--limit", "success=0.55"]
-    assert call(*query, "--epsilon", "1") == 3
+    assert call(*query, "--epsilon", "1") == 4
     assert "over your limit" in " ".join(capsys.readouterr().out.split())
     assert call(*query, "--epsilon", "0.8") == 0
     assert "within your limit" in " ".join(capsys.readouterr().out.split())
@@ -44,7 +44,7 @@ def test_scan_gates_a_pipeline(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_scan_json_equals_the_library(capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["--query", "sum visits bounds 0 77", "--max-rows", "5", "--epsilon", "1", "--limit", "success=0.55"]
-    assert call(*RAND, *arguments, "--known", "--format", "json") == 3
+    assert call(*RAND, *arguments, "--known", "--format", "json") == 4
     got = json.loads(capsys.readouterr().out)
     risk = got["queries"][0]
     want = el.differencing(epsilon=1.0, gap=risk["gap"]["worst"], sensitivity=385, known=True).success()

@@ -53,7 +53,7 @@ def test_it_chooses_and_gates(capsys: pytest.CaptureFixture[str]) -> None:
     assert call(*PEOPLE, "--at-most", "posterior=0.1", "--format", "json") == 0
     got = json.loads(capsys.readouterr().out)
     assert got["epsilon"] == pytest.approx(121 / 60 * 2.5817, rel=1e-3)
-    assert call(*PEOPLE, "--at-most", "posterior=0.1", "--epsilon", "9") == 3
+    assert call(*PEOPLE, "--at-most", "posterior=0.1", "--epsilon", "9") == 4
     assert "Exceeded" in capsys.readouterr().out
     assert call(*PEOPLE, "--at-most", "posterior=0.001") == 3
     assert "blind guess" in capsys.readouterr().err

@@ -42,7 +42,7 @@ def test_from_a_limit_to_a_refusal(here: Path, capsys: pytest.CaptureFixture[str
     assert said.out == ""
     assert "the ledger allows ψ" in said.err
     assert len(el.Ledger("ledger.db").account("everyone").releases) == 1
-    assert call("add", "laplace", "--epsilon", "2") == 3  # it has happened
+    assert call("add", "laplace", "--epsilon", "2") == 4  # it has happened
     assert "Over its limits" in capsys.readouterr().out
     assert call("check") == 4
     assert "more is spent for 'everyone'" in capsys.readouterr().out

@@ -82,7 +82,7 @@ def test_how_large_and_at_which_epsilon(capsys: Capture) -> None:
 
 
 def test_one_answer(capsys: Capture) -> None:
-    assert call("--epsilon", "1", "--published", "106", "--expected", "100", "--bias", "3") == 3
+    assert call("--epsilon", "1", "--published", "106", "--expected", "100", "--bias", "3") == 4
     out = said(capsys)
     assert out.startswith("The published answer lies 6 above the expected one: it looks tampered with.")
     assert "would have been noticed 50 times in 100" in out
@@ -93,12 +93,12 @@ def test_one_answer(capsys: Capture) -> None:
 
 
 def test_a_series(capsys: Capture, tmp_path: Path) -> None:
-    assert call("--epsilon", "1", "--published", "101,99,112", "--expected", "100") == 3
+    assert call("--epsilon", "1", "--published", "101,99,112", "--expected", "100") == 4
     assert said(capsys).startswith("1 of 3 published answers looks tampered with: number 3. Over the whole series")
     path = tmp_path / "réponses.csv"
     path.write_text("\ufeffquarter, Published ,expected\n1,101,100\n2,-99,-100\n3,130,100\n", encoding="utf-8")
     assert (
-        call("--epsilon", "1", "--series", str(path), "--method", "spending", "--bias", "20", "--format", "json") == 3
+        call("--epsilon", "1", "--series", str(path), "--method", "spending", "--bias", "20", "--format", "json") == 4
     )
     got = json.loads(capsys.readouterr().out)["series"]
     assert got["alarms"] == [2]

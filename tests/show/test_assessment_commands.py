@@ -47,8 +47,8 @@ def release(tmp_path: Path) -> Path:
     return file
 
 
-def test_a_limit_exceeded_is_exit_code_3_and_a_report(release: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert shell("assess", str(release)) == 3
+def test_a_limit_exceeded_is_exit_code_4_and_a_report(release: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert shell("assess", str(release)) == 4
     out, err = capsys.readouterr()
     # no secret is named: any two records are told apart, which moves two counts, and 0.21 keeps one of them only
     assert out.startswith("Lower ε from 1 to 0.2\n▲ Over the risk limit as planned\n")
@@ -62,7 +62,16 @@ def test_within_the_limits_is_0(release: Path, capsys: pytest.CaptureFixture[str
     assert json.loads(capsys.readouterr().out)["verdict"] == "within"
 
 
-def test_no_epsilon_is_3_too(release: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_sheet_for_a_board(release: Path, tmp_path: Path) -> None:
+    sheet = tmp_path / "board.html"
+    assert shell("assess", str(release), "--format", "board", "--output", str(sheet)) == 4
+    text = sheet.read_text(encoding="utf-8")
+    assert text.startswith("<!DOCTYPE html>")
+    assert '<main class="report sheet">' in text
+    assert "Lower ε from 1 to 0.2" in text
+
+
+def test_no_epsilon_is_3(release: Path, capsys: pytest.CaptureFixture[str]) -> None:
     release.write_text(release.read_text().replace("0.55", "0.45"))
     assert shell("assess", str(release)) == 3
     assert capsys.readouterr().out.startswith("No ε meets this limit\n")
@@ -72,7 +81,7 @@ def test_formats_and_files(release: Path, capsys: pytest.CaptureFixture[str]) ->
     starts = {"html": "<!DOCTYPE html>", "md": "# Lower", "registry": "# Written by epsilens", "json": "{"}
     for kind, start in starts.items():
         file = release.with_suffix(f".{kind}")
-        assert shell("assess", str(release), "--format", kind, "--output", str(file)) == 3
+        assert shell("assess", str(release), "--format", kind, "--output", str(file)) == 4
         assert file.read_text(encoding="utf-8").startswith(start)
     yaml.safe_load(release.with_suffix(".registry").read_text(encoding="utf-8"))
     assert capsys.readouterr().out == ""

@@ -60,7 +60,7 @@ def _schedule(rng: random.Random) -> Drawn:
     q = [number(rng, (1e-3, 0.2), (1e-5, 1.0)) for _ in range(rows)]
     steps = [_steps_of(rng) for _ in range(rows)]
     truth = Contour([(training_step(s, r), k) for s, r, k in zip(sigma, q, steps, strict=True)])
-    return _asked(f"el.dpsgd(sigma={sigma!r}, rate={q!r}, steps={steps!r})", truth)
+    return _asked(f"el.dpsgd(schedule={{'sigma': {sigma!r}, 'rate': {q!r}, 'steps': {steps!r}}})", truth)
 
 
 @kind("banded")

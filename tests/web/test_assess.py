@@ -142,6 +142,24 @@ def test_files_of_a_report(client: Any, bundled: Any) -> None:
     assert client.get("/assess.html", params={"yaml": "x: 1"}).status_code == 422
 
 
+def test_the_sheet_for_a_board(client: Any, bundled: Any, text_of: Any) -> None:
+    query = {"yaml": EXAMPLES["epsilens:rand-hie"]}
+    shown = client.get("/assess/board", params=query)
+    words = text_of(shown.text).replace("\u00a0", " ")
+    assert shown.status_code == 200
+    assert shown.headers["cache-control"] == "no-store"
+    assert bundled.status_code == 200
+    assert "Lower ε from 1 to 0.48" in words
+    for heading in ("What ε is", "What is published", "Who could learn what", "Who is affected", "Decision"):
+        assert heading in words
+    kept = client.get("/assess.board", params=query)
+    assert 'filename="board.html"' in kept.headers["content-disposition"]
+    assert "Who is affected" in kept.text
+    assert client.get("/assess/board", params={"yaml": "x: 1"}).status_code == 422
+    assert client.get("/assess/job/none/board").status_code == 404
+    assert "/assess/board?yaml=" in client.get("/assess", params=query, follow_redirects=True).text
+
+
 def _through_the_form(release: Release) -> Release:
     """The release that the form says, filled in with this one."""
     plan = plan_of(release)

@@ -91,6 +91,9 @@ def test_files(client: Any) -> None:
     assert client.get("/notions.json?epsilon=x").status_code == 422
 
 
-def test_navigation(client: Any) -> None:
-    assert '<a href="/notions" aria-current="page">Notions</a>' in client.get("/notions").text
-    assert '<a href="/notions">Notions</a>' in client.get("/explain").text
+def test_it_stands_at_the_foot_and_not_among_the_views(client: Any) -> None:
+    words = "Other definitions of privacy</a>"
+    assert f'<a href="/notions" aria-current="page">{words}' in client.get("/notions").text
+    views, _, rest = client.get("/explain").text.partition("</header>")
+    assert "/notions" not in views
+    assert f'<a href="/notions">{words}' in rest

@@ -82,6 +82,7 @@ class Assessment(Valued, Shown):
     proposals: tuple[Proposal, ...] = ()
     cautions: tuple[Warned, ...] = ()
     room: Room | None = None  # what the ledger leaves
+    typical_then: Typical | None = None  # at the ε to choose instead
     command: str = ""
 
     def __post_init__(self) -> None:
@@ -134,6 +135,10 @@ class Assessment(Valued, Shown):
         """Everything as plain values, with a schema version."""
         return presenter().data(self)
 
+    def to_board(self) -> str:
+        """One sheet of A4 for those who decide, as a self-contained page: what ε is, what it means, who is affected."""
+        return presenter().board(self)
+
     def to_registry(self) -> str:
         """A record for the public deployments registry, in YAML."""
         return presenter().registry(self)
@@ -180,23 +185,25 @@ def assess(
     )
     tell(tell.steps - 1, "drawing the curve")
     risks = read_again(setting, risks, allowed.recommended, needed_by(accuracy))
-    found = seen.scan
+    found, moved = seen.scan, [p.moved for p in seen.people]
+    verdict = judge(
+        plan, risks, accuracy, allowed, None if divided else blind_epsilon(setting, risks),
+        None if room is None else room.largest,
+    )  # fmt: skip
+    instead = verdict.instead
     made = Assessment(
         release=plan, epsilon=plan.epsilon,
         risks=tuple(sorted(risks, key=lambda r: np.inf if r.largest is None else r.largest)),
-        verdict=judge(
-            plan, risks, accuracy, allowed, None if divided else blind_epsilon(setting, risks),
-            None if room is None else room.largest,
-        ),
+        verdict=verdict,
         queries=accuracy,
         curve=curve_of(setting, risks, accuracy, allowed.recommended), scan=found,
         people=found.people if found and (plan.data.person or not plan.data.unit) else None, precedents=precedents(),
         assumptions=assumptions(plan, setting),
         notes=(*notes, *(found.notes if found else ()), *(() if found else (DISCLOSURE,))),
         reproduce=record(plan, kind, table), relations=seen.related,
-        typical=typical_of(plan, [p.moved for p in seen.people], plan.epsilon),
+        typical=typical_of(plan, moved, plan.epsilon),
         together=together_of(plan, plan.epsilon), split=seen.split, proposals=seen.proposals,
-        cautions=seen.cautions, room=room,
+        cautions=seen.cautions, room=room, typical_then=None if instead is None else typical_of(plan, moved, instead),
     )  # fmt: skip
     tell(tell.steps, "done")
     return made

@@ -99,6 +99,19 @@ class Verdict:
         return any(name != ERROR for name in self.broken)
 
     @property
+    def instead(self) -> float | None:
+        """The ε to choose in place of the planned one, as people can type it; None where the planned one stands.
+
+        Where both limits cannot be kept it is that of the limits on risk; it is None where no ε keeps those.
+        """
+        if self.standing is Standing.OVER:
+            return self.recommended
+        if self.standing is Standing.INACCURATE and self.at_least is not None and math.isfinite(self.at_least):
+            up = _rounded(self.at_least, ROUND_CEILING)
+            return up if self.largest is None or up <= self.largest else self.at_least
+        return None
+
+    @property
     def possible(self) -> bool:
         """Whether some ε meets every limit on risk."""
         return self.recommended is None or self.recommended > 0

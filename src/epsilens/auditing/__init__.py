@@ -3,10 +3,13 @@
 The room is called ``auditing`` because ``epsilens.audit`` is the function. Its parts, in the order of a game:
 
 ``claims``      what is promised, as lines δ(ε)
+``calls``       calls of somebody else's code, silent and within their time
 ``game``        runs: a fair coin, the mechanism on one of two inputs, whatever comes back
+``entries``     what is inside an outcome
 ``outcomes``    whatever comes back, as columns of numbers and codes
 ``statistics``  what an attacker looks at in them
 ``events``      when the attacker speaks, learnt on past runs
+``attack``      a score cut into cells, and the events of its tails: what is bet on
 ``betting``     evidence that holds whenever one stops
 ``bounds``      evidence of a number of runs fixed beforehand
 ``one_run``     many guesses about one run

@@ -23,10 +23,14 @@ def findings_of(outcomes: Outcomes, bits: Bits, reader: Reader) -> tuple[Found, 
             made.append(Found(Finding.RAISED, zero, one, kind.detail))
         elif kind.what == "late":
             made.append(Found(Finding.LATE, zero, one))
+        elif kind.what == "unreadable":
+            made.append(Found(Finding.UNREADABLE, zero, one, kind.detail))
         else:
             answers += zero + one > 0
     if answers > 1:
         made.append(Found(Finding.KINDS, of=str(answers)))
+    if reader.cut:
+        made.append(Found(Finding.CUT, of=f"{reader.most:,}"))
     ones, zeros = int(bits.sum()), int((~bits).sum())
     if ones > 1 and zeros > 1:
         first, second = _only(outcomes.take(~bits)), _only(outcomes.take(bits))

@@ -7,35 +7,20 @@ agreed, since one failure would count for all of them.
 
 from __future__ import annotations
 
-import io
-import signal
-import threading
-import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
+from ..errors import InputError, kind_of
+from .calls import Late, Raised, called, limited, quiet
 
-__all__ = ["BatchSource", "Bits", "CallSource", "GroupSource", "Late", "Raised", "Source", "quiet"]
+__all__ = ["BatchSource", "Bits", "CallSource", "GroupSource", "Source"]
 
 Bits: TypeAlias = NDArray[np.bool_]
-
-
-@dataclass(frozen=True)
-class Raised:
-    """The outcome of a run that failed: the type of the exception, never its words."""
-
-    kind: str
-
-
-@dataclass(frozen=True)
-class Late:
-    """The outcome of a run without an answer in time."""
 
 
 class Source(Protocol):
@@ -50,74 +35,6 @@ class Source(Protocol):
 
     def draw(self, bits: Bits) -> Sequence[Any] | NDArray[Any]:
         """One outcome a bit: of the first input where it is False, of the second where it is True."""
-
-
-class _TimeUp(BaseException):
-    """Raised inside a call that takes too long; no ``except Exception`` holds it up."""
-
-
-class _Sink(io.TextIOBase):
-    """Where printed words go."""
-
-    def write(self, text: str) -> int:
-        return len(text)
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Nothing is printed and no warning shown."""
-    with redirect_stdout(_Sink()), redirect_stderr(_Sink()), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
-
-
-def _ring(_signal: int, _frame: Any) -> None:
-    raise _TimeUp
-
-
-def _alarmed(call: Callable[[], Any], seconds: float) -> Any:
-    """By the alarm of the process, which stops whatever Python is at."""
-    try:
-        signal.setitimer(signal.ITIMER_REAL, seconds)
-        try:
-            return call()
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-    except _TimeUp:
-        return Late()
-
-
-def _threaded(call: Callable[[], Any], seconds: float) -> Any:
-    """In a thread that is left to itself when time is up: the way that works outside the main thread."""
-    got: list[Any] = []
-    failed: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            got.append(call())
-        except BaseException as error:
-            failed.append(error)
-
-    worker = threading.Thread(target=run, daemon=True)
-    worker.start()
-    worker.join(seconds)
-    if failed:
-        raise failed[0]
-    return got[0] if got else Late()
-
-
-@contextmanager
-def _limited(seconds: float | None) -> Iterator[Callable[[Callable[[], Any]], Any]]:
-    if seconds is None:
-        yield lambda call: call()
-    elif hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread():
-        before = signal.signal(signal.SIGALRM, _ring)
-        try:
-            yield lambda call: _alarmed(call, seconds)
-        finally:
-            signal.signal(signal.SIGALRM, before)
-    else:
-        yield lambda call: _threaded(call, seconds)
 
 
 @dataclass
@@ -139,17 +56,17 @@ class CallSource:
     def draw(self, bits: Bits) -> list[Any]:
         """One call a bit; fewer where the mechanism does not answer."""
         made: list[Any] = []
-        with quiet(), _limited(self.timeout) as within:
+        with quiet(), limited(self.timeout) as within:
             for bit in bits.tolist():
                 if self.late >= self.patience:
                     break
                 d = self.d1 if bit else self.d0
                 try:
-                    outcome = within(lambda d=d: self.mechanism(d))  # type: ignore[misc]
-                except Exception as error:
+                    outcome = within(lambda d=d: called(self.mechanism, d))  # type: ignore[misc]
+                except (KeyboardInterrupt, InputError):
+                    raise
+                except BaseException as error:
                     outcome = Raised(type(error).__name__)
-                except SystemExit:
-                    outcome = Raised("SystemExit")
                 self.late += isinstance(outcome, Late)
                 made.append(outcome)
         return made
@@ -157,31 +74,46 @@ class CallSource:
 
 def _whole_call(mechanism: Callable[..., Any], arguments: tuple[Any, ...], which: str, timeout: float | None) -> Any:
     """A call that answers for many runs: it must not fail."""
-    with quiet(), _limited(timeout) as within:
+    with quiet(), limited(timeout) as within:
         try:
-            answer = within(lambda: mechanism(*arguments))
-        except (Exception, SystemExit) as error:
+            answer = within(lambda: called(mechanism, *arguments))
+        except (KeyboardInterrupt, InputError):
+            raise
+        except BaseException as error:
             raise InputError(
-                f"the batched mechanism fails on {which} with {type(error).__name__}: let it answer for every run, "
-                "with NaN or None where it cannot, or leave out batch to count failures as outcomes",
+                f"the mechanism fails on {which} with {type(error).__name__}, in a call for many runs: let it answer "
+                "for each of them, with NaN or None where it cannot, or call it once a run to count failures as "
+                "outcomes",
                 parameter="mechanism",
             ) from None
     if isinstance(answer, Late):
         raise InputError(
-            f"the batched mechanism gives no answer on {which} within {timeout:g} seconds: give a smaller batch or a "
-            "longer timeout",
+            f"the mechanism gives no answer on {which} within {timeout:g} seconds, in a call for many runs: ask for "
+            "fewer at a time (batch=1000), or give a longer timeout",
             parameter="timeout",
         )
     return answer
 
 
-def _sized(answer: Any) -> Sequence[Any] | NDArray[Any]:
-    """The answers of a batch, in order; tensors come to this machine's memory."""
-    if hasattr(answer, "detach"):
-        answer = answer.detach().cpu()
-    if not isinstance(answer, list | tuple | np.ndarray) and hasattr(answer, "__array__"):
-        answer = np.asarray(answer)
-    return answer if isinstance(answer, list | tuple | np.ndarray) else list(answer)
+def _sized(answer: Any, count: int) -> Sequence[Any] | NDArray[Any]:
+    """The outcomes that a call returned for ``count`` runs, in order; none where it returned something else.
+
+    Tensors come to this machine's memory. A mapping, a set or a text is one outcome and not a list of them.
+    """
+    try:
+        if hasattr(answer, "detach"):
+            answer = answer.detach().cpu()
+        if isinstance(answer, np.ma.MaskedArray):
+            return list(answer.tolist())
+        if not isinstance(answer, list | tuple | np.ndarray) and hasattr(answer, "__array__"):
+            answer = np.asarray(answer)
+        if isinstance(answer, np.ndarray):
+            return answer if answer.ndim else []
+        if isinstance(answer, Mapping | Set | str | bytes | bytearray):
+            return []
+        return list(islice(answer, count + 1))
+    except Exception:  # by methods of its own
+        return []
 
 
 @dataclass
@@ -211,10 +143,10 @@ class BatchSource:
             sides.append(parts)
         zero, one = sides
         if all(isinstance(part, np.ndarray) and part.dtype.kind in "biuf" for part in (*zero, *one)) and (
-            len({part.shape[1:] for part in (*zero, *one)}) == 1
+            len({(part.dtype, part.shape[1:]) for part in (*zero, *one)}) == 1
         ):
             first = (zero or one)[0]
-            made = np.empty((bits.size, *first.shape[1:]), dtype=np.result_type(*(part.dtype for part in zero + one)))
+            made = np.empty((bits.size, *first.shape[1:]), dtype=first.dtype)
             for mask, parts in ((~bits, zero), (bits, one)):
                 if parts:
                     made[mask] = np.concatenate(parts)
@@ -227,14 +159,13 @@ class BatchSource:
 
     def _once(self, d: Any, count: int, which: str) -> Sequence[Any] | NDArray[Any]:
         answer = _whole_call(self.mechanism, (d, count), which, self.timeout)
-        try:
-            made = _sized(answer)
-        except TypeError:
-            made = []
+        made = _sized(answer, count)
         if len(made) != count:
+            told = f"{len(made)} outcomes" if len(made) <= count else "more outcomes"
+            told = told if len(made) else f"{kind_of(answer)}"
             raise InputError(
-                f"the batched mechanism returned {len(made)} outcomes where {count} were asked: let mechanism(d, n) "
-                "return a list or an array of n outcomes",
+                f"the batched mechanism returned {told} where {count} were asked: let mechanism(d, n) return a list or "
+                "an array of n outcomes",
                 parameter="batch",
             )
         return made
@@ -254,20 +185,32 @@ class GroupSource:
     timeout: float | None = None
 
     def __post_init__(self) -> None:
-        try:
-            sizes = len(self.d0), len(self.d1)
-        except TypeError:
+        for name in ("d0", "d1"):
+            given = getattr(self, name)
+            if (
+                isinstance(given, Mapping | Set | str | bytes)
+                or hasattr(given, "columns")
+                or not hasattr(given, "__len__")
+            ):
+                raise InputError(
+                    f"{name} is {kind_of(given)}: with groups=True give a list or an array with one entry a group",
+                    parameter="groups",
+                )
+            if not isinstance(given, list | tuple) and hasattr(given, "__array__"):
+                setattr(self, name, np.asarray(given))
+        shapes = [(given.shape if isinstance(given, np.ndarray) else (len(given),)) for given in (self.d0, self.d1)]
+        if not all(shape and shape[0] for shape in shapes) or shapes[0][0] != shapes[1][0]:
+            told = " and ".join(str(shape[0]) if shape else "no" for shape in shapes)
             raise InputError(
-                "d0 and d1 have no length: with groups=True give sequences with one entry a group", parameter="groups"
-            ) from None
-        if sizes[0] != sizes[1] or not sizes[0]:
-            raise InputError(
-                f"d0 and d1 have {sizes[0]} and {sizes[1]} entries: with groups=True give as many of each, one a group",
-                parameter="groups",
+                f"d0 and d1 have {told} entries: with groups=True give as many of each, one a group", parameter="groups"
             )
         self._arrays = isinstance(self.d0, np.ndarray) and isinstance(self.d1, np.ndarray)
-        known = np.asarray(self.d0) if self._arrays or isinstance(self.d0, list | tuple) else np.zeros(0)
-        self._known = known.astype(float) if known.ndim == 1 and known.dtype.kind in "biuf" else None
+        if self._arrays and shapes[0] != shapes[1]:
+            raise InputError(
+                f"d0 and d1 have the shapes {shapes[0]} and {shapes[1]}: with groups=True give arrays of one shape",
+                parameter="groups",
+            )
+        self._known = _numbers(self.d0)
 
     @property
     def width(self) -> int:
@@ -286,17 +229,17 @@ class GroupSource:
                     one if coin else zero for coin, zero, one in zip(coins.tolist(), self.d0, self.d1, strict=True)
                 ]
             answer = _whole_call(self.mechanism, (mixed,), "a mixture of d0 and d1", self.timeout)
-            try:
-                cells = _sized(answer)
-            except TypeError:
-                cells = []
+            cells = _sized(answer, self.width)
             if len(cells) != self.width:
+                told = f"{len(cells)} cells" if len(cells) <= self.width else "more cells"
+                told = told if len(cells) else f"{kind_of(answer)}"
                 raise InputError(
-                    f"the mechanism returned {len(cells)} cells for {self.width} groups: let it return one a group",
+                    f"the mechanism returned {told} for {self.width} groups: let it return a list with one cell a "
+                    "group, in their order",
                     parameter="groups",
                 )
-            numbers = np.asarray(cells) if isinstance(cells, np.ndarray) or _all_numbers(cells) else None
-            if numbers is not None and numbers.ndim == 1 and self._known is not None and numbers.dtype.kind in "biuf":
+            numbers = _numbers(cells)
+            if numbers is not None and self._known is not None:
                 made.append(np.column_stack((numbers - self._known, numbers)))
             else:
                 made.append(list(cells))
@@ -305,5 +248,13 @@ class GroupSource:
         return [outcome for part in made for outcome in part]
 
 
-def _all_numbers(cells: Sequence[Any]) -> bool:
-    return all(isinstance(cell, int | float | np.number) for cell in cells)
+def _numbers(cells: Sequence[Any] | NDArray[Any]) -> NDArray[np.float64] | None:
+    """One number a cell; None for anything else."""
+    if isinstance(cells, np.ndarray):
+        return cells.astype(float) if cells.ndim == 1 and cells.dtype.kind in "biuf" else None
+    if not all(isinstance(cell, int | float | np.number | np.bool_) for cell in cells):
+        return None
+    try:
+        return np.array([float(cell) for cell in cells])
+    except (OverflowError, TypeError, ValueError):
+        return None

@@ -2,14 +2,15 @@
 
 A number is one column; a vector, a table of cells (a mapping or a data frame), a model's parameters are a column for
 each entry, named by where it stands. The kind of an outcome (its type, shape, keys, the exception it failed with) is a
-code of its own, so that a missing cell, another shape or dtype and a failure can be told apart.
+code of its own, so that a missing cell, another shape or dtype and a failure can be told apart. An outcome that cannot
+be read (one whose own methods fail) is known by its type alone.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any, TypeAlias
 from zlib import crc32
 
@@ -17,19 +18,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..checks import Array
-from .game import Late, Raised
+from .calls import Late, Raised, Unreadable
+from .entries import inside, number_of, plain, words_of
 
-__all__ = ["Codes", "Kind", "Outcomes", "Reader", "joined"]
+__all__ = ["Codes", "Kind", "Outcomes", "Reader", "joined", "most_entries"]
 
 Codes: TypeAlias = NDArray[np.int64]
-_MOST_ENTRIES = 20_000
+_MOST_ENTRIES = 20_000  # of an answer that are looked at
+_MOST_CELLS = 200_000_000  # of all runs
+_LONGEST = 2_000  # letters of a text that are kept
 _DEEPEST = 6
 _MOST_LETTERS = 120
 
 
 @dataclass(frozen=True)
 class Kind:
-    """What sort of outcome: ``answer``, ``raised`` or ``late``, and its type and shape in a few letters."""
+    """What sort of outcome: ``answer``, ``raised``, ``late`` or ``unreadable``; its type and shape in a few letters."""
 
     what: str
     detail: str
@@ -75,6 +79,8 @@ class Reader:
     text_names: dict[str, int] = field(default_factory=dict)
     words: dict[str, int] = field(default_factory=dict)
     kinds: dict[Kind, int] = field(default_factory=dict)
+    most: int = _MOST_ENTRIES  # columns there are at most
+    cut: bool = False  # whether there were more
 
     def read(self, outcomes: Sequence[Any] | NDArray[Any]) -> Outcomes:
         """The outcomes of some runs.
@@ -96,9 +102,13 @@ class Reader:
     def _regular(self, array: NDArray[Any]) -> Outcomes:
         """An array of numbers whose first axis is the runs."""
         n = array.shape[0]
-        flat = array.reshape(n, -1)[:, :_MOST_ENTRIES].astype(np.float64)
+        flat = array.reshape(n, -1)
+        self.cut = self.cut or flat.shape[1] > self.most
+        flat = flat[:, : self.most].astype(np.float64)
         paths = [""] if array.ndim == 1 else [str(i) for i in range(flat.shape[1])]
-        at = [self.names.setdefault(path, len(self.names)) for path in paths]
+        places = [self._column(path) for path in paths]
+        at = [place for place in places if place is not None]
+        flat = flat if len(at) == len(places) else flat[:, [place is not None for place in places]]
         if at == list(range(len(self.names))):
             values = flat
         else:
@@ -117,11 +127,16 @@ class Reader:
             words: dict[int, int] = {}
             match outcome:
                 case Raised():
-                    kind = Kind("raised", outcome.kind)
+                    kind = Kind("raised", plain(outcome.kind))
                 case Late():
                     kind = Kind("late", "")
+                case Unreadable():
+                    kind = Kind("unreadable", plain(outcome.kind))
                 case _:
-                    kind = Kind("answer", _short(self._flatten("", outcome, numbers, words, 0)))
+                    try:
+                        kind = Kind("answer", _short(self._flatten("", outcome, numbers, words, 0)))
+                    except Exception:  # by methods of its own
+                        kind, numbers, words = Kind("unreadable", plain(type(outcome).__name__)), {}, {}
             rows.append(numbers)
             texts.append(words)
             kinds.append(self._kind(kind))
@@ -141,85 +156,75 @@ class Reader:
         """Put every entry in its column; what the entry is, in a few letters."""
         if value is None:
             return "None"
-        if isinstance(value, bool | int | float | np.bool_ | np.number) and not isinstance(value, complex):
-            numbers[self.names.setdefault(path, len(self.names))] = _number(value)
+        number = number_of(value)
+        if number is not None:
+            self._number(path, number, numbers)
             return type(value).__name__
         if isinstance(value, str | bytes):
             self._word(path, value if isinstance(value, str) else repr(value), words)
             return type(value).__name__
-        if len(numbers) > _MOST_ENTRIES or depth > _DEEPEST:
+        if depth > _DEEPEST:
+            self._word(path, words_of(value), words)
             return "…"
-        inner = _inside(value)
-        if isinstance(inner, np.ndarray) and inner.dtype.kind in "biuf":
-            for i, entry in enumerate(inner.ravel()[:_MOST_ENTRIES].tolist()):
-                numbers[self.names.setdefault(f"{path}{'.' if path else ''}{i}", len(self.names))] = float(entry)
+        inner = inside(value)
+        if isinstance(inner, np.ndarray):
+            self.cut = self.cut or inner.size > self.most
+            for i, entry in enumerate(inner.ravel()[: self.most].tolist()):
+                self._number(f"{path}{'.' if path else ''}{i}", float(entry), numbers)
             return f"{inner.dtype} of shape {inner.shape}"
         if isinstance(inner, Mapping):
+            named = {plain(str(key)): held for key, held in inner.items()}
+            if len(named) < len(inner):  # 1 beside "1"
+                named = {plain(repr(key)): held for key, held in inner.items()}
+            self.cut = self.cut or len(named) > self.most
             parts = [
-                f"{key}: {self._flatten(f'{path}.{key}' if path else str(key), held, numbers, words, depth + 1)}"
-                for key, held in sorted(inner.items(), key=lambda item: str(item[0]))
+                f"{key}: {self._flatten(f'{path}.{key}' if path else key, held, numbers, words, depth + 1)}"
+                for key, held in sorted(named.items())[: self.most]
             ]
             return f"{{{', '.join(parts)}}}"
         if isinstance(inner, Sequence):
             parts = [
                 self._flatten(f"{path}.{i}" if path else str(i), held, numbers, words, depth + 1)
-                for i, held in enumerate(inner)
+                for i, held in enumerate(inner[: self.most])
             ]
-            return f"{type(value).__name__} of {len(parts)}: {', '.join(dict.fromkeys(parts))}"
-        self._word(path, repr(value)[:200], words)
+            self.cut = self.cut or len(inner) > self.most
+            return f"{type(value).__name__} of {len(inner)}: {', '.join(dict.fromkeys(parts))}"
+        self._word(path, words_of(value), words)
         return type(value).__name__
 
+    def _column(self, path: str) -> int | None:
+        """The column of this name; None where there are too many already."""
+        if path in self.names:
+            return self.names[path]
+        if len(self.names) >= self.most:
+            self.cut = True
+            return None
+        return self.names.setdefault(path, len(self.names))
+
+    def _number(self, path: str, number: float, numbers: dict[int, float]) -> None:
+        column = self._column(path)
+        if column is not None:
+            numbers[column] = number
+
     def _word(self, path: str, text: str, words: dict[int, int]) -> None:
+        if path not in self.text_names and len(self.text_names) >= self.most:
+            self.cut = True
+            return
         column = self.text_names.setdefault(path, len(self.text_names))
-        words[column] = self.words.setdefault(text, len(self.words))
+        if len(text) > _LONGEST:  # a sum over all of it tells two apart
+            text = f"{text[:_LONGEST]}… {sha256(text.encode('utf-8', 'backslashreplace')).hexdigest()}"
+        words[column] = self.words.setdefault(plain(text), len(self.words))
+
+
+def most_entries(runs: int) -> int:
+    """How many entries of an answer are looked at in so many runs: what fits into memory.
+
+    >>> most_entries(1000), most_entries(1_000_000)
+    (20000, 200)
+    """
+    return max(100, min(_MOST_ENTRIES, _MOST_CELLS // max(runs, 1)))
 
 
 def _short(text: str) -> str:
     """A few letters, and a sum over the rest so that two long ones stay apart."""
     return text if len(text) <= _MOST_LETTERS else f"{text[:_MOST_LETTERS]}… {crc32(text.encode()):08x}"
-
-
-def _number(value: Any) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
-
-
-def _inside(value: Any) -> Any:
-    """Arrays, tables and models as arrays, mappings and sequences; anything else as it is."""
-    if isinstance(value, np.ndarray):
-        return value if value.dtype.kind in "biuf" else value.tolist()
-    if isinstance(value, Mapping | list | tuple):
-        return value
-    if isinstance(value, set | frozenset):
-        return sorted(value, key=str)
-    if hasattr(value, "state_dict"):  # a torch module
-        return {key: _inside(held) for key, held in value.state_dict().items()}
-    if hasattr(value, "detach"):  # a tensor
-        return np.asarray(value.detach().cpu())
-    if hasattr(value, "columns") and hasattr(value, "__getitem__"):
-        return _cells(value)
-    if hasattr(value, "coef_"):  # a fitted scikit-learn model
-        return {name: np.asarray(getattr(value, name)) for name in ("coef_", "intercept_") if hasattr(value, name)}
-    if hasattr(value, "__array__"):
-        return _inside(np.asarray(value))
-    if hasattr(value, "__dict__") and vars(value):
-        return {name: held for name, held in vars(value).items() if not name.startswith("_")}
-    return value
-
-
-def _cells(frame: Any) -> dict[str, Any]:
-    """A data frame by cells: rows are named by their texts where these are unique, else by their place."""
-    columns = {str(name): list(frame[name]) for name in frame.columns}
-    texts = [name for name, held in columns.items() if any(isinstance(v, str) for v in held)]
-    size = len(next(iter(columns.values()), []))
-    labels = [" ".join(str(columns[name][i]) for name in texts) for i in range(size)]
-    if not texts or len(set(labels)) < size:
-        return columns
-    return {
-        f"{name} of {label}": columns[name][i]
-        for i, label in enumerate(labels)
-        for name in columns
-        if name not in texts
-    }

@@ -23,7 +23,8 @@ from ..publish.noise import Drawing, drawings_of
 from ..publish.numbers import Exact
 from ..publish.published import PublishedAnswer
 from ..publish.release import exact_of
-from .game import Bits, Raised, quiet
+from .calls import Raised, quiet
+from .game import Bits
 from .pairs import Rows, unread
 
 __all__ = ["GroupsSource", "ReleaseSource", "cells_of"]

@@ -41,6 +41,8 @@ class Finding(StrEnum):
     SAME = "same"  # every run of both worlds gave the same answer
     FIXED = "fixed"  # each world always gave its one answer
     KINDS = "kinds"  # answers differ in type, shape or keys
+    UNREADABLE = "unreadable"  # answers whose own methods fail
+    CUT = "cut"  # answers with more entries than were looked at
     BARE = "bare"  # a bare (ε, δ) can hardly be tested
     FEW = "few"  # no result of so few runs could have refuted the claim
 

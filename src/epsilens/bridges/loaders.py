@@ -14,7 +14,7 @@ from typing import Any
 
 from .. import checks
 from ..build.training import dpsgd
-from ..errors import InputError, need
+from ..errors import InputError, kind_of, need
 from ..experiment import Experiment
 from ..laws.extreme import Ends
 
@@ -68,9 +68,7 @@ def loop_of(loader: Any) -> Loop:
     coins = need("opacus.utils.uniform_sampler", _WHY)
     data = need("torch.utils.data", _WHY)
     if not isinstance(loader, data.DataLoader):
-        raise InputError(
-            f"loader is a {type(loader).__name__}: give a DataLoader of PyTorch or Opacus", parameter="loader"
-        )
+        raise InputError(f"loader is {kind_of(loader)}: give a DataLoader of PyTorch or Opacus", parameter="loader")
     sampler, inner = loader.batch_sampler, None
     while type(sampler).__name__ == "BatchSplittingSampler":  # of Opacus's memory manager: the logical batch is inside
         sampler = sampler.sampler
@@ -131,13 +129,14 @@ def over(
     """
     more: dict[str, Any] = {"neighbours": neighbours, "width": width}
     if loop.way is Way.POISSON:
-        sigma, rate, steps = (_column(rows, i) for i in range(3))
-        return dpsgd(sigma=sigma, rate=rate, steps=steps, **more)
+        return dpsgd(
+            **_said(sigma=[s for s, _, _ in rows], rate=[q for _, q, _ in rows], steps=[k for _, _, k in rows]), **more
+        )
     joined = max(round(max(rate for _, rate, _ in rows) * loop.passes), 1)  # batches to a step
     if loop.way is Way.WITH_REPLACEMENT:
         size = min(loop.batch * joined, loop.n)
         drawn: dict[str, Any] = {"n": loop.n, "batch": size, "batches": str(loop.way)}
-        return dpsgd(sigma=_column(rows, 0), steps=_column(rows, 2), **drawn, **more)
+        return dpsgd(**_said(sigma=[s for s, _, _ in rows], steps=[k for _, _, k in rows]), **drawn, **more)
     passes = -(-loop.passes // joined)
     epochs = math.fsum(steps for _, _, steps in rows) / passes
     even = all(steps % passes == 0 for _, _, steps in rows)
@@ -146,12 +145,13 @@ def over(
         # everyone is in one known batch of each epoch: as if all were in one step of it
         noise = [s for s, _, _ in rows] if even else [min(s for s, _, _ in rows)]
         lasts = [steps // passes for _, _, steps in rows] if even else [math.ceil(epochs)]
-        made = dpsgd(sigma=noise, rate=1.0, steps=lasts, **more)
+        made = dpsgd(schedule={"sigma": noise, "steps": lasts}, rate=1.0, **more)
         return made if even and sure else replace(made, law=made.law.as_bound())
     people = loop.n if loop.every else loop.batch * loop.passes
     shuffled: dict[str, Any] = {"n": people, "batch": min(loop.batch * joined, people), "batches": "shuffled", **more}
     if even and sure:
-        return dpsgd(sigma=_column(rows, 0), epochs=_column([(s, q, k // passes) for s, q, k in rows], 2), **shuffled)
+        said = _said(sigma=[s for s, _, _ in rows], epochs=[k // passes for _, _, k in rows])
+        return dpsgd(**said, **shuffled)
     # noise that changes within an epoch: all of it at its least from above, at its most from below
     least, most = (choose(s for s, _, _ in rows) for choose in (min, max))
     above = dpsgd(sigma=least, epochs=epochs, **shuffled)
@@ -160,6 +160,8 @@ def over(
     return replace(above, law=Ends(upper, attained=below))
 
 
-def _column(rows: Sequence[tuple[Any, ...]], index: int) -> Any:
-    """One number where there is one row, otherwise a list."""
-    return rows[0][index] if len(rows) == 1 else [row[index] for row in rows]
+def _said(**columns: list[Any]) -> dict[str, Any]:
+    """Numbers where there is one row, otherwise a schedule."""
+    if all(len(column) == 1 for column in columns.values()):
+        return {name: column[0] for name, column in columns.items()}
+    return {"schedule": columns}

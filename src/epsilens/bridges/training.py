@@ -62,7 +62,7 @@ def trained(history: Iterable[Row], *, loader: Any = None, width: float | None =
     sigma, rate, steps = (list(column) for column in zip(*rows, strict=True))
     if len(rows) == 1:
         return dpsgd(sigma=sigma[0], rate=rate[0], steps=steps[0], width=width)
-    return dpsgd(sigma=sigma, rate=rate, steps=steps, width=width)
+    return dpsgd(schedule={"sigma": sigma, "rate": rate, "steps": steps}, width=width)
 
 
 def _row(row: Any) -> Row:

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from .. import checks
 from ..checks import Array, Number, plain
-from ..errors import InputError
+from ..errors import InputError, kind_of
 from ..experiment import Experiment
 from ..laws.closed.normal import Normal
 from ..laws.finite.envelope import Concentrated, Envelope, RenyiCurve, concentrated, envelope
@@ -25,6 +25,7 @@ from ..laws.finite.rdp import OrdersConversion
 from ..laws.loss.step import Composable
 from ..readings.law import Known, Law
 from ..worlds import between
+from .arrays import arrays
 from .discrete import approximate
 from .recipe import remembered
 
@@ -60,7 +61,8 @@ def from_dp(epsilon: ArrayLike, delta: ArrayLike = 0.0, *, neighbours: str = "ad
     return _claim(envelope(eps, d), "claims", {"claims": int(eps.size)}, f"{eps.size} (ε, δ) claims", neighbours)
 
 
-def from_gdp(mu: float, *, neighbours: str = "add-remove") -> Experiment:
+@arrays("mu")
+def from_gdp(mu: ArrayLike, *, neighbours: str = "add-remove") -> Experiment:
     """μ-GDP (Dong, Roth & Su 2022): at most as risky as telling N(0, 1) from N(μ, 1), which is exactly that.
 
     >>> from_gdp(1.0).success()
@@ -70,7 +72,8 @@ def from_gdp(mu: float, *, neighbours: str = "add-remove") -> Experiment:
     return _claim(Normal(np.asarray(value), known=Known.BOUND), "gdp", {"mu": value}, "a μ-GDP claim", neighbours)
 
 
-def from_zcdp(rho: float, xi: float = 0.0, *, neighbours: str = "add-remove") -> Experiment:
+@arrays("rho", "xi")
+def from_zcdp(rho: ArrayLike, xi: ArrayLike = 0.0, *, neighbours: str = "add-remove") -> Experiment:
     """(ξ, ρ)-zCDP: D_a ≤ ξ + ρ·a for every order a > 1, in both orders of the pair (Bun & Steinke 2016).
 
     Every order bounds δ(ε) (see :mod:`epsilens.laws.finite.rdp`); the best of them, on a grid of ε, are taken together.
@@ -167,7 +170,7 @@ def _claim(law: Law, name: str, parameters: dict[str, Any], said: str, neighbour
 
 def _no_experiment(value: Any) -> InputError:
     return InputError(
-        f"experiment is a {type(value).__name__}: give what laplace, gaussian and the like return",
+        f"experiment is {kind_of(value)}: give what laplace, gaussian and the like return",
         parameter="experiment",
     )
 

@@ -36,6 +36,7 @@ from ..readings.law import Known, Law
 from ..shown import Sentenced, Told
 from ..worlds import between
 from . import claims
+from .arrays import arrays
 from .discrete import pure
 from .mechanisms import gaussian, laplace
 from .recipe import remembered
@@ -63,8 +64,9 @@ def compose(*experiments: Experiment, width: float | None = None) -> Experiment:
     return together([(e, 1) for e in experiments], width)
 
 
+@arrays("k")
 @remembered
-def group(experiment: Experiment, k: int, *, width: float | None = None) -> Experiment:
+def group(experiment: Experiment, k: ArrayLike, *, width: float | None = None) -> Experiment:
     """What is learned about a group of k people who enter or leave together: each moves the answer as one does.
 
     Noise that shifts is shifted k times as far. Under Poisson sampling a binomial number of the group is drawn: for

@@ -25,6 +25,7 @@ from ..laws.line.line import Clamped, Laplaces, LaplaceSum, Line
 from ..laws.line.pieces import Pieces
 from ..readings.law import Law
 from ..worlds import SECRET
+from .arrays import arrays
 from .mechanisms import calibrated_psi
 
 __all__ = ["average_epsilon", "differencing", "differencing_average", "differencing_median"]
@@ -189,15 +190,16 @@ def _bounds(bounds: Any) -> tuple[float, float]:
     return low, high
 
 
+@arrays("epsilon", "n", "value", "mean", "sensitivity")
 def differencing_average(
     *,
-    epsilon: float,
-    n: int,
-    value: float,
-    mean: float,
+    epsilon: ArrayLike,
+    n: ArrayLike,
+    value: ArrayLike,
+    mean: ArrayLike,
     bounds: tuple[float, float],
     known: str = "broad",
-    sensitivity: float | None = None,
+    sensitivity: ArrayLike | None = None,
     clamp: bool = True,
 ) -> Experiment:
     """The attack on averages "noisy sum over true count", clamped to the bounds, when one average is known exactly.
@@ -263,7 +265,10 @@ def _average_notes(eps: float, true: float, narrow: bool) -> tuple[str, ...]:
     return (f"under add/remove this average is {true:.4g}-DP, not {eps:.4g}-DP: {why}",)
 
 
-def differencing_median(*, epsilon: float, values: ArrayLike, target: float, bounds: tuple[float, float]) -> Experiment:
+@arrays("epsilon", "target")
+def differencing_median(
+    *, epsilon: ArrayLike, values: ArrayLike, target: ArrayLike, bounds: tuple[float, float]
+) -> Experiment:
     """The attack on a median published by the exponential mechanism: the others' ``values``, without and with the
     target.
 

@@ -16,6 +16,7 @@ from ..experiment import Experiment
 from ..laws.finite.law import Finite
 from ..laws.finite.whole import DiscreteNormal, Skellam
 from ..worlds import RECORD, Kind, Worlds, between
+from .arrays import arrays
 from .mechanisms import one_of, per_noise
 
 __all__ = [
@@ -45,12 +46,13 @@ def _epsilon(epsilon: Any, *, zero: bool = False, most: float = 1e4) -> float:
     return float(checks.within("epsilon", checks.positive("epsilon", value), 1e-15, most))
 
 
+@arrays("epsilon", "scale", "sensitivity", "shift")
 def geometric(
     *,
-    epsilon: float | None = None,
-    scale: float | None = None,
-    sensitivity: int = 1,
-    shift: int | None = None,
+    epsilon: ArrayLike | None = None,
+    scale: ArrayLike | None = None,
+    sensitivity: ArrayLike = 1,
+    shift: ArrayLike | None = None,
     neighbours: str = "add-remove",
 ) -> Experiment:
     """Two-sided geometric (discrete Laplace) noise, P(k) ∝ e^{−ε|k|/sensitivity}, for whole-number answers.
@@ -79,8 +81,9 @@ def geometric(
     return Experiment(law, "geometric", parameters, worlds=between(neighbours))
 
 
+@arrays("sigma", "sensitivity", "shift")
 def discrete_gaussian(
-    *, sigma: float, sensitivity: int = 1, shift: int | None = None, neighbours: str = "add-remove"
+    *, sigma: ArrayLike, sensitivity: ArrayLike = 1, shift: ArrayLike | None = None, neighbours: str = "add-remove"
 ) -> Experiment:
     """Discrete Gaussian noise, P(k) ∝ e^{−k²/2σ²} on the whole numbers (Canonne, Kamath & Steinke 2020).
 
@@ -105,8 +108,9 @@ def discrete_gaussian(
     return Experiment(law, "discrete_gaussian", parameters, worlds=between(neighbours))
 
 
+@arrays("variance", "sensitivity", "shift")
 def skellam(
-    *, variance: float, sensitivity: int = 1, shift: int | None = None, neighbours: str = "add-remove"
+    *, variance: ArrayLike, sensitivity: ArrayLike = 1, shift: ArrayLike | None = None, neighbours: str = "add-remove"
 ) -> Experiment:
     """Skellam noise, the difference of two Poisson numbers: P(k) = e^{−v}·I_{|k|}(v), v its variance.
 
@@ -130,7 +134,10 @@ def skellam(
     return Experiment(Finite.moved(noise, d), "skellam", parameters, worlds=between(neighbours))
 
 
-def randomized_response(*, epsilon: float | None = None, truth: float | None = None, k: int = 2) -> Experiment:
+@arrays("epsilon", "truth", "k")
+def randomized_response(
+    *, epsilon: ArrayLike | None = None, truth: ArrayLike | None = None, k: ArrayLike = 2
+) -> Experiment:
     """Answer truthfully with probability e^ε/(e^ε + k − 1), otherwise any of the other k − 1 answers.
 
     >>> round(randomized_response(epsilon=1.0).success(), 6)
@@ -153,12 +160,13 @@ def randomized_response(*, epsilon: float | None = None, truth: float | None = N
     return Experiment(law, "randomized_response", parameters, worlds=RECORD)
 
 
+@arrays("epsilon", "sensitivity", "gamma", "shift")
 def staircase(
     *,
-    epsilon: float,
-    sensitivity: float = 1.0,
-    gamma: float | None = None,
-    shift: float | None = None,
+    epsilon: ArrayLike,
+    sensitivity: ArrayLike = 1.0,
+    gamma: ArrayLike | None = None,
+    shift: ArrayLike | None = None,
     neighbours: str = "add-remove",
 ) -> Experiment:
     """Staircase noise (Geng & Viswanath 2014): density falling by e^{−ε} each step, broken at a share γ of the step.
@@ -198,7 +206,8 @@ def staircase(
     return Experiment(Finite(log_p0, llr, mirrored=True), "staircase", parameters, worlds=between(neighbours))
 
 
-def pure(*, epsilon: float, neighbours: str = "add-remove") -> Experiment:
+@arrays("epsilon")
+def pure(*, epsilon: ArrayLike, neighbours: str = "add-remove") -> Experiment:
     """The least private mechanism that is still ε-DP, for those who know only the claim: f = max(1−e^εα, e^{−ε}(1−α))₊.
 
     Its readings bound those of every ε-DP mechanism.
@@ -209,7 +218,8 @@ def pure(*, epsilon: float, neighbours: str = "add-remove") -> Experiment:
     return approximate(epsilon=epsilon, delta=0.0, neighbours=neighbours)
 
 
-def approximate(*, epsilon: float, delta: float, neighbours: str = "add-remove") -> Experiment:
+@arrays("epsilon", "delta")
+def approximate(*, epsilon: ArrayLike, delta: ArrayLike, neighbours: str = "add-remove") -> Experiment:
     """The least private mechanism that is still (ε, δ)-DP: with probability δ it gives everything away, otherwise it is
     :func:`pure`. Its readings bound those of every (ε, δ)-DP mechanism.
     """

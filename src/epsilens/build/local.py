@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import log_expit
 
 from .. import checks
@@ -29,6 +30,7 @@ from ..laws.finite.law import Finite
 from ..laws.product import Factor, product
 from ..numerics.binomial import log_binomial
 from ..worlds import RECORD
+from .arrays import arrays
 
 __all__ = ["KINDS", "count_mean_sketch", "hadamard_response", "rappor", "unary"]
 
@@ -36,7 +38,7 @@ KINDS = ("optimised", "symmetric")
 _MOST_REPORTS, _MOST_HASHES = 100_000, 100
 
 
-def _epsilon(epsilon: float) -> float:
+def _epsilon(epsilon: ArrayLike) -> float:
     return float(checks.within("epsilon", checks.scalar("epsilon", epsilon), 1e-15, 1e4))
 
 
@@ -57,7 +59,8 @@ def _three(log_first: float, log_neither: float, eps: float) -> Finite:
     return Finite(np.asarray([log_first, log_first - eps, log_neither]), np.asarray([-eps, eps, 0.0]), mirrored=True)
 
 
-def unary(*, epsilon: float, kind: str = "optimised") -> Experiment:
+@arrays("epsilon")
+def unary(*, epsilon: ArrayLike, kind: str = "optimised") -> Experiment:
     """Unary encoding (Wang et al. 2017): one bit for each value, the own one set, every bit flipped at random.
 
     ``optimised`` keeps the set bit with probability ½ and sets others with 1/(e^ε+1), which is more accurate;
@@ -71,7 +74,8 @@ def unary(*, epsilon: float, kind: str = "optimised") -> Experiment:
     return Experiment(law, "unary", {"epsilon": eps, "kind": said}, worlds=RECORD)
 
 
-def hadamard_response(*, epsilon: float) -> Experiment:
+@arrays("epsilon")
+def hadamard_response(*, epsilon: ArrayLike) -> Experiment:
     """Hadamard response (Acharya, Sun & Zhang 2019): a random column in which the row of the own value has a 1.
 
     With probability e^ε/(e^ε+1) the column is one of the half with a 1, else one of the other half. The rows of two
@@ -84,7 +88,8 @@ def hadamard_response(*, epsilon: float) -> Experiment:
     return Experiment(_half(eps), "hadamard_response", {"epsilon": eps}, worlds=RECORD)
 
 
-def count_mean_sketch(*, epsilon: float, collision: float = 0.0, hadamard: bool = False) -> Experiment:
+@arrays("epsilon", "collision")
+def count_mean_sketch(*, epsilon: ArrayLike, collision: ArrayLike = 0.0, hadamard: bool = False) -> Experiment:
     """Apple's count-mean sketch (2017): a hashed value in unary, every bit flipped with probability 1/(e^{ε/2}+1).
 
     The hash function is drawn at random and told with the report. ``collision`` is the share of the functions that map
@@ -105,7 +110,10 @@ def count_mean_sketch(*, epsilon: float, collision: float = 0.0, hadamard: bool 
     return Experiment(law, "count_mean_sketch", told, worlds=RECORD)
 
 
-def rappor(*, f: float, p: float = 0.5, q: float = 0.75, h: int = 2, reports: float | None = 1) -> Experiment:
+@arrays("f", "p", "q", "h", "reports")
+def rappor(
+    *, f: ArrayLike, p: ArrayLike = 0.5, q: ArrayLike = 0.75, h: ArrayLike = 2, reports: ArrayLike | None = 1
+) -> Experiment:
     """RAPPOR (Erlingsson, Pihur & Korolova 2014): a Bloom filter of h bits, randomised for good and at each report.
 
     The permanent bit is the true one with probability 1 − f, otherwise a fair coin; each report shows it as 1 with

@@ -19,6 +19,7 @@ from ..experiment import Experiment
 from ..laws.closed.normal import Normal
 from ..readings.law import Known
 from ..worlds import Neighbours, between, neighbours_of
+from .arrays import arrays
 from .mechanisms import per_noise
 from .participation import Moved, of_gram, of_norms, of_toeplitz
 from .recipe import remembered
@@ -47,14 +48,15 @@ def sqrt_prefix(n: int, bands: int | None = None) -> Array:
     return column
 
 
+@arrays("sigma", "participations", "separation", "rate")
 @remembered
 def matrix(
     C: Any,
-    sigma: float,
-    participations: int = 1,
-    separation: int = 1,
+    sigma: ArrayLike,
+    participations: ArrayLike = 1,
+    separation: ArrayLike = 1,
     *,
-    rate: float | None = None,
+    rate: ArrayLike | None = None,
     neighbours: str = "add-remove",
     width: float | None = None,
 ) -> Experiment:
@@ -91,8 +93,14 @@ def matrix(
     return _normal("matrix", Moved(moved.size * unit, moved.exact), sigma, told, neighbours)
 
 
+@arrays("leaves", "sigma", "participations", "separation")
 def tree(
-    leaves: int, sigma: float, participations: int = 1, separation: int = 1, *, neighbours: str = "add-remove"
+    leaves: ArrayLike,
+    sigma: ArrayLike,
+    participations: ArrayLike = 1,
+    separation: ArrayLike = 1,
+    *,
+    neighbours: str = "add-remove",
 ) -> Experiment:
     """Binary-tree aggregation: every sum over a dyadic block of steps that is complete, each with noise ``sigma``.
 
@@ -133,12 +141,13 @@ def _in_blocks(n: int, k: int, b: int) -> float:
     return float(np.sqrt(total))
 
 
+@arrays("sigma", "rate", "bands", "steps")
 def banded(
     *,
-    sigma: float,
-    rate: float,
-    bands: int,
-    steps: int,
+    sigma: ArrayLike,
+    rate: ArrayLike,
+    bands: ArrayLike,
+    steps: ArrayLike,
     neighbours: str = "add-remove",
     width: float | None = None,
 ) -> Experiment:

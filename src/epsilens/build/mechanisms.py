@@ -26,6 +26,7 @@ from ..laws.closed.laplace import Laplace
 from ..laws.closed.normal import Normal, psi_for_delta
 from ..laws.closed.stretched_laplace import StretchedLaplace
 from ..worlds import between
+from .arrays import each, is_array
 
 __all__ = [
     "NOISES", "Noise", "calibrate", "calibrated_psi", "gaussian", "laplace", "log_tail", "one_of", "quantile",
@@ -112,7 +113,7 @@ def laplace(
     scale: ArrayLike | None = None,
     sensitivity: ArrayLike = 1.0,
     shift: ArrayLike | None = None,
-    stretch: float = 1.0,
+    stretch: ArrayLike = 1.0,
     neighbours: str = "add-remove",
     norm: str = "L1",
 ) -> Experiment:
@@ -127,6 +128,11 @@ def laplace(
     >>> laplace(scale=2.0, sensitivity=4.0).epsilon()
     2.0
     """
+    said = {"epsilon": epsilon, "scale": scale, "sensitivity": sensitivity, "shift": shift, "stretch": stretch}
+    varied = {name: value for name, value in said.items() if is_array(value)}
+    if "stretch" in varied or (varied and stretch != 1):  # a stretched pair is one of single numbers
+        fixed = {name: value for name, value in said.items() if name not in varied}
+        return each(laplace, {**fixed, "neighbours": neighbours, "norm": norm}, varied)
     _norm(norm, "L1", "Laplace")
     which = one_of(epsilon=epsilon, scale=scale)
     most, moved = reach(sensitivity, shift)
@@ -143,11 +149,6 @@ def laplace(
     parameters = {k: plain(v) for k, v in told.items()} | {"neighbours": neighbours, "norm": norm}
     if theta == 1:
         return Experiment(Laplace(m), "laplace", parameters, worlds=between(neighbours))
-    if np.ndim(m):
-        raise InputError(
-            "a stretch other than 1 needs single numbers: give epsilon, sensitivity and shift as such",
-            parameter="stretch",
-        )
     law = (
         StretchedLaplace(float(m), theta) if theta > 1 else StretchedLaplace(float(m) / theta, 1 / theta, flipped=True)
     )
@@ -158,8 +159,8 @@ def gaussian(
     *,
     psi: ArrayLike | None = None,
     sigma: ArrayLike | None = None,
-    epsilon: float | None = None,
-    delta: float | None = None,
+    epsilon: ArrayLike | None = None,
+    delta: ArrayLike | None = None,
     calibration: str = "analytic",
     sensitivity: ArrayLike = 1.0,
     shift: ArrayLike | None = None,
@@ -194,11 +195,12 @@ def gaussian(
         per_noise("sigma", most, s)
         mu = moved / s
     else:
-        eps = float(checks.within("epsilon", checks.scalar("epsilon", epsilon), 0.0, 1e4))  # type: ignore[arg-type]
-        d = float(checks.probability("delta", checks.scalar("delta", delta), closed=False))  # type: ignore[arg-type]
-        worst = np.asarray(calibrated_psi(eps, d, calibration))
+        eps = checks.within("epsilon", epsilon, 0.0, 1e4)  # type: ignore[arg-type]
+        d = checks.probability("delta", delta, closed=False)  # type: ignore[arg-type]
+        together(epsilon=eps, delta=d, sensitivity=most, shift=moved)
+        worst = np.asarray(np.vectorize(calibrated_psi, otypes=[float])(eps, d, calibration))
         s, mu = _noise("epsilon", worst, most), worst * (moved / most)
-        target = {"epsilon": eps, "delta": d, "calibration": calibration}
+        target = {"epsilon": plain(eps), "delta": plain(d), "calibration": calibration}
     told = {"sigma": s, "psi": mu, "sensitivity": most, "shift": moved}
     parameters = {k: plain(v) for k, v in told.items()} | target | {"neighbours": neighbours, "norm": norm}
     return Experiment(Normal(mu), "gaussian", parameters, worlds=between(neighbours))

@@ -52,6 +52,7 @@ from ..laws.product import width_of
 from ..numerics.binomial import log_binomial
 from ..readings.law import Known, Law
 from ..worlds import Neighbours, between
+from .arrays import arrays
 from .batches import Row, gathered
 
 __all__ = ["in_anothers_place", "mixture"]
@@ -62,11 +63,12 @@ _HALF, _MUCH = 0.5, 0.2  # of a batch that holds several; how often in all, befo
 _NOTHING = -700.0  # log mass
 
 
+@arrays("sigma")
 def mixture(
     *,
     shifts: ArrayLike,
     weights: ArrayLike,
-    sigma: float,
+    sigma: ArrayLike,
     width: float | None = None,
     neighbours: str = "add-remove",
 ) -> Experiment:

@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .. import checks
 from ..errors import InputError
@@ -23,6 +24,7 @@ from ..laws.loss.step import NoiseKind, Step
 from ..laws.product import steps_of, width_of
 from ..readings.law import Known, Law
 from ..worlds import Neighbours, between, neighbours_of
+from .arrays import arrays
 from .recipe import remembered
 
 __all__ = ["rate_of", "relation_of", "subsample"]
@@ -64,9 +66,10 @@ def rate_of(value: Any) -> float:
     return rate
 
 
+@arrays("rate")
 @remembered
 def subsample(
-    experiment: Experiment, rate: float, *, neighbours: str = "add-remove", width: float | None = None
+    experiment: Experiment, rate: ArrayLike, *, neighbours: str = "add-remove", width: float | None = None
 ) -> Experiment:
     """The release computed on a Poisson sample: every record takes part with probability ``rate``.
 

@@ -33,6 +33,7 @@ from ..laws.product import Factor, product, width_of
 from ..numerics.roots import root
 from ..readings.law import Known, Law
 from ..worlds import between
+from .arrays import arrays
 from .claims import from_rdp, to_rdp
 from .discrete import pure
 from .mechanisms import one_of
@@ -81,13 +82,14 @@ def _flag(name: str, value: Any) -> bool:
     return bool(value)
 
 
+@arrays("epsilon", "sensitivity")
 @remembered
 def exponential(
     *,
-    epsilon: float,
+    epsilon: ArrayLike,
     scores0: ArrayLike | None = None,
     scores1: ArrayLike | None = None,
-    sensitivity: float = 1.0,
+    sensitivity: ArrayLike = 1.0,
     monotonic: bool = False,
     neighbours: str = "add-remove",
 ) -> Experiment:
@@ -137,12 +139,13 @@ def _of_scores(scores0: ArrayLike, scores1: ArrayLike, rate: float, most: float)
     return Finite(log_p0, first + (rise - rise[top]))
 
 
+@arrays("epsilon", "scale", "sensitivity")
 def noisy_max(
     *,
-    epsilon: float | None = None,
-    scale: float | None = None,
+    epsilon: ArrayLike | None = None,
+    scale: ArrayLike | None = None,
     noise: str = "laplace",
-    sensitivity: float = 1.0,
+    sensitivity: ArrayLike = 1.0,
     monotonic: bool = False,
     neighbours: str = "add-remove",
 ) -> Experiment:
@@ -175,8 +178,9 @@ def noisy_max(
     return _selected(_LAWS[drawn](eps), "noisy_max", {**told, "neighbours": neighbours})
 
 
+@arrays("epsilon", "sensitivity")
 def permute_and_flip(
-    *, epsilon: float, sensitivity: float = 1.0, monotonic: bool = False, neighbours: str = "add-remove"
+    *, epsilon: ArrayLike, sensitivity: ArrayLike = 1.0, monotonic: bool = False, neighbours: str = "add-remove"
 ) -> Experiment:
     """Permute-and-flip (McKenna & Sheldon 2020): outcomes in random order, each kept with e^{ε(score − best)/2Δ}.
 
@@ -190,12 +194,13 @@ def permute_and_flip(
     return _selected(NoisyMax(np.asarray(eps)), "permute_and_flip", told)
 
 
+@arrays("epsilon", "k", "sensitivity")
 def top_k(
     *,
-    epsilon: float,
-    k: int,
+    epsilon: ArrayLike,
+    k: ArrayLike,
     by: str = "exponential",
-    sensitivity: float = 1.0,
+    sensitivity: ArrayLike = 1.0,
     monotonic: bool = False,
     neighbours: str = "add-remove",
     width: float | None = None,
@@ -229,13 +234,14 @@ def top_k(
     return Experiment(made.law, "top_k", told, between(neighbours), (made.note, _ANY_SCORES))
 
 
+@arrays("epsilon", "threshold_scale", "query_scale", "above", "sensitivity")
 def sparse_vector(
     *,
-    epsilon: float | None = None,
-    threshold_scale: float | None = None,
-    query_scale: float | None = None,
-    above: int = 1,
-    sensitivity: float = 1.0,
+    epsilon: ArrayLike | None = None,
+    threshold_scale: ArrayLike | None = None,
+    query_scale: ArrayLike | None = None,
+    above: ArrayLike = 1,
+    sensitivity: ArrayLike = 1.0,
     monotonic: bool = False,
     neighbours: str = "add-remove",
 ) -> Experiment:
@@ -290,8 +296,9 @@ def _selected(law: Law, name: str, told: dict[str, Any]) -> Experiment:
 # -- the best of several runs -------------------------------------------------------------------------------------
 
 
+@arrays("mean", "eta")
 @remembered
-def repeat_and_select(experiment: Experiment, *, mean: float, eta: float = 1.0) -> Experiment:
+def repeat_and_select(experiment: Experiment, *, mean: ArrayLike, eta: ArrayLike = 1.0) -> Experiment:
     """The best of a random number of runs of a release, such as of a training with other hyperparameters; a claim.
 
     The number K of runs is drawn once and kept secret: truncated negative binomial with parameters η > −1 and γ,

@@ -29,6 +29,7 @@ import math
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .. import checks
 from ..checks import Array
@@ -39,6 +40,7 @@ from ..laws.finite.law import Finite
 from ..laws.finite.signs import SIGMAS, Cells, riskier, safer
 from ..numerics.binomial import binomial_window, log_binomial
 from ..worlds import RECORD
+from .arrays import arrays
 from .shuffle_three import MOST_PEOPLE, three_answers
 from .shuffle_two import two_answers
 
@@ -53,7 +55,8 @@ _NOTES = {
 }
 
 
-def shuffled(epsilon: Experiment | float, *, n: int, answers: int | None = None) -> Experiment:
+@arrays("epsilon", "n", "answers")
+def shuffled(epsilon: Experiment | ArrayLike, *, n: ArrayLike, answers: ArrayLike | None = None) -> Experiment:
     """The answers of n people, randomised by each and then shuffled: what they tell about one person's value.
 
     ``epsilon`` is what each of them does alone: ``randomized_response(…)``, whose shuffle lies within a proven bracket,
@@ -77,7 +80,7 @@ def shuffled(epsilon: Experiment | float, *, n: int, answers: int | None = None)
     return Experiment(law, "shuffled", told, notes=(_NOTES["response"],), worlds=RECORD)
 
 
-def _local(epsilon: Experiment | float, answers: int | None) -> tuple[float, int | None]:
+def _local(epsilon: Experiment | ArrayLike, answers: ArrayLike | None) -> tuple[float, int | None]:
     """(ε₀, possible answers of randomised response or None)."""
     if not isinstance(epsilon, Experiment):
         k = None if answers is None else checks.whole("answers", answers, low=2, high=10**6)

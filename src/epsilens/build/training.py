@@ -7,27 +7,33 @@ person shows: by a coin of each record's own (Poisson) here, all else in :mod:`.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .. import checks
-from ..errors import InputError
+from ..errors import InputError, kind_of
 from ..experiment import Experiment
 from ..laws.closed.normal import Normal
 from ..laws.loss.law import WIDTH, Loss
 from ..laws.product import width_of
 from ..readings.law import Law
 from ..worlds import Neighbours, between
+from .arrays import arrays
 from .batches import Batches, Row, fixed, gathered, poisson_step, shuffled, truncated
 from .mixtures import in_anothers_place
 from .sampling import rate_of, relation_of
 
-__all__ = ["dpsgd", "schedule"]
+__all__ = ["dpsgd"]
 
 _MOST_PEOPLE = 10**12
+#: What may change during one training.
+_SCHEDULED = ("sigma", "rate", "steps", "n", "batch", "epochs", "truncation")
+#: Lists by name, a row of names and numbers for each part, or the lists as a command spells them.
+Schedule: TypeAlias = Mapping[str, Sequence[float]] | Sequence[Mapping[str, float]] | str
 _DOMINATES = (
     "the numbers are of the worst case that bounds every training with these settings, however each step depends on "
     "those before; a real training may tell less, so the lower end of a bracket is no floor on it"
@@ -52,17 +58,33 @@ _GAP = ", of which the person's is left out and leaves a gap in its batch"
 _NO_COIN = "batches are not drawn by a coin of each record's own: numbers for Poisson sampling do not hold here"
 
 
+def _one_meaning(varied: Mapping[str, Any]) -> None:
+    """Refuse lists that may be the rows of one schedule or many trainings."""
+    lengths = {name: len(value) for name, value in varied.items() if np.ndim(value) == 1}
+    alike = [name for name, length in lengths.items() if list(lengths.values()).count(length) > 1]
+    if alike:
+        lists = ", ".join(f"{name!r}: […]" for name in alike)
+        raise InputError(
+            f"{' and '.join(alike)} are lists of one length, which may be one training or many: for one training on a "
+            f"schedule give schedule={{{lists}}}, for many trainings use sweep or give shapes that make a grid, such "
+            f"as np.asarray({alike[0]})[:, None]",
+            parameter=alike[0],
+        )
+
+
+@arrays("sigma", "rate", "steps", "n", "batch", "epochs", "truncation", "people", check=_one_meaning)
 def dpsgd(
     *,
-    sigma: float | Sequence[float],
-    rate: float | Sequence[float] | None = None,
-    steps: int | Sequence[int] | None = None,
-    n: int | Sequence[int] | None = None,
-    batch: int | Sequence[int] | None = None,
-    epochs: float | Sequence[float] | None = None,
+    sigma: ArrayLike | None = None,
+    rate: ArrayLike | None = None,
+    steps: ArrayLike | None = None,
+    n: ArrayLike | None = None,
+    batch: ArrayLike | None = None,
+    epochs: ArrayLike | None = None,
     batches: str = "poisson",
-    truncation: int | Sequence[int] | None = None,
-    people: int = 1,
+    truncation: ArrayLike | None = None,
+    people: ArrayLike = 1,
+    schedule: Schedule | None = None,
     neighbours: str = "add-remove",
     width: float | None = None,
 ) -> Experiment:
@@ -80,8 +102,10 @@ def dpsgd(
     ``people`` are a group who enter or leave together, or whose records are all replaced, or the examples of one
     person: a random number of them is in a batch, and the worst case is that they pull together.
 
-    Lists make a schedule: the i-th entries belong together, and a single number holds throughout. ``width`` is the
-    relative width asked of each reading's bracket (0.001 unless given); it is reached by refining.
+    ``schedule`` says what changes during one training: lists by name, whose i-th entries belong together, or a row of
+    names and numbers for each part; a number given beside it holds throughout. An array elsewhere is many trainings at
+    once, as for every mechanism. ``width`` is the relative width asked of each reading's bracket (0.001 unless given);
+    it is reached by refining.
 
     The pair of laws **dominates** every training with these settings: each step's worst case, a gradient that the
     person moves by the whole clipping norm. Dominating pairs compose also where each step depends on the outcomes of
@@ -91,6 +115,10 @@ def dpsgd(
     >>> e = dpsgd(sigma=1.0, rate=0.01, steps=10_000)
     >>> round(e.epsilon(delta=1e-5), 2)  # of the dominating pair it is 6.18771…, and no value below that is returned
     6.19
+    >>> round(dpsgd(rate=0.01, schedule={"sigma": [2.0, 1.0], "steps": [9_000, 1_000]}).epsilon(delta=1e-5), 2)
+    2.79
+    >>> dpsgd(sigma=[1.0, 2.0], rate=0.01, steps=10_000).epsilon(delta=1e-5).round(2).tolist()
+    [6.19, 2.01]
     >>> low, high = dpsgd(sigma=1.0, n=10_000, batch=100, epochs=1, batches="shuffled").bracket("epsilon", delta=1e-5)
     >>> round(low, 2), round(high, 2)  # never that of Poisson sampling, 0.72
     (4.06, 4.38)
@@ -99,6 +127,12 @@ def dpsgd(
     size = checks.whole("people", people, low=1, high=10**6)
     given = {"sigma": sigma, "rate": rate, "steps": steps, "n": n, "batch": batch, "epochs": epochs}
     given = {name: _unwrapped(value) for name, value in (given | {"truncation": truncation}).items()}
+    if schedule is not None:
+        given |= _scheduled(schedule, [name for name, value in given.items() if value is not None])
+    if given["sigma"] is None:
+        raise InputError(
+            "dpsgd needs sigma, the noise in clipping norms: give it, or a schedule of it", parameter="sigma"
+        )
     rows = _rows({name: value for name, value in given.items() if value is not None}, how)
     told = _told(given, rows, how, said)
     if size > 1:
@@ -144,6 +178,56 @@ def _made(
 
 
 # -- what is given ----------------------------------------------------------------------------------------------------
+
+
+def _scheduled(schedule: Any, beside: Sequence[str]) -> dict[str, list[Any]]:
+    """The columns of a schedule."""
+    if isinstance(schedule, str):
+        schedule = _spelled(schedule)
+    if isinstance(schedule, Mapping):
+        columns = {name: _unwrapped(value) for name, value in schedule.items()}
+    elif isinstance(schedule, list | tuple) and schedule and all(isinstance(row, Mapping) for row in schedule):
+        if any(set(row) != set(schedule[0]) for row in schedule):
+            raise InputError("the rows of schedule do not name the same numbers: give each of them in every row",
+                             parameter="schedule")  # fmt: skip
+        columns = {name: [row[name] for row in schedule] for name in schedule[0]}
+    else:
+        raise InputError(
+            f"schedule is a {type(schedule).__name__}: give lists by name, such as {{'sigma': [1.0, 0.8], "
+            "'steps': [500, 500]}, or such rows",
+            parameter="schedule",
+        )
+    for name, column in columns.items():
+        if name not in _SCHEDULED:
+            raise InputError(
+                f"schedule has {name!r}: it may have {', '.join(_SCHEDULED)}", parameter="schedule", value=name
+            )
+        if name in beside:
+            raise InputError(f"{name} is given beside its schedule: give one of them", parameter=name)
+        if isinstance(column, str) or not np.iterable(column):
+            raise InputError(
+                f"{name} in schedule is {column!r}: give a list there, or {name}= beside it where it holds throughout",
+                parameter="schedule",
+            )
+    return {name: list(column) for name, column in columns.items()}
+
+
+def _spelled(text: str) -> dict[str, list[float]]:
+    """A schedule as a command spells it: ``sigma=1,0.8 steps=500,500``."""
+    columns: dict[str, list[float]] = {}
+    for word in text.replace(";", " ").split():
+        name, equals, numbers = word.partition("=")
+        try:
+            column = [float(number) for number in numbers.split(",")]
+        except ValueError:
+            column = []
+        if not equals or not column or name in columns:
+            raise InputError(
+                f"schedule has {word[:40]!r}: write names and numbers, each once, such as 'sigma=1,0.8 steps=500,500'",
+                parameter="schedule",
+            )
+        columns[name] = column
+    return columns
 
 
 def _told(given: dict[str, Any], rows: list[Row], how: Batches, neighbours: Neighbours) -> dict[str, Any]:
@@ -219,12 +303,6 @@ def _plain(value: Any) -> Any:
     return int(value) if isinstance(value, int | np.integer) else float(value)
 
 
-def schedule(sigma: Any, rate: Any, steps: Any) -> list[tuple[float, float, int]]:
-    """One (σ, q, steps) per entry."""
-    rows = _rows({"sigma": sigma, "rate": rate, "steps": steps}, Batches.POISSON)
-    return [(row.sigma, row.rate, row.steps) for row in rows]
-
-
 def _entries(columns: dict[str, Any]) -> list[tuple[dict[str, Any], bool]]:
     """The entries of a schedule, each with its parameters by name and whether its steps are one of several."""
     lists = {name: list(v) for name, v in columns.items() if isinstance(v, list | tuple | np.ndarray)}
@@ -248,6 +326,6 @@ def _number(name: str, value: Any) -> None:
         shown = f"{value!r}"
         shown = shown if len(shown) <= 40 else shown[:37] + "..."
         raise InputError(
-            f"{name} is {shown}, a {type(value).__name__}: give a number, or a list of numbers for a schedule",
+            f"{name} is {shown}, {kind_of(value)}: give a number, or a list of numbers in schedule",
             parameter=name,
         )

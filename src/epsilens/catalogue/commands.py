@@ -78,7 +78,7 @@ def _own(
 # -- what several commands share ----------------------------------------------------------------------------------
 
 _OUTPUT = (
-    _own("format", "How to write the result", "[table|json|md|html]", Panel.OUTPUT, Kind.WORD, default="table"),
+    _own("format", "How to write the result", "[table|json|md|html|csv]", Panel.OUTPUT, Kind.WORD, default="table"),
     _own("output", "Write to a file instead of the terminal", "FILE", Panel.OUTPUT),
 )
 #: How a table is read: on which engine, and what that may take.
@@ -96,9 +96,9 @@ def _limit(help: str, **more: Any) -> Option:
     return _own("at_most", help, "READING=VALUE", Panel.READING, **more)
 
 
-def _mechanism(claims: bool, needed: bool = True) -> Option:
+def _mechanism(claims: bool, needed: bool = True, more: str = "") -> Option:
     names = ", ".join(m.spoken for m in MECHANISMS.values())
-    more = f"; or a claim: {', '.join(CLAIMS)}" if claims else ""
+    more = (f"; or a claim: {', '.join(CLAIMS)}" if claims else "") + more
     more += "" if needed else "; without one, --epsilon and --delta are a claim"
     return _own("mechanism", f"{names}{more}", "MECHANISM", Panel.NOISE, positional=True, needed=needed)
 
@@ -121,7 +121,8 @@ def _adversary() -> tuple[Option, ...]:
 
 def _explain() -> tuple[Option, ...]:
     noise = _noise(MECHANISMS, CLAIMS)
-    return (_mechanism(claims=True), *noise, *_adversary(), *_panel(Panel.READING, EXPLAINED), *_OUTPUT)
+    named = _mechanism(claims=True, needed=False, more="; or a published deployment, such as census-redistricting")
+    return (named, *noise, *_adversary(), *_panel(Panel.READING, EXPLAINED), *_OUTPUT)
 
 
 def _choose() -> tuple[Option, ...]:
@@ -336,7 +337,7 @@ class Exit(IntEnum):
     FAULT = 1
     BAD_INPUT = 2
     NO_SOLUTION = 3
-    REFUSED = 4
+    EXCEEDED = 4
     INTERRUPTED = 130
 
     @property
@@ -349,9 +350,10 @@ _MEANINGS = {
     Exit.FINE: "Fine.",
     Exit.FAULT: "Something went wrong inside epsilens: please report it.",
     Exit.BAD_INPUT: "Bad input: one sentence on stderr, nothing on stdout, no file touched.",
-    Exit.NO_SOLUTION: "The question is well put, but no parameter satisfies the limit; or a limit is exceeded, or an "
-    "answer looks tampered with.",
-    Exit.REFUSED: "A limit set beforehand does not allow the release: nothing was released and nothing spent; or a "
-    "ledger is not as it was written, or beyond its limits.",
+    Exit.NO_SOLUTION: "Nothing satisfies the limit: the question is well put, but no parameter answers it; an "
+    "assessment whose limits no ε meets is shown all the same.",
+    Exit.EXCEEDED: "A limit is exceeded or a claim broken: an assessment, scan or account is over its limit (it is "
+    "shown all the same), a release is refused (nothing is released, nothing spent), an audit refutes the claim, an "
+    "answer looks tampered with, or a ledger is not as it was written.",
     Exit.INTERRUPTED: "Stopped from the keyboard.",
 }

@@ -14,7 +14,10 @@ from typing import Any
 from .parameter import Parameter
 from .parameters import PARAMETERS
 
-__all__ = ["CLAIMS", "MECHANISMS", "Claim", "Entry", "Family", "Mechanism", "every_option", "register", "unregister"]
+__all__ = [
+    "CLAIMED", "CLAIMS", "MECHANISMS", "Claim", "Entry", "Family", "Mechanism", "every_option", "register",
+    "unregister",
+]  # fmt: skip
 
 
 class Family(StrEnum):
@@ -227,10 +230,13 @@ MECHANISMS: dict[str, Mechanism] = {
         Mechanism(
             "dpsgd", "DP-SGD", "epsilens.build.training:dpsgd",
             (
-                "sigma", "rate", "steps", "n", "batch", "epochs", "batches", "truncation", "people", "neighbours",
-                "width",
+                "sigma", "rate", "steps", "n", "batch", "epochs", "batches", "truncation", "people", "schedule",
+                "neighbours", "width",
             ),
-            needs=("sigma",), either=(("rate", "steps"), ("n", "batch", "epochs"), ("n", "batch", "steps")),
+            either=(
+                ("sigma", "rate", "steps"), ("sigma", "n", "batch", "epochs"), ("sigma", "n", "batch", "steps"),
+                ("schedule",),
+            ),
             note="Training in noisy steps, each on a batch; σ is in clipping norms. `batches` says how they are drawn: "
             "poisson, fixed, with replacement, truncated (to `truncation` records) or shuffled. `people` are a group. "
             "[Which is mine?](which.md)",
@@ -356,4 +362,14 @@ CLAIMS: dict[str, Claim] = {
         ),
     )
 }
+
+#: A claim of any kind to be judged, with the training it may be about; or a published deployment by its name.
+CLAIMED = Claim(
+    "claim", "A claim", "epsilens.build.claimed:claim",
+    (
+        "epsilon", "delta", "rho", "xi", "orders", "mu", "neighbours", "rate", "steps", "n", "batch", "epochs",
+        "batches", "truncation", "people",
+    ),
+    renamed={"orders": "order"},
+)
 # fmt: on

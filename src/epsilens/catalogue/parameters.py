@@ -169,6 +169,10 @@ _NOISE = (
         control=Control("Largest batch", "Of batches that are cut.", place=Place.RARE),
     ),
     Parameter(
+        "schedule", "DP-SGD: what changes during the training: 'sigma=1,0.8 steps=500,500'", Kind.TEXT,
+        choosable=False, control=None,
+    ),
+    Parameter(
         "width", "DP-SGD: relative width asked of a value's bracket",
         title="Width of brackets", shown="0.001", usual=1e-3, allowed=POSITIVE,
         choosable=False,  # of the number read, not of the release

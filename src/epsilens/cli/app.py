@@ -17,10 +17,11 @@ from .. import __version__
 from ..catalogue.commands import COMMANDS
 from .attacks import difference, identify, tamper
 from .audits import audit
-from .common import Grouped, Once, command, emit, run
+from .common import emit, run
 from .ledger import LEDGER, ledger
 from .literature import notions, reproduce
 from .mechanisms import choose, explain
+from .options import Commands, Grouped, command
 from .plans import assess, init
 from .releases import release
 from .serve import serve
@@ -28,10 +29,17 @@ from .tables import correlate, scan
 
 __all__ = ["app", "main", "make_app"]
 
-#: In the order of help. Those the catalogue declares options for take what was said; the others spell theirs out.
-_COMMANDS: tuple[Callable[..., None], ...] = (
-    *(explain, choose, assess, init, release, audit, serve, scan),
-    *(difference, tamper, identify, correlate, notions, reproduce),
+#: In the order of help, under their headings. Those the catalogue declares options for take what was said; the others
+#: spell theirs out.
+_COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
+    "Noise and what it means": (explain, choose),
+    "A table and its release": (init, scan, assess, release, audit, correlate),
+    "One attack": (difference, tamper, identify),
+    "More": (notions, reproduce, serve),
+}
+_EXITS = (
+    "Exit codes: 0 fine, 1 a fault of epsilens, 2 bad input, 3 nothing satisfies the limit, 4 a limit is exceeded or a "
+    "claim is broken, 130 stopped from the keyboard."
 )
 
 
@@ -39,19 +47,21 @@ def make_app() -> typer.Typer:
     """The command line, with the options of whatever the catalogue holds now."""
     made = typer.Typer(
         name="epsilens",
-        add_completion=False,
+        cls=Commands,
+        epilog=_EXITS,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,  # plain help: fast, and readable at any width and in any encoding
     )
-    for function in _COMMANDS:
-        name = function.__name__
-        declared = name in COMMANDS
-        made.command(name, cls=Grouped if declared else Once)(command(name, function) if declared else function)
-    kept = typer.Typer(rich_markup_mode=None)
+    for panel, functions in _COMMANDS.items():
+        for function in functions:
+            name = function.__name__
+            called = command(name, function) if name in COMMANDS else function
+            made.command(name, cls=Grouped, rich_help_panel=panel)(called)
+    kept = typer.Typer(cls=Commands, rich_markup_mode=None)
     for word, function in LEDGER.items():
         kept.command(word, cls=Grouped)(command(f"ledger-{word}", function))
     kept.callback(invoke_without_command=True)(ledger)
-    made.add_typer(kept, name="ledger")
+    made.add_typer(kept, name="ledger", rich_help_panel="A table and its release")
     made.callback(invoke_without_command=True)(_epsilens)
     return made
 

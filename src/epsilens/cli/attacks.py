@@ -92,7 +92,7 @@ def tamper(said: Said) -> None:
     """Say how often false records would be noticed behind the noise, or test published answers for them.
 
     With --bias: how often that is noticed. Without: how large a bias stays hidden. With --bias and no noise: the ε at
-    which it is noticed. With --published and --expected, or --series: the verdict; exit code 3 when it is an alarm.
+    which it is noticed. With --published and --expected, or --series: the verdict; exit code 4 when it is an alarm.
 
     For example: epsilens tamper --epsilon 1 --bias 3
     """
@@ -109,7 +109,7 @@ def tamper(said: Said) -> None:
 
     show(about.sheet.with_command(command_line("tamper", "", to_repeat(said))), said["format"], said["output"])
     if about.alarm:
-        raise typer.Exit(Exit.NO_SOLUTION)
+        raise typer.Exit(Exit.EXCEEDED)
 
 
 class _About:
@@ -220,7 +220,7 @@ _USUAL = {"query": "sum", "noise": "laplace"}
 
 
 def identify(said: Said) -> None:
-    """Say how sure an attacker can become of which of n people is missing. Exit code 3: the limit is exceeded.
+    """Say how sure an attacker can become of which of n people is missing. Exit code 4: the limit is exceeded.
 
     For example: epsilens identify --n 120 --range 0,60 --sensitivity 121 --epsilon 5
     """
@@ -244,7 +244,7 @@ def identify(said: Said) -> None:
         line = line.replace("identify", f"identify {shlex.quote(said['table'])}", 1)
     show(report(found).with_command(line), said["format"], said["output"])
     if found.exceeded:
-        raise typer.Exit(Exit.NO_SOLUTION)
+        raise typer.Exit(Exit.EXCEEDED)
 
 
 def _people(said: Said) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..catalogue.commands import Exit
+from ..catalogue.parameter import Panel
 from ..catalogue.said import shortened
 from ..errors import InputError
 from .common import Format, FormatOption, OutputOption, show
@@ -25,39 +26,105 @@ def audit(
         str | None, typer.Argument(metavar="WHAT", help="A plan (a YAML file), or package.module:function.")
     ] = None,
     names: Annotated[list[str] | None, typer.Argument(metavar="NAME", hidden=True)] = None,
-    catalogue: Annotated[bool, typer.Option("--catalogue", help="The known cases: all, or those named.")] = False,
+    catalogue: Annotated[
+        bool,
+        typer.Option("--catalogue", rich_help_panel=Panel.DATA.value, help="The known cases: all, or those named."),
+    ] = False,
     command: Annotated[
         str | None,
-        typer.Option("--command", metavar="WORDS", help='"python release.py {table} {out}": no shell.'),
+        typer.Option(
+            "--command",
+            rich_help_panel=Panel.DATA.value,
+            metavar="WORDS",
+            help='"python release.py {table} {out}": no shell.',
+        ),
     ] = None,
     claim: Annotated[
         str | None,
-        typer.Option("--claim", metavar="CLAIM", help='"epsilon=1", "gaussian --sigma 2"; of a plan, its own.'),
+        typer.Option(
+            "--claim",
+            rich_help_panel=Panel.NOISE.value,
+            metavar="CLAIM",
+            help='"epsilon=1", "gaussian --sigma 2"; of a plan, its own.',
+        ),
     ] = None,
-    d0: Annotated[str | None, typer.Option("--d0", metavar="FILE", help="The first input.")] = None,
-    d1: Annotated[str | None, typer.Option("--d1", metavar="FILE", help="The second: one person differs.")] = None,
+    d0: Annotated[
+        str | None, typer.Option("--d0", rich_help_panel=Panel.DATA.value, metavar="FILE", help="The first input.")
+    ] = None,
+    d1: Annotated[
+        str | None,
+        typer.Option("--d1", rich_help_panel=Panel.DATA.value, metavar="FILE", help="The second: one person differs."),
+    ] = None,
     table: Annotated[
-        str | None, typer.Option("--table", metavar="TABLE", help="Make pairs from it; of a plan, its columns.")
+        str | None,
+        typer.Option(
+            "--table",
+            rich_help_panel=Panel.DATA.value,
+            metavar="TABLE",
+            help="Make pairs from it; of a plan, its columns.",
+        ),
     ] = None,
     person: Annotated[
-        str | None, typer.Option("--person", metavar="COLUMN", help="Whose row of the table it is.")
+        str | None,
+        typer.Option(
+            "--person", rich_help_panel=Panel.DATA.value, metavar="COLUMN", help="Whose row of the table it is."
+        ),
     ] = None,
     pair: Annotated[
-        list[str] | None, typer.Option("--pair", metavar="NAME", help="Only this pair of tables; may be repeated.")
+        list[str] | None,
+        typer.Option(
+            "--pair",
+            rich_help_panel=Panel.DATA.value,
+            metavar="NAME",
+            help="Only this pair of tables; may be repeated.",
+        ),
     ] = None,
     runs: Annotated[
-        int | None, typer.Option("--runs", metavar="NUMBER", help="The most on each pair. [2000; 1000 of a command]")
+        int | None,
+        typer.Option(
+            "--runs",
+            rich_help_panel=Panel.READING.value,
+            metavar="NUMBER",
+            help="The most on each pair. [2000; 1000 of a command]",
+        ),
     ] = None,
-    confidence: Annotated[float, typer.Option("--confidence", metavar="NUMBER", help="Of all bounds together.")] = 0.95,
-    fixed: Annotated[bool, typer.Option("--fixed", help="Count all runs once; do not stop early.")] = False,
-    timeout: Annotated[float, typer.Option("--timeout", metavar="SECONDS", help="Of one run of a command.")] = 300.0,
+    confidence: Annotated[
+        float,
+        typer.Option(
+            "--confidence", rich_help_panel=Panel.READING.value, metavar="NUMBER", help="Of all bounds together."
+        ),
+    ] = 0.95,
+    fixed: Annotated[
+        bool,
+        typer.Option("--fixed", rich_help_panel=Panel.READING.value, help="Count all runs once; do not stop early."),
+    ] = False,
+    timeout: Annotated[
+        float,
+        typer.Option(
+            "--timeout", rich_help_panel=Panel.READING.value, metavar="SECONDS", help="Of one run of a command."
+        ),
+    ] = 300.0,
     jobs: Annotated[
-        int | None, typer.Option("--jobs", metavar="NUMBER", help="Runs at a time. [as many as processors]")
+        int | None,
+        typer.Option(
+            "--jobs",
+            rich_help_panel=Panel.READING.value,
+            metavar="NUMBER",
+            help="Runs at a time. [as many as processors]",
+        ),
     ] = None,
     resume: Annotated[
-        str | None, typer.Option("--resume", metavar="FILE", help="Keep outcomes here, and go on from them.")
+        str | None,
+        typer.Option(
+            "--resume",
+            rich_help_panel=Panel.DATA.value,
+            metavar="FILE",
+            help="Keep outcomes here, and go on from them.",
+        ),
     ] = None,
-    seed: Annotated[int | None, typer.Option("--seed", metavar="NUMBER", help="Of the coins.")] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", rich_help_panel=Panel.READING.value, metavar="NUMBER", help="Of the coins.")
+    ] = None,
     format: FormatOption = Format.table,
     output: OutputOption = None,
 ) -> None:
@@ -106,7 +173,7 @@ def audit(
     _clear()
     show(found, format, output)
     if found.refuted:
-        raise typer.Exit(Exit.REFUSED)
+        raise typer.Exit(Exit.EXCEEDED)
 
 
 def _planned(what: str, others: dict[str, Any], options: dict[str, Any]) -> Audits:

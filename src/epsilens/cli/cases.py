@@ -27,7 +27,7 @@ def audit_catalogue(
     found = audit_cases(names, confidence=confidence, runs=runs, seed=seed, told=_tell if terminal else None)
     show(found, format, output)
     if not found.as_known:
-        raise typer.Exit(Exit.REFUSED)
+        raise typer.Exit(Exit.EXCEEDED)
 
 
 def _tell(each: CaseFound) -> None:

@@ -7,19 +7,18 @@ A new command is one function and one line:
    it, so that ``epsilens --help`` stays fast;
 3. let it build a result with ``to_text``, ``to_markdown``, ``to_html`` and ``to_dict``, and end with
    ``show(result, said["format"], said["output"])``;
-4. register it in :mod:`epsilens.cli.app`, where :func:`command` gives typer the signature it reads options from.
+4. register it in :mod:`epsilens.cli.app`, where :func:`epsilens.cli.options.command` gives typer the signature it reads
+   options from.
 
 Wrong input is an :class:`~epsilens.errors.InputError` (exit 2), a limit nothing satisfies a
 :class:`~epsilens.errors.NoSolutionError` (exit 3), one a ledger refuses a :class:`~epsilens.errors.Refused` (exit 4):
-raise them, :func:`run` does the rest. Text becomes numbers in
-:mod:`epsilens.catalogue.said`, with a sentence for what is none.
+raise them, :func:`run` does the rest. A result that is over a limit is shown first and then ends the command with
+``Exit.EXCEEDED`` (exit 4). Text becomes numbers in :mod:`epsilens.catalogue.said`, with a sentence for what is none.
 """
 
 from __future__ import annotations
 
-import inspect
 import json
-import keyword
 import os
 import shutil
 import stat
@@ -34,18 +33,16 @@ from pathlib import Path
 from typing import Annotated, Any, Protocol, TypeAlias
 
 import typer
-from typer.core import TyperCommand
 
-from ..catalogue.commands import Exit, Option, options_of
-from ..catalogue.parameter import Kind, Panel, flag
+from ..catalogue.commands import Exit
+from ..catalogue.parameter import meant
 from ..catalogue.said import is_said, shortened
 from ..data.tables.address import masked
 from ..errors import InputError, NoSolutionError, Refused
 from ..shown import harmless
 
 __all__ = [
-    "Format", "FormatOption", "Grouped", "Once", "OutputOption", "Said", "Showable",
-    "aside", "command", "emit", "run", "show", "to_repeat",
+    "TYPED", "Format", "FormatOption", "OutputOption", "Said", "Showable", "aside", "emit", "run", "show", "to_repeat",
 ]  # fmt: skip
 
 
@@ -56,6 +53,7 @@ class Format(StrEnum):
     json = "json"
     md = "md"
     html = "html"
+    csv = "csv"
 
 
 class Showable(Protocol):
@@ -75,6 +73,10 @@ class Showable(Protocol):
 
     def to_html(self) -> str:
         """A self-contained page."""
+        ...
+
+    def to_csv(self) -> str:
+        """The main table, numbers in full."""
         ...
 
     def to_dict(self) -> dict[str, Any]:
@@ -100,6 +102,8 @@ def show(result: Showable, format: Format, output: str | None) -> None:
         text = result.to_markdown()
     elif format is Format.html:
         text = result.to_html()
+    elif format is Format.csv:
+        text = result.to_csv()
     else:
         width = min(max(shutil.get_terminal_size((80, 24)).columns, 40), 100)
         if output is None and sys.stdout is not None and sys.stdout.isatty():
@@ -203,6 +207,8 @@ def _umask() -> int:
 
 # -- errors -------------------------------------------------------------------------------------------------------
 
+#: Where a context keeps what was typed, before it is read.
+TYPED = "epsilens.typed"
 #: What is said when a key stopped it.
 STOPPED = "stopped from the keyboard"
 
@@ -220,7 +226,7 @@ def run(command: Callable[..., Any], arguments: Sequence[str] | None = None) -> 
     except NoSolutionError as error:
         return _say(str(error), Exit.NO_SOLUTION)
     except Refused as error:
-        return _say(str(error), Exit.REFUSED)
+        return _say(str(error), Exit.EXCEEDED)
     except InputError as error:
         return _say(str(error), Exit.BAD_INPUT)
     except _Usage as error:
@@ -247,9 +253,35 @@ def _where(error: Exception) -> str:
 
 def _usage(error: Any) -> str:
     """Typer's message as one sentence that says where to read on."""
+    ctx = getattr(error, "ctx", None)
+    where = ctx.command_path if ctx else "epsilens"
+    wrong = getattr(error, "option_name", None)
+    if wrong and getattr(error, "possibilities", None) is not None:
+        flags = [each for param in ctx.command.get_params(ctx) for each in param.opts] if ctx else []
+        return f"there is no option {shortened(wrong)}{_near(wrong, flags)}: see '{where} --help'"
+    param = getattr(error, "param", None)
+    given = (ctx.meta.get(TYPED, {}) if ctx else {}).get(getattr(param, "name", None))
+    expected = _expected(getattr(getattr(param, "type_descriptor", None), "annotation", None))
+    if param is not None and given is not None and expected:
+        return f"{max(param.opts, key=len)} is {shortened(str(given))}: give {expected}"
     message = " ".join(str(error.format_message()).split()).rstrip(".")
-    where = error.ctx.command_path if getattr(error, "ctx", None) else "epsilens"
     return f"{message[:1].lower()}{message[1:]}: see '{where} --help'"
+
+
+def _expected(kind: Any) -> str:
+    """What a value has to be, where its type says so."""
+    if isinstance(kind, type) and issubclass(kind, StrEnum):
+        return f"one of {', '.join(kind)}"
+    words: dict[Any, str] = {int: "a whole number", float: "a number"}
+    return words.get(kind, "")
+
+
+def _near(option: str, flags: Sequence[str]) -> str:
+    """The flag that was meant: by its spelling, or the one that has the word in it."""
+    word = option.lstrip("-")
+    close = meant(word, [each.lstrip("-") for each in flags]).replace("mean ", "mean --")
+    having = [each for each in flags if len(word) > 2 and word in each.split("-")]
+    return close or (f" (did you mean {having[0]}?)" if having else "")
 
 
 def _say(message: str, code: Exit) -> int:
@@ -260,94 +292,10 @@ def _say(message: str, code: Exit) -> int:
     return code
 
 
-# -- options ------------------------------------------------------------------------------------------------------
+# -- what was said ------------------------------------------------------------------------------------------------
 
 #: What was said, by the catalogue's names, in the order in which it was typed; None where nothing was.
 Said: TypeAlias = Mapping[str, Any]
-
-
-class Once(TyperCommand):
-    """A command that refuses an option given twice, unless it may be repeated: which of the two was meant?"""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Look for options that come twice, then read the arguments as usual."""
-        _, _, order = self.make_parser(ctx).parse_args(args=list(args))
-        for i, each in enumerate(order):
-            if each in order[:i] and each.param_type_name == "option" and not getattr(each, "multiple", False):
-                name = max(each.opts, key=len)
-                raise InputError(f"{name} is given twice: give it once", parameter=each.name or "")
-        return list(super().parse_args(ctx, args))
-
-
-class Grouped(Once):
-    """A command whose help lists the options under the headings of their panels, in plain text."""
-
-    def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the arguments and then each panel."""
-        panels: dict[str, list[tuple[str, str]]] = {"Arguments": [], **{p.value: [] for p in Panel}}
-        for each in self.get_params(ctx):
-            record = each.get_help_record(ctx)
-            if record is not None:
-                positional = each.param_type_name == "argument"
-                # what has no panel of its own, --help among it, stands with the output
-                panel = "Arguments" if positional else getattr(each, "rich_help_panel", None) or Panel.OUTPUT.value
-                panels[panel].append(record)
-        for title, records in panels.items():
-            if records:
-                with formatter.section(title):
-                    formatter.write_dl(records)
-
-
-def command(name: str, run: Callable[[Said], None]) -> Callable[..., None]:
-    """The function typer registers: its signature has every option the catalogue declares for the command."""
-    options = {_identifier(o.name): o for o in options_of(name)}
-
-    def called(ctx: typer.Context, **_: Any) -> None:
-        run({options[k].name: v for k, v in ctx.params.items() if k in options})
-
-    annotations: dict[str, Any] = {k: _annotation(o) for k, o in options.items()}
-    shown = [
-        inspect.Parameter(
-            k, inspect.Parameter.KEYWORD_ONLY, annotation=annotations[k], default=_default(o, inspect.Parameter.empty)
-        )
-        for k, o in options.items()
-    ]
-    context = inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
-    called.__signature__ = inspect.Signature([context, *shown])  # type: ignore[attr-defined]
-    called.__annotations__ = {"ctx": typer.Context, **annotations}
-    called.__name__, called.__doc__ = name, run.__doc__
-    return called
-
-
-def _identifier(name: str) -> str:
-    return f"{name}_" if keyword.iskeyword(name) else name
-
-
-def _default(option: Option, none: Any) -> Any:
-    if option.needed:
-        return none
-    if option.name == "format":
-        return Format(option.default)
-    return option.default is True if option.parameter.kind is Kind.FLAG else option.default
-
-
-def _annotation(option: Option) -> Any:
-    """The type of an option, with what typer needs to know."""
-    p = option.parameter
-    if option.positional:
-        metavar = option.metavar if option.needed else f"[{option.metavar}]"
-        info: Any = typer.Argument(metavar=metavar.strip("[]"), help=option.help)
-        return Annotated[str, info] if option.needed else Annotated[str | None, info]
-    flags = [flag(n) for n in (p.name, *p.aliases)]
-    if p.kind is Kind.FLAG:
-        if option.default is True:
-            flags = [f"{flags[0]}/--no-{flags[0].removeprefix('--')}"]
-        return Annotated[bool, typer.Option(*flags, help=option.help, rich_help_panel=p.panel.value)]
-    if option.name == "format":
-        return Annotated[Format, typer.Option(*flags, help=option.help, rich_help_panel=p.panel.value)]
-    info = typer.Option(*flags, metavar=option.metavar, help=option.help, rich_help_panel=p.panel.value)
-    kind: Any = list[str] if option.repeated else str
-    return Annotated[kind, info] if option.needed or option.default is not None else Annotated[kind | None, info]
 
 
 def to_repeat(said: Said, *without: str) -> dict[str, Any]:

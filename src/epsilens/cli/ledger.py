@@ -56,7 +56,7 @@ def show(said: Said) -> None:
 def add(said: Said) -> None:
     """Enter what was released by other means: another tool's claim, a measurement, a training.
 
-    It has happened, so it counts whatever the limits say; exit code 3 where they are exceeded.
+    It has happened, so it counts whatever the limits say; exit code 4 where they are exceeded.
     For example: epsilens ledger add gaussian --sigma 4 --title "visits by month"
     """
     made = _released(said)
@@ -78,7 +78,7 @@ def add(said: Said) -> None:
     noted = (all_the_same,) if said["part"] is not None else ()
     _told(opened, said, f"Entered for {people}: {made!r}{', ' if entered.title else ''}{entered.title}.", *noted, *new)
     if account.over:
-        raise typer.Exit(Exit.NO_SOLUTION)
+        raise typer.Exit(Exit.EXCEEDED)
 
 
 def limit(said: Said) -> None:
@@ -106,7 +106,7 @@ def check(said: Said) -> None:
         emit(f"line {trouble.line} {trouble.what}" if trouble.line else trouble.what, None)
     if found:
         _told(opened, said)
-        raise typer.Exit(Exit.REFUSED)
+        raise typer.Exit(Exit.EXCEEDED)
     accounts = opened.accounts()
     released = sum(len(account.releases) for account in accounts.values())
     emit(f"The ledger is as it was written: {len(accounts)} accounts, {released} releases.", None)

@@ -46,8 +46,19 @@ def notions(said: Said) -> None:
 
 Paper = Annotated[
     str | None,
-    typer.Argument(metavar="[PAPER]", help="000 to 004, or liu2019, ashena2021, kaissis2022, unsal2022, li2019."),
+    typer.Argument(
+        metavar="[PAPER]",
+        help="000 to 004, or liu2019, ashena2021, kaissis2022, unsal2022, li2019; all if left out.",
+        autocompletion=lambda incomplete: papers_begun(incomplete),
+    ),
 ]
+
+
+def papers_begun(incomplete: str) -> list[str]:
+    """The papers whose number or name begins so."""
+    from ..papers import PAPERS
+
+    return [name for name in (*PAPERS, *PAPERS.values()) if name.startswith(incomplete)]
 
 
 def reproduce(paper: Paper = None, format: FormatOption = Format.table, output: OutputOption = None) -> None:

@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from ..catalogue.commands import Exit
+from ..catalogue.parameter import Panel
 from ..data.tables.address import without_password
 from ..errors import InputError
 from .common import Format, OutputOption, aside, emit, show
@@ -21,22 +22,35 @@ __all__ = ["AssessFormat", "InitFormat", "assess", "init"]
 
 
 class AssessFormat(StrEnum):
-    """How an assessment is written: as every result, or as a record of the deployments registry."""
+    """How an assessment is written: as every result, as one sheet for a board, or as a record of the registry."""
 
     table = "table"
     json = "json"
     md = "md"
     html = "html"
+    csv = "csv"
+    board = "board"
     registry = "registry"
 
 
 ReleaseFile = Annotated[str, typer.Argument(metavar="RELEASE", help="A YAML file; 'epsilens init TABLE' writes one.")]
-MemoryOption = Annotated[str | None, typer.Option("--memory", metavar="SIZE", help="What reading may take, 4GB say.")]
+MemoryOption = Annotated[
+    str | None,
+    typer.Option("--memory", rich_help_panel=Panel.DATA.value, metavar="SIZE", help="What reading may take, 4GB say."),
+]
 SpillOption = Annotated[
     str | None,
-    typer.Option("--spill", metavar="FOLDER", help="A folder with room for what memory does not hold."),
+    typer.Option(
+        "--spill",
+        rich_help_panel=Panel.DATA.value,
+        metavar="FOLDER",
+        help="A folder with room for what memory does not hold.",
+    ),
 ]
-EngineOption = Annotated[str | None, typer.Option("--engine", metavar="NAME", help="duckdb, spark or an Ibis URL.")]
+EngineOption = Annotated[
+    str | None,
+    typer.Option("--engine", rich_help_panel=Panel.DATA.value, metavar="NAME", help="duckdb, spark or an Ibis URL."),
+]
 AssessFormatOption = Annotated[AssessFormat, typer.Option("--format", help="How to write the result.")]
 
 
@@ -47,17 +61,28 @@ def assess(
     spill: SpillOption = None,
     ledger: Annotated[
         str | None,
-        typer.Option("--ledger", metavar="URL", help="Count what was released before about them."),
+        typer.Option(
+            "--ledger",
+            rich_help_panel=Panel.DATA.value,
+            metavar="URL",
+            help="Count what was released before about them.",
+        ),
     ] = None,
     people: Annotated[
-        str | None, typer.Option("--people", metavar="NAME", help="Whom the table is about: the ledger's account.")
+        str | None,
+        typer.Option(
+            "--people",
+            rich_help_panel=Panel.DATA.value,
+            metavar="NAME",
+            help="Whom the table is about: the ledger's account.",
+        ),
     ] = None,
     format: AssessFormatOption = AssessFormat.table,
     output: OutputOption = None,
 ) -> None:
     """Assess a planned release: the risk of each adversary, the ε to choose, the accuracy it buys.
 
-    Exit code 3: a limit is exceeded; the report is written all the same.
+    Exit code 4: a limit is exceeded; 3: no ε meets the limits. The report is written all the same.
     For example: epsilens assess release.yaml --format html --output report.html
     """
     from ..assessment.assessment import assess as assessed
@@ -72,10 +97,15 @@ def assess(
     found = replace(found, command=shlex.join(command))
     if format is AssessFormat.registry:
         emit(found.to_registry(), output)
+    elif format is AssessFormat.board:
+        emit(found.to_board(), output)
     else:
         show(found, Format(format.value), output)
     if found.exceeded:
-        raise typer.Exit(Exit.NO_SOLUTION)
+        from ..assessment.verdict import Standing
+
+        hopeless = found.verdict.standing in (Standing.IMPOSSIBLE, Standing.CONTRADICTORY)
+        raise typer.Exit(Exit.NO_SOLUTION if hopeless else Exit.EXCEEDED)
 
 
 class InitFormat(StrEnum):
@@ -86,6 +116,7 @@ class InitFormat(StrEnum):
     json = "json"
     md = "md"
     html = "html"
+    csv = "csv"
 
 
 InitFormatOption = Annotated[InitFormat, typer.Option("--format", help="The plan, or all that was understood.")]

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from ..catalogue.parameter import Panel
 from ..errors import InputError
 from .common import Format, aside, emit, show
 from .plans import EngineOption, MemoryOption, ReleaseFile, SpillOption
@@ -30,21 +31,43 @@ def release(
     plan: ReleaseFile,
     output: Annotated[str | None, typer.Option("--output", metavar="FILE", help="Where to write the answers.")] = None,
     format: Annotated[ReleaseFormat | None, typer.Option("--format", help="By the file's ending unless given.")] = None,
-    ledger: Annotated[str, typer.Option("--ledger", metavar="URL", help="A file, or postgresql://…")] = "ledger.db",
+    ledger: Annotated[
+        str, typer.Option("--ledger", rich_help_panel=Panel.DATA.value, metavar="URL", help="A file, or postgresql://…")
+    ] = "ledger.db",
     people: Annotated[
-        str | None, typer.Option("--people", metavar="NAME", help="Whom the table is about: the account.")
+        str | None,
+        typer.Option(
+            "--people", rich_help_panel=Panel.DATA.value, metavar="NAME", help="Whom the table is about: the account."
+        ),
     ] = None,
     part: Annotated[
-        str | None, typer.Option("--part", metavar="NAME", help="The declared part that every query is about.")
+        str | None,
+        typer.Option(
+            "--part",
+            rich_help_panel=Panel.DATA.value,
+            metavar="NAME",
+            help="The declared part that every query is about.",
+        ),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be released and spent.")] = False,
-    synthetic: Annotated[bool, typer.Option("--synthetic", help="Run on made-up rows; spends nothing.")] = False,
-    again: Annotated[bool, typer.Option("--again", help="Draw, and spend, what was released before.")] = False,
+    synthetic: Annotated[
+        bool, typer.Option("--synthetic", rich_help_panel=Panel.DATA.value, help="Run on made-up rows; spends nothing.")
+    ] = False,
+    again: Annotated[
+        bool,
+        typer.Option("--again", rich_help_panel=Panel.DATA.value, help="Draw, and spend, what was released before."),
+    ] = False,
     script: Annotated[
         bool, typer.Option("--script", help="Write a Python script that needs opendp alone, and release nothing.")
     ] = False,
     assessed: Annotated[
-        str | None, typer.Option("--assessed", metavar="FILE", help="The JSON of its assessment: refuse another plan.")
+        str | None,
+        typer.Option(
+            "--assessed",
+            rich_help_panel=Panel.DATA.value,
+            metavar="FILE",
+            help="The JSON of its assessment: refuse another plan.",
+        ),
     ] = None,
     engine: EngineOption = None,
     memory: MemoryOption = None,

@@ -20,7 +20,7 @@ __all__ = ["columns_said", "correlate", "progress_bar", "scan"]
 
 
 def scan(said: Said) -> None:
-    """Find the people two queries can isolate, and the ε that protects them. Exit code 3: the limit is exceeded.
+    """Find the people two queries can isolate, and the ε that protects them. Exit code 4: the limit is exceeded.
 
     For example: epsilens scan epsilens:rand-hie --quasi site,age,female,black,education --person person
     --query "count where mental_visits > 0 by site" --epsilon 1 --limit success=0.55
@@ -43,7 +43,7 @@ def scan(said: Said) -> None:
         found = find(said["table"], columns, queries=said["query"] or (), progress=told, **given)
     show(found, said["format"], said["output"])
     if found.exceeded:
-        raise typer.Exit(Exit.NO_SOLUTION)
+        raise typer.Exit(Exit.EXCEEDED)
 
 
 def columns_said(said: Said, name: str) -> list[str]:

@@ -17,7 +17,7 @@ import numpy as np
 from ..build import builder
 from ..build.composition import compose
 from ..catalogue.mechanisms import CLAIMS, MECHANISMS, Entry
-from ..errors import EpsilensError, InputError
+from ..errors import EpsilensError, InputError, kind_of
 from ..experiment import Experiment
 
 __all__ = ["RECIPES", "rebuilt", "written"]
@@ -114,7 +114,7 @@ def _plain(value: Any) -> Any:
         return [_plain(v) for v in value]
     if value is None or isinstance(value, str | bool | int | float):
         return value
-    raise InputError(f"a {type(value).__name__} cannot be written into a ledger: enter what is known of it as a claim")
+    raise InputError(f"{kind_of(value)} cannot be written into a ledger: enter what is known of it as a claim")
 
 
 def _size(value: Any) -> int:
@@ -158,7 +158,8 @@ def _rebuilt(parts: Sequence[Mapping[str, Any]], depth: int) -> Experiment:
         raise InputError(f"the ledger speaks of experiments within more than {_DEEPEST} others: it was changed")
     made = []
     for part in parts:
-        one = _builder(str(part["builder"]))(**{k: _value(v, depth) for k, v in part["parameters"].items()})
+        said = {k: _value(v, depth) for k, v in part["parameters"].items()}
+        one = _builder(str(part["builder"]))(**(_scheduled(said) if part["builder"] == "dpsgd" else said))
         if told := part.get("told"):  # beside what it was built with, and never instead
             one = replace(one, parameters={**{k: _value(v, depth) for k, v in told.items()}, **one.parameters})
         made.append((one.reverse() if part.get("reversed") else one, int(part["times"])))
@@ -178,6 +179,12 @@ def _builder(key: str) -> Callable[..., Experiment]:
             f"the ledger speaks of {key[:40]!r}, which this version does not know: install a newer epsilens"
         )
     return builder(known[key])
+
+
+def _scheduled(said: Mapping[str, Any]) -> dict[str, Any]:
+    """Of a training, which lists its numbers where they change: these as its schedule."""
+    lists = {name: value for name, value in said.items() if isinstance(value, list)}
+    return {**{name: value for name, value in said.items() if name not in lists}, "schedule": lists or None}
 
 
 def _same(experiment: Experiment) -> Experiment:

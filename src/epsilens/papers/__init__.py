@@ -6,11 +6,13 @@ module with a function ``paper``; :mod:`.item` is what one table, figure or clai
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from ..catalogue.parameter import meant
 from ..errors import InputError
 from ..show.document import Document, Lead, Section, said
 from ..show.presenters import Presented
@@ -24,14 +26,17 @@ PAPERS = {"000": "liu2019", "001": "ashena2021", "002": "kaissis2022", "003": "u
 def named(paper: str) -> str:
     """The number of a paper, from its number or its first author and year.
 
-    >>> named("002"), named("kaissis2022")
-    ('002', '002')
+    >>> named("liu2019"), named("Kaissis 2022"), named("4"), named("ünsal2022")
+    ('000', '002', '004', '003')
     """
-    numbers = {**{number: number for number in PAPERS}, **{name: number for number, name in PAPERS.items()}}
-    if paper.lower() not in numbers:
-        known = ", ".join(f"{number} ({name})" for number, name in PAPERS.items())
-        raise InputError(f"there is no paper {paper[:40]!r}: give one of {known}", parameter="paper", value=paper)
-    return numbers[paper.lower()]
+    plain = unicodedata.normalize("NFKD", paper).encode("ascii", "ignore").decode().lower()
+    wanted = "".join(letter for letter in plain if letter.isalnum())
+    for number, name in PAPERS.items():
+        if wanted in (number, name, number.lstrip("0") or "0"):
+            return number
+    known = ", ".join(f"{number} ({name})" for number, name in PAPERS.items())
+    close = meant(wanted, [*PAPERS.values(), *PAPERS])
+    raise InputError(f"there is no paper {paper[:40]!r}{close}: give one of {known}", parameter="paper", value=paper)
 
 
 def reproduction(*papers: str) -> Reproduction:

@@ -84,6 +84,9 @@ def chernoff(law: Law) -> Array:
     log E(a) is convex with log E = 0 at both ends of [0, 1] when the supports agree. At its minimum it is flat, so
     a search for a to √u gives the value to u. A symmetric pair has its minimum at ½.
     """
+    if law.members is not None:
+        each, shape = law.members
+        return np.asarray([float(chernoff(one)) for one in each]).reshape(shape)
     if law.symmetric:
         return np.asarray(np.maximum(-law.log_moment(np.asarray(0.5)), 0.0))
     # With supports that differ the infimum may sit at an end, where E(a) → H(common support).

@@ -43,6 +43,11 @@ class Law(Valued, ABC):
         """``exact`` for closed forms; ``upper`` where what is not exact is rounded against the defender."""
         return "exact" if self.known is Known.EXACT else "upper"
 
+    @property
+    def members(self) -> tuple[tuple[Law, ...], tuple[int, ...]] | None:
+        """Where this is many laws at once that are read one after the other: these, and their shape."""
+        return None
+
     def as_bound(self) -> Self:
         """The same pair where it only stands for something no riskier."""
         it: Any = self

@@ -19,7 +19,7 @@ from .words import grouped, rounded_down, rounded_up
 if TYPE_CHECKING:
     from ..auditing.result import Audit, Seen
 
-__all__ = ["event", "present", "sentence"]
+__all__ = ["event", "present", "sentence", "why_not"]
 
 _STATUS = {
     Verdict.VIOLATION: "VIOLATION: the runs refute the claim",
@@ -50,7 +50,18 @@ def sentence(found: Audit) -> str:
             )
         case Verdict.CONSISTENT:
             return f"No violation was found in {runs}: {bound} at {level} confidence, {claimed}."
-    return f"Nothing can be said of the claim from {runs}: {bound}, {claimed}."
+    return f"Nothing can be said of the claim from {runs}, {why_not(found)}: {bound}, {claimed}."
+
+
+def why_not(found: Audit) -> str:
+    """Why runs say nothing of the claim."""
+    if found.stopped is Stopped.INTERRUPTED:
+        return "which were interrupted"
+    if found.stopped is Stopped.SILENT:
+        return "since too often there was no answer in time"
+    if found.has(Finding.SAME):
+        return "which all gave the same answer"
+    return "which could not have refuted it"
 
 
 def _how_many(found: Audit) -> str:
@@ -229,6 +240,13 @@ def _findings(found: Sequence[Found]) -> list[str]:
                 )
             case Finding.FIXED:
                 made.append("Each input always has its one answer: there is no noise, or its seed is fixed.")
+            case Finding.UNREADABLE:
+                made.append(
+                    f"Answers of the type {one.of} cannot be read ({times}) and are known by their type alone: return "
+                    "numbers, arrays or tables."
+                )
+            case Finding.CUT:
+                made.append(f"Answers have more entries than were looked at: {one.of} of them were.")
             case Finding.KINDS:
                 made.append(f"Answers came in {one.of} types, shapes or sets of keys.")
             case Finding.BARE:

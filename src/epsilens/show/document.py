@@ -364,7 +364,7 @@ class Document:
     ``title`` names what it is about, ``kind`` the kind of report; ``headline`` is an instruction, where there is one.
     ``opening`` comes first, beside the ``facts``; ``tab`` is what a browser's tab says if not the headline or title;
     ``aside`` stands at the end of the page's head and ``footer`` at its foot. A ``report`` has a quieter lead and
-    headings that keep to the side.
+    headings that keep to the side; a ``sheet`` fits on one page of paper.
     """
 
     title: str
@@ -378,6 +378,7 @@ class Document:
     aside: str = ""
     footer: str = ""
     report: bool = False
+    sheet: bool = False
 
     @property
     def continued(self) -> bool:

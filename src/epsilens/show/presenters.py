@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from .charts import Chart
 
 __all__ = [
-    "Presented", "Report", "chart", "data", "document", "explained", "finite", "fragment", "frame", "html", "markdown",
-    "registry", "sentence", "terminal", "text", "to_know", "verdict", "with_command",
+    "Presented", "Report", "board", "chart", "csv", "data", "document", "explained", "finite", "fragment", "frame",
+    "html", "markdown", "registry", "sentence", "terminal", "text", "to_know", "verdict", "with_command",
 ]  # fmt: skip
 
 #: The presenter of each kind of result: a module here, what builds the document in it, and what tells its sentence.
@@ -122,6 +122,13 @@ def html(result: Shown) -> str:
     return page(document(result))
 
 
+def csv(data: Mapping[str, Any]) -> str:
+    """The main table of a result's data."""
+    from .render.csv import to_csv
+
+    return to_csv(data)
+
+
 def fragment(result: Shown) -> str:
     """HTML for a notebook."""
     from .render.html import fragment
@@ -173,6 +180,15 @@ def frame(experiment: Shown, **arguments: float) -> Any:
     from .explanation import frame
 
     return frame(cast(Experiment, experiment), **arguments)
+
+
+def board(assessment: Shown) -> str:
+    """The sheet of an assessment for those who decide, as a page of its own."""
+    from ..assessment.assessment import Assessment
+    from .assessment.board import board
+    from .render.html import page
+
+    return page(cast(Document, _harmless(board(cast(Assessment, assessment)))))
 
 
 def registry(assessment: Shown) -> str:

@@ -133,10 +133,11 @@ def lead(e: Experiment, success: float, baseline: float, belief: tuple[float, fl
     asked, bounded = question(e), _bounded(e)
     with_it, without = times(success, baseline, exact=bounded, per="of")
     most = "at most " if bounded else ""
+    does = f"guesses correctly {most}"
     if bounded and " than " in with_it:  # "at most more than 99" says nothing
-        with_it = "nearly every time"
+        does, with_it, without = "may guess correctly ", "nearly every time", times(baseline, per="of")[0]
     spans = [
-        Span(f"{asked.who} guesses correctly {most}"),
+        Span(f"{asked.who} {does}"),
         Span(with_it, "risk"),
         Span(f" {asked.asks}. Without the release they would be right "),
     ]

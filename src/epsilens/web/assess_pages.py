@@ -6,12 +6,14 @@ becomes the report, or the form again with what is wrong by its field and everyt
 
 from __future__ import annotations
 
+import base64
 import secrets
 from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse, RedirectResponse, Response
+from markupsafe import Markup
 
 from ..data.tables.source import names
 from ..errors import EpsilensError, InputError
@@ -20,12 +22,13 @@ from .assessing import assessed
 from .drafts import Draft
 from .examples import EXAMPLES
 from .jobs import Job, State
-from .pages import as_json, attachment, render
+from .pages import as_json, attachment, file_of, render
 from .planform import check_size, entered, mapping_of, plan_of, to_yaml
 from .problems import check_columns, problem_at
 from .questions import Problem
 from .refused import Refused
 from .sent import Sent, sent_form, wants_json
+from .spreadsheets import of_assessment
 from .uploads import Upload
 
 __all__ = ["router", "unsent", "view_of"]
@@ -34,6 +37,8 @@ router = APIRouter(include_in_schema=False)
 
 #: How long a request waits before it shows how far the job is.
 _AT_ONCE = 0.3
+#: What of a report can be kept.
+_KINDS = ("html", "board", "csv", "json", "yaml")
 _GONE = "the file is no longer here, because it is kept for half an hour after it was last used: choose it again"
 
 
@@ -174,9 +179,55 @@ async def job_view(request: Request, id: str) -> Response:
 def job_file(request: Request, id: str, kind: str) -> Response:
     """The report on an upload, its numbers or its plan, to keep."""
     job = request.app.state.jobs.get(id, request.state.visitor)
-    if job is None or job.task != "assess" or job.state is not State.DONE or kind not in ("html", "json", "yaml"):
+    if job is None or job.task != "assess" or job.state is not State.DONE or kind not in _KINDS:
         return render("message.html", 404, view="Assess", heading="No report", sentence="There is no such report.")
     return _file(job.result(), str(job.request["yaml"]), kind)
+
+
+@router.get("/assess/job/{id}/picture/{place}.{kind}")
+def job_picture(request: Request, id: str, place: int, kind: str) -> Response:
+    """One chart of a report, as SVG or PNG."""
+    job = request.app.state.jobs.get(id, request.state.visitor)
+    known = job is not None and job.task == "assess" and job.state is State.DONE
+    made: list[Any] = job.result()["pictures"] if job is not None and known else []
+    one = made[place] if 0 <= place < len(made) else {}
+    if kind not in ("svg", "png") or kind not in one:
+        return render("message.html", 404, view="Assess", heading="No picture", sentence="There is no such picture.")
+    content = one["svg"].encode() if kind == "svg" else base64.b64decode(one["png"])
+    return file_of(content, f"{one['name']}.{kind}", "image/svg+xml" if kind == "svg" else "image/png")
+
+
+@router.get("/assess/job/{id}/board")
+def job_board(request: Request, id: str) -> Response:
+    """The report on an upload as one sheet of paper for those who decide."""
+    job = request.app.state.jobs.get(id, request.state.visitor)
+    if job is None or job.task != "assess" or job.state is not State.DONE:
+        return render("message.html", 404, view="Assess", heading="No report", sentence="There is no such report.")
+    return _sheet(job.result(), f"/assess/job/{id}", f"/assess/job/{id}/assessment.board")
+
+
+@router.get("/assess/board")
+async def board_view(request: Request, yaml: str = "") -> Response:
+    """The report on a bundled table as one sheet of paper."""
+    try:
+        check_size(yaml)
+        made = await assessed(request, yaml)
+    except EpsilensError as error:
+        return _unassessed(error)
+    query = request.url.query
+    return _sheet(made, f"/assess?{query}", f"/assess.board?{query}")
+
+
+def _sheet(made: Any, back: str, keep: str) -> Response:
+    return render(
+        "board.html", view="Assess", stylesheets=["page.css", "assessment.css", "sheet.css"],
+        title=made["data"]["title"], board=made["board"], sheet=Markup(made["board"]["sheet"]), back=back, keep=keep,
+    )  # fmt: skip
+
+
+def _unassessed(error: EpsilensError) -> Response:
+    problem = problem_at(error, by_hand=True)
+    return render("message.html", problem.status, view="", heading="This cannot be assessed", sentence=problem.sentence)
 
 
 def _file(made: Any, text: str, kind: str) -> Response:
@@ -184,6 +235,10 @@ def _file(made: Any, text: str, kind: str) -> Response:
         return attachment(text, "plan.yaml", "application/yaml")
     if kind == "json":
         return attachment(as_json(made["data"]), "assessment.json", "application/json")
+    if kind == "csv":
+        return attachment(of_assessment(made["data"]), "assessment.csv", "text/csv; charset=utf-8")
+    if kind == "board":
+        return attachment(str(made["board"]["html"]), "board.html", "text/html")
     return attachment(str(made["html"]), "assessment.html", "text/html")
 
 
@@ -295,6 +350,8 @@ async def condition_sent(request: Request, prefix: str) -> Response:
 
 
 @router.get("/assess.html")
+@router.get("/assess.board")
+@router.get("/assess.csv")
 @router.get("/assess.json")
 @router.get("/assess.yaml")
 async def assess_file(request: Request, yaml: str = "") -> Response:
@@ -304,8 +361,5 @@ async def assess_file(request: Request, yaml: str = "") -> Response:
         check_size(yaml)
         made = None if kind == "yaml" else await assessed(request, yaml)
     except EpsilensError as error:
-        problem = problem_at(error, by_hand=True)
-        return render(
-            "message.html", problem.status, view="", heading="This cannot be assessed", sentence=problem.sentence
-        )
+        return _unassessed(error)
     return _file(made, yaml, kind)

@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 from .log import kind_of, note
 from .security import Limits
 
-__all__ = ["Guard"]
+__all__ = ["App", "Guard", "Message", "Receive", "Scope", "Send"]
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Message: TypeAlias = MutableMapping[str, Any]
@@ -216,7 +216,7 @@ def _foreign(headers: dict[bytes, str]) -> bool:
 
 def _more_headers(path: str, fresh: str) -> list[tuple[bytes, bytes]]:
     made = list(_HEADERS.items())
-    if path.startswith(("/assess", "/api/")):
+    if path.startswith(("/assess", "/api/", "/compare/reports")):
         made.append((b"cache-control", b"no-store"))
     elif path.startswith(("/static/", "/assets/")):
         made.append((b"cache-control", b"no-cache"))  # kept, but asked about: a new version is seen at once

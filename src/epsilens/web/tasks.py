@@ -5,22 +5,24 @@ A request and its answer are plain JSON. ``table`` is the path of an upload, ``n
 
 from __future__ import annotations
 
+import base64
 import gzip
 import zlib
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..data.tables.source import Bundled, bundled, names, source_of
-from ..errors import InputError
+from ..errors import InputError, MissingExtra
 from .shares import carried, shown
 
 if TYPE_CHECKING:
     from ..data.tables.open import OpenTable
     from ..data.understanding.understood import Understanding
     from ..plan.plan import Release
+    from ..show.document import Block, Document
 
 __all__ = ["TASKS", "Work", "planned"]
 
@@ -144,6 +146,7 @@ def planned(request: Mapping[str, Any]) -> Release:
 def _assess(work: Work) -> dict[str, Any]:
     """The report of a release, whole and in pieces, and what the sliders need."""
     from ..assessment.assessment import assess
+    from ..show.assessment.board import board
     from ..show.assessment.report import present
     from ..show.assessment.split import HEADING
     from ..show.document import Forms
@@ -155,7 +158,7 @@ def _assess(work: Work) -> dict[str, Any]:
     if request.get("table"):
         told = f"{request['name']}, keyed hash {request['digest']} (of the server that assessed it)"
         made = replace(made, reproduce={**made.reproduce, "data": told})
-    document = present(made)
+    document, sheet = present(made), board(made)
     parts = html.sections(document)
     packed = carried(made)
     # The sliders stand after the section they are about.
@@ -166,10 +169,45 @@ def _assess(work: Work) -> dict[str, Any]:
         "fragment": "\n".join(parts[:at]),
         "rest": "\n".join(parts[at:]),
         "html": html.page(document, parts),
+        "board": {
+            "html": html.page(sheet),
+            "sheet": "\n".join(html.sections(sheet)),
+            "kind": sheet.kind,
+            "aside": sheet.aside,
+        },
+        "pictures": _pictures(document),
         "basis": packed,
         "panel": shown({"yaml": request["yaml"], "basis": packed}) if packed else None,
         "file": {"name": request["name"], "digest": request["digest"]} if request.get("table") else None,
     }
+
+
+def _pictures(document: Document) -> list[dict[str, str]]:
+    """The charts of a report as files, by what their section says they are; PNG where it can be written."""
+    from ..show.document import Figure, Figures, Part
+
+    def figures(blocks: Iterable[Block]) -> Iterator[Figure]:
+        for block in blocks:
+            if isinstance(block, Figure):
+                yield block
+            elif isinstance(block, Figures):
+                yield from block.figures
+            elif isinstance(block, Part):
+                yield from figures(block.blocks)
+
+    made = []
+    for section in document.sections:
+        for figure in figures(section.blocks):
+            chart: Any = figure.chart()
+            if chart is None:
+                continue
+            told = str(chart.spec.get("title", {}).get("text", "")) or section.heading
+            said = f"Simulated releases: {figure.caption}" if figure.caption else told
+            one = {"name": chart.name.replace("_", "-"), "said": said, "svg": chart.svg("light")}
+            with suppress(MissingExtra):
+                one["png"] = base64.b64encode(chart.png()).decode("ascii")
+            made.append(one)
+    return made
 
 
 TASKS: dict[str, Callable[[Work], dict[str, Any]]] = {

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "asked_secret", "cautions", "contradiction", "disclosure", "error_at", "few_people", "headline",
-    "kept_account", "lead", "proposed",
+    "kept_account", "lead", "phrase", "proposed",
     "reached", "second_name", "sentence", "share_of_people", "status", "together", "unseen",
 ]  # fmt: skip
 
@@ -162,7 +162,7 @@ def _consequence(a: Assessment, r: Risk) -> Said:
     now = reached(a, r, r.planned)
     shown = now, r.baseline, *([] if r.limit is None else [r.limit])
     told, without, *rest = times(*shown, per="of") if r.reading in _GUESSED else frequencies(*shown)
-    before, after, otherwise = _phrase(a, r)
+    before, after, otherwise = phrase(a, r)
     most = "" if r.exact or " than " in told else "at most "
     spans = [Span(start + before + most), Span(told, "risk" if r.over else "strong"), Span(f"{after}. {otherwise} ")]
     if apart(r.planned, r.baseline):
@@ -278,7 +278,7 @@ def asked_secret(a: Assessment) -> str:
     return "whether one worst-placed person has the secret"
 
 
-def _phrase(a: Assessment, r: Risk) -> tuple[str, str, str]:
+def phrase(a: Assessment, r: Risk) -> tuple[str, str, str]:
     """Before the number, after it, and before the baseline; an adversary unknown here is told by its name."""
     secret = a.release.data.hidden
     asked = f" {asked_secret(a)}"

@@ -6,7 +6,8 @@ labels go; ``svg`` draws in a palette's colours, ``axes`` with matplotlib; ``cha
 draws people.
 """
 
+from .cases import cases_roc
 from .chart import Chart
 from .curves import compared_roc, precision_recall, roc, tradeoff
 
-__all__ = ["Chart", "compared_roc", "precision_recall", "roc", "tradeoff"]
+__all__ = ["Chart", "cases_roc", "compared_roc", "precision_recall", "roc", "tradeoff"]

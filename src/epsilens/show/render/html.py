@@ -77,7 +77,9 @@ def fragment(document: Document) -> str:
 @cache
 def style() -> Markup:
     """The stylesheet, fonts not included."""
-    return Markup("".join((ASSETS / name).read_text(encoding="utf-8") for name in ("page.css", "assessment.css")))
+    return Markup(
+        "".join((ASSETS / name).read_text(encoding="utf-8") for name in ("page.css", "assessment.css", "sheet.css"))
+    )
 
 
 # -- what the templates ask for -----------------------------------------------------------------------------------

@@ -1,0 +1,17 @@
+"""Paper 001: Ashena, Dell'Aglio and Bernstein 2021: the success P_SDA of a differencing attack by two queries."""
+
+from __future__ import annotations
+
+from ..item import Paper
+from .algorithms import Attack, Estimate, clopper_pearson, estimate, rule_success, set_epsilon
+
+__all__ = ["Attack", "Estimate", "clopper_pearson", "estimate", "paper", "rule_success", "set_epsilon"]
+
+
+def paper() -> Paper:
+    """Everything recomputed of this paper."""
+    from . import algorithms, comparisons, crowd, figures
+
+    title = "Understanding ε for differential privacy in differencing attack scenarios"
+    citation = f"Ashena, Dell'Aglio, Bernstein. {title}. 2021."
+    return Paper("001", citation, (*figures.items(), *comparisons.items(), *algorithms.items(), crowd.item()))
