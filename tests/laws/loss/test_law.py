@@ -469,7 +469,7 @@ def spread_out(sigma: float, rate: float, steps: int, epsilon: float) -> float:
         mean = n * (1 / (2 * mp.mpf(sigma) ** 2) + mp.log(rate)) + (steps - n) * mp.log1p(-mp.mpf(rate))
         z = (epsilon - mean) / sd
         total += ways * (mp.ncdf(-z) - mp.exp(epsilon - mean + sd * sd / 2) * mp.ncdf(-z - sd))
-    return total
+    return float(total)
 
 
 @pytest.mark.parametrize(
