@@ -98,13 +98,6 @@ def presenter() -> Presenter:
     return _load[0]()
 
 
-def _width(width: Any) -> int:
-    """How many characters a line may have."""
-    from .checks import whole  # numpy comes with it, which help does without
-
-    return whole("width", width, low=20)
-
-
 class Shown:
     """A result that can be printed, written as Markdown or HTML, and displayed in a notebook."""
 
@@ -114,11 +107,11 @@ class Shown:
 
     def to_text(self, width: int = 80) -> str:
         """Plain text."""
-        return presenter().text(self, _width(width))
+        return presenter().text(self, width)
 
     def to_terminal(self, width: int = 80) -> str:
         """Text with the emphasis of a terminal."""
-        return presenter().terminal(self, _width(width))
+        return presenter().terminal(self, width)
 
     def to_markdown(self) -> str:
         """Markdown: the sentence, then tables."""
