@@ -118,10 +118,9 @@ def _finding(c: Correlation) -> Said:
             *becomes,
             Span(f"), as if the records were independent{_room(c)}."),
         )
+    bound = "" if c.worst.complete else "at most "
     return (
-        Span(
-            f"Someone {_who(c)} can shift their odds about {target} by a factor of {'' if c.worst.complete else 'at most '}"
-        ),
+        Span(f"Someone {_who(c)} can shift their odds about {target} by a factor of {bound}"),
         factor,
         Span(" ("),
         *becomes,
