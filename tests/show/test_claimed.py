@@ -77,6 +77,7 @@ def test_a_published_deployment_says_what_it_hides() -> None:
 def test_the_curves_are_the_cases() -> None:
     c = el.claim(epsilon=8, delta=1e-6)
     named = [(str(case.noise), case.experiment) for case in c.cases if case.experiment is not None]
+    assert {row["series"] for row in c.chart().data} >= {"Nothing else is known", "Gaussian noise"}
     chart = cases_roc(named, 0.1)
     drawn = {row["series"] for row in chart.data}
     assert drawn >= {"any", "laplace", "gaussian", "training", "without the release"}
