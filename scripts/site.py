@@ -166,6 +166,7 @@ def build(output: Path) -> int:
     (folder / "errata.md").write_text(errata_page(), encoding="utf-8")
     (folder / "items.md").write_text(items_page(), encoding="utf-8")
     (source / "api.md").write_text(api_page(), encoding="utf-8")
+    shutil.copy(ROOT / "benchmarks" / "README.md", source / "benchmarks.md")
     made = subprocess.run(
         [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-j", "auto", "-b", "html", source, output],
         check=False,
