@@ -72,7 +72,11 @@ _HOME = {
     "Identification": "attacks.identification",
     "choose": "choice.choice",
     "Choice": "choice.choice",
+    "Choices": "choice.choice",
     "sweep": "choice.sweep",
+    "Sweep": "choice.sweep",
+    "compare": "choice.comparison",
+    "Comparison": "choice.comparison",
     "compose": "build.composition",
     "group": "build.composition",
     "from_dp": "build.claims",
@@ -141,8 +145,9 @@ if TYPE_CHECKING:
     from .build.tampering.hiding import detected_bias, epsilon_to_detect, hidden_bias
     from .build.tampering.tampering import chernoff_bound, kl_bound, privacy_distortion, tampering
     from .build.training import dpsgd
-    from .choice.choice import Choice, choose
-    from .choice.sweep import sweep
+    from .choice.choice import Choice, Choices, choose
+    from .choice.comparison import Comparison, compare
+    from .choice.sweep import Sweep, sweep
     from .data.correlation.correlation import Correlation, correlate
     from .data.scan.result import Scan
     from .data.scan.scan import scan
@@ -158,6 +163,8 @@ __all__ = [
     "Assessment",
     "Audit",
     "Choice",
+    "Choices",
+    "Comparison",
     "Correlation",
     "EpsilensError",
     "Experiment",
@@ -170,6 +177,7 @@ __all__ = [
     "Published",
     "Scan",
     "Start",
+    "Sweep",
     "__version__",
     "above",
     "approximate",
@@ -180,6 +188,7 @@ __all__ = [
     "chernoff_bound",
     "choose",
     "clt",
+    "compare",
     "compose",
     "correlate",
     "correlated",

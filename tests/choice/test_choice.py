@@ -299,7 +299,7 @@ def test_bad_mechanisms_and_parameters() -> None:
     with pytest.raises(el.InputError, match="sigma"):
         el.choose(el.laplace, "sigma", at_most=0.6)
     with pytest.raises(el.InputError, match="mechanism"):
-        el.choose("laplace", "epsilon", at_most=0.6)  # type: ignore[arg-type]
+        el.choose("laplace", "epsilon", at_most=0.6)  # type: ignore[call-overload]
 
 
 def test_a_mechanism_of_ones_own() -> None:
