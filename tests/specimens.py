@@ -114,6 +114,8 @@ EXPERIMENTS: Mapping[str, Callable[[], el.Experiment]] = {
     "from dp": lambda: el.from_dp([0.5, 1.0, 2.0], [1e-2, 1e-4, 1e-7]),
     "from gdp": lambda: el.from_gdp(1.0),
     "from zcdp": lambda: el.from_zcdp(0.1, 0.2),
+    "claim": lambda: el.claim(epsilon=2.0, delta=1e-5, n=1000, batch=10, epochs=1),
+    "claim, a deployment": lambda: el.claim("apple-emojis"),
     "from rdp": lambda: el.from_rdp([1.5, 2.0, 4.0, 16.0], [0.05, 0.1, 0.25, 1.2]),
     "differencing": lambda: el.differencing(epsilon=1.0),
     "differencing, known": lambda: el.differencing(epsilon=1.0, known=True),

@@ -79,6 +79,8 @@ _HOME = {
     "Comparison": "choice.comparison",
     "compose": "build.composition",
     "group": "build.composition",
+    "claim": "build.claimed",
+    "Claim": "build.claimed",
     "from_dp": "build.claims",
     "from_gdp": "build.claims",
     "from_rdp": "build.claims",
@@ -111,6 +113,7 @@ if TYPE_CHECKING:
     from .auditing.audit import audit
     from .auditing.result import Audit
     from .build import correlated
+    from .build.claimed import Claim, claim
     from .build.claims import from_dp, from_gdp, from_rdp, from_zcdp
     from .build.composition import compose, group, vector
     from .build.differencing import differencing, differencing_average, differencing_median
@@ -164,6 +167,7 @@ __all__ = [
     "Audit",
     "Choice",
     "Choices",
+    "Claim",
     "Comparison",
     "Correlation",
     "EpsilensError",
@@ -187,6 +191,7 @@ __all__ = [
     "bridges",
     "chernoff_bound",
     "choose",
+    "claim",
     "clt",
     "compare",
     "compose",

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .errors import InputError
+from .errors import InputError, kind_of
 
 Array: TypeAlias = NDArray[np.float64]
 #: What a reading returns: a float for scalar input, an array otherwise.
@@ -75,7 +75,7 @@ def real(name: str, value: ArrayLike, *, infinite: bool = False, of: str = "") -
             shown = f"{value!r}"
             shown = shown if len(shown) <= 40 else shown[:37] + "..."
             raise InputError(
-                f"{name} is {shown}, a {type(value).__name__}: give a number or an array of numbers",
+                f"{name} is {shown}, {kind_of(value)}: give a number or an array of numbers",
                 parameter=of or name,
                 value=value,
             )

@@ -18,7 +18,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-__all__ = ["EpsilensError", "InputError", "MissingExtra", "NoSolutionError", "Refused", "need"]
+__all__ = ["EpsilensError", "InputError", "MissingExtra", "NoSolutionError", "Refused", "kind_of", "need"]
 
 #: Packages next door, and the extra that brings each.
 _EXTRAS = {"dp_accounting": "accounting", "opendp": "opendp", "opacus": "opacus"}
@@ -64,6 +64,18 @@ class MissingExtra(InputError, ImportError):  # noqa: N818 - reads as what it is
 
 class Refused(InputError):  # noqa: N818 - reads as what it is
     """A release that a limit set beforehand does not allow; nothing was spent."""
+
+
+def kind_of(value: Any) -> str:
+    """The kind of a value with its article, for a sentence about one that is of the wrong kind.
+
+    >>> kind_of(3), kind_of([]), kind_of(None)
+    ('an int', 'a list', 'None')
+    """
+    name = type(value).__name__
+    if value is None:
+        return "None"
+    return f"{'an' if name[:1].lower() in 'aeio' else 'a'} {name}"
 
 
 def need(module: str, purpose: str) -> ModuleType:

@@ -201,7 +201,7 @@ BATCHES: dict[str, tuple[Callable[..., Any], str]] = {
     "too few": (lambda d, n: [0] * (n - 1), "outcomes where"),
     "without end": (lambda d, n: iter(int, 1), "more outcomes"),
     "a number": (lambda d, n: 3.0, "a float"),
-    "none": (lambda d, n: None, "a NoneType"),
+    "none": (lambda d, n: None, "None"),
     "text": (lambda d, n: "x" * n, "a str"),
     "a mapping": (lambda d, n: dict.fromkeys(range(n)), "a dict"),
     "a set": (lambda d, n: set(range(n)), "a set"),
@@ -230,7 +230,7 @@ def test_the_type_of_a_batch_is_an_outcome() -> None:
 
 
 GROUPS: dict[str, tuple[Any, Any, Callable[[Any], Any], str]] = {
-    "no length": (1, 2, list, "d0 is a int"),
+    "no length": (1, 2, list, "d0 is an int"),
     "a mapping": ({"a": 1}, {"a": 2}, list, "d0 is a dict"),
     "a text": ("ab", "cd", list, "d0 is a str"),
     "none": ([], [], list, "0 and 0 entries"),

@@ -276,13 +276,13 @@ def test_explain_without_javascript(visit: Visit, width: int) -> None:
 
 def test_the_other_views_without_javascript(visit: Visit) -> None:
     page = visit("/choose", java_script_enabled=False)
-    page.fill("#f-at_most", "0.4")
+    page.fill("#f-at_most", "40")
     page.click("button:has-text('Choose')")
     page.wait_for_selector("#result h1:text-is('No ε meets this limit')")
     page = visit("/compare", java_script_enabled=False)
-    page.select_option("#f-a_mechanism", "laplace")
-    page.fill("#f-a_given", "epsilon=1")
-    page.click("button:has-text('Compare')")
-    page.wait_for_url("**a=laplace:epsilon%3D1*")
-    page.wait_for_selector(".card")
-    assert page.locator(".card").count() == 1
+    page.fill("#f-a_epsilon", "0.7")
+    page.click("button:has-text('Add a mechanism')")
+    page.wait_for_url("**a=laplace:epsilon%3D0.7*")
+    page.wait_for_selector(".card:nth-child(3)")
+    page.click("button:has-text('Take B away')")
+    page.wait_for_function("() => document.querySelectorAll('.card').length === 2")

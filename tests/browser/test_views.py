@@ -115,14 +115,15 @@ def test_choose_shows_the_library_s_number(visit: Visit, width: int) -> None:
 @pytest.mark.parametrize("width", WIDTHS)
 def test_compare_shows_the_library_s_numbers(visit: Visit, width: int) -> None:
     page = visit("/compare?a=laplace:epsilon=1&b=gaussian:psi=1", width)
+    page.click("button:has-text('Add a mechanism')")
+    page.wait_for_selector("#f-c_mechanism")
     page.select_option("#f-c_mechanism", "pure")
-    page.fill("#f-c_given", "epsilon=2")
-    page.keyboard.press("Tab")
-    page.wait_for_selector(".card:nth-child(3)")
+    page.wait_for_selector("#f-c_epsilon")
+    page.fill("#f-c_epsilon", "2")
+    page.wait_for_url("**c=pure:epsilon%3D2*")
     row = page.locator(".compare-table tbody tr", has_text="Success").locator("td.value").all_inner_texts()
     built = (el.laplace(epsilon=1.0), el.gaussian(psi=1.0), el.pure(epsilon=2.0))
     assert row == [explain(e).row("success").text for e in built]
-    page.wait_for_url("**c=pure:epsilon*")
     assert not sideways(page)
 
 

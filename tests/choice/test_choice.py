@@ -346,7 +346,7 @@ def test_what_the_mechanism_needs_is_said_by_name() -> None:
         choose(lambda **more: el.banded(rate=0.1, bands=2, **more), "sigma", at_most=0.6)
     with pytest.raises(el.InputError, match="takes 'a' by position only"):
         choose(lambda a, /, b: el.laplace(epsilon=a * b), "b", at_most=0.6)
-    with pytest.raises(el.InputError, match="returns a int"):
+    with pytest.raises(el.InputError, match="returns an int"):
         choose(lambda b: 3, "b", at_most=0.6)
     with pytest.raises(el.InputError, match="single numbers"):
         choose(el.laplace, "epsilon", at_most=0.6, given={"shift": [0.5, 1.0]})

@@ -240,8 +240,8 @@ def test_group_names_cannot_command_a_spreadsheet(tmp_path: Path) -> None:
     ("plan", "options", "said"),
     [
         ({**PLAN, "queries": [{"sum": "x", "bounds": [0, 0]}], "limits": {}}, {}, "noise of scale 0"),
-        (PLAN, {"output": 7}, "output is a int"),
-        (PLAN, {"ledger": 7}, "ledger is a int"),
+        (PLAN, {"output": 7}, "output is an int"),
+        (PLAN, {"ledger": 7}, "ledger is an int"),
     ],
 )
 def test_hostile_input_is_one_sentence(tmp_path: Path, plan: Any, options: dict[str, Any], said: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -61,6 +62,19 @@ def test_a_limit_that_sees_too_little_is_warned_of(client: Any, text_of: Any) ->
     assert "ignores the release" not in client.get("/choose?mechanism=laplace&reading=success&at_most=0.55").text
 
 
+def test_the_limit_is_entered_as_the_other_counts_are(client: Any) -> None:
+    """55 of 100 in the box, 0.55 in the address; a δ is entered as it is."""
+    page = client.get("/choose?mechanism=laplace&reading=success&at_most=0.55")
+    assert 'name="at_most_of_100" value="55"' in page.text
+    for typed in ("60", "60%", "60 of 100"):
+        away = client.get("/choose", params={"mechanism": "laplace", "reading": "success", "at_most_of_100": typed})
+        assert "at_most=0.6" in away.headers["location"]
+    wrong = client.get("/choose", params={"mechanism": "laplace", "reading": "success", "at_most_of_100": "many"})
+    assert wrong.status_code == 422
+    assert 'value="many"' in wrong.text
+    assert 'name="at_most" value="0.001"' in client.get("/choose?mechanism=gaussian&reading=delta&at_most=0.001").text
+
+
 def test_choose_files(client: Any) -> None:
     made = client.get("/choose.json?mechanism=laplace&at_most=0.55").json()
     assert made["choice"]["value"] == el.choose(el.laplace, "epsilon", at_most=0.55).value
@@ -77,25 +91,74 @@ def test_compare_equals_the_library(client: Any, text_of: Any) -> None:
         assert all(row.text in words for row in about.rows if row.shown)
 
 
-def test_compare_with_lists_and_its_plain_url(client: Any) -> None:
+def test_compare_with_lists(client: Any) -> None:
     page = client.get("/compare", params={"a": "exponential:epsilon=1,scores0=1,2,3,scores1=1,2,4", "fpr": "0.05"})
     assert page.status_code == 200
     assert "ε = 1" in page.text
-    sent = {"a_mechanism": "laplace", "a_given": "epsilon=1, sensitivity=2", "b_mechanism": "", "b_given": ""}
+    assert 'value="1,2,4"' in page.text
+
+
+def test_compare_has_the_fields_of_explain(client: Any) -> None:
+    """Each setting has a field for each parameter, under its letter; a form ends at a plain address."""
+    page = client.get("/compare", params={"a": "laplace:epsilon=0.4143", "b": "gaussian:sigma=2,sensitivity=3"})
+    for name, value in (("a_epsilon", "0.4143"), ("b_sigma", "2"), ("b_sensitivity", "3")):
+        assert re.search(rf'id="f-{name}" name="{name}" value="{re.escape(value)}"', page.text), name
+    sent = {"a_mechanism": "laplace", "a_epsilon": "1", "a_sensitivity": "2", "b_mechanism": "gaussian", "b_by": "psi",
+            "b_psi": "1", "prior_of_100": "20"}  # fmt: skip
     away = client.get("/compare", params=sent)
     assert away.status_code == 303
-    assert away.headers["location"] == "/compare?a=laplace:epsilon%3D1,sensitivity%3D2"
-    assert client.get(away.headers["location"]).status_code == 200
+    there = away.headers["location"]
+    assert there == "/compare?a=laplace:epsilon%3D1,sensitivity%3D2&b=gaussian:psi%3D1&prior=0.2"
+    assert client.get(there).status_code == 200
 
 
-@pytest.mark.parametrize("text", ["magic:epsilon=1", "laplace:epsilon=-1", "laplace:1", "laplace:colour=1", "laplace:"])
-def test_compare_says_which_setting_is_wrong(client: Any, text_of: Any, text: str) -> None:
-    page = client.get("/compare", params={"a": "laplace:epsilon=1", "b": text})
+def test_another_way_keeps_the_noise_of_a_setting(client: Any) -> None:
+    sent = {"a_mechanism": "laplace", "a_by": "scale", "a_epsilon": "2"}
+    assert client.get("/compare", params=sent).headers["location"] == "/compare?a=laplace:scale%3D0.5"
+
+
+def test_settings_are_added_and_taken_away(client: Any) -> None:
+    two = {"a_mechanism": "laplace", "a_epsilon": "1", "b_mechanism": "pure", "b_epsilon": "2"}
+    more = client.get("/compare", params={**two, "add": "1"}).headers["location"]
+    assert more == "/compare?a=laplace:epsilon%3D1&b=pure:epsilon%3D2&c=pure:epsilon%3D2"
+    less = client.get("/compare", params={**two, "drop": "a"}).headers["location"]
+    assert less == "/compare?a=pure:epsilon%3D2"
+
+
+@pytest.mark.parametrize(
+    ("text", "field"),
+    [
+        ("magic:epsilon=1", "b_mechanism"),
+        ("laplace:epsilon=-1", "b_epsilon"),
+        ("laplace:1", "b_mechanism"),
+        ("laplace:colour=1", "b_mechanism"),
+        ("laplace:", "b_mechanism"),
+    ],
+)
+def test_compare_says_which_field_is_wrong(client: Any, text_of: Any, text: str, field: str) -> None:
+    page = client.get("/compare", params={"a": "laplace:epsilon=0.7", "b": text})
     assert page.status_code == 422
-    start = page.text.index('id="error-b"')
+    start = page.text.index(f'id="error-{field}"')
     assert "▲" in text_of(page.text[start - 20 : page.text.index("</p>", start)])
-    assert 'value="epsilon=1"' in page.text
+    assert 'name="a_epsilon" value="0.7"' in page.text
+    assert "guesses correctly" in text_of(page.text), "the other setting is still told"
 
 
-def test_compare_without_settings_shows_an_example(client: Any, text_of: Any) -> None:
-    assert "Show this example" in text_of(client.get("/compare").text)
+def test_what_is_wrong_stays_as_it_was_typed(client: Any) -> None:
+    page = client.get(
+        "/compare", params={"a_mechanism": "laplace", "a_epsilon": "one", "b_mechanism": "pure", "b_epsilon": "3"}
+    )
+    assert page.status_code == 422
+    assert 'name="a_epsilon" value="one"' in page.text
+    assert 'name="b_epsilon" value="3"' in page.text
+    page = client.get("/compare", params={"a": "laplace:epsilon=1", "prior_of_100": "400"})
+    assert 'value="400"' in page.text
+    assert "▲" in page.text[page.text.index('id="error-prior"') :][:120]
+
+
+def test_compare_starts_with_an_example(client: Any, text_of: Any) -> None:
+    page = client.get("/compare")
+    words = text_of(page.text)
+    assert page.status_code == 200
+    for experiment in (el.laplace(epsilon=1.0), el.gaussian(epsilon=1.0, delta=1e-6)):
+        assert explain(experiment, epsilon_for_delta=1.0).row("success").text in words

@@ -23,7 +23,7 @@ from epsilens.web.security import Limits
 from epsilens.web.tasks import Work
 from epsilens.web.worker import answer
 
-_app = create_app(limits=Limits(assess_seconds=30))
+_app = create_app(limits=Limits(assess_seconds=30, reading_seconds=120))
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     schema = schemathesis.openapi.from_asgi("/openapi.json", _app, headers={"Host": "127.0.0.1"})

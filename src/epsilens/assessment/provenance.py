@@ -5,16 +5,15 @@ Beside it the precedents: published deployments and their ε, as reported. Conte
 
 from __future__ import annotations
 
-import csv
 import platform
 import sys
 from dataclasses import dataclass
 from importlib import metadata
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from .. import __version__
+from ..catalogue.deployments import deployments
 from ..data.queries import QueryKind
 from ..data.tables.conditions import columns_of
 from ..data.tables.marks import mark_of
@@ -26,7 +25,7 @@ from ..worlds import Neighbours
 from .accuracy import SEED
 from .adversaries import Setting
 
-__all__ = ["SOURCE", "Precedent", "assumptions", "precedents", "record"]
+__all__ = ["Precedent", "assumptions", "precedents", "record"]
 
 
 _MOST_HASHED = 1 << 30
@@ -164,9 +163,6 @@ def _data_hash(table: str) -> str:
     return f"{path.name}, keyed hash {mark} (the same in other reports about this table from this machine)"
 
 
-SOURCE = "drafts of the public deployments registry (opendp/deployments-registry-data, MIT, 2025), as reported"
-
-
 @dataclass(frozen=True)
 class Precedent:
     """One deployment that reports an ε."""
@@ -186,10 +182,9 @@ def precedents() -> tuple[Precedent, ...]:
     >>> len(precedents()), precedents()[0].curator
     (27, 'Uber')
     """
-    text = files("epsilens.data").joinpath("files", "precedents.csv").read_text(encoding="utf-8")
-    made = []
-    for row in csv.DictReader(text.splitlines(keepends=True)):
-        if row["epsilon"]:
-            year, epsilon, unit = int(row["year"]), float(row["epsilon"]), " ".join(row["unit"].split())
-            made.append(Precedent(row["curator"], row["deployment"], year, row["variant"], epsilon, unit, row["model"]))
+    made = [
+        Precedent(d.curator, d.deployment, d.year, d.variant, d.epsilon, d.unit, d.model)
+        for d in deployments()
+        if d.epsilon is not None
+    ]
     return tuple(sorted(made, key=lambda p: (p.epsilon, p.deployment)))

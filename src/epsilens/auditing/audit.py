@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from .. import checks
-from ..errors import InputError
+from ..errors import InputError, kind_of
 from ..numerics.written import brief
 from .betting import Bets, log_capital
 from .calls import limit_of
@@ -96,7 +96,7 @@ def audit(
     """
     if not callable(mechanism):
         raise InputError(
-            f"mechanism is a {type(mechanism).__name__}: give a function of the input, such as lambda d: release(d)",
+            f"mechanism is {kind_of(mechanism)}: give a function of the input, such as lambda d: release(d)",
             parameter="mechanism",
         )
     limit = None if timeout is None else limit_of(timeout)

@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 from .. import checks
 from ..build.claims import from_dp, from_gdp, from_rdp, from_zcdp
 from ..checks import Array
-from ..errors import InputError
+from ..errors import InputError, kind_of
 from ..experiment import Experiment
 from ..laws.closed.normal import Normal
 from ..numerics.frozen import Valued
@@ -130,7 +130,7 @@ def claim_of(claim: Any) -> Claim:
     if isinstance(claim, int | float | np.number) and not isinstance(claim, bool):
         return _named({"epsilon": float(claim)})
     raise InputError(
-        f"claim is a {type(claim).__name__}: give an experiment such as laplace(epsilon=1), a number ε, a pair (ε, δ), "
+        f"claim is {kind_of(claim)}: give an experiment such as laplace(epsilon=1), a number ε, a pair (ε, δ), "
         'or a text such as "epsilon=1, delta=1e-6", "mu=1", "rho=0.5" or "order=8, rho=4"',
         parameter="claim",
     )

@@ -15,7 +15,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
+from ..errors import InputError, kind_of
 from .calls import Late, Raised, called, limited, quiet
 
 __all__ = ["BatchSource", "Bits", "CallSource", "GroupSource", "Source"]
@@ -162,7 +162,7 @@ class BatchSource:
         made = _sized(answer, count)
         if len(made) != count:
             told = f"{len(made)} outcomes" if len(made) <= count else "more outcomes"
-            told = told if len(made) else f"a {type(answer).__name__}"
+            told = told if len(made) else f"{kind_of(answer)}"
             raise InputError(
                 f"the batched mechanism returned {told} where {count} were asked: let mechanism(d, n) return a list or "
                 "an array of n outcomes",
@@ -193,8 +193,7 @@ class GroupSource:
                 or not hasattr(given, "__len__")
             ):
                 raise InputError(
-                    f"{name} is a {type(given).__name__}: with groups=True give a list or an array with one "
-                    "entry a group",
+                    f"{name} is {kind_of(given)}: with groups=True give a list or an array with one entry a group",
                     parameter="groups",
                 )
             if not isinstance(given, list | tuple) and hasattr(given, "__array__"):
@@ -233,7 +232,7 @@ class GroupSource:
             cells = _sized(answer, self.width)
             if len(cells) != self.width:
                 told = f"{len(cells)} cells" if len(cells) <= self.width else "more cells"
-                told = told if len(cells) else f"a {type(answer).__name__}"
+                told = told if len(cells) else f"{kind_of(answer)}"
                 raise InputError(
                     f"the mechanism returned {told} for {self.width} groups: let it return a list with one cell a "
                     "group, in their order",

@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import checks
 from ..checks import Array
-from ..errors import InputError, need
+from ..errors import InputError, kind_of, need
 from ..experiment import Experiment, factor_of
 from ..laws.finite.envelope import Envelope, envelope
 from ..laws.loss.step import Noise, NoiseKind
@@ -40,9 +40,7 @@ def from_pld(pld: Any, *, neighbours: str = "add-remove") -> Experiment:
     """
     known = need("dp_accounting.pld.privacy_loss_distribution", "reading a privacy-loss distribution")
     if not isinstance(pld, known.PrivacyLossDistribution):
-        raise InputError(
-            f"pld is a {type(pld).__name__}: give a PrivacyLossDistribution of dp-accounting", parameter="pld"
-        )
+        raise InputError(f"pld is {kind_of(pld)}: give a PrivacyLossDistribution of dp-accounting", parameter="pld")
     remove, add = pld._pmf_remove, pld._pmf_add
     if not (remove._pessimistic_estimate and add._pessimistic_estimate):
         raise InputError(

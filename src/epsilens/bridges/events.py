@@ -23,7 +23,7 @@ from ..build.mixtures import mixture
 from ..build.sampling import subsample
 from ..build.selection import repeat_and_select
 from ..build.training import dpsgd
-from ..errors import InputError, need
+from ..errors import InputError, kind_of, need
 from ..experiment import Experiment, factor_of
 from ..laws.loss.law import WIDTH
 from ..laws.loss.step import NoiseKind
@@ -43,7 +43,7 @@ def from_event(event: Any, *, neighbours: str = "add-remove", width: float | Non
     events = need("dp_accounting.dp_event", "reading an event")
     neighbours_of(neighbours)
     if not isinstance(event, events.DpEvent):
-        raise InputError(f"event is a {type(event).__name__}: give a DpEvent of dp-accounting", parameter="event")
+        raise InputError(f"event is {kind_of(event)}: give a DpEvent of dp-accounting", parameter="event")
     parts: list[Experiment] = []
     rho = xi = 0.0
     for leaf, count in _leaves(event, 1, events):

@@ -14,7 +14,7 @@ from typing import Any
 
 from .. import checks
 from ..build.training import dpsgd
-from ..errors import InputError, need
+from ..errors import InputError, kind_of, need
 from ..experiment import Experiment
 from ..laws.extreme import Ends
 
@@ -68,9 +68,7 @@ def loop_of(loader: Any) -> Loop:
     coins = need("opacus.utils.uniform_sampler", _WHY)
     data = need("torch.utils.data", _WHY)
     if not isinstance(loader, data.DataLoader):
-        raise InputError(
-            f"loader is a {type(loader).__name__}: give a DataLoader of PyTorch or Opacus", parameter="loader"
-        )
+        raise InputError(f"loader is {kind_of(loader)}: give a DataLoader of PyTorch or Opacus", parameter="loader")
     sampler, inner = loader.batch_sampler, None
     while type(sampler).__name__ == "BatchSplittingSampler":  # of Opacus's memory manager: the logical batch is inside
         sampler = sampler.sampler

@@ -20,7 +20,7 @@ from ..build.mechanisms import gaussian, laplace
 from ..build.selection import exponential, noisy_max
 from ..checks import Array
 from ..choice.choice import Choice
-from ..errors import InputError, need
+from ..errors import InputError, kind_of, need
 from ..experiment import Experiment
 from ..laws.finite.envelope import Envelope, envelope
 from ..laws.finite.law import Finite
@@ -54,7 +54,7 @@ def from_measurement(
     known = need("opendp.mod", "reading a measurement")
     if not isinstance(measurement, known.Measurement):
         raise InputError(
-            f"measurement is a {type(measurement).__name__}: give a Measurement of OpenDP", parameter="measurement"
+            f"measurement is {kind_of(measurement)}: give a Measurement of OpenDP", parameter="measurement"
         )
     try:
         promised = measurement.map(d_in)

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from .. import checks
 from ..checks import Array, Number, plain
-from ..errors import InputError
+from ..errors import InputError, kind_of
 from ..experiment import Experiment
 from ..laws.closed.normal import Normal
 from ..laws.finite.envelope import Concentrated, Envelope, RenyiCurve, concentrated, envelope
@@ -170,7 +170,7 @@ def _claim(law: Law, name: str, parameters: dict[str, Any], said: str, neighbour
 
 def _no_experiment(value: Any) -> InputError:
     return InputError(
-        f"experiment is a {type(value).__name__}: give what laplace, gaussian and the like return",
+        f"experiment is {kind_of(value)}: give what laplace, gaussian and the like return",
         parameter="experiment",
     )
 

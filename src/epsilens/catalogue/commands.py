@@ -96,9 +96,9 @@ def _limit(help: str, **more: Any) -> Option:
     return _own("at_most", help, "READING=VALUE", Panel.READING, **more)
 
 
-def _mechanism(claims: bool, needed: bool = True) -> Option:
+def _mechanism(claims: bool, needed: bool = True, more: str = "") -> Option:
     names = ", ".join(m.spoken for m in MECHANISMS.values())
-    more = f"; or a claim: {', '.join(CLAIMS)}" if claims else ""
+    more = (f"; or a claim: {', '.join(CLAIMS)}" if claims else "") + more
     more += "" if needed else "; without one, --epsilon and --delta are a claim"
     return _own("mechanism", f"{names}{more}", "MECHANISM", Panel.NOISE, positional=True, needed=needed)
 
@@ -121,7 +121,8 @@ def _adversary() -> tuple[Option, ...]:
 
 def _explain() -> tuple[Option, ...]:
     noise = _noise(MECHANISMS, CLAIMS)
-    return (_mechanism(claims=True), *noise, *_adversary(), *_panel(Panel.READING, EXPLAINED), *_OUTPUT)
+    named = _mechanism(claims=True, needed=False, more="; or a published deployment, such as census-redistricting")
+    return (named, *noise, *_adversary(), *_panel(Panel.READING, EXPLAINED), *_OUTPUT)
 
 
 def _choose() -> tuple[Option, ...]:

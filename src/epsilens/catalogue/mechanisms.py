@@ -14,7 +14,10 @@ from typing import Any
 from .parameter import Parameter
 from .parameters import PARAMETERS
 
-__all__ = ["CLAIMS", "MECHANISMS", "Claim", "Entry", "Family", "Mechanism", "every_option", "register", "unregister"]
+__all__ = [
+    "CLAIMED", "CLAIMS", "MECHANISMS", "Claim", "Entry", "Family", "Mechanism", "every_option", "register",
+    "unregister",
+]  # fmt: skip
 
 
 class Family(StrEnum):
@@ -359,4 +362,14 @@ CLAIMS: dict[str, Claim] = {
         ),
     )
 }
+
+#: A claim of any kind to be judged, with the training it may be about; or a published deployment by its name.
+CLAIMED = Claim(
+    "claim", "A claim", "epsilens.build.claimed:claim",
+    (
+        "epsilon", "delta", "rho", "xi", "orders", "mu", "neighbours", "rate", "steps", "n", "batch", "epochs",
+        "batches", "truncation", "people",
+    ),
+    renamed={"orders": "order"},
+)
 # fmt: on

@@ -7,16 +7,19 @@ carries the parameter whatever the spelling.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from ..errors import InputError
-from .mechanisms import CLAIMS, MECHANISMS, Entry, Mechanism, every_option
+from .deployments import deployment
+from .mechanisms import CLAIMED, CLAIMS, MECHANISMS, Entry, Family, Mechanism, every_option
 from .parameter import Kind, Panel, Parameter, flag, meant
 from .parameters import CONDITIONS, PARAMETERS
 from .readings import READINGS, parameter_of
 
 __all__ = [
-    "EXPLAINED", "Spelling", "arguments_given", "conditions_given", "find", "find_entry", "is_said", "number",
+    "EXPLAINED", "Spelling", "arguments_given", "conditions_given", "find", "find_entry", "find_explained", "is_said",
+    "number",
     "numbers", "numbers_said", "plain", "reading_options", "readings_for_choose", "readings_for_explain", "shortened",
     "split_limit", "value", "wanted_parameter", "whole",
 ]  # fmt: skip
@@ -127,6 +130,35 @@ def find(name: str) -> Mechanism:
         return MECHANISMS[wanted]
     why = ", which is a claim that only the command explain takes" if wanted in CLAIMS else ""
     raise _no_mechanism(name, MECHANISMS, why)
+
+
+def find_explained(name: str | None, given: Mapping[str, Any]) -> tuple[Entry, dict[str, Any]]:
+    """What to explain: a mechanism, or a claim by what is ``given``, by its kind or by the name of a deployment.
+
+    Beside the entry come the arguments that the name itself says.
+
+    >>> find_explained("laplace", {})[0].key, find_explained(None, {"epsilon": "8", "delta": "1e-6"})[0].key
+    ('laplace', 'claim')
+    >>> find_explained("zcdp", {})[0].needs, find_explained("apple emojis", {})[1]
+    (('rho',), {'deployment': 'apple-emojis'})
+    """
+    if not name:
+        if not any(given.get(claimed) is not None for claimed in ("epsilon", "rho", "mu")):
+            raise InputError(
+                "nothing is named to be explained: give a mechanism such as laplace, or a claim such as "
+                "--epsilon 8 --delta 1e-6",
+                parameter="mechanism",
+            )
+        return CLAIMED, {}
+    key, training = _key(name), MECHANISMS["dpsgd"].takes
+    shape = tuple(taken for taken in CLAIMED.takes if taken in training)
+    if key in CLAIMS or (key in MECHANISMS and MECHANISMS[key].family is Family.CLAIM):
+        entry = find_entry(name)
+        takes = tuple(dict.fromkeys((*entry.takes, *(shape if key != "pure" else ()))))  # a training has a δ
+        return replace(CLAIMED, key=entry.key, takes=takes, needs=entry.needs), {}
+    if key not in MECHANISMS and (known := deployment(name)) is not None:
+        return replace(CLAIMED, key=known.name, takes=shape), {"deployment": known.name}
+    return find_entry(name), {}
 
 
 def find_entry(name: str) -> Entry:

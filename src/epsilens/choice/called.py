@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..catalogue.parameters import PARAMETERS
-from ..errors import InputError
+from ..errors import InputError, kind_of
 from ..experiment import Experiment
 
 __all__ = ["called", "check_parameter", "is_listed"]
@@ -87,7 +87,7 @@ def called(mechanism: Callable[..., Experiment], arguments: Mapping[str, Any]) -
         raise InputError(f"{_title(mechanism)} cannot be called with {said} ({error}): check what it takes") from error
     if not isinstance(made, Experiment):
         raise InputError(
-            f"{_title(mechanism)} returns a {type(made).__name__}: give one that returns an experiment",
+            f"{_title(mechanism)} returns {kind_of(made)}: give one that returns an experiment",
             parameter="mechanism",
         )
     if made.many:

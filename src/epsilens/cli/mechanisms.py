@@ -9,7 +9,7 @@ from ..catalogue.parameter import flag, meant
 from ..catalogue.said import (
     arguments_given,
     find,
-    find_entry,
+    find_explained,
     number,
     readings_for_choose,
     readings_for_explain,
@@ -59,9 +59,9 @@ def with_knowledge(about: Explanation, known: Knowledge | None) -> Explanation:
 def explain(said: Said) -> None:
     """Say what an adversary can do with a release.
 
-    For example: epsilens explain laplace --epsilon 1
+    For example: epsilens explain laplace --epsilon 1, or of a claim: epsilens explain --epsilon 8 --delta 1e-6
     """
-    entry = find_entry(said["mechanism"])
+    entry, named = find_explained(said["mechanism"], said)
     arguments, readings = arguments_given(entry, said), readings_for_explain(said)
     known = knowledge_given(said)
     if known is not None:
@@ -70,8 +70,9 @@ def explain(said: Said) -> None:
     from ..show.explanation import command_line
     from ..show.explanation import explain as explained
 
-    about = with_knowledge(explained(builder(entry)(**arguments), **readings), known)
-    show(about.with_command(command_line("explain", entry.key, to_repeat(said))), said["format"], said["output"])
+    about = with_knowledge(explained(builder(entry)(**named, **arguments), **readings), known)
+    name = entry.key if said["mechanism"] else ""
+    show(about.with_command(command_line("explain", name, to_repeat(said))), said["format"], said["output"])
 
 
 def choose(said: Said) -> None:

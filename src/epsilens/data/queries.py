@@ -12,14 +12,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from ..errors import InputError
+from ..errors import InputError, kind_of
+from .sql import is_sql, read_select
 from .tables.columns import column_of
-from .tables.conditions import condition, parse, render, syntax
+from .tables.conditions import condition, parse
 from .tables.engines import need_ibis
 
 __all__ = ["Noise", "Query", "QueryKind", "Word", "parse_queries", "parse_query"]
@@ -194,8 +195,8 @@ def parse_query(text: str | Query) -> Query:
     if isinstance(text, Query):
         return text
     if not isinstance(text, str):
-        raise InputError(f"query is a {type(text).__name__}: give text, SQL or a Query", parameter="query")
-    if re.match(r"\s*(select|with)\b", text, re.I):
+        raise InputError(f"query is {kind_of(text)}: give text, SQL or a Query", parameter="query")
+    if is_sql(text):
         return _from_sql(text)
     head = _HEAD.match(text)
     if not head:
@@ -247,70 +248,12 @@ def _unquote(name: str) -> str:
 
 
 def _from_sql(text: str) -> Query:
-    """Read ``SELECT [groups,] COUNT(*)|SUM(x)|AVG(x) FROM anything [WHERE …] [GROUP BY groups]``.
-
-    Bounds, which SQL has no word for, may be written into it as ``SUM(LEAST(GREATEST(x, 0), 77))``.
-    """
-    exp = syntax()
-    tree = parse(text, "query", as_condition=False)
-
-    def no(why: str) -> InputError:
-        return InputError(
-            f"query is {text!r}: {why}; give SELECT, one COUNT(*), SUM or AVG, one FROM, WHERE and GROUP BY",
+    """A query from one SELECT of one aggregate."""
+    found = read_select(text, "query")
+    if found.distinct is not None:
+        raise InputError(
+            f"query is {text!r}: COUNT(DISTINCT …) is for a plan, which names its person column; give COUNT(*)",
             parameter="query",
         )
-
-    if type(tree) is not exp.Select:
-        raise no("it is not one SELECT")
-    used = {key for key, value in tree.args.items() if value}
-    extra = used - {"expressions", "from", "from_", "where", "group", "kind"}
-    if extra:
-        raise no(f"{sorted(extra)[0].strip('_').upper()} is not allowed")
-    source = tree.args.get("from_") or tree.args.get("from")
-    if source is None or type(source.this) is not exp.Table or type(source.this.this) is not exp.Identifier:
-        raise no("its FROM is not one table")
-    aggregates: list[Any] = []
-    plain: list[Any] = []
-    for item in tree.expressions:
-        inner = item.this if type(item) is exp.Alias else item
-        (plain if type(inner) is exp.Column else aggregates).append(inner)
-    if len(aggregates) != 1:
-        raise no("it has not exactly one aggregate")
-    group = tree.args.get("group")
-    keys = list(group.expressions) if group else []
-    if any(type(k) is not exp.Column for k in keys) or (
-        group and {k for k, v in group.args.items() if v} - {"expressions"}
-    ):
-        raise no("it groups by something other than columns")
-    by = tuple(k.name for k in keys)
-    if any(c.name not in by for c in plain):
-        raise no("it selects a column it does not group by")
-    where = tree.args.get("where")
-    kind, column, bounds = _aggregate(aggregates[0], exp, no)
-    return Query(kind, column, render(where.this) if where else None, by, bounds)
-
-
-def _aggregate(
-    node: Any, exp: Any, no: Callable[[str], InputError]
-) -> tuple[QueryKind, str | None, tuple[float, float] | None]:
-    kinds = {exp.Count: QueryKind.COUNT, exp.Sum: QueryKind.SUM, exp.Avg: QueryKind.AVERAGE}
-    kind = kinds.get(type(node))
-    if kind is None:
-        raise no(f"{render(node)!r} is not allowed")
-    if kind is QueryKind.COUNT:
-        if type(node.this) is not exp.Star or node.expressions:
-            raise no(f"{render(node)!r} is not COUNT(*)")
-        return kind, None, None
-    inner, bounds = node.this, None
-    if type(inner) is exp.Least and type(inner.this) is exp.Greatest:
-        low, high = inner.this.expressions, inner.expressions
-        if len(low) != 1 or len(high) != 1:
-            raise no(f"{render(inner)!r} is not a clamp")
-        try:
-            bounds = float(render(low[0])), float(render(high[0]))
-        except ValueError:
-            raise no(f"{render(inner)!r} is not a clamp to two numbers") from None
-        inner = inner.this.this
-    if type(inner) is not exp.Column or inner.args.get("table"):
-        raise no(f"{render(node)!r} is not of one column")
-    return kind, inner.name, bounds
+    kinds = {"count": QueryKind.COUNT, "sum": QueryKind.SUM, "average": QueryKind.AVERAGE}
+    return Query(kinds[found.aggregate], found.column, found.where, found.by, found.bounds)

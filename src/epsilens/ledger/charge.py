@@ -23,7 +23,7 @@ from typing import Any
 from .. import checks
 from ..build.claims import to_zcdp
 from ..build.discrete import pure
-from ..errors import InputError
+from ..errors import InputError, kind_of
 from ..experiment import Experiment, together
 
 __all__ = ["FREE", "Charge", "charge_of", "given_away"]
@@ -90,7 +90,7 @@ def charge_of(experiment: Experiment, *, delta: float = 0.0, at_delta: float = 0
     """
     if not isinstance(experiment, Experiment):
         raise InputError(
-            f"experiment is a {type(experiment).__name__}: give what laplace, gaussian and the like return",
+            f"experiment is {kind_of(experiment)}: give what laplace, gaussian and the like return",
             parameter="experiment",
         )
     if experiment.many:

@@ -17,7 +17,7 @@ import numpy as np
 from ..build import builder
 from ..build.composition import compose
 from ..catalogue.mechanisms import CLAIMS, MECHANISMS, Entry
-from ..errors import EpsilensError, InputError
+from ..errors import EpsilensError, InputError, kind_of
 from ..experiment import Experiment
 
 __all__ = ["RECIPES", "rebuilt", "written"]
@@ -114,7 +114,7 @@ def _plain(value: Any) -> Any:
         return [_plain(v) for v in value]
     if value is None or isinstance(value, str | bool | int | float):
         return value
-    raise InputError(f"a {type(value).__name__} cannot be written into a ledger: enter what is known of it as a claim")
+    raise InputError(f"{kind_of(value)} cannot be written into a ledger: enter what is known of it as a claim")
 
 
 def _size(value: Any) -> int:

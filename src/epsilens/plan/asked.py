@@ -14,7 +14,7 @@ one person reveals them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 from pydantic import ConfigDict, Field, field_validator, model_validator
@@ -22,6 +22,7 @@ from pydantic import ConfigDict, Field, field_validator, model_validator
 from ..data.queries import Query, QueryKind
 from ..data.tables.address import masked
 from ..data.tables.forms import As, Form, Order
+from .select import from_sql
 from .words import Misplaced, Part, Size, Threshold
 
 __all__ = ["Data", "Label", "Read", "ReleaseQuery", "Secret"]
@@ -119,7 +120,7 @@ class Data(Part):
 
 
 class ReleaseQuery(Part):
-    """One planned query: exactly one of count, sum, average, histogram."""
+    """One planned query: exactly one of count, sum, average, histogram; or SQL that is read into these."""
 
     count: str | bool | None = Field(None, description="a condition on rows, or true for everyone")
     sum: str | None = Field(None, description="a column; needs bounds")
@@ -139,6 +140,15 @@ class ReleaseQuery(Part):
     epsilon: float | None = Field(None, gt=0, le=700, description="this query's own budget")
     share: float | None = Field(None, gt=0, le=1, description="this query's share of the total")
     name: str | None = None
+    sql: str | None = Field(
+        None, exclude=True, description="one SELECT of COUNT, SUM or AVG, instead of count, sum, average, where and by"
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _select(cls, value: Any) -> Any:
+        """SQL outside a plan, where nobody says whose rows they are; a plan has read its own before."""
+        return from_sql(value) if isinstance(value, Mapping) and value.get("sql") is not None else value
 
     @model_validator(mode="after")
     def _one(self) -> ReleaseQuery:

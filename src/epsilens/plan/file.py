@@ -18,7 +18,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin
 
-from ..errors import InputError, MissingExtra
+from ..errors import InputError, MissingExtra, kind_of
 from .plan import Release
 from .words import Misplaced
 from .yaml_text import Lines, Place, dotted, parsed
@@ -44,7 +44,7 @@ def read_release(source: str | Path | Mapping[str, Any] | Release) -> Release:
         return _validated(dict(source), {}, "release")
     if not isinstance(source, str | os.PathLike):
         raise InputError(
-            f"release is a {type(source).__name__}: give a YAML file, YAML text or a mapping",
+            f"release is {kind_of(source)}: give a YAML file, YAML text or a mapping",
             parameter="release",
             value=source,
         )
@@ -114,7 +114,7 @@ def _validated(value: Any, lines: Lines, name: str) -> Release:
     place, part = _place(problem["loc"], Release)
     complaint = problem.get("ctx", {}).get("error")
     inside = complaint.place if isinstance(complaint, Misplaced) else ()
-    said = _sentence(problem, place, part, lines, name)
+    said = _sentence(problem, place, inside, part, lines, name)
     raise InputError(said, parameter=dotted((*place, *inside)), value=problem.get("input"))
 
 
@@ -162,12 +162,14 @@ def _place(location: Sequence[str | int], kind: Any, part: type[BaseModel] = Rel
     return (), part
 
 
-def _sentence(problem: Mapping[str, Any], path: Place, part: type[BaseModel], lines: Lines, name: str) -> str:
-    place = path
+def _sentence(
+    problem: Mapping[str, Any], path: Place, inside: Place, part: type[BaseModel], lines: Lines, name: str
+) -> str:
+    place = (*path, *inside)
     while place and place not in lines:
         place = place[:-1]
     where = f"line {lines[place]} of {name}" if place in lines else name
-    told = dotted(path) or "the release"
+    told = dotted(path) or dotted(inside) or "the release"
     kind, message = problem["type"], problem["msg"].removeprefix("Value error, ")
     if kind == "missing":
         return f"{where}: {told} is missing"

@@ -16,6 +16,7 @@ from ..catalogue.readings import READINGS
 from ..data.queries import Noise
 from ..worlds import Neighbours
 from .asked import Data, ReleaseQuery
+from .select import with_selects
 from .words import Knows, Misplaced, Part, Resemblance, Size, Split, Threshold
 
 __all__ = ["ERROR", "Adversary", "Knowledge", "Limit", "Limited", "Mechanism", "Release", "json_schema"]
@@ -136,6 +137,12 @@ class Release(Part):
     mechanism: Mechanism
     adversary: Adversary = Adversary()
     limits: dict[str, float | Limit] = Field(default_factory=_usual_limits)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _selects(cls, value: Any) -> Any:
+        """Queries written as SQL, read here where it is known which table they are about and whose rows it has."""
+        return with_selects(value)
 
     @field_validator("limits")
     @classmethod

@@ -24,7 +24,7 @@ from ..data.tables.forms import as_read
 from ..data.tables.marks import blocks_of
 from ..data.tables.open import OpenTable, open_table, reading
 from ..data.tables.source import Bundled, File, source_of
-from ..errors import InputError, Refused
+from ..errors import InputError, Refused, kind_of
 from ..ledger.account import Spending
 from ..ledger.ledger import Ledger, Reservation
 from ..plan.file import about, read_release
@@ -76,7 +76,7 @@ def release(
     """
     said = as_written(read_release(plan))
     if output is not None and not isinstance(output, str | os.PathLike):
-        raise InputError(f"output is a {type(output).__name__}: give the name of a file", parameter="output")
+        raise InputError(f"output is {kind_of(output)}: give the name of a file", parameter="output")
     form = form_of(output, format)
     if output is not None and not dry_run:
         writable(Path(output))

@@ -14,13 +14,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import __version__, checks
+from ..build.claimed import Claim
 from ..catalogue.mechanisms import MECHANISMS
 from ..catalogue.parameter import Panel, flag
 from ..catalogue.parameters import PARAMETERS
 from ..errors import InputError, MissingExtra
+from ..worlds import MEMBERSHIP
 from . import charts
 from .advice import consequence, falls, instruction, unseen
 from .charts import icons
+from .claims import Judged, by_noise, judged, ranged
 from .document import (
     Cell,
     Code,
@@ -58,8 +61,8 @@ if TYPE_CHECKING:
     from ..experiment import Experiment
 
 __all__ = [
-    "Explanation", "chosen", "command_line", "explain", "frame", "of_choice", "of_experiment", "of_informed",
-    "pictures", "reading_table", "told",
+    "Explanation", "by_noise_section", "chosen", "command_line", "explain", "frame", "of_choice", "of_experiment",
+    "of_informed", "pictures", "reading_table", "told",
 ]  # fmt: skip
 
 #: The width asked for where a narrower one is not reached.
@@ -75,7 +78,7 @@ class Explanation(Presented):
 
     ``lead`` is the sentence with its emphasis, ``headline`` an instruction (empty unless something was chosen),
     ``mechanism`` one line on how it works, ``rows`` the table, ``command`` what reproduces it (empty if nothing does),
-    ``warning`` what a limit does not see (empty if it sees enough).
+    ``warning`` what a limit does not see (empty if it sees enough), ``cases`` what a claim means by the kind of noise.
     """
 
     experiment: Experiment
@@ -87,12 +90,18 @@ class Explanation(Presented):
     headline: str = ""
     choice: Choice | None = None
     warning: Said = ()
+    cases: tuple[Judged, ...] = ()
 
     @property
     def sentence(self) -> str:
         """The headline, the lead and the warning as one plain text."""
-        told = flat(self.lead) + (f" {flat(self.warning)}" if self.warning else "")
+        told = " ".join(flat(paragraph) for paragraph in (self.lead, self.ranged, self.warning) if paragraph)
         return f"{self.headline}: {told}" if self.headline else told
+
+    @property
+    def ranged(self) -> Said:
+        """The range of a claim by what the noise may be; nothing where the noise is known."""
+        return ranged(self.cases, self.row("success").baseline) if self.cases else ()
 
     @property
     def document(self) -> Document:
@@ -106,6 +115,7 @@ class Explanation(Presented):
             "What to set" if self.headline else "What one release tells",
             (told(self), *how, pictures(self)),
             (
+                *by_noise_section(self),
                 _curves(self),
                 reading_table(self),
                 Section(
@@ -151,6 +161,8 @@ class Explanation(Presented):
             "unbounded": [r.key for r in self.rows if math.isinf(r.value)],
             "command": self.command,
         }
+        if self.cases:
+            payload["cases"] = {each.key: each.to_dict() for each in self.cases}
         if self.choice is not None:
             payload["choice"] = finite(self.choice.to_dict())
         return payload
@@ -198,7 +210,9 @@ def explain(
     success, belief, opposite = (next(r for r in table if r.key == k) for k in _GUESSED)
     right = math.nextafter(1, 0) if success.nearly else success.value
     first = lead(experiment, right, success.baseline, (belief.baseline, belief.value), 1 - opposite.value)
-    return Explanation(experiment, given, first, mechanism(experiment), table, _reproduce(experiment, given))
+    cases = judged(experiment, given["prior"], given["fpr"]) if isinstance(experiment, Claim) else ()
+    command = _reproduce(experiment, given)
+    return Explanation(experiment, given, first, mechanism(experiment), table, command, cases=cases)
 
 
 def _in_time(experiment: Experiment, prior: float) -> Experiment:
@@ -290,11 +304,26 @@ def command_line(command: str, mechanism: str, options: Mapping[str, Any]) -> st
 def _reproduce(e: Experiment, given: Mapping[str, float]) -> str:
     """The explain command for an experiment that one can be written for."""
     options = MECHANISMS[e.origin].reproduced(e.parameters) if e.origin in MECHANISMS else None
+    name = e.origin
+    if isinstance(e, Claim):
+        name, options = _claimed(e)
     if options is None:
         return ""
     asked = [p for p in PARAMETERS.values() if p.panel in (Panel.ADVERSARY, Panel.READING) and p.usual is not None]
     options |= {p.name: given[p.name] for p in asked if p.name in given and given[p.name] != p.usual}
-    return command_line("explain", e.origin, options)
+    return command_line("explain", name, options)
+
+
+def _claimed(claim: Claim) -> tuple[str, dict[str, Any] | None]:
+    """A claim as the command takes it: by the name of a deployment, or by its numbers."""
+    if claim.deployment is not None:
+        return claim.deployment.name, dict(claim.training)
+    said = {"orders" if name == "order" else name: value for name, value in claim.claimed.items()}
+    options = {
+        name: ",".join(f"{v:g}" for v in value) if isinstance(value, list) else value for name, value in said.items()
+    }
+    unusual = {"neighbours": claim.parameters["neighbours"]} if claim.worlds != MEMBERSHIP else {}
+    return "", {**options, **claim.training, **unusual}
 
 
 # -- the document -------------------------------------------------------------------------------------------------
@@ -320,8 +349,16 @@ def of_choice(choice: Choice) -> Document:
 
 
 def told(about: Explanation) -> Lead:
-    """The sentence, which continues the headline where there is one, and the warning beneath it."""
-    return Lead((about.lead, *((about.warning,) if about.warning else ())), continues=bool(about.headline))
+    """The sentence, which continues the headline where there is one, and a claim's range and the warning beneath it."""
+    more = tuple(paragraph for paragraph in (about.ranged, about.warning) if paragraph)
+    return Lead((about.lead, *more), continues=bool(about.headline))
+
+
+def by_noise_section(about: Explanation) -> tuple[Section, ...]:
+    """What a claim means by what is known of the noise, with the curves over each other; nothing where it is known."""
+    if not isinstance(about.experiment, Claim):
+        return ()
+    return (by_noise(about.cases, about.arguments["fpr"]),)
 
 
 def _title(key: str) -> str:

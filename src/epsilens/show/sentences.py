@@ -134,10 +134,11 @@ def lead(e: Experiment, success: float, baseline: float, belief: tuple[float, fl
     asked, above = question(e), bounded(e)
     with_it, without = times(success, baseline, exact=above, per="of")
     most = "at most " if above else ""
+    does = f"guesses correctly {most}"
     if above and " than " in with_it:  # "at most more than 99" says nothing
-        with_it = "nearly every time"
+        does, with_it, without = "may guess correctly ", "nearly every time", times(baseline, per="of")[0]
     spans = [
-        Span(f"{asked.who} guesses correctly {most}"),
+        Span(f"{asked.who} {does}"),
         Span(with_it, "risk"),
         Span(f" {asked.asks}. Without the release they would be right "),
     ]

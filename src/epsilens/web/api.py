@@ -23,7 +23,7 @@ from ..catalogue.readings import READINGS
 from ..catalogue.said import EXPLAINED, reading_options
 from ..data.tables.source import bundled, names
 from ..errors import EpsilensError, InputError
-from . import questions
+from . import comparing, questions
 from .assessing import assessed
 from .pages import render
 from .problems import problem_at
@@ -132,6 +132,7 @@ _BAD: dict[int | str, dict[str, Any]] = {
     413: {"model": Failure, "description": "too large"},
 }
 _BUSY: dict[int | str, dict[str, Any]] = {503: {"model": Failure, "description": "too busy, or took too long"}}
+_LATE = {**_BUSY, 504: {"model": Failure, "description": "took longer than the server allows"}}
 
 # -- parameters, from the catalogue -------------------------------------------------------------------------------
 
@@ -260,20 +261,21 @@ def compare(
         sent = _sent(request)
     except EpsilensError as error:
         return failure(error)
-    settings = questions.ask_compare(sent)[1]
-    wrong = next((s for s in settings if s.problem is not None), None)
-    if wrong is not None and wrong.problem is not None:
-        return JSONResponse({"schema": SCHEMA, "error": wrong.problem.sentence, "field": wrong.problem.field}, 422)
-    if not settings:
+    made = comparing.compare(sent)
+    problems = [(None, made.problem), *((s.letter, s.asked.problem) for s in made.settings)]
+    for letter, wrong in problems:
+        if wrong is not None:
+            return JSONResponse({"schema": SCHEMA, "error": wrong.sentence, "field": letter or wrong.field}, 422)
+    if not made.settings:
         return JSONResponse(
             {"schema": SCHEMA, "error": "A is empty: give a setting such as laplace:epsilon=1.", "field": "a"}, 422
         )
-    made = [
-        {"letter": s.values["letter"], "setting": s.values["text"], "explanation": s.about.to_dict()}
-        for s in settings
-        if s.about is not None
+    told = [
+        {"letter": s.letter, "setting": s.text, "explanation": s.asked.about.to_dict()}
+        for s in made.settings
+        if s.asked.about is not None
     ]
-    return JSONResponse({"schema": SCHEMA, "settings": made})
+    return JSONResponse({"schema": SCHEMA, "settings": told})
 
 
 def tables() -> JSONResponse:
@@ -334,13 +336,13 @@ def make_router() -> APIRouter:
     mechanism = _listed("mechanism", "the mechanism", "laplace", (m.spoken for m in MECHANISMS.values()))
     reading = _listed("reading", "what is limited", "success", READINGS)
     taken = [name for name in PARAMETERS if name in every_option()]
-    router.get("/explain", responses={200: {"model": Explained}, **_BAD})(
+    router.get("/explain", responses={200: {"model": Explained}, **_BAD, **_LATE})(
         _taking(explain, (*taken, *EXPLAINED), mechanism)
     )
-    router.get("/choose", responses={200: {"model": Chosen}, **_BAD})(
+    router.get("/choose", responses={200: {"model": Chosen}, **_BAD, **_LATE})(
         _taking(choose, (*taken, *reading_options()), mechanism, reading)
     )
-    router.get("/compare", responses={200: {"model": Compared}, **_BAD})(_taking(compare, ("prior", "fpr")))
+    router.get("/compare", responses={200: {"model": Compared}, **_BAD, **_LATE})(_taking(compare, ("prior", "fpr")))
     router.get("/tables", responses={200: {"model": Tables}, **_BAD})(tables)
     router.post("/assess", responses={200: {"model": Assessed}, **_BAD, **_BUSY}, openapi_extra={"requestBody": _BODY})(
         assess

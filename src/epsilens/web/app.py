@@ -19,7 +19,17 @@ try:
     from fastapi.staticfiles import StaticFiles
     from starlette.exceptions import HTTPException
 
-    from . import api, assess_pages, files_pages, ledger_pages, notions_pages, pages, release_pages, shares_pages
+    from . import (
+        api,
+        assess_pages,
+        compare_pages,
+        files_pages,
+        ledger_pages,
+        notions_pages,
+        pages,
+        release_pages,
+        shares_pages,
+    )
 except ImportError as error:
     if isinstance(error, MissingExtra) or (error.name or "").startswith("epsilens"):
         raise
@@ -30,7 +40,9 @@ from ..show.render.html import ASSETS
 from .guard import Guard
 from .jobs import Jobs
 from .log import kind_of, note
+from .readers import Readers
 from .security import Limits, allowed_hosts, is_loopback
+from .timed import Timed
 from .uploads import Uploads
 from .workers import Workers
 
@@ -39,7 +51,7 @@ if TYPE_CHECKING:
 
     from ..ledger.ledger import Ledger
 
-__all__ = ["create_app", "is_loopback", "server_of", "stop"]
+__all__ = ["create_app", "is_loopback", "server_of", "stop", "views"]
 
 
 def create_app(host: str = "127.0.0.1", limits: Limits | None = None, ledger: Ledger | None = None) -> FastAPI:
@@ -49,6 +61,7 @@ def create_app(host: str = "127.0.0.1", limits: Limits | None = None, ledger: Le
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
         await run_in_threadpool(app.state.uploads.open)
+        app.state.readers.open()
         threading.Thread(target=_warm, args=(app,), daemon=True).start()
         tending = asyncio.create_task(_tend(app))
         yield
@@ -67,31 +80,46 @@ def create_app(host: str = "127.0.0.1", limits: Limits | None = None, ledger: Le
     app.state.limits, app.state.coming, app.state.ledger = within, set(), ledger
     app.state.here_alone, app.state.offers = is_loopback(host), release_pages.Offers()
     app.state.jobs, app.state.uploads = Jobs(within, Workers(within)), Uploads(within)
-    app.include_router(pages.router)
+    app.state.readers = Readers(within)
+    _add_views(app)
     app.include_router(assess_pages.router)
     app.include_router(files_pages.router)
     app.include_router(shares_pages.router)
     app.include_router(release_pages.router)
-    app.include_router(notions_pages.router)
     app.include_router(ledger_pages.router)
-    app.include_router(api.make_router())
     app.include_router(api.docs_router)
     api.describe(app)
     app.mount("/static", StaticFiles(directory=Path(__file__).with_name("static")), name="static")
     app.mount("/assets", StaticFiles(directory=ASSETS), name="assets")
-    app.add_exception_handler(RequestValidationError, _invalid)
-    app.add_exception_handler(HTTPException, _http)
+    app.add_middleware(Timed, readers=app.state.readers, failed=_failed)
     app.add_middleware(
         Guard,
         hosts=allowed_hosts(host),
         open_to_network=not is_loopback(host),
         limits=within,
         coming=app.state.coming,
-        failed=lambda scope, status, sentence: _answer(Request(dict(scope)), status, sentence, None),
+        failed=_failed,
     )
     if ledger is not None:
         app.add_middleware(ledger_pages.Named)
     return app
+
+
+def views() -> FastAPI:
+    """The application as a process that computes readings has it: what is read from a query, and no more."""
+    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
+    app.state.ledger = None
+    _add_views(app)
+    return app
+
+
+def _add_views(app: FastAPI) -> None:
+    app.include_router(pages.router)
+    app.include_router(compare_pages.router)
+    app.include_router(notions_pages.router)
+    app.include_router(api.make_router())
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _http)
 
 
 def server_of(app: FastAPI) -> uvicorn.Server:
@@ -107,6 +135,7 @@ def stop(app: FastAPI) -> None:
         with suppress(RuntimeError):  # it rang already
             clock.reschedule(0)
     app.state.jobs.close()
+    app.state.readers.close()
 
 
 async def _tend(app: FastAPI) -> None:
@@ -129,6 +158,11 @@ def _warm(app: FastAPI) -> None:
     if about.about is not None:
         pages.curves(about.about, about.query)
     app.state.jobs.workers.warm()
+    app.state.readers.warm()
+
+
+def _failed(scope: Any, status: int, sentence: str) -> Response:
+    return _answer(Request(dict(scope)), status, sentence, None)
 
 
 def _sentence(problem: Any) -> tuple[str, str]:

@@ -7,6 +7,7 @@ and travel in the URL as the probability the library takes.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
@@ -98,12 +99,12 @@ def to_of_100(value: str) -> str:
 
 
 def from_of_100(value: str) -> str:
-    """A count out of 100 as a probability.
+    """A count out of 100 as a probability; "55%" and "55 of 100" are 55.
 
-    >>> from_of_100("50"), from_of_100("0.5")
-    ('0.5', '0.005')
+    >>> from_of_100("50"), from_of_100("0.5"), from_of_100("55%"), from_of_100("55 of 100")
+    ('0.5', '0.005', '0.55', '0.55')
     """
-    return _times(value, -2)
+    return _times(re.sub(r"\s*(%|of 100)\s*$", "", value), -2)
 
 
 def _times(value: str, power: int) -> str:

@@ -48,6 +48,10 @@ class Asked:
     enough: report.NotionsReport | None = None
     problem: Problem | None = None
 
+    def value(self, name: str) -> str:
+        """What stands in a field."""
+        return self.values.get(name, "")
+
     @property
     def query(self) -> str:
         """The query of the plain address."""

@@ -9,12 +9,10 @@ from __future__ import annotations
 import json
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from contextvars import ContextVar
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlencode
 
 import jinja2
 from fastapi import APIRouter, Request
@@ -27,20 +25,22 @@ from ..catalogue.parameters import PARAMETERS, symbol
 from ..catalogue.readings import READINGS
 from ..catalogue.said import EXPLAINED
 from ..show import charts
-from ..show.charts import icons
 from ..show.explanation import pictures as people
 from ..show.explanation import reading_table, told
 from ..show.render import html
 from ..show.sentences import false_alarms
-from ..show.words import frequencies
 from . import questions
 from .fields import Field, field_of, shown_fields, to_of_100, ways_of
 from .security import Limits
 
 if TYPE_CHECKING:
     from ..show.explanation import Explanation
+    from .comparing import Setting
 
-__all__ = ["Kept", "as_json", "attachment", "beside", "curves", "file_of", "render", "router", "unanswered"]
+__all__ = [
+    "Kept", "as_json", "attachment", "beside", "curves", "file_of", "plain_or_here", "query_of", "render", "router",
+    "slots", "unanswered",
+]  # fmt: skip
 
 
 _VIEWS = (("Explain", "/explain"), ("Choose", "/choose"), ("Assess", "/assess"), ("Compare", "/compare"))
@@ -111,15 +111,6 @@ def curves_note(about: Explanation) -> str:
     return f"Filled dot: the guess that is right most often. Hollow dot: at {false_alarms(about.arguments['fpr'])}."
 
 
-def compared_roc(good: Sequence[tuple[str, questions.Asked]]) -> Markup:
-    """One ROC chart with a line, labelled by its letter, for each setting, at both widths: text never shrinks."""
-    settings = [(letter, asked.about) for letter, asked in good if asked.about is not None]
-    first = settings[0][1]
-    chart = charts.compared_roc([(letter, about.experiment) for letter, about in settings], first.arguments["fpr"])
-    desk, phone = (Markup(chart.svg("page", width)) for width in (chart.desk, chart.phone))
-    return Markup('<div class="desk">{}</div><div class="phone">{}</div>').format(desk, phone)
-
-
 router = APIRouter(include_in_schema=False)
 
 #: Attributes of a control whose change alters the other controls: it swaps the whole view, not what its form does.
@@ -127,13 +118,17 @@ _WHOLE_VIEW = Markup(
     'hx-get="{}" hx-trigger="change consume" hx-include="closest form" hx-target="#view" hx-select="#view" '
     'hx-select-oob="unset"'
 )
+#: The same for a button, which says its own name and value.
+_PRESS = Markup(
+    'hx-get="{}" hx-trigger="click" hx-include="closest form" hx-target="#view" hx-select="#view" hx-select-oob="unset"'
+)
 _DOWNLOAD_CSP = "default-src 'none'; style-src 'unsafe-inline'; font-src data:; img-src data:; frame-ancestors 'none'"
 
 
-def _rare_open(rare: list[Field], asked: questions.Asked) -> bool:
+def _rare_open(rare: list[Field], asked: questions.Asked | Setting) -> bool:
     """Whether something behind the fold differs from its default or is wrong, and must be seen."""
     wrong = asked.problem.field if asked.problem else ""
-    return any(asked.values.get(f.name, "") not in ("", f.default) or f.name == wrong for f in rare)
+    return any(asked.value(f.name) not in ("", f.default) or f.name == wrong for f in rare)
 
 
 def _spaced(command: str) -> Markup:
@@ -163,6 +158,7 @@ def templates() -> jinja2.Environment:
         "spaced": _spaced,
         "rare_open": _rare_open,
         "whole_view": _WHOLE_VIEW.format,
+        "press": _PRESS.format,
         "upload_mb": f"{Limits().upload_bytes / 1e6:g}",
         "said": said,
         "pictures": pictures,
@@ -197,7 +193,8 @@ def as_json(data: Any) -> str:
     return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
 
 
-def _query(request: Request) -> dict[str, str]:
+def query_of(request: Request) -> dict[str, str]:
+    """The entries of an address."""
     return dict(request.query_params)
 
 
@@ -205,17 +202,18 @@ def _is_htmx(request: Request) -> bool:
     return request.headers.get("hx-request") == "true"
 
 
-def _plain_or_here(request: Request, url: str, valid: bool) -> tuple[Response | None, dict[str, str]]:
+def plain_or_here(request: Request, url: str, valid: bool) -> tuple[Response | None, dict[str, str]]:
     """A form's URL has entries of its own: redirect to the plain one, or tell htmx to show that."""
     if not valid:
         return None, {}
     if _is_htmx(request):
         return None, {"hx-push-url": url}
-    form = any(k.endswith(("_of_100", "_mechanism", "_given")) or k == "by" for k in request.query_params)
+    form = any(k.endswith(("_of_100", "_mechanism")) or k in ("by", "add", "drop") for k in request.query_params)
     return (RedirectResponse(url, 303), {}) if form else (None, {})
 
 
-def _slots(*names: str) -> str:
+def slots(*names: str) -> str:
+    """What is swapped beside a result: the way to get it again, and the place of each error."""
     return ",".join(("#reproduce", *(f"#error-{n}" for n in names)))
 
 
@@ -223,8 +221,8 @@ def _slots(*names: str) -> str:
 @router.get("/explain")
 def explain_view(request: Request) -> Response:
     """Explain."""
-    asked = questions.ask_explain(_query(request))
-    away, headers = _plain_or_here(request, asked.url, asked.problem is None)
+    asked = questions.ask_explain(query_of(request))
+    away, headers = plain_or_here(request, asked.url, asked.problem is None)
     if away:
         return away
     mechanism = MECHANISMS[asked.mechanism]
@@ -240,26 +238,26 @@ def explain_view(request: Request) -> Response:
         noise=noise,
         usual=usual,
         rare=rare,
-        oob=_slots("mechanism", *(f.name for f in (*noise, *usual, *rare))),
+        oob=slots("mechanism", *(f.name for f in (*noise, *usual, *rare))),
     )
 
 
 @router.get("/explain.html")
 def explain_file(request: Request) -> Response:
     """The Explain report to keep."""
-    return _file(questions.ask_explain(_query(request)), "explain")
+    return _file(questions.ask_explain(query_of(request)), "explain")
 
 
 @router.get("/choose.html")
 def choose_file(request: Request) -> Response:
     """The Choose report to keep."""
-    return _file(questions.ask_choose(_query(request)), "choose")
+    return _file(questions.ask_choose(query_of(request)), "choose")
 
 
 @router.get("/choose.json")
 def choose_json(request: Request) -> Response:
     """The choice as JSON, from the view's own query."""
-    asked = questions.ask_choose(_query(request))
+    asked = questions.ask_choose(query_of(request))
     if asked.about is None:
         return unanswered(asked.problem)
     return attachment(as_json(asked.about.to_dict()), "choose.json", "application/json")
@@ -280,10 +278,10 @@ def unanswered(problem: questions.Problem | None) -> Response:
 @router.get("/choose")
 def choose_view(request: Request) -> Response:
     """Choose."""
-    given = _query(request)
+    given = query_of(request)
     asked = questions.ask_choose(given)
     solvable = asked.problem is None or asked.problem.floor is not None
-    away, headers = _plain_or_here(request, asked.url, solvable and bool(asked.options))
+    away, headers = plain_or_here(request, asked.url, solvable and bool(asked.options))
     if away:
         return away
     reading = asked.values.get("reading", "success")
@@ -301,121 +299,20 @@ def choose_view(request: Request) -> Response:
         view="Choose",
         asked=asked,
         readings_choices=[(name, _sentence_case(r.label)) for name, r in READINGS.items() if name != "roc"],
-        bounded_by_one=reading not in READINGS or READINGS[reading].ceiling == 1,
+        counted=questions.of_100_limits(reading),
+        at_most_unit=READINGS[reading].ceiling == 1 if reading in READINGS else True,
         arguments=arguments,
         parameters=[(n, field_of(PARAMETERS[n]).label) for n in questions.choosable(mechanism)],
         symbol=symbol(parameter),
         noise=noise,
         usual=usual,
         rare=rare,
-        oob=_slots("mechanism", "reading", "at_most", *(f.name for f in (*arguments, *noise, *usual, *rare))),
+        oob=slots("mechanism", "reading", "at_most", *(f.name for f in (*arguments, *noise, *usual, *rare))),
     )
 
 
 def _sentence_case(text: str) -> str:
     return text[:1].upper() + text[1:] if text[:1].isascii() else text
-
-
-# -- compare ------------------------------------------------------------------------------------------------------
-
-_EXAMPLES = {"a": "epsilon=1", "b": "psi=1", "c": "sigma=2", "d": "epsilon=0.5, sensitivity=2"}
-
-
-@router.get("/compare")
-def compare_view(request: Request) -> Response:
-    """Compare."""
-    shared, settings = questions.ask_compare(_query(request))
-    by_letter = {s.values["letter"]: s for s in settings}
-    good = [(letter, s) for letter, s in by_letter.items() if s.about is not None]
-    query = compare_query(shared, settings)
-    url = f"/compare?{query}" if query else "/compare"
-    away, headers = _plain_or_here(request, url, len(good) == len(settings))
-    if away:
-        return away
-    entries = {
-        letter: {
-            "mechanism": by_letter[letter].values["mechanism"] if letter in by_letter else "",
-            "given": by_letter[letter].values["given"] if letter in by_letter else "",
-            "problem": by_letter[letter].problem if letter in by_letter else None,
-            "example": _EXAMPLES[letter],
-        }
-        for letter in "abcd"
-    }
-    trouble = "One setting needs mending; the others wait for it." if settings and not good else ""
-    return render(
-        "compare.html",
-        200 if len(good) == len(settings) else 422,
-        headers,
-        view="Compare",
-        entries=entries,
-        shared=shared,
-        shared_fields=[field_of(PARAMETERS[name]) for name in shared],
-        good=good,
-        trouble=trouble,
-        roc=compared_roc(good) if good else "",
-        table=_table(good) if good else [],
-        icon=_icon,
-        spoken=_spoken,
-        explain_query=lambda asked: explain_query(asked, shared),
-        url=url,
-        query=query,
-        oob=_slots(*"abcd"),
-    )
-
-
-def compare_query(shared: Mapping[str, str], settings: list[questions.Asked]) -> str:
-    """The query of the plain URL of a comparison."""
-    said = {s.values["letter"]: _told(s) for s in settings}
-    return urlencode(said | _unusual(shared), safe=":,")
-
-
-def explain_query(asked: questions.Asked, shared: Mapping[str, str]) -> str:
-    """The query of the Explain view of one setting."""
-    spoken = MECHANISMS[asked.mechanism].spoken
-    return urlencode({"mechanism": spoken, **asked.options, **_unusual(shared)})
-
-
-def _unusual(shared: Mapping[str, str]) -> dict[str, str]:
-    return {k: v for k, v in shared.items() if v != field_of(PARAMETERS[k]).default}
-
-
-def _told(asked: questions.Asked) -> str:
-    if asked.about is None:
-        return asked.values["text"]
-    return f"{asked.values['mechanism']}:{','.join(f'{k}={v}' for k, v in asked.options.items())}"
-
-
-def _spoken(options: Mapping[str, str]) -> str:
-    return ", ".join(f"{_named(k)} = {v}" for k, v in options.items())
-
-
-def _named(option: str) -> str:
-    """An option's symbol, or the page's label for it."""
-    known = PARAMETERS.get(option)
-    if known is None or known.control is None:
-        return option
-    return known.symbol or field_of(known).label.lower()
-
-
-def _icon(about: Any, letter: str) -> Markup:
-    row = about.row("success")
-    value = 0.9999999 if row.nearly else row.value
-    words = frequencies(value, row.baseline)[0]
-    caption = Markup('With it: <span class="number risk">{}</span> right').format(words)
-    return Markup(icons.array(str(caption), row.baseline, value, key=f"person-{letter}"))
-
-
-def _table(good: list[tuple[str, questions.Asked]]) -> list[tuple[str, list[dict[str, Any]]]]:
-    """The readings of every setting, row by row; a row is left out only where no setting shows it."""
-    every = [asked.about for _, asked in good if asked.about is not None]
-    lines = []
-    for i, row in enumerate(every[0].rows):
-        same = [about.rows[i] for about in every]
-        if any(r.shown for r in same):
-            # Each setting may have its own ε whose δ is read: the name says so only where all agree.
-            name = row.name if len({r.name for r in same}) == 1 else row.name.split(" at ")[0].split(" beyond ")[0]
-            lines.append((row.group, {"name": name, "cells": [r.text for r in same], "baseline": row.baseline_text}))
-    return [(group, [line for _, line in some]) for group, some in groupby(lines, key=lambda line: line[0])]
 
 
 @router.get("/help")

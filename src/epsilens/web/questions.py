@@ -6,7 +6,7 @@ before), the API is strict like the command line; both end in the same calls int
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from ..build import builder
 from ..catalogue.mechanisms import Mechanism, every_option
 from ..catalogue.parameter import Kind
 from ..catalogue.parameters import PARAMETERS
+from ..catalogue.readings import READINGS
 from ..catalogue.readings import find as find_reading
 from ..catalogue.said import (
     EXPLAINED,
@@ -37,8 +38,8 @@ if TYPE_CHECKING:
     from ..show.explanation import Explanation
 
 __all__ = [
-    "Asked", "Problem", "ask_choose", "ask_compare", "ask_explain", "choosable", "choose_strictly", "explain_strictly",
-    "problem_of",
+    "Asked", "Problem", "ask_choose", "ask_explain", "check_of_100", "choosable", "choose_strictly", "entered_of",
+    "explain_strictly", "of_100_limits", "problem_of", "set_up", "with_symbol",
 ]  # fmt: skip
 
 _TRUE = ("on", "true", "1", "yes")
@@ -66,6 +67,10 @@ class Asked:
     options: dict[str, Any] = field(default_factory=dict)
     about: Explanation | None = None
     problem: Problem | None = None
+
+    def value(self, name: str) -> str:
+        """What stands in a field."""
+        return self.values.get(name, "")
 
     @property
     def query(self) -> str:
@@ -152,7 +157,7 @@ def choose_strictly(
 # -- leniently, from a form ---------------------------------------------------------------------------------------
 
 
-def _entered(given: Mapping[str, str]) -> dict[str, str]:
+def entered_of(given: Mapping[str, str]) -> dict[str, str]:
     """The entries under the library's names: counts out of 100 become probabilities, blanks are left out."""
     made: dict[str, str] = {}
     for name, text in given.items():
@@ -168,22 +173,22 @@ def ask_explain(given: Mapping[str, str], path: str = "/explain") -> Asked:
     """The Explain view of a query: never raises, an error stands beside its field."""
     asked = Asked(path)
     try:
-        _set_up(asked, given)
+        set_up(asked, given)
         asked.about = explain_strictly(asked.mechanism, _told(asked.options))
     except EpsilensError as error:
         asked.problem = problem_of(error, asked)
     return asked
 
 
-def _set_up(asked: Asked, given: Mapping[str, str], *, chosen: str | None = None) -> None:
-    """Mechanism, way and values with their defaults, and the options that differ from these."""
+def set_up(asked: Asked, given: Mapping[str, str], *, chosen: str | None = None, without: Container[str] = ()) -> None:
+    """Mechanism, way and values with their defaults, and the options that differ from these; not those ``without``."""
     entry = find(given.get("mechanism") or "laplace")
     asked.mechanism = entry.key
-    entered, ways = _entered(given), ways_of(entry)
+    entered, ways = entered_of(given), ways_of(entry)
     asked.way = chosen if chosen in ways else way_of(entry, given)
     if given.get("by") in ways and chosen is None:
         entered = _switched(entry, asked.way, entered)
-    noise, usual, rare = shown_fields(entry, asked.way)
+    noise, usual, rare = ([f for f in some if f.name not in without] for some in shown_fields(entry, asked.way))
     for each in (*noise, *usual, *rare):
         asked.values[each.name] = entered.get(each.name, each.default)
     needed = {f.name for f in noise}
@@ -238,10 +243,12 @@ def ask_choose(given: Mapping[str, str]) -> Asked:
         parameter = (given.get("parameter") or "").strip()
         choices = choosable(entry)
         asked.values["parameter"] = parameter if parameter in choices else choices[0]
-        _set_up(asked, {k: v for k, v in given.items() if k != "by"}, chosen=asked.values["parameter"])
+        set_up(asked, {k: v for k, v in given.items() if k != "by"}, chosen=asked.values["parameter"])
         reading = (given.get("reading") or "success").strip()
-        asked.values |= {"reading": reading, "at_most": (given.get("at_most") or _LIMIT).strip()}
-        found, entered = find_reading(reading), _entered(given)
+        counted = (given.get("at_most_of_100") or "").strip()
+        limit = from_of_100(counted) if counted else (given.get("at_most") or _LIMIT).strip()
+        asked.values |= {"reading": reading, "at_most": limit}
+        found, entered = find_reading(reading), entered_of(given)
         takes = {name: field_of(PARAMETERS[name]) for name in found.options}
         for name, f in takes.items():
             asked.values[name] = entered.get(name, f.default or "1")
@@ -260,67 +267,20 @@ def ask_choose(given: Mapping[str, str]) -> Asked:
     return asked
 
 
+def of_100_limits(reading: str) -> bool:
+    """Whether the limit on a reading is entered out of 100: it is a chance, and not one that is told in powers of ten.
+
+    >>> of_100_limits("success"), of_100_limits("delta"), of_100_limits("kl")
+    (True, False, False)
+    """
+    return reading in READINGS and READINGS[reading].ceiling == 1 and reading != "delta"
+
+
 def choosable(mechanism: Mechanism) -> list[str]:
     """The parameters Choose can find: how much noise there is, in each way of saying it."""
     usual = mechanism.default_parameter(())
     beside = [n for way in mechanism.ways for n in way if n == way[0] or n in mechanism.instead.values()]
     return [usual, *(n for n in dict.fromkeys(beside) if n != usual)]
-
-
-def ask_compare(given: Mapping[str, str]) -> tuple[dict[str, str], list[Asked]]:
-    """The settings of the Compare view by letter, each with its result or its problem, and what they share."""
-    shared = {"prior": "0.5", "fpr": "0.1"}
-    entered = _entered({k: v for k, v in given.items() if k.removesuffix("_of_100") in shared})
-    shared |= entered
-    settings = []
-    for letter in "abcd":
-        text = (given.get(letter) or "").strip()
-        if f"{letter}_mechanism" in given:
-            text = (
-                f"{given[f'{letter}_mechanism']}:{given.get(f'{letter}_given', '')}"
-                if given[f"{letter}_mechanism"]
-                else ""
-            )
-        if text:
-            settings.append(_setting(letter, text, shared))
-    return shared, settings
-
-
-def _setting(letter: str, text: str, shared: Mapping[str, str]) -> Asked:
-    asked = Asked("/compare", values={"letter": letter, "text": text})
-    name, _, rest = text.partition(":")
-    asked.values |= {"mechanism": name.strip().replace("_", "-"), "given": rest.strip()}
-    try:
-        check_texts({"setting": text})
-        asked.mechanism = find(name).key
-        asked.values["mechanism"] = asked.mechanism.replace("_", "-")
-        asked.options = _pairs(rest)
-        usual = {k: v for k, v in shared.items() if v != field_of(PARAMETERS[k]).default}
-        check_of_100(usual)
-        # Every setting's δ is read at the same ε, or the row could not be compared.
-        asked.about = explain_strictly(asked.mechanism, {"for_epsilon": "1", **asked.options, **usual})
-    except EpsilensError as error:
-        found = problem_of(error, asked)
-        asked.problem = Problem(letter, found.sentence)
-    return asked
-
-
-def _pairs(text: str) -> dict[str, str]:
-    """``epsilon=1,scores0=1,2,3``: a piece without an equals sign goes on with the value before it."""
-    made: dict[str, str] = {}
-    last = ""
-    for piece in filter(str.strip, text.split(",")):
-        name, equals, value = piece.partition("=")
-        if equals:
-            last = name.strip().lower().replace("-", "_")
-            made[last] = value.strip()
-        elif last:
-            made[last] += f",{piece.strip()}"
-        else:
-            raise InputError(
-                f"the setting has {piece.strip()[:40]!r}: give parameters such as epsilon=1, sensitivity=2"
-            )
-    return made
 
 
 # -- errors -------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import ipaddress
+import os
 import socket
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -67,6 +68,11 @@ class Limits:
     assess_seconds: float = 60.0
     assess_memory: int = 3_000_000_000
     assessments: int = 2
+    # readings: what one may take, how many run at a time, how many may wait
+    reading_seconds: float = 20.0
+    reading_memory: int = 2_000_000_000
+    readers: int = min(max(os.cpu_count() or 2, 2), 4)
+    readings: int = 256
     url_yaml: int = 6_000
     # a body comes at least this fast (bytes a second) after a start, never pauses longer, and comes to an end
     slowest: float = 1_000.0

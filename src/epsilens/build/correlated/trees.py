@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from ... import checks
 from ...checks import Array
-from ...errors import InputError, MissingExtra
+from ...errors import InputError, MissingExtra, kind_of
 from .adversary import Laws
 from .records import Records
 from .risk import Outcome, Progress, Risk, Worst, record_names
@@ -347,7 +347,7 @@ def network(
             ) from None
     if not (hasattr(model, "get_cpds") and hasattr(model, "nodes")):
         raise InputError(
-            f"model is a {type(model).__name__}: give a discrete Bayesian network of pgmpy, or a BIF file",
+            f"model is {kind_of(model)}: give a discrete Bayesian network of pgmpy, or a BIF file",
             parameter="model",
         )
     nodes = list(model.nodes())

@@ -44,15 +44,16 @@ def parse(text: str, what: str, *, as_condition: bool = True) -> Any:
 
     exp = syntax()
     text = text.strip()
+    one, allowed = ("condition", _ALLOWED) if as_condition else ("SELECT", "SELECT, FROM, WHERE and GROUP BY")
     try:
         tokens = sqlglot.tokenize(text, read="duckdb")
         if any(t.token_type.name == "SEMICOLON" or t.comments for t in tokens) or not tokens:
-            raise InputError(f"{what} is {text!r}: give one condition, without ';' and comments", parameter=what)
+            raise InputError(f"{what} is {text!r}: give one {one}, without ';' and comments", parameter=what)
         tree = sqlglot.parse_one(text, read="duckdb", into=exp.Condition if as_condition else None)
     except InputError:
         raise
     except Exception as error:
-        raise InputError(f"{what} is {text!r}: it does not parse; give {_ALLOWED}", parameter=what) from error
+        raise InputError(f"{what} is {text!r}: it does not parse; give {allowed}", parameter=what) from error
     return tree
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ... import __version__
 from ...assessment.assessment import SCHEMA
-from ...assessment.provenance import SOURCE
+from ...catalogue.deployments import SOURCE
 from ...data.queries import Noise
 from ...data.tables.source import masked
 from ...plan.noise import named_delta, unsaid

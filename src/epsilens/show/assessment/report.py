@@ -10,7 +10,7 @@ from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ...assessment.provenance import SOURCE
+from ...catalogue.deployments import SOURCE
 from ...data.scan.scan import DISCLOSURE as SCAN_DISCLOSURE
 from ...worlds import Neighbours
 from ..charts import icons

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from ...experiment import Experiment
 
 __all__ = [
-    "PHONE", "SIDE_BY_SIDE", "compared_roc", "hundredths", "named", "plot_width", "precision_recall", "roc", "square",
-    "tradeoff",
+    "LINES", "PHONE", "SIDE_BY_SIDE", "alphas", "compared_roc", "false_alarms_axis", "hundredths", "named",
+    "plot_width", "points", "precision_recall", "roc", "square", "tradeoff",
 ]  # fmt: skip
 
 #: Widths in pixels, axis and edges included: two side by side on a desk, one on a phone.
@@ -95,7 +95,8 @@ def named(e: Experiment, name: str, prior: float, fpr: float) -> Chart:
     return _CURVES[name](e, prior, fpr)
 
 
-def _alphas() -> Any:
+def alphas() -> Any:
+    """False-positive rates at which a curve is drawn."""
     return np.unique(np.concatenate((np.linspace(0, 1, 301), np.geomspace(1e-12, 1, 120))))
 
 
@@ -111,7 +112,7 @@ def tradeoff_curve(e: Experiment, prior: float, fpr: float) -> Curve:
 
 def _by_false_alarms(e: Experiment, prior: float, fpr: float, *, missed: bool) -> Curve:
     """How many are found, or missed, against false alarms: one curve and its mirror image."""
-    asked, alpha = question(e), _alphas()
+    asked, alpha = question(e), alphas()
     name, does, done = ("Trade-off", "misses", "Missed") if missed else ("ROC", "finds", "Found")
     line, at = (e.tradeoff(alpha), float(e.tradeoff(fpr))) if missed else (e.roc(alpha), float(e.recall(fpr)))
     x, y = best_guess(e, prior)
@@ -123,11 +124,11 @@ def _by_false_alarms(e: Experiment, prior: float, fpr: float, *, missed: bool) -
     return Curve(
         f"{name} curve",
         f"{done}, of 100 times {asked.group}",
-        _false_alarms(asked),
+        false_alarms_axis(asked),
         f"{name} curve: at {frequencies(fpr)[0]} false alarms the adversary {does} {frequencies(at)[0]}; "
         f"the best guess {does} {frequencies(told(y))[0]} with {frequencies(x)[0]} false alarms; "
         f"without the release, {without} as there are false alarms.",
-        _points(alpha, line),
+        points(alpha, line),
         ((0.0, 100 * told(0.0)), (100.0, 100 * told(1.0))),
         (100 * x, 100 * told(y)),
         _best_labels(x, y, does, _of_100(told(y), told(x))),
@@ -150,7 +151,7 @@ def precision_recall_curve(e: Experiment, prior: float, fpr: float) -> Curve:
         f"Precision–recall curve: at a recall of {frequencies(found)[0]} the precision is {frequencies(right)[0]}; "
         f"the best guess has recall {frequencies(y)[0]} and precision {frequencies(precise)[0]}; "
         f"without the release the precision is {frequencies(prior)[0]}.",
-        (*_points(recall, e.precision(recall=recall, prior=prior)), (100.0, 100 * prior)),
+        (*points(recall, e.precision(recall=recall, prior=prior)), (100.0, 100 * prior)),
         ((0.0, 100 * prior), (100.0, 100 * prior)),
         (100 * y, 100 * precise),
         (("best guess",),),
@@ -159,7 +160,8 @@ def precision_recall_curve(e: Experiment, prior: float, fpr: float) -> Curve:
     )
 
 
-def _false_alarms(asked: Question) -> str:
+def false_alarms_axis(asked: Question) -> str:
+    """What the horizontal axis counts."""
     outside = {"not in it": "not in the data", "in it": "in the data"}.get(asked.outside, asked.outside)
     return f"false alarms, of 100 times {outside}"
 
@@ -179,7 +181,8 @@ def _best_labels(x: float, y: float, does: str, shown: str) -> tuple[tuple[str, 
     )
 
 
-def _points(x: Any, y: Any) -> tuple[Point, ...]:
+def points(x: Any, y: Any) -> tuple[Point, ...]:
+    """Shares as points out of 100."""
     return tuple(zip(np.round(100 * x, 4).tolist(), np.round(100 * y, 4).tolist(), strict=True))
 
 
@@ -274,7 +277,7 @@ def _labelled(chart: Curve, plot: int) -> tuple[list[Layer], list[Layer]]:
 # -- several settings in one chart --------------------------------------------------------------------------------
 
 #: Line, width and dashes of each setting: told apart without colour as well.
-_LINES: tuple[tuple[str, float, tuple[int, ...]], ...] = (
+LINES: tuple[tuple[str, float, tuple[int, ...]], ...] = (
     ("var(--risk)", 3, ()),
     ("var(--accuracy)", 3, (9, 4)),
     ("var(--ink)", 1.75, ()),
@@ -289,8 +292,8 @@ def compared_roc(settings: Sequence[tuple[str, Experiment]], fpr: float) -> Char
     first = roc_curve(settings[0][1], 0.5, fpr)
     drawn, told = [], []
     for (letter, e), at in zip(settings, _LETTER_AT, strict=False):
-        alpha = _alphas()
-        drawn.append((letter.upper(), _points(alpha, e.roc(alpha)), (100 * at, 100 * float(e.roc(at)))))
+        alpha = alphas()
+        drawn.append((letter.upper(), points(alpha, e.roc(alpha)), (100 * at, 100 * float(e.roc(at)))))
         told.append(f"{letter.upper()} finds {frequency(float(e.recall(fpr)))}")
     aria = f"ROC curves: at {false_alarms(fpr)}, {', '.join(told)}."
     return Chart("compared_roc", _compared, (tuple(drawn), first.subtitle, first.x_title, aria), 534, PHONE)
@@ -301,7 +304,7 @@ def _compared(
 ) -> dict[str, Any]:
     layers = [line(((0.0, 0.0), (100.0, 100.0)), "var(--secondary)", 1.75, "without the release")]
     letters: list[Layer] = []
-    for (letter, points, at), (colour, stroke, dash) in zip(drawn, _LINES, strict=False):
+    for (letter, points, at), (colour, stroke, dash) in zip(drawn, LINES, strict=False):
         layers.append(dashed(points, colour, stroke, dash, letter) if dash else line(points, colour, stroke, letter))
         letters += text(letter, at, "center", colour, 600, size=17, halo=9)
     return square(width, "ROC curves", subtitle, [*layers, *letters], hundredths(x_title), aria)

@@ -238,6 +238,7 @@ def _beside(room: Room, own: Array, others: Sequence[Array], wide: float, rows: 
     """The point of a line that its name may stand beside, how far from it, and where; on the line if nowhere else."""
     high = LINE * rows - 2
     best: tuple[float, tuple[Point, float, Box]] | None = None
+    led: tuple[float, tuple[Point, float, Box]] | None = None  # where nothing nearer is free, a name is led to its line
     for x, y in own[2:-2:8] if len(own) > 12 else own:
         at = float(x), float(y)
         tried = [(4.0, block(at, wide, high, "center"))]
@@ -246,12 +247,15 @@ def _beside(room: Room, own: Array, others: Sequence[Array], wide: float, rows: 
         for away, box in tried:
             strange = min((_gap(box, line) for line in others), default=60.0)
             upon = away == 4.0
+            if not upon and (led is None or away < led[0]):
+                led = away, (at, max(away, _LEADER + 1.0), box)
             if (upon and (strange < 4 or room.cost(box) >= 50)) or (not upon and strange < _gap(box, own)):
                 continue
             cost = away - 0.5 * min(strange, 60.0) + (40 if upon else 0)
             if best is None or cost < best[0]:
                 best = cost, (at, 0.0 if upon else away, box)
-    return None if best is None else best[1]
+    chosen = best or led
+    return None if chosen is None else chosen[1]
 
 
 def _gap(box: Box, points: Array) -> float:

@@ -34,7 +34,7 @@
       document.getElementById(target.dataset.for).value = text;
       target.setAttribute("aria-valuetext", text);
       window.htmx.trigger(form, "adjust");
-    } else if (target.type === "text" && form.classList.contains("controls")) {
+    } else if (target.type === "text" && form.matches(".controls, .settings")) {
       const slider = sliderOf(target);
       if (slider) place(slider, target.value);
       waiting = window.setTimeout(() => window.htmx.trigger(form, "adjust"), 300);

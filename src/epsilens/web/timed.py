@@ -1,0 +1,126 @@
+"""Which requests are answered by the server itself, and which by a process that can be ended.
+
+A closed form takes thousandths of a second, and a slider waits for it: the server computes it. Anything else that is
+read from a query (a training, a search, a list of scores) goes to a process of :class:`~epsilens.web.readers.Readers`:
+past the limit, or when the one who asked has gone, it is ended. What works on tables has processes of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from urllib.parse import parse_qsl
+
+from ..catalogue.mechanisms import MECHANISMS
+from .guard import App, Message, Receive, Scope, Send
+from .pages import beside
+from .readers import Asked, Readers
+from .refused import Refused
+
+__all__ = ["Timed", "is_quick"]
+
+#: What one formula answers, whatever the numbers.
+_CLOSED = frozenset(
+    {"laplace", "gaussian", "pure", "approximate", "unary", "hadamard-response", "noisy-max", "permute-and-flip"}
+)
+#: Addresses that compute nothing from a query, or have processes of their own.
+_OTHERS = ("/static", "/assets", "/assess", "/release", "/ledger", "/help", "/openapi.json", "/api/assess",
+           "/api/tables", "/notions")  # fmt: skip
+#: What a reading that takes longer than this is worth to one who has gone: it is not ended at once, since a slider
+#: that moves on leaves many short ones behind.
+_GRACE = 0.5
+
+
+def is_quick(path: str, query: str) -> bool:
+    """Whether the server may answer a request for a reading itself.
+
+    >>> is_quick("/explain", "mechanism=laplace&epsilon=1"), is_quick("/explain", "mechanism=dpsgd&sigma=1")
+    (True, False)
+    >>> is_quick("/compare", "a=laplace:epsilon=1&b=gaussian:psi=1"), is_quick("/compare", "a=top-k:k=3")
+    (True, False)
+    """
+    if path == "/api" or any(path == other or path.startswith((f"{other}/", f"{other}.")) for other in _OTHERS):
+        return True
+    named = {"laplace"}
+    for key, value in parse_qsl(query, keep_blank_values=True):
+        if key == "mechanism" or key.endswith("_mechanism"):
+            named.add(value or "laplace")
+        elif len(key) == 1 and ":" in value:
+            name, _, rest = value.partition(":")
+            named.add(name)
+            if "=" in rest and any(not piece.count("=") for piece in rest.split(",")):
+                return False  # a list
+        elif "," in value:
+            return False
+        elif len(key) == 1 and value.strip():
+            named.add(value)
+    return all(_is_closed(name.strip().lower().replace("_", "-")) for name in named)
+
+
+def _is_closed(name: str) -> bool:
+    """Whether one formula answers for a mechanism; one registered from outside only the server itself knows."""
+    entry = MECHANISMS.get(name.replace("-", "_"))
+    return name in _CLOSED or (entry is not None and not entry.builder.startswith("epsilens."))
+
+
+class Timed:
+    """ASGI middleware: sends what may take long to a process. ``failed`` is the answer to a request without one."""
+
+    def __init__(self, app: App, readers: Readers, failed: Callable[[Scope, int, str], App]) -> None:
+        self.app, self.readers, self.failed = app, readers, failed
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, or say why not."""
+        query = scope.get("query_string", b"").decode("latin-1")
+        asks = scope["type"] == "http" and scope["method"] in ("GET", "HEAD") and Readers.possible
+        if not asks or is_quick(scope["path"], query):
+            await self.app(scope, receive, send)
+            return
+        request = {
+            "method": scope["method"],
+            "path": scope["path"],
+            "query": query,
+            "headers": [(k.decode("latin-1"), v.decode("latin-1")) for k, v in scope["headers"]],
+            "beside": list(beside.get()),
+        }
+        try:
+            asked = self.readers.ask(request)
+            leaving = asyncio.create_task(_leave(asked, receive))
+            try:
+                head, body = await asyncio.wrap_future(asked.answer)
+            finally:
+                leaving.cancel()
+        except (Refused, asyncio.CancelledError) as refusal:
+            if not isinstance(refusal, Refused):
+                raise
+            await self._refuse(scope, receive, send, refusal)
+            return
+        if "large" in head:
+            sentence = "this needs more memory than the page allows: use the command line"
+            await self._refuse(scope, receive, send, Refused(sentence, 413))
+            return
+        if "failed" in head:
+            raise ReadingError(head["failed"])
+        headers = [(k.encode("latin-1"), v.encode("latin-1")) for k, v in head["headers"]]
+        await send({"type": "http.response.start", "status": head["status"], "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+    async def _refuse(self, scope: Scope, receive: Receive, send: Send, refusal: Refused) -> None:
+        words = str(refusal)
+        await self.failed(scope, refusal.status, f"{words[:1].upper()}{words[1:]}.")(scope, receive, send)
+
+
+class ReadingError(Exception):
+    """A process met an error of ours; it says which kind."""
+
+
+async def _leave(asked: Asked, receive: Receive) -> None:
+    """Let go of the request when the one who asked has gone."""
+    with suppress(Exception):
+        message: Message = {}
+        while message.get("type") != "http.disconnect":
+            message = await receive()
+    if not asked.answer.cancel():
+        await asyncio.sleep(_GRACE)
+        asked.gone = True

@@ -1,0 +1,91 @@
+"""A claim shown: at most first, then the range by what the noise may be, with the curves over each other."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+import epsilens as el
+from epsilens.show.charts.cases import cases_roc
+from epsilens.show.explanation import explain
+
+TRAINING: dict[str, Any] = {"n": 60_000, "batch": 256, "epochs": 15}
+
+
+def test_the_sentence_of_epsilon_eight() -> None:
+    assert explain(el.claim(epsilon=8, delta=1e-6, **TRAINING)).sentence == (
+        "An adversary who knows every other record guesses correctly at most 9,997 times of 10,000 whether the "
+        "worst-placed person is in the data. Without the release they would be right 5,000 times of 10,000. "
+        "Of 100 guesses more than 99 may be right if nothing else is known, at most 99 if the noise is Laplace, 78 if "
+        "it is Gaussian, 69 for this training; 50 without the release."
+    )
+
+
+def test_an_example_is_called_one() -> None:
+    about = explain(el.claim(epsilon=3, delta=1e-5))
+    assert "61 for a training such as the one below" in about.sentence
+    assert "A training, for example" in about.to_text()
+    assert "Give your own n, batch and epochs" in about.to_html()
+    assert "training" not in explain(el.claim(epsilon=1)).sentence
+    assert "training" not in explain(el.claim("census-redistricting")).sentence
+
+
+def test_what_does_not_exist_is_said() -> None:
+    about = explain(el.claim(epsilon=1.0))
+    assert "No Gaussian noise keeps an ε without a δ." in " ".join(about.to_text().split())
+    cases = about.to_dict()["cases"]
+    assert cases["gaussian"]["success"] is None
+    assert cases["gaussian"]["why"]
+    json.dumps(about.to_dict(), allow_nan=False)
+
+
+def test_the_prior_and_the_false_alarms_are_the_askers() -> None:
+    c = el.claim(epsilon=1.0)
+    shown = explain(c, prior=0.2, fpr=0.01).to_dict()["cases"]["laplace"]
+    assert shown["success"] == c.if_laplace.success(0.2)
+    assert shown["recall"] == c.if_laplace.recall(0.01)
+
+
+@pytest.mark.parametrize(
+    ("claim", "command"),
+    [
+        (lambda: el.claim(epsilon=8, delta=1e-6), "epsilens explain --epsilon 8 --delta 1e-06"),
+        (
+            lambda: el.claim(rho=0.5, **TRAINING, neighbours="replace"),
+            "epsilens explain --rho 0.5 --n 60000 --batch 256 --epochs 15 --neighbours replace",
+        ),
+        (lambda: el.claim(order=[2, 8], rho=[0.5, 1]), "epsilens explain --rho 0.5,1 --orders 2,8"),
+        (lambda: el.claim("apple emojis"), "epsilens explain apple-emojis"),
+    ],
+)
+def test_the_command_says_the_same(claim: object, command: str) -> None:
+    assert callable(claim)
+    assert explain(claim()).command == command
+
+
+def test_a_published_deployment_says_what_it_hides() -> None:
+    text = " ".join(el.claim("apple emojis").to_text().split())
+    assert "event-level" in text
+    assert "local model" in text
+
+
+def test_the_curves_are_the_cases() -> None:
+    c = el.claim(epsilon=8, delta=1e-6)
+    named = [(str(case.noise), case.experiment) for case in c.cases if case.experiment is not None]
+    chart = cases_roc(named, 0.1)
+    drawn = {row["series"] for row in chart.data}
+    assert drawn >= {"any", "laplace", "gaussian", "training", "without the release"}
+    for name, e in named:
+        for row in [r for r in chart.data if r["series"] == name and r["x"] >= 1][::30]:
+            assert row["y"] == pytest.approx(100 * e.roc(row["x"] / 100), abs=0.01)
+    for width in (chart.desk, chart.phone):
+        assert "Nothing" not in chart.svg(width=width)
+        assert "gaussian" in chart.svg(width=width)
+
+
+def test_everywhere_it_is_printed() -> None:
+    c = el.claim(epsilon=2, delta=1e-6)
+    for form in (c.to_text(), c.to_markdown(), c.to_html(), c._repr_html_(), str(c)):
+        assert "known of the noise" in form

@@ -1,0 +1,99 @@
+"""What the server answers itself, and what it lets a process answer that can be ended."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+from tests.web.conftest import HOST
+
+from epsilens.web.app import create_app
+from epsilens.web.readers import Readers
+from epsilens.web.refused import Refused
+from epsilens.web.security import Limits
+from epsilens.web.timed import is_quick
+
+_LONG = "mechanism=dpsgd&rate=0.013&steps=2000&reading=success&at_most=0.55"
+
+
+@pytest.mark.parametrize(
+    ("path", "query", "quick"),
+    [
+        ("/", "", True),
+        ("/explain", "mechanism=gaussian&sigma=1", True),
+        ("/explain", "mechanism=Gaussian&sigma=1", True),
+        ("/explain", "mechanism=dpsgd", False),
+        ("/explain", "mechanism=laplace&mechanism=dpsgd", False),
+        ("/explain", "mechanism=laplace&sigma=1,2,3", False),
+        ("/explain", "mechanism=nothing", False),
+        ("/api/choose", "mechanism=discrete_gaussian", False),
+        ("/compare", "a_mechanism=laplace&a_given=epsilon=1&b_mechanism=top-k", False),
+        ("/compare", "a=laplace:epsilon=1,sensitivity=2", True),
+        ("/compare", "a=exponential:scores0=1,2,3", False),
+        ("/compare", "a=dpsgd", False),
+        ("/assess", "table=epsilens:adult", True),
+        ("/assess.html", "yaml=title: x", True),
+        ("/explain.html", "mechanism=top-k", False),
+        ("/static/page.css", "", True),
+        ("/staticky", "mechanism=dpsgd", False),
+        ("/api", "", True),
+    ],
+)
+def test_closed_forms_are_answered_at_once(path: str, query: str, quick: bool) -> None:
+    assert is_quick(path, query) is quick
+
+
+def test_a_closed_form_asks_no_process(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: Any, request: Any) -> Any:
+        raise Refused("nobody is there", 503)
+
+    monkeypatch.setattr(Readers, "ask", refuse)
+    assert client.get("/explain?mechanism=laplace&epsilon=1").status_code == 200
+    answer = client.get("/api/explain?mechanism=geometric&epsilon=1")
+    assert (answer.status_code, answer.json()["error"]) == (503, "Nobody is there.")
+    assert "Nobody is there." in client.get("/explain?mechanism=geometric&epsilon=1").text
+
+
+@pytest.mark.skipif(not Readers.possible, reason="there is no fork here")
+def test_no_reading_takes_longer_than_its_time() -> None:
+    with TestClient(create_app(limits=Limits(reading_seconds=60)), base_url=HOST) as client:
+        assert client.get("/api/explain?mechanism=geometric&epsilon=1").status_code == 200  # a process is there
+        client.app.state.readers.limits = Limits(reading_seconds=0.06)  # type: ignore[attr-defined]
+        began = time.monotonic()
+        late = client.get(f"/api/choose?{_LONG}")
+        assert time.monotonic() - began < 5
+        assert late.status_code == 504
+        assert late.json()["error"].startswith("This takes longer than 0.06 seconds")
+        assert late.headers["cache-control"] == "no-store"
+        page = client.get(f"/choose?{_LONG}")
+        assert (page.status_code, "longer than" in page.text) == (504, True)
+
+
+@pytest.mark.skipif(not Readers.possible, reason="there is no fork here")
+def test_one_who_leaves_takes_the_work_along() -> None:
+    app = create_app(limits=Limits(readers=1))
+    app.state.readers.warm()
+    seen = []
+
+    async def leaves() -> None:
+        came = iter([{"type": "http.request", "body": b"", "more_body": False}])
+
+        async def receive() -> Any:
+            return next(came, {"type": "http.disconnect"})
+
+        async def send(message: Any) -> None:
+            seen.append(message)
+
+        headers = [(b"host", b"127.0.0.1")]
+        scope = {"type": "http", "method": "GET", "path": "/api/choose", "raw_path": b"/api/choose",
+                 "query_string": b"mechanism=top-k&k=40&reading=fbeta&at_most=0.9", "headers": headers,
+                 "scheme": "http", "server": ("127.0.0.1", 80), "root_path": "", "http_version": "1.1"}  # fmt: skip
+        await asyncio.wait_for(app(scope, receive, send), 60)
+
+    began = time.monotonic()
+    asyncio.run(leaves())
+    assert time.monotonic() - began < 20
+    app.state.readers.close()
