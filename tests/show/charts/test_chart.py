@@ -245,7 +245,7 @@ def test_a_chart_of_an_experiment(drawn: Chart) -> None:
     assert pickle.loads(pickle.dumps(drawn)) == drawn == copy.deepcopy(drawn) == el.laplace(epsilon=1.0).chart()
     assert drawn != el.laplace(epsilon=2.0).chart()
     e = el.laplace(epsilon=1.0)
-    with pytest.raises(el.InputError, match="name is 'pie': give one of 'roc', 'precision_recall', 'tradeoff'"):
+    with pytest.raises(el.InputError, match="name is 'pie': give one of 'roc', 'tradeoff', 'precision_recall'"):
         e.chart("pie")
     with pytest.raises(el.InputError, match="prior"):
         e.chart("roc", prior=2)

@@ -136,6 +136,7 @@ def _profile(named: Named, prior: float) -> Chart:
     ends = [float(e.epsilon(_LEAST_DELTA)) for _, e in named]
     finite = [end for end in ends if math.isfinite(end) and end > 0]
     top = max(finite, default=1.0) if len(finite) == len(ends) else max([*(1.25 * end for end in finite), 4.0])
+    top = float(rounded_up(top, 3))
     drawn, told = [], []
     for (label, e), end in zip(named, ends, strict=True):
         at = np.linspace(0, min(end, top), 81)
@@ -155,8 +156,10 @@ def _renyi(named: Named, prior: float) -> Chart:
     worse = [np.maximum(e.renyi(at), e.reverse().renyi(at)) for _, e in named]
     told = "; ".join(f"{label} {number(float(np.interp(2.0, at, v)))}" for (label, _), v in zip(
         named, worse, strict=True))  # fmt: skip
-    drawn = [Series(label, _points(at, v)) for (label, _), v in zip(named, worse, strict=True)]
-    y = _upwards([p[1] for s in drawn for p in s.points] or [1.0], math.inf, 0.0)
+    drawn = [Series(label, _points(at, v)) for (label, _), v in zip(named, worse, strict=True) if np.isfinite(v).any()]
+    if not drawn:
+        raise InputError("the Rényi divergences are infinite at every order: draw 'profile' instead", parameter="name")
+    y = _upwards([p[1] for s in drawn for p in s.points], math.inf, 0.0)
     subtitle = f"D in nats, the larger of both orders{'; logarithmic' if y.log else ''}"
     return lines("renyi", "Rényi divergence", subtitle, drawn,
                  Axis(*_ORDERS, "order (logarithmic scale)", log=True), y,
