@@ -166,6 +166,19 @@ class Experiment(Valued, Shown):
         """The same as :meth:`roc`, in the words of paper 000."""
         return plain(self.law.roc(self.fit(checks.probability("alpha", alpha))))
 
+    def threshold(self, alpha: ArrayLike) -> Number:
+        """How far beyond the answer of H0, towards that of H1, the best test at false-alarm rate α calls H1.
+
+        In the answer's own units, for one number with Laplace or Gaussian noise (paper 000, Theorem 3).
+
+        >>> import epsilens as el
+        >>> round(el.laplace(epsilon=1.0).threshold(0.05), 6), round(el.gaussian(sigma=2.0).threshold(0.05), 6)
+        (2.302585, 3.289707)
+        """
+        from .readings.threshold import threshold
+
+        return plain(threshold(self.origin, self.parameters, checks.probability("alpha", alpha)))
+
     def attack_success(self, baseline: ArrayLike) -> Number:
         """The most any attack on a person can reach whose ``baseline`` is its success without their record.
 

@@ -11,8 +11,42 @@ import pytest
 from scipy.special import expit
 from scipy.stats import binom
 
-from epsilens.auditing.betting import Bets, Plan, first_kept, log_capital, log_precision_capital, refuted
-from epsilens.auditing.claims import claim_of, gdp_lines, line
+from epsilens.auditing.attack import CELLS, Attack, perfect_attack
+from epsilens.auditing.betting import History, first_kept, log_capital, log_precision_capital, refuted, told, worth
+from epsilens.auditing.claims import Claim, claim_of, gdp_lines, line
+
+#: Outcomes 0…3; the events name the second world on the first two and the first on the others, the second on 0 and 1
+#: alone, on 0 alone, and the first on 3 alone.
+NAMES = np.array([[1, 1, -1, -1], [1, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, -1]], dtype=np.int8)
+
+
+def attack(past: list[list[float]], names: np.ndarray = NAMES) -> Attack:
+    """An attack on outcomes 0…3 with these past counts."""
+    held, all_names, nested = np.zeros((CELLS, 2)), np.zeros((80, CELLS), dtype=np.int8), np.zeros(80)
+    held[: len(past)] = past
+    all_names[: len(names), : names.shape[1]] = names
+    nested[0] = nested[1] = 1.0
+    return Attack(None, np.arange(1.0, 4.0), held, all_names, nested)
+
+
+def counts(*cells: tuple[int, int]) -> np.ndarray:
+    made = np.zeros((1, CELLS, 2))
+    for cell, world in cells:
+        made[0, cell, world] += 1
+    return made
+
+
+def mean_capital(zero: np.ndarray, one: np.ndarray, claim: Claim, runs: int, attacks: list[Attack]) -> float:
+    """Σ over all outcomes and coins of their probability times the capital; a round for each run."""
+    mean = 0.0
+    for drawn in product([(cell, world) for cell in range(4) for world in (0, 1)], repeat=runs):
+        history, chance = History(), 1.0
+        for (cell, world), known in zip(drawn, attacks, strict=True):
+            chance *= 0.5 * (one if world else zero)[cell]
+            history.add((known,), counts((cell, world)))
+        if chance:
+            mean += chance * math.exp(float(log_capital(history, claim)[-1]))
+    return mean
 
 
 @pytest.mark.parametrize(("s", "f", "q"), [(10, 0, 0.75), (9, 1, 0.731), (300, 100, 0.7), (5, 40, 0.6), (60, 2, 0.95)])
@@ -36,33 +70,67 @@ def test_a_fair_capital_does_not_grow() -> None:
     assert float((binom.pmf(k, n, 0.6) * capital).sum()) < 1.0
 
 
-def test_a_bet_on_a_line_is_fair_for_the_worst_pair() -> None:
-    """(ε, δ) exactly attained: P₁ = (δ, (1−δ)q, (1−δ)(1−q), 0) against its mirror image; three runs, all outcomes."""
+PASTS = (
+    [[9.0, 2.0], [8.0, 5.0], [4.0, 9.0], [1.0, 8.0]],  # misleading: the worlds the other way round
+    [[0.0, 5.0], [3.0, 9.0], [8.0, 4.0], [6.0, 0.0]],
+    [[0.0, 60.0], [30.0, 90.0], [80.0, 40.0], [70.0, 1.0]],
+)
+
+
+@pytest.mark.parametrize("past", PASTS)
+def test_a_bet_on_a_line_is_fair_for_the_worst_pair(past: list[list[float]]) -> None:
+    """(ε, δ) exactly attained: P₁ = (δ, (1−δ)q, (1−δ)(1−q), 0) against its mirror image; two runs, all outcomes."""
     eps, delta = 1.0, 0.2
     q = math.e / (1 + math.e)
     one = np.array([delta, (1 - delta) * q, (1 - delta) * (1 - q), 0.0])
     zero = one[::-1]
     assert (one - math.exp(eps) * zero).clip(0).sum() == pytest.approx(delta)
-    claim = line(eps, delta)
-    # the event names the second world on the first two outcomes and the first on the others: it always speaks
-    right = 0.5 * (one[0] + one[1]) + 0.5 * (zero[2] + zero[3])
+    mean = mean_capital(zero, one, line(eps, delta), 2, [attack(past), attack(PASTS[2])])
+    assert 0.5 < mean <= 1 + 1e-12
+    # the event that always speaks is fair to the last digit
+    one_event = attack(PASTS[2], NAMES[:1])
+    assert mean_capital(zero, one, line(eps, delta), 2, [one_event, one_event]) == pytest.approx(1.0, abs=1e-12)
+    # a world told apart less is unfair to the bettor
+    same = np.full(4, 0.25)
+    assert mean_capital(same, same, line(eps, delta), 2, [one_event, one_event]) < 1
+
+
+@pytest.mark.parametrize("past", PASTS)
+def test_no_bet_on_many_lines_gains_from_a_pair_that_keeps_them(past: list[list[float]]) -> None:
+    """Normal noise of μ = 1 cut into four cells keeps every line of 1-GDP, and of the pure claim of its ratios."""
+    from scipy.stats import norm
+
+    zero, one = (np.diff(norm.cdf([-np.inf, -0.4, 0.5, 1.6, np.inf], d)) for d in (0.0, 1.0))
+    attacks = [attack(past), attack(PASTS[2])]
+    for first, second in ((zero, one), (one, zero), (zero[::-1], one[::-1])):
+        assert mean_capital(first, second, gdp_lines(1.0), 2, attacks) <= 1 + 1e-12
+        pure = float(np.abs(np.log(one / zero)).max())
+        assert mean_capital(first, second, line(pure, 0.0), 2, attacks) <= 1 + 1e-12
+
+
+def test_many_guesses_about_one_call_are_fair() -> None:
+    """Two groups, each flipped with probability 1 − q: the product of their bets has mean 1.
+
+    Flipped together, one group's coin tells the other's, which is not ε-DP; the bets see it.
+    """
+    q, claim = float(expit(1.0)), line(1.0, 0.0)
     mean = 0.0
-    for hits in product((0, 1), repeat=3):
-        bets = Bets()
-        chance = 1.0
-        for hit in hits:
-            bets.add(Plan(1.0), hit, 1 - hit, 0)
-            chance *= right if hit else 1 - right
-        mean += chance * math.exp(float(log_capital([bets], claim)[-1]))
-    assert mean == pytest.approx(1.0, abs=1e-12)
-    # one that only ever names the second world pays half of δ, and speaks half of the time
-    hit, miss = 0.5 * (one[0] + one[1]), 0.5 * (zero[0] + zero[1])
-    mean = 0.0
-    for chance, counts in ((hit, (1, 0, 0)), (miss, (0, 1, 0)), (1 - hit - miss, (0, 0, 1))):
-        bets = Bets()
-        bets.add(Plan(0.5, 1), *counts)
-        mean += chance * math.exp(float(log_capital([bets], claim)[-1]))
-    assert mean == pytest.approx(1.0, abs=1e-12)
+    for bits in product((0, 1), repeat=2):
+        for flipped, chance in ((0, q), (1, 1 - q)):
+            drawn = [(3 * (1 - (bit ^ flipped)), bit) for bit in bits]
+            history = History()
+            history.add((attack(PASTS[2], NAMES[:1]),), counts(*drawn))
+            mean += 0.25 * chance * math.exp(float(log_capital(history, claim)[-1]))
+    assert mean > 1.03
+    fair = 0.0
+    for bits in product((0, 1), repeat=2):
+        for flips in product((0, 1), repeat=2):
+            chance = math.prod(1 - q if flip else q for flip in flips)
+            drawn = [(3 * (1 - (bit ^ flip)), bit) for bit, flip in zip(bits, flips, strict=True)]
+            history = History()
+            history.add((attack(PASTS[2], NAMES[:1]),), counts(*drawn))
+            fair += 0.25 * chance * math.exp(float(log_capital(history, claim)[-1]))
+    assert fair == pytest.approx(1.0, abs=1e-12)
 
 
 def test_looking_after_every_run_gives_no_more_false_alarms_than_stated() -> None:
@@ -100,22 +168,47 @@ def test_perfect_guesses_need_as_many_as_the_claim_allows() -> None:
 def test_a_trade_off_bound_follows_from_bets() -> None:
     """Normal noise of μ = 1 guessed about by its sign: the bound on μ is below 1 and near it."""
     rng = np.random.default_rng(3)
-    bets = Bets()
-    right = int(rng.binomial(20_000, 0.6914624612740131))  # Φ(½)
-    bets.add(Plan(1.0), right, 20_000 - right, 0)
-    low = first_kept(lambda m: refuted([bets], gdp_lines(m), 0.05), 4.0)
+    right = rng.binomial(10_000, 0.6914624612740131, 2)  # Φ(½)
+    known = attack([[690.0, 310.0], [310.0, 690.0]], np.array([[-1, 1]], dtype=np.int8))
+    seen = np.zeros((1, CELLS, 2))
+    seen[0, :2] = [[right[0], 10_000 - right[1]], [10_000 - right[0], right[1]]]
+    history = History(budget=20_000)
+    history.add((known,), seen)
+    low = first_kept(lambda m: refuted(history, gdp_lines(m)), 4.0)
     assert 0.9 < low < 1.0
-    assert not refuted([bets], claim_of("mu=1"), 0.05)
-    assert refuted([bets], claim_of("mu=0.9"), 0.05)
+    assert not refuted(history, claim_of("mu=1"))
+    assert refuted(history, claim_of("mu=0.9"))
+    assert told(history, claim_of("mu=1"))[2:] == (int(right.sum()), 20_000 - int(right.sum()))
 
 
 def test_silence_counts_against_the_bettor() -> None:
-    quiet, loud = Bets(), Bets()
-    for bets, silent in ((quiet, 900), (loud, 0)):
-        bets.add(Plan(0.1), 95, 5, silent)
+    quiet, loud = History(), History()
+    known = attack([[0.0, 9.5], [0.0, 0.5], [45.0, 45.0]], NAMES[1:2])
+    for history, silent in ((quiet, 900), (loud, 0)):
+        seen = np.zeros((1, CELLS, 2))
+        seen[0, :3] = np.array([[5, 95], [0, 0], [silent / 2, silent / 2]])
+        history.add((known,), seen)
     claim = claim_of("mu=1")
-    assert log_capital([quiet], claim)[-1] < log_capital([loud], claim)[-1]
-    assert log_capital([Bets()], claim).size == 0
+    assert log_capital(quiet, claim)[-1] < log_capital(loud, claim)[-1]
+    assert log_capital(History(), claim).size == 0
+
+
+def test_the_worth_of_an_event_is_what_its_bet_grows_by() -> None:
+    """Half its square a run: 1000 runs of a guess right 3 of 4 times against q₀ = 0.7, by the relative entropy."""
+    known = attack([[125.0, 375.0], [0.0, 0.0], [0.0, 0.0], [375.0, 125.0]], NAMES[:1])
+    excess, runs = worth([known], line(math.log(7 / 3), 0.0))
+    entropy = 0.75 * math.log(0.75 / 0.7) + 0.25 * math.log(0.25 / 0.3)
+    assert runs.tolist() == [1000.0]
+    assert 0.5 * float(excess[0, 0]) ** 2 == pytest.approx(entropy, rel=0.15)
+
+
+def test_an_attack_that_never_erred() -> None:
+    known = perfect_attack(50)
+    history = History()
+    history.add((known,), known.past[None])
+    assert refuted(history, claim_of("mu=2"))
+    assert refuted(history, claim_of(3.0))
+    assert not refuted(history, claim_of(6.0))
 
 
 def test_the_first_value_that_is_kept() -> None:

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
+import signal
+import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from epsilens.auditing.calls import Late, Raised
+from epsilens.auditing import commands
+from epsilens.auditing.calls import Late, Raised, Unreadable
 from epsilens.auditing.commands import CommandSource, words_of
 from epsilens.auditing.outside import audit_outside
 from epsilens.auditing.pairs import Kind
 from epsilens.auditing.result import Stopped, Verdict
 from epsilens.auditing.said import claim_said
+from epsilens.auditing.several import Audits
 from epsilens.auditing.tables import pairs_from
 from epsilens.auditing.workers import WorkerSource
 from epsilens.errors import InputError
 
 SCRIPT = """\
-import random, sys, time
+import os, random, sys, time
 table, out, how = sys.argv[1:4]
 n = len(open(table).read().splitlines()) - 1
 print("secret", n)
@@ -31,6 +39,16 @@ if how == "silent" and n > 3: sys.exit(0)
 rng = random.SystemRandom()
 noise = rng.expovariate(1) - rng.expovariate(1)
 if how == "exact": noise = 0
+if how == "folder": os.mkdir(out); sys.exit(0)
+if how == "pipe": os.mkfifo(out); sys.exit(0)
+if how == "endless": os.symlink("/dev/zero", out); sys.exit(0)
+if how == "killed": os.kill(os.getpid(), 9)
+if how == "large": open(out, "wb").write(b"x" * 300); sys.exit(0)
+if how == "deep": open(out, "w").write("[" * 10000 + "]" * 10000); sys.exit(0)
+if how == "bytes": open(out, "wb").write(b"\\xff"); sys.exit(0)
+if how == "digits": open(out, "w").write("1" * 5000); sys.exit(0)
+if how == "gone": import shutil; shutil.rmtree(os.path.dirname(out)); sys.exit(0)
+if how == "stays": import subprocess; subprocess.Popen(["sleep", "77.25"])
 if how == "path": open(out, "w").write(table.rpartition("/")[2]); sys.exit(0)
 open(out, "w").write("n\\n%r\\n" % (n + noise))
 """
@@ -51,6 +69,31 @@ def rows(path):
     return len(open(path).read().splitlines())
 def unsendable(d):
     return lambda: d
+class Evil:
+    def __reduce__(self): return (os._exit, (9,))
+class Own:
+    def __init__(self, d): self.d = d
+class Odd:
+    def __reduce__(self): raise ValueError
+    def __repr__(self): raise ValueError
+def evil(d): return Evil()
+def own(d): return Own(d)
+def odd(d): return Odd()
+def array(d):
+    import numpy as np
+    return {"a": np.array([d, 1.5]), "b": np.float32(2), "c": "x\\u2028y\\udc80", "d": d + 2j, "e": (1, None)}
+def forks(d):
+    os.fork()
+    return d
+def base(d): raise GeneratorExit
+def large(d): return bytes(11_000_000)
+def yields(d):
+    yield d
+async def waits(d): return d
+def held(d):
+    while True:
+        try: time.sleep(60)
+        except BaseException: pass
 number = 3
 """
 
@@ -83,6 +126,33 @@ def test_what_a_command_does_is_an_outcome(folder: Path, capfd: pytest.CaptureFi
     assert drawn("silent", 1) == [Raised("no output")]
     assert drawn("hangs", 1, timeout=0.5) == [Late()]
     assert capfd.readouterr() == ("", "")
+
+
+def test_whatever_a_command_writes_is_an_outcome(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for how in ("folder", "pipe", "endless", "gone"):
+        assert drawn(how, 1) == [Raised("no output")]
+    assert drawn("killed", 1) == [Raised("exit status -9")]
+    assert drawn("digits", 1) == [{"text": "#", "numbers": [float("inf")]}]
+    assert isinstance(drawn("deep", 1)[0], dict)
+    assert set(drawn("bytes", 1)[0]) == {"size", "sum"}
+    monkeypatch.setattr(commands, "MOST_BYTES", 100)
+    assert drawn("large", 1) == [{"size": 300, "sum": hashlib.sha256(b"x" * 300).hexdigest()}]
+
+
+def test_what_a_command_leaves_running_ends_with_it(folder: Path) -> None:
+    drawn("stays", 0)
+    running = subprocess.run(["pgrep", "-f", "^sleep 77.25"], stdout=subprocess.PIPE, check=False).stdout
+    assert running == b""
+
+
+def test_an_interrupt_waits_for_nobody(folder: Path) -> None:
+    found: list[Audits] = []
+    began = time.monotonic()
+    timer = threading.Timer(3.0, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(InputError, match="stopped before its first runs"):
+        found.append(audit_outside(command("hangs"), command=True, claim="epsilon=1", d0="d1.csv", d1="d1.csv", jobs=2))
+    assert time.monotonic() - began < 30
 
 
 def test_the_name_of_a_table_does_not_tell_which_it_is(folder: Path) -> None:
@@ -132,6 +202,19 @@ def test_an_audit_goes_on_from_its_file(folder: Path) -> None:
         audit_outside("theirs_for_audit:noisy", runs=30, **options)
 
 
+def test_what_is_kept_is_what_was_answered(folder: Path) -> None:
+    """Arrays, other numbers, texts that break lines, and answers that cannot be read."""
+    for name in ("array", "own", "odd", "fails", "evil"):
+        options: dict[str, Any] = {"claim": "epsilon=1", "d0": "0", "d1": "1", "jobs": 1, "runs": 25, "seed": 3}
+        plain = audit_outside(f"theirs_for_audit:{name}", **options)
+        kept = audit_outside(f"theirs_for_audit:{name}", **options, resume=f"{name}.jsonl")
+        assert kept.each[0].audit == plain.each[0].audit or name == "array"
+        again = audit_outside(f"theirs_for_audit:{name}", **options, resume=f"{name}.jsonl")
+        assert again.each[0].audit == kept.each[0].audit
+        assert len(Path(f"{name}.jsonl").read_text().split("\n")) == 27
+        assert (kept.verdict, kept.runs) == (plain.verdict, plain.runs)
+
+
 def test_what_a_function_does_is_an_outcome(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     def called(name: str, first: Any, second: Any, timeout: float = 30.0) -> list[Any]:
         source = WorkerSource(f"theirs_for_audit:{name}", first, second, timeout, jobs=1)
@@ -144,7 +227,18 @@ def test_what_a_function_does_is_an_outcome(folder: Path, capfd: pytest.CaptureF
     assert called("hangs", 0, 1, timeout=0.5) == [0, Late(), 0]
     assert called("dies", 0, 1) == [0, Raised("an early end"), 0]
     assert called("rows", Path("d0.csv"), Path("d1.csv")) == [4, 5, 4]
-    assert isinstance(called("unsendable", 0, 1)[0], str)
+    assert called("unsendable", 0, 1)[0] == {"function": "<function unsendable.<locals>.<lambda>>"}
+    assert called("evil", 0, 1)[0] == {"Evil": "<theirs_for_audit.Evil object>"}
+    assert called("own", 0, 1) == [{"Own": {"d": 0}}, {"Own": {"d": 1}}, {"Own": {"d": 0}}]
+    assert called("odd", 0, 1)[0] == Unreadable("Odd")
+    assert called("array", 0, 1)[1]["a"].tolist() == [1, 1.5]
+    assert called("forks", 0, 1) == [0, 1, 0]
+    assert called("base", 0, 1)[0] == Raised("GeneratorExit")
+    assert set(called("large", 0, 1)[0]) == {"size", "sum"}
+    assert called("yields", 0, 1) == [[0], [1], [0]]
+    assert called("held", 1, 1, timeout=0.3)[0] == Late()
+    with pytest.raises(InputError, match="returns a coroutine"):
+        called("waits", 0, 1)
     assert capfd.readouterr() == ("", "")
 
 

@@ -155,6 +155,12 @@ def pair(c: Case, m: Match) -> None:
     assert (m[1], m[2]) == ("0", "1")
 
 
+def says_nothing(c: Case, m: Match) -> None:
+    bound(c, m)
+    answers = {got for _, got in c.calls}
+    assert m["why"] == ("which all gave the same answer" if len(answers) == 1 else "which could not have refuted it")
+
+
 def spoke(c: Case, m: Match) -> None:
     runs, guesses, right = (1 if v == "once" else int(v.replace(",", "").split()[0]) for v in m.groups())
     assert right <= guesses <= runs <= len(c.calls)
@@ -224,7 +230,7 @@ CLAIMS: list[tuple[str, Callable[[Case, Match], Any]]] = [
         broken_curve,
     ),
     (rf"No violation was found in {RUNS}: {LOW} at 95% confidence, {CLAIMED}\.", bound),
-    (rf"Nothing can be said of the claim from {RUNS}: {LOW}, {CLAIMED}\.", bound),
+    (rf"Nothing can be said of the claim from {RUNS}, (?P<why>[^:]*): {LOW}, {CLAIMED}\.", says_nothing),
     (r"(VIOLATION|CONSISTENT|INCONCLUSIVE): the runs .*", status),
     (r"The attacker names the (?:first|second) input where .*\.", named),
     (r"The attacker calls in the canaries that score at least .*, out those that score at most .*\.", named),

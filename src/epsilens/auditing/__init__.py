@@ -9,6 +9,7 @@ The room is called ``auditing`` because ``epsilens.audit`` is the function. Its 
 ``outcomes``    whatever comes back, as columns of numbers and codes
 ``statistics``  what an attacker looks at in them
 ``events``      when the attacker speaks, learnt on past runs
+``attack``      a score cut into cells, and the events of its tails: what is bet on
 ``betting``     evidence that holds whenever one stops
 ``bounds``      evidence of a number of runs fixed beforehand
 ``one_run``     many guesses about one run

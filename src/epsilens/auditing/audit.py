@@ -19,22 +19,24 @@ import numpy as np
 from .. import checks
 from ..errors import InputError, kind_of
 from ..numerics.written import brief
-from .betting import Bets, log_capital
+from .attack import Attack
+from .betting import History, log_capital
 from .calls import limit_of
 from .claims import Claim, claim_of, level_of
-from .events import Event, attackers, learn
+from .events import Event, learn, learn_to_bet
 from .findings import findings_of
 from .game import BatchSource, Bits, CallSource, GroupSource, Source
 from .outcomes import Outcomes, Reader, joined, most_entries
 from .readings import Evidence, fixed_result, sequential_result
 from .result import Audit, Finding, Found, Stopped
 
-__all__ = ["Progress", "audit", "audit_source"]
+__all__ = ["Game", "Progress", "audit", "audit_source"]
 
 _FIRST = 20  # runs that are only learnt from
 _GROWTH = 1.5
 _PILOT = 0.3
 _LOOKS = 32  # at the capital, while the runs grow by their own number
+_BATCHES, _LEAST = 16, 8  # where a call answers many runs: fewer looks, each of so many runs at least
 _MOST_RUNS = 10**9
 _OWN = 0x617564697400  # the coins are not the numbers that a mechanism draws from the same seed
 
@@ -142,7 +144,7 @@ def audit_source(
             )
         asked = replace(asked, alone=True)
     coins = np.random.default_rng(None if seed is None else [seed, _OWN])
-    game = _Game(source, asked, alpha, budget, coins, _teller(progress), low_bits, Reader(most=most_entries(budget)))
+    game = Game(source, asked, alpha, budget, coins, _teller(progress), low_bits, Reader(most=most_entries(budget)))
     if sequential:
         game.play(stop)
     else:
@@ -159,20 +161,22 @@ def _teller(progress: bool | Callable[[Progress], Any]) -> Callable[[Progress], 
 
 
 @dataclass
-class _Game:
-    """The state of an audit."""
+class Game:
+    """The state of an audit: :meth:`play` or :meth:`count` it, then ask for its :meth:`result`."""
 
     source: Source
     claim: Claim
     alpha: float
     budget: int
     rng: np.random.Generator
-    tell: Callable[[Progress], Any] | None
+    tell: Callable[[Progress], Any] | None = None
     low_bits: bool = True
     reader: Reader = field(default_factory=Reader)
     past: list[Outcomes] = field(default_factory=list)
     bits: list[Bits] = field(default_factory=list)
-    bets: list[Bets] = field(default_factory=attackers)
+    history: History = field(default_factory=History)
+    always: tuple[list[int], list[int]] = field(default_factory=lambda: ([], []))  # right, wrong after each look
+    attacks: tuple[Attack, ...] = ()
     events: list[Event] | None = None
     runs: int = 0
     stopped: Stopped = Stopped.BUDGET
@@ -209,35 +213,39 @@ class _Game:
             self.past, self.bits = [joined(self.past)], [np.concatenate(self.bits)]
         return self.past[0], self.bits[0]
 
-    def learn(self) -> None:
-        """The events of the attackers, from all runs so far."""
+    def learn_to_bet(self) -> None:
+        """The attacks for the next runs, from all so far."""
         if self.past:
             outcomes, bits = self.gathered()
-            self.events = learn(outcomes, bits, self.claim, low_bits=self.low_bits)
+            found = learn_to_bet(outcomes, bits, self.claim, low_bits=self.low_bits)
+            self.attacks, self.events = (found[0], [found[1]]) if found is not None else ((), None)
 
     def play(self, stop: bool) -> None:
         """Learn on the past, bet on the next."""
+        self.history = History(self.alpha, self.budget)
         try:
             while self.runs < self.budget and self.stopped is Stopped.BUDGET:
                 ahead = max(_FIRST, math.ceil(_GROWTH * self.runs))
                 end = min(ahead, self.budget)
                 while self.runs < end and self.stopped is Stopped.BUDGET:
-                    whole = isinstance(self.source, BatchSource) or self.runs < _FIRST
-                    step = end - self.runs if whole else min(end - self.runs, max(self.together, self.runs // _LOOKS))
-                    outcomes, bits = self.draw(step)
-                    if self.events and len(outcomes):
+                    batch = isinstance(self.source, BatchSource)
+                    step = max(_LEAST, self.runs // _BATCHES) if batch else max(self.together, self.runs // _LOOKS)
+                    outcomes, bits = self.draw(min(end - self.runs, step if self.runs >= _FIRST else end))
+                    if self.attacks and len(outcomes):
                         self._bet(outcomes, bits, stop)
                 self._sane()
                 if self.runs < self.budget and self.stopped is Stopped.BUDGET:
-                    self.learn()
+                    self.learn_to_bet()
         except KeyboardInterrupt:
             self.stopped = Stopped.INTERRUPTED
 
     def _bet(self, outcomes: Outcomes, bits: Bits, stop: bool) -> None:
         assert self.events is not None
-        for bets, event in zip(self.bets, self.events, strict=True):
-            bets.add(event.plan, *event.count(outcomes, bits))
-        capital = float(log_capital(self.bets, self.claim)[-1])
+        self.history.add(self.attacks, np.array([attack.count(outcomes, bits) for attack in self.attacks]))
+        right, wrong, _ = self.events[0].count(outcomes, bits)
+        for held, more in zip(self.always, (right, wrong), strict=True):
+            held.append((held[-1] if held else 0) + more)
+        capital = float(log_capital(self.history, self.claim)[-1])
         if self.tell is not None:
             self.tell(self._progress(capital))
         if stop and capital >= -math.log(self.alpha):
@@ -253,7 +261,8 @@ class _Game:
         try:
             self._some(max(1, math.ceil(_PILOT * self.budget)))
             self._sane()
-            self.learn()
+            if self.past:
+                self.events = learn(*self.gathered(), self.claim, low_bits=self.low_bits)
             pilot = self.runs
             self._some(self.budget - pilot)
             if self.events and self.stopped is Stopped.BUDGET:  # a number that the outcomes cut short was not fixed
@@ -285,6 +294,14 @@ class _Game:
                 parameter="mechanism",
             )
 
+    @property
+    def evidence(self) -> Evidence:
+        """All that verdict and bounds are made from."""
+        return Evidence(
+            self.claim, self.alpha, self.runs, self.budget, self.history, self.always, self.counted, self.events,
+            self.reader, self.source.width,
+        )  # fmt: skip
+
     def result(self, confidence: float, sequential: bool, pair: tuple[str, str]) -> Audit:
         """What the runs show."""
         if not self.past:
@@ -295,10 +312,6 @@ class _Game:
         found = findings_of(outcomes, bits, self.reader)
         if self.claim.bare:
             found = (*found, Found(Finding.BARE))
-        evidence = Evidence(
-            self.claim, self.alpha, self.runs, self.budget, self.bets, self.counted, self.events, self.reader,
-            self.source.width,
-        )  # fmt: skip
         make = sequential_result if sequential else fixed_result
         own = time.perf_counter() - self.started - self.drawing
-        return make(evidence, confidence, found, self.stopped, pair, (self.drawing, own))
+        return make(self.evidence, confidence, found, self.stopped, pair, (self.drawing, own))

@@ -1,16 +1,21 @@
 """Evidence that holds whenever one stops: bets against a claim, which a true claim does not let grow.
 
-A fair coin picks the world of each run; an attacker who has seen the runs before this one guesses, or stays silent. If
-the claim holds, the capital of whoever bets on the guesses is a nonnegative supermartingale E with E₀ = 1, so it ever
-reaches 1/α with probability at most α (Ville): one may look after every run and stop at will.
+A fair coin picks the world of each run; an attacker who has seen the runs before this one names a world, or stays
+silent. If the claim holds, the capital of whoever bets on the guesses is a nonnegative supermartingale E with E₀ = 1,
+so it ever reaches 1/α with probability at most α (Ville): one may look after every run and stop at will.
 
-* A pure claim: a guess is right with probability at most q₀ = e^ε/(1+e^ε), whatever came before. The capital is the
-  likelihood ratio against q₀, averaged over q > q₀ with the weight of the arcsine law:
+* A line (ε, δ) of the claim and an event: Z = 1{guess}(1{right} − e^ε·1{wrong}) − δ has mean at most 0 (half of δ where
+  only one world is ever named), and Z ≥ −(e^ε + δ). So a = 1 + Z/(e^ε + δ) is at least 0 and has mean at most 1.
+* A portfolio: D = Σ_j w_j(a_j − 1) over events j, each with a line of its own, with weights w_j ≥ 0 that sum to at most
+  1. Its mean is at most 0 and it is at least −1, so Π(1 + f·D) is such a capital for every 0 ≤ f < 1, whatever the past
+  runs that events, lines and weights were chosen on: given the past, each factor has mean at most 1.
+* A pure claim: a guess is right with probability at most q₀ = e^ε/(1+e^ε), whatever came before. Besides portfolios
+  there is the likelihood ratio against q₀, averaged over q > q₀ with the weight of the arcsine law:
 
       E = B(½+S, ½+F)·sf(q₀; ½+S, ½+F) / [B(½, ½)·sf(q₀; ½, ½)·q₀^S·(1−q₀)^F],   S right, F wrong.
 
-* A line (ε, δ): Z = 1{guess}(1{right} − e^ε·1{wrong}) − δ has mean at most 0, so Π(1 + λZ) is such a capital for every
-  λ < 1/(e^ε + δ). The line for the next runs is chosen from what was known before them, and several λ are averaged.
+* An average of such capitals, with weights fixed beforehand, is one: several attackers, portfolios and stakes f play
+  side by side, some bold, some cautious, one with the stake that suits all the runs there may be.
 
 Bounds follow by asking which claims are refuted: the bound is the least value that is not.
 """
@@ -26,11 +31,19 @@ from numpy.typing import ArrayLike
 from scipy.special import betainc, betaincc, betaln, expit
 
 from ..checks import Array
+from .attack import Attack
 from .claims import Claim
 
-__all__ = ["Bets", "Plan", "first_kept", "log_capital", "log_precision_capital", "refuted"]
+__all__ = ["History", "first_kept", "log_capital", "log_precision_capital", "refuted", "told", "worth"]
 
-_STAKES = np.array([0.04, 0.12, 0.3, 0.7])  # of the bet that a wrong guess would lose entirely
+#: Who holds how much at first. (weights by luck, stake by luck) of portfolios: standard errors that are taken off.
+_KELLY = ((0.0, 0.5, 0.05), (0.0, 1.5, 0.05), (1.5, 1.5, 0.06), (3.0, 2.0, 0.06))
+_PURE_KELLY = ((0.0, 0.5, 0.15), (0.0, 1.5, 0.15), (1.5, 1.5, 0.1), (3.0, 2.0, 0.1))
+_EVEN = ((0.3, 0.4), (0.75, 0.35))
+_TUNED = 0.03
+_PURE_MIX, _PURE_TUNED = 0.25, 0.25
+_RARER = 2.0  # standard errors by which a rare event must exceed a frequent one
+_HIGHEST = 0.95  # of the stakes: nobody bets all they have
 
 
 def log_precision_capital(right: ArrayLike, wrong: ArrayLike, precision: ArrayLike) -> Array:
@@ -50,64 +63,198 @@ def log_precision_capital(right: ArrayLike, wrong: ArrayLike, precision: ArrayLi
     return np.asarray(np.where(q0 >= 1, np.where(f > 0, -np.inf, 0.0), value))
 
 
-@dataclass(frozen=True)
-class Plan:
-    """What was known before a bet: how often the attacker speaks, and about one side or both."""
-
-    share: float
-    sides: int = 2
-
-
 @dataclass
-class Bets:
-    """The guesses of one attacker, in rounds: right, wrong, silent, and the plan in force in each.
+class History:
+    """The rounds of a game: the attacks in force in each, as many as there are attackers, and what came up.
 
-    ``weight`` is the share of the capital that this attacker starts with, against pure claims and against lines.
+    ``alpha`` and ``budget``, the most runs there may be, are fixed before the first.
     """
 
-    weight: tuple[float, float] = (1.0, 1.0)
-    plans: list[Plan] = field(default_factory=list)
-    right: list[int] = field(default_factory=list)
-    wrong: list[int] = field(default_factory=list)
-    silent: list[int] = field(default_factory=list)
+    alpha: float = 0.05
+    budget: int = 10_000
+    rounds: list[tuple[Attack, ...]] = field(default_factory=list)
+    counts: list[Array] = field(default_factory=list)  # (attackers, cells, 2) each
+    _known: tuple[Array, ...] | None = None
 
-    def add(self, plan: Plan, right: int, wrong: int, silent: int) -> None:
-        """One more round; what is added to the last plan while it is in force is one round with it."""
-        if self.plans and self.plans[-1] is plan:
-            self.right[-1] += right
-            self.wrong[-1] += wrong
-            self.silent[-1] += silent
+    def add(self, attacks: tuple[Attack, ...], counts: Array) -> None:
+        """More runs of the round with these attacks."""
+        if self.rounds and self.rounds[-1] is attacks:
+            self.counts[-1] = self.counts[-1] + counts
             return
-        self.plans.append(plan)
-        self.right.append(right)
-        self.wrong.append(wrong)
-        self.silent.append(silent)
+        self.rounds.append(attacks)
+        self.counts.append(counts)
+        self._known = None
 
     @property
-    def totals(self) -> tuple[int, int, int]:
-        """Right, wrong, silent."""
-        return sum(self.right), sum(self.wrong), sum(self.silent)
+    def runs(self) -> int:
+        """How many were bet on."""
+        return int(sum(float(c[0].sum()) for c in self.counts))
+
+    def known(self) -> tuple[Array, ...]:
+        """What was known before each round: runs, right and wrong guesses of each event, where it names what."""
+        if self._known is None:
+            past = np.array([[a.past for a in attacks] for attacks in self.rounds])
+            names = np.array([[a.names for a in attacks] for attacks in self.rounds])
+            nested = np.array([[a.nested for a in attacks] for attacks in self.rounds])
+            second, first = (names > 0).astype(float), (names < 0).astype(float)
+            right = (second @ past[..., 1, None] + first @ past[..., 0, None])[..., 0]
+            wrong = (second @ past[..., 0, None] + first @ past[..., 1, None])[..., 0]
+            sides = second.any(axis=-1).astype(float) + first.any(axis=-1)
+            self._known = (past.sum(axis=(-1, -2)), right, wrong, second, first, nested, sides)
+        return self._known
 
 
-def log_capital(attackers: Sequence[Bets], claim: Claim) -> Array:
+@dataclass(frozen=True)
+class _Lines:
+    """Of each event of each round: e^ε and the charge of its line, and what past runs say of it."""
+
+    loss: Array
+    charge: Array
+    worth: Array  # mean over deviation
+    share: Array  # of runs in which it speaks
+    runs: Array
+
+
+def _lines(history: History, claim: Claim, pure: bool) -> _Lines:
+    runs, right, wrong, _, _, _, sides = history.known()
+    n = np.maximum(runs, 1.0)[..., None]
+    r, w = right / n, (wrong + 0.5) / n
+    if pure:
+        loss, charge = np.full(r.shape, math.exp(claim.pure)), np.zeros(r.shape)
+    else:
+        grow = np.exp(claim.epsilon)
+        cost = 0.5 * sides[..., None] * claim.delta
+        # the line on which a guess this frequent has least to lose
+        at = np.argmin((grow + cost / (r + w)[..., None]) / (1 + grow), axis=-1)
+        loss, charge = grow[at], 0.5 * sides * claim.delta[at]
+    mean = r - loss * w - charge
+    worth = np.where(sides > 0, mean / np.sqrt(r + loss * loss * w + charge * charge), -np.inf)
+    return _Lines(loss, charge, worth, np.minimum(r + w, 1.0), n)
+
+
+def worth(attacks: Sequence[Attack], claim: Claim) -> tuple[Array, Array]:
+    """By how many deviations a run the events of each attack exceeded the claim on past runs; and how many these were.
+
+    The capital of a good bet on such an event grows by about half its square a run.
+    """
+    history = History(rounds=[tuple(attacks)])
+    lines = _lines(history, claim, math.isfinite(claim.pure))
+    return lines.worth[0], lines.runs[0, :, 0]
+
+
+def _payoff(history: History, lines: _Lines, weights: Array) -> Array:
+    """D of a portfolio in each cell and world: (rounds, attackers, cells, 2); weights are 1 in all, or all 0."""
+    _, _, _, second, first, _, _ = history.known()
+    unit = weights / (lines.loss + lines.charge)
+    one, zero = unit[..., None, :], (unit * lines.loss)[..., None, :]
+    given1 = one @ second - zero @ first
+    given0 = one @ first - zero @ second
+    paid = (unit * lines.charge).sum(axis=-1)[..., None]
+    return np.stack((given0[..., 0, :] - paid, given1[..., 0, :] - paid), axis=-1)
+
+
+def _share(weights: Array) -> Array:
+    total = weights.sum(axis=-1, keepdims=True)
+    return np.asarray(weights / np.where(total > 0, total, 1.0))
+
+
+def _grown(history: History, payoff: Array, stake: float | Array) -> Array:
+    """log of the capital of each attacker after each round."""
+    counts = np.array(history.counts)
+    grown = (counts * np.log1p(np.asarray(stake)[..., None, None] * payoff)).sum(axis=(-1, -2))
+    return np.asarray(np.cumsum(grown, axis=0))
+
+
+def _best(history: History, lines: _Lines) -> tuple[Array, Array, Array]:
+    """The event of most worth in each round, as weights; its right and wrong guesses.
+
+    A rare event must exceed a frequent one by more than luck: all have the same error of their worth, and tails of one
+    score are much alike.
+    """
+    _, _, _, second, first, _, _ = history.known()
+    at = np.argmax(lines.worth - _RARER * (1 - np.sqrt(lines.share)) / np.sqrt(lines.runs), axis=-1)[..., None]
+    weights = (np.arange(lines.worth.shape[-1]) == at).astype(float)
+    counts = np.array(history.counts)
+    two = (weights[..., None, :] @ second)[..., 0, :], (weights[..., None, :] @ first)[..., 0, :]
+    right = (two[0] * counts[..., 1] + two[1] * counts[..., 0]).sum(axis=-1)
+    wrong = (two[0] * counts[..., 0] + two[1] * counts[..., 1]).sum(axis=-1)
+    return weights, right, wrong
+
+
+def _tuned(history: History, lines: _Lines, weights: Array) -> Array:
+    """The stake under which all the runs there may be would just refute the least excess that they can."""
+    loss, charge, share = ((weights * of).sum(axis=-1) for of in (lines.loss, lines.charge, lines.share))
+    q = (loss + charge / share) / (1 + loss)
+    spread = share * (q + loss * loss * np.maximum(1 - q, 0.0))  # of Z
+    stake = np.sqrt(2 * math.log(2 / history.alpha) / (history.budget * np.maximum(spread, 1e-12)))
+    return np.asarray(np.minimum(stake * (loss + charge), 0.9))
+
+
+def _kelly(history: History, payoff: Array, luck: float) -> Array:
+    """The stake at which the capital would have grown fastest on past runs, less some luck."""
+    past = np.array([[a.past for a in attacks] for attacks in history.rounds])
+    runs = np.maximum(past.sum(axis=(-1, -2)), 1.0)
+    mean = (past * payoff).sum(axis=(-1, -2)) / runs
+    square = (past * payoff**2).sum(axis=(-1, -2)) / runs + 0.5 / runs
+    return np.asarray(np.clip((mean - luck * np.sqrt(square / runs)) / square, 0.0, _HIGHEST))
+
+
+def _capitals(history: History, claim: Claim) -> tuple[list[Array], list[float]]:
+    """log of the capitals (rounds, attackers) that play against a claim, and their shares of the first coin."""
+    parts: list[Array] = []
+    weights: list[float] = []
+
+    def play(payoff: Array, stake: float | Array, weight: float) -> None:
+        parts.append(_grown(history, payoff, stake))
+        weights.append(weight)
+
+    def portfolios(lines: _Lines, players: Sequence[tuple[float, float, float]], share: float) -> None:
+        """Weights in proportion to how fast each event would have let the capital grow, less some luck."""
+        for luck, stakes_luck, weight in players:
+            excess = np.maximum(lines.worth - luck / np.sqrt(lines.runs), 0.0)
+            payoff = _payoff(history, lines, _share(excess**2))
+            play(payoff, _kelly(history, payoff, stakes_luck), share * weight)
+
+    both = 0.5 if math.isfinite(claim.pure) and not claim.alone else 1.0
+    if math.isfinite(claim.pure):
+        lines = _lines(history, claim, True)
+        best, right, wrong = _best(history, lines)
+        q0 = float(expit(claim.pure))
+        parts.append(log_precision_capital(np.cumsum(right, axis=0), np.cumsum(wrong, axis=0), q0))
+        weights.append(both * _PURE_MIX)
+        play(_payoff(history, lines, best), _tuned(history, lines, best), both * _PURE_TUNED)
+        portfolios(lines, _PURE_KELLY, both)
+    if not claim.alone:
+        lines = _lines(history, claim, False)
+        even = _payoff(history, lines, _share(history.known()[5]))
+        for stake, weight in _EVEN:
+            play(even, stake, both * weight)
+        best, _, _ = _best(history, lines)
+        play(_payoff(history, lines, best), _tuned(history, lines, best), both * _TUNED)
+        portfolios(lines, _KELLY, both)
+    return parts, weights
+
+
+def log_capital(history: History, claim: Claim) -> Array:
     """log E against a claim after each round; the claim is refuted at level α where it reaches log(1/α).
 
     The attackers have played the same rounds; the capital is what they have together.
     """
-    if not attackers[0].plans:
+    if not history.rounds:
         return np.zeros(0)
-    parts, weights = [], []
-    both = 0.5 if math.isfinite(claim.pure) and not claim.alone else 1.0
-    for bets in attackers:
-        counts = [np.asarray(c, dtype=float) for c in (bets.right, bets.wrong, bets.silent)]
-        if math.isfinite(claim.pure):
-            q0 = float(expit(claim.pure))
-            parts.append(log_precision_capital(np.cumsum(counts[0]), np.cumsum(counts[1]), q0))
-            weights.append(both * bets.weight[0])
-        if not claim.alone:
-            parts.append(_line_capital(bets.plans, counts, claim))
-            weights.append(both * bets.weight[1])
-    return _log_mean(np.stack(parts, axis=1), np.array(weights))
+    parts, weights = _capitals(history, claim)
+    logs = np.stack(parts, axis=-1)  # (rounds, attackers, capitals)
+    share = np.array(weights) / sum(weights) / logs.shape[1]
+    return _log_mean(logs.reshape(logs.shape[0], -1), np.tile(share, logs.shape[1]))
+
+
+def told(history: History, claim: Claim) -> tuple[int, int, int, int]:
+    """(attacker, event, right, wrong): whose bets grew most, its last event of most worth, how such guesses went."""
+    parts, weights = _capitals(history, claim)
+    last = np.stack([p[-1] for p in parts], axis=-1)
+    leader = int(np.argmax(_log_mean(last, np.array(weights))))
+    weight, right, wrong = _best(history, _lines(history, claim, math.isfinite(claim.pure)))
+    return leader, int(np.argmax(weight[-1, leader])), int(right[:, leader].sum()), int(wrong[:, leader].sum())
 
 
 def _log_mean(logs: Array, weights: Array) -> Array:
@@ -118,24 +265,10 @@ def _log_mean(logs: Array, weights: Array) -> Array:
         return np.asarray(base + np.log(np.exp(logs - base[:, None]) @ weights))
 
 
-def refuted(attackers: Sequence[Bets], claim: Claim, alpha: float) -> bool:
+def refuted(history: History, claim: Claim) -> bool:
     """Whether the capital against the claim ever reached 1/α."""
-    path = log_capital(attackers, claim)
-    return bool(path.size and path.max() >= -math.log(alpha))
-
-
-def _line_capital(plans: Sequence[Plan], counts: Sequence[Array], claim: Claim) -> Array:
-    """The line of each round is the one on which a guess this frequent has least to lose, known beforehand."""
-    known = {plan: claim.tightest(plan.share, plan.sides) for plan in dict.fromkeys(plans)}
-    loss, charge = np.array([known[plan] for plan in plans]).T[:, :, None]
-    stake = _STAKES / (loss + charge)
-    right, wrong, silent = (c[:, None] for c in counts)
-    grown = (
-        right * np.log1p(stake * (1 - charge))
-        + wrong * np.log1p(-stake * (loss + charge))
-        + silent * np.log1p(-stake * charge)
-    )
-    return _log_mean(np.cumsum(grown, axis=0), np.full(_STAKES.size, 1 / _STAKES.size))
+    path = log_capital(history, claim)
+    return bool(path.size and path.max() >= -math.log(history.alpha))
 
 
 def first_kept(

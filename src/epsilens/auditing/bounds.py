@@ -33,12 +33,16 @@ def clopper_pearson(right: int, guesses: int, alpha: float) -> float:
 
 @dataclass(frozen=True)
 class Counts:
-    """Guesses on fresh runs: how many, right ones, out of how many runs, about one side or both."""
+    """Guesses on fresh runs: how many, right ones, out of how many runs, about one side or both.
+
+    ``always`` says that an attacker speaks whatever comes: how often need then not be bounded.
+    """
 
     right: int
     guesses: int
     runs: int
     sides: int = 2
+    always: bool = False
 
     def epsilon(self, alpha: float) -> float:
         """The bound on ε at δ = 0: logit of the bound on the precision, not below 0.
@@ -56,15 +60,17 @@ class Counts:
 def p_value(counts: Counts, claim: Claim, alpha: float = 0.05) -> float:
     """How likely so many right guesses are, at most, if the claim holds.
 
-    A pure line needs no rate: P[Bin(r, e^ε/(1+e^ε)) ≥ k]. Otherwise the rate is at least its Clopper–Pearson bound π
-    but for a tenth of the level: P[Bin(r, q₀(π)) ≥ k] + α/10.
+    A pure line needs no rate: P[Bin(r, e^ε/(1+e^ε)) ≥ k]. An attacker who always speaks has the rate 1. Otherwise it is
+    at least its Clopper–Pearson bound π but for a tenth of the level: P[Bin(r, q₀(π)) ≥ k] + α/10.
     """
     if not counts.guesses:
         return 1.0
     tails = []
     if math.isfinite(claim.pure):
         tails.append(_tail(counts, float(expit(claim.pure))))
-    if not claim.alone:
+    if not claim.alone and counts.always:
+        tails.append(_tail(counts, float(claim.most_precise(1.0))))
+    elif not claim.alone:
         paid = _PAID * alpha
         least = clopper_pearson(counts.guesses, counts.runs, paid)
         tails.append(_tail(counts, float(claim.most_precise(least, counts.sides))) + paid)

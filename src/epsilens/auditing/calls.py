@@ -22,7 +22,7 @@ from typing import Any
 from .. import checks
 from ..errors import InputError
 
-__all__ = ["Late", "Raised", "called", "limit_of", "limited", "quiet"]
+__all__ = ["Late", "Raised", "Unreadable", "called", "limit_of", "limited", "quiet"]
 
 _AGAIN = 0.5  # seconds
 _LONGEST = 1e8  # seconds that clocks take
@@ -32,6 +32,13 @@ _MOST_YIELDED = 100_000
 @dataclass(frozen=True)
 class Raised:
     """The outcome of a run that failed: the type of the exception, never its words."""
+
+    kind: str
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """The outcome of a run whose answer cannot be read, by methods of its own that fail: its type."""
 
     kind: str
 

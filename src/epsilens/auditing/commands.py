@@ -9,7 +9,6 @@ read as JSON or CSV where it is that, and as text otherwise.
 from __future__ import annotations
 
 import csv
-import hashlib
 import io
 import json
 import os
@@ -17,12 +16,14 @@ import re
 import shlex
 import shutil
 import signal
+import stat
 import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +32,18 @@ from ..errors import InputError
 from .calls import Late, Raised, limit_of
 from .game import Bits
 
-__all__ = ["CommandSource", "placed", "processors", "read_outcome", "side_by_side", "words_of"]
+__all__ = [
+    "MOST_BYTES",
+    "CommandSource",
+    "end_group",
+    "placed",
+    "processors",
+    "read_outcome",
+    "side_by_side",
+    "words_of",
+]
 
-_MOST_BYTES = 10_000_000
+MOST_BYTES = 10_000_000  # of an outcome; a larger one is told by a sum over it
 _NUMBER = re.compile(r"-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _PATIENCE = 3  # runs without an answer in time, after which the rest are not made
 
@@ -43,19 +53,27 @@ def processors(jobs: int | None) -> int:
     return (os.cpu_count() or 1) if jobs is None else checks.whole("jobs", jobs, low=1, high=1024)
 
 
-def side_by_side(once: Callable[[bool], Any], bits: Bits, jobs: int, late: int) -> tuple[list[Any], int]:
+def side_by_side(
+    once: Callable[[bool], Any], bits: Bits, jobs: int, late: int, stop: Callable[[], None]
+) -> tuple[list[Any], int]:
     """Outcomes of ``once`` for each bit, ``jobs`` at a time and in their order, and how many were late so far.
 
-    Fewer where it does not answer: after some that were late the rest are not made.
+    Fewer where it does not answer: after some that were late the rest are not made. An interrupt waits for nobody:
+    ``stop`` ends what is running.
     """
     made: list[Any] = []
     with ThreadPoolExecutor(jobs) as pool:
-        for start in range(0, bits.size, jobs):
-            if late >= _PATIENCE:
-                break
-            some = list(pool.map(once, bits[start : start + jobs].tolist()))
-            late += sum(isinstance(outcome, Late) for outcome in some)
-            made += some
+        try:
+            for start in range(0, bits.size, jobs):
+                if late >= _PATIENCE:
+                    break
+                some = list(pool.map(once, bits[start : start + jobs].tolist()))
+                late += sum(isinstance(outcome, Late) for outcome in some)
+                made += some
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            stop()
+            raise
     return made, late
 
 
@@ -98,13 +116,11 @@ def read_outcome(content: bytes) -> Any:
     >>> read_outcome(b"about 3.5 people"), read_outcome(b"n\\n3.5\\n")
     ({'text': 'about # people', 'numbers': [3.5]}, {'n of ': 3.5})
     """
-    if len(content) > _MOST_BYTES:
-        return {"size": len(content), "sum": hashlib.sha256(content).hexdigest()}
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError:
-        return {"size": len(content), "sum": hashlib.sha256(content).hexdigest()}
-    with suppress(ValueError):
+        return {"size": len(content), "sum": sha256(content).hexdigest()}
+    with suppress(ValueError, RecursionError):
         return json.loads(text)
     lines = [line for line in text.splitlines() if line and not line.startswith("#")]
     if len(lines) > 1 and ("," in lines[0] or all(_number(line) is not None for line in lines[1:])):
@@ -155,6 +171,8 @@ class CommandSource:
     jobs: int | None = None
     late: int = 0
     _words: list[str] = field(default_factory=list, init=False)
+    _running: set[int] = field(default_factory=set, init=False, repr=False)
+    _stopped: bool = field(default=False, init=False, repr=False)
 
     def __post_init__(self) -> None:
         self._words = words_of(self.command)
@@ -173,11 +191,17 @@ class CommandSource:
 
     def draw(self, bits: Bits) -> Sequence[Any]:
         """One process a bit, in the order of the bits; fewer where the command does not answer."""
-        made, self.late = side_by_side(self._once, bits, self.together, self.late)
+        self._stopped = False
+        made, self.late = side_by_side(self._once, bits, self.together, self.late, self._stop)
         return made
 
+    def _stop(self) -> None:
+        self._stopped = True
+        for leader in tuple(self._running):
+            end_group(leader)
+
     def _once(self, bit: bool) -> Any:
-        with tempfile.TemporaryDirectory(prefix="epsilens-") as folder:
+        with tempfile.TemporaryDirectory(prefix="epsilens-", ignore_cleanup_errors=True) as folder:
             out = Path(folder) / "out"
             table = placed(self.second if bit else self.first, folder)
             words = [word.replace("{table}", table).replace("{out}", str(out)) for word in self._words]
@@ -188,26 +212,45 @@ class CommandSource:
                 )  # fmt: skip
             except OSError as error:
                 return Raised(type(error).__name__)
+            self._running.add(process.pid)
             try:
-                status = process.wait(self.timeout)
+                status = process.wait(0 if self._stopped else self.timeout)
             except subprocess.TimeoutExpired:
-                _end(process)
                 return Late()
-            except BaseException:
-                _end(process)
-                raise
+            finally:
+                end_group(process.pid)
+                process.wait()
+                self._running.discard(process.pid)
             if status != 0:
                 return Raised(f"exit status {status}")
-            if not out.is_file():
-                return Raised("no output")
-            return read_outcome(out.read_bytes())
+            return _written(out)
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """The process with all that it started."""
+def _written(out: Path) -> Any:
+    """What a command wrote; a failure where it is no file that can be read."""
+    try:
+        if not stat.S_ISREG(os.stat(out).st_mode):  # a folder, a pipe, a device without end
+            return Raised("no output")
+        with out.open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
+            if len(content) <= MOST_BYTES:
+                return read_outcome(content)
+            sums = sha256(content)
+            size = len(content)
+            while content := file.read(MOST_BYTES):
+                sums.update(content)
+                size += len(content)
+            return {"size": size, "sum": sums.hexdigest()}
+    except FileNotFoundError:
+        return Raised("no output")
+    except OSError as error:
+        return Raised(type(error).__name__)
+
+
+def end_group(leader: int) -> None:
+    """All that a process started, and itself, where it leads a group of its own."""
     with suppress(OSError):
         if hasattr(os, "killpg"):
-            os.killpg(process.pid, signal.SIGKILL)
+            os.killpg(leader, signal.SIGKILL)
         else:
-            process.kill()
-    process.wait()
+            os.kill(leader, signal.SIGTERM)

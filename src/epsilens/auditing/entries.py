@@ -16,9 +16,11 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["inside", "number_of", "plain", "words_of"]
+__all__ = ["inside", "number_of", "plain", "portable", "words_of"]
 
 _MOST_WORDS = 200
+_DEEPEST = 6
+_PORTABLE = (bool, float, str, bytes, complex, Decimal, Fraction, datetime.timedelta)
 _PLACE = re.compile(r" at 0x[0-9A-Fa-f]+")
 
 
@@ -95,6 +97,32 @@ def inside(value: Any) -> Any:
     if hasattr(value, "__dict__") and vars(value) and not isinstance(value, type):
         return {name: held for name, held in vars(value).items() if not name.startswith("_")}
     return value
+
+
+def portable(value: Any, depth: int = 0) -> Any:
+    """The same outcome in types that every process knows: what a function returns from a process of its own.
+
+    An object of any other type is a mapping from the name of its type to what is inside it, or to its words.
+
+    >>> portable({1: (2.5, None), "x": object()})
+    {'1': [2.5, None], 'x': {'object': '<object object>'}}
+    """
+    if value is None or type(value) in _PORTABLE or isinstance(value, np.generic):
+        return value
+    if type(value) is int:
+        return value if value.bit_length() < 1024 else number_of(value)
+    if type(value) is np.ndarray and value.dtype.kind != "O":
+        return value
+    inner = words_of(value) if depth > _DEEPEST else inside(value)
+    made: Any
+    if isinstance(inner, Mapping):
+        made = {plain(str(key)): portable(held, depth + 1) for key, held in inner.items()}
+    elif isinstance(inner, list | tuple):
+        made = [portable(held, depth + 1) for held in inner]
+    else:
+        made = inner if isinstance(inner, np.ndarray | str) else words_of(value)
+    known = isinstance(value, np.ndarray) or type(value) in (dict, list, tuple)
+    return made if known else {plain(type(value).__name__): made}
 
 
 def _array(value: np.ndarray[Any, Any]) -> Any:

@@ -2,8 +2,10 @@
 
 An event names one world where a score is at least ``high`` and the other where it is at most ``low``; in between, or
 where the score says nothing, the attacker is silent. Cuts are ranked by Wilson's lower bound on their past precision at
-z = 3.5. Several attackers play side by side: one who wants to be right, one who always speaks, and some who speak with
-about a given probability, which is what a claim with δ > 0 must be attacked with.
+z = 3.5. Where a number of runs is counted once, several events are at hand: one that wants to be right, one that always
+speaks, and some that speak with about a given probability, which is what a claim with δ > 0 must be attacked with.
+Where runs are bet on, the attackers are scores with all their tails, :mod:`.attack`: of all scores those whose best
+event exceeds the claim by most, after more or less luck is taken off.
 """
 
 from __future__ import annotations
@@ -16,33 +18,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..checks import Array
-from .betting import Bets, Plan
-from .claims import Claim
+from .attack import Attack, attack_on
+from .betting import worth
+from .claims import Claim, line
 from .game import Bits
 from .outcomes import Outcomes
 from .statistics import Statistic, fixed, learnt
 
-__all__ = ["ALWAYS", "PRECISE", "Event", "attackers", "learn"]
+__all__ = ["ALWAYS", "PRECISE", "Event", "Plan", "learn", "learn_to_bet"]
 
 _Z = 3.5  # as many cuts are tried, luck reaches further than the usual 2.5
 _LOPSIDED = 1.5
 _SIZES = 18  # of a tail, tried on each side
 _MOST_RUNS = 200_000  # learnt from: the latest
 _MOST_NUMBERS = 20_000_000
-#: Who plays: the share of runs each speaks in, and the shares of the capital against pure claims and lines.
-_PLAYERS: tuple[tuple[float | None, tuple[float, float]], ...] = (
-    (None, (0.6, 0.1)),
-    (1.0, (0.1, 0.2)),
-    (0.6, (0.1, 0.35)),
-    (0.35, (0.1, 0.25)),
-    (0.15, (0.1, 0.1)),
-)
+#: The share of runs that each event speaks in; the first is as rare as it likes.
+_SPEAKING: tuple[float | None, ...] = (None, 1.0, 0.6, 0.35, 0.15)
 PRECISE, ALWAYS = 0, 1
+_LUCK = (1.5, 3.0)  # standard errors taken off by those who bet that the claim is broken; one more wants to be right
 
 
-def attackers() -> list[Bets]:
-    """One empty record for each attacker."""
-    return [Bets(weight) for _, weight in _PLAYERS]
+@dataclass(frozen=True)
+class Plan:
+    """What is known of an event beforehand: how often it speaks, and about one side or both."""
+
+    share: float
+    sides: int = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,12 +110,9 @@ class _Cuts:
         return np.where((self.below >= 0) & (self.above >= 0) & (self.below != self.above), 2, 1)
 
 
-def _cuts(statistic: Statistic, outcomes: Outcomes, bits: Bits) -> tuple[_Cuts, tuple[float, float, bool]] | None:
-    """The tails of a score, and its best single threshold: (right guesses, threshold, world above)."""
-    score = statistic.score(outcomes)
+def _single(score: Array, bits: Bits) -> tuple[tuple[Array, Array], NDArray[np.int64], tuple[float, float, bool]]:
+    """Sorted scores with the ones up to each, where values change, and the threshold that is right most often."""
     known = ~np.isnan(score)
-    if not known.any():
-        return None
     order = np.argsort(score[known], kind="stable")
     x, b = score[known][order], bits[known][order].astype(float)
     n = x.size
@@ -125,11 +123,17 @@ def _cuts(statistic: Statistic, outcomes: Outcomes, bits: Bits) -> tuple[_Cuts, 
     i, j = int(np.argmax(correct)), int(np.argmin(correct))
     way = bool(correct[i] >= n - correct[j])
     at = int(ends[i if way else j])
-    single = (
-        float(correct[i] if way else n - correct[j]),
-        float(x[at]) if at < n else math.inf,
-        way,
-    )
+    single = (float(correct[i] if way else n - correct[j]), float(x[at]) if at < n else math.inf, way)
+    return (x, ones), ends, single
+
+
+def _cuts(statistic: Statistic, outcomes: Outcomes, bits: Bits) -> tuple[_Cuts, tuple[float, float, bool]] | None:
+    """The tails of a score, and its best single threshold: (right guesses, threshold, world above)."""
+    score = statistic.score(outcomes)
+    if np.isnan(score).all():
+        return None
+    (x, ones), ends, single = _single(score, bits)
+    n = x.size
     sizes = np.unique(np.concatenate((np.geomspace(3, n, _SIZES), np.linspace(0.05, 0.95, 13) * n)).astype(int))
     lower = np.unique(ends[np.searchsorted(ends, np.minimum(sizes, n), side="right") - 1])
     upper = n - np.unique(ends[np.minimum(np.searchsorted(ends, np.maximum(n - sizes, 0)), ends.size - 1)])
@@ -151,27 +155,63 @@ def _cuts(statistic: Statistic, outcomes: Outcomes, bits: Bits) -> tuple[_Cuts, 
     return _Cuts(statistic, bits.size, two[0].astype(float), right, two[1], two[2], under, over, two[3]), single
 
 
-def learn(outcomes: Outcomes, bits: Bits, claim: Claim, *, low_bits: bool = True) -> list[Event] | None:
-    """The event of each attacker for the next runs; None where nothing varies."""
+def _ranked(outcomes: Outcomes, bits: Bits, low_bits: bool) -> list[tuple[Statistic, Outcomes, Bits]]:
+    """The scores there are, each with runs that it was not learnt from."""
     most = max(2_000, min(_MOST_RUNS, _MOST_NUMBERS // max(outcomes.values.shape[1], 1)))
     if len(outcomes) > most:
         outcomes, bits = outcomes.take(slice(-most, None)), bits[-most:]
     first = np.arange(bits.size) % 2 == 0
     ranked = [(s, outcomes, bits) for s in fixed(outcomes, bits, low_bits=low_bits)]
     half, held = outcomes.take(first), outcomes.take(~first)
-    ranked += [(s, held, bits[~first]) for s in learnt(half, bits[first])]
-    found = [cuts for s, runs, b in ranked if (cuts := _cuts(s, runs, b)) is not None]
+    return ranked + [(s, held, bits[~first]) for s in learnt(half, bits[first])]
+
+
+def learn(outcomes: Outcomes, bits: Bits, claim: Claim, *, low_bits: bool = True) -> list[Event] | None:
+    """The events to count on the next runs; None where nothing varies."""
+    found = [cuts for s, runs, b in _ranked(outcomes, bits, low_bits) if (cuts := _cuts(s, runs, b)) is not None]
     if not found:
         return None
     events = []
-    for share, _ in _PLAYERS:
+    for share in _SPEAKING:
         if share is None:
             events.append(_pick(found, lambda c: wilson(c.right, c.total)))
         elif share == 1.0:
-            events.append(_always(found))
+            events.append(_always([(c.statistic, c.runs, single) for c, single in found]))
         else:
             events.append(_pick(found, lambda c, share=share: _margin(c, claim, share)))
     return events
+
+
+def learn_to_bet(
+    outcomes: Outcomes, bits: Bits, claim: Claim, *, low_bits: bool = True
+) -> tuple[tuple[Attack, ...], Event] | None:
+    """The attacks to bet with on the next runs, and the event that always speaks; None where nothing varies."""
+    ranked = _ranked(outcomes, bits, low_bits)
+    made = [attack_on(s, runs, b) for s, runs, b in ranked]
+    attacks = [attack for attack in made if attack is not None]
+    if not attacks:
+        return None
+    excess, runs_of = worth(attacks, claim)
+    chosen = [int(np.argmax((excess - luck / np.sqrt(runs_of)[:, None]).max(axis=1))) for luck in _LUCK]
+    chosen.append(_surest(attacks, claim))
+    singles = []
+    for s, runs, b in ranked:
+        score = s.score(runs)
+        if not np.isnan(score).all():
+            singles.append((s, b.size, _single(score, b)[2]))
+    return tuple(attacks[i] for i in chosen), _always(singles)
+
+
+def _surest(attacks: Sequence[Attack], claim: Claim) -> int:
+    """The score that tells most by itself: the one to bound with, also where the claim holds.
+
+    Against a pure claim precision counts; against lines, how many more guesses are right than wrong.
+    """
+    if math.isfinite(claim.pure):
+        counted = [attack.guesses() for attack in attacks]
+        return int(np.argmax([float(wilson(right, right + wrong).max()) for right, wrong in counted]))
+    apart, runs_of = worth(attacks, line(0.0, 0.0))
+    return int(np.argmax((apart - _Z / np.sqrt(runs_of)[:, None]).max(axis=1)))
 
 
 def _margin(cuts: _Cuts, claim: Claim, share: float) -> Array:
@@ -201,11 +241,10 @@ def _pick(found: Sequence[tuple[_Cuts, tuple[float, float, bool]]], objective: o
     )  # fmt: skip
 
 
-def _always(found: Sequence[tuple[_Cuts, tuple[float, float, bool]]]) -> Event:
-    def past(entry: tuple[_Cuts, tuple[float, float, bool]]) -> float:
-        cuts, (right, _, _) = entry
-        return float(wilson(np.array(right), np.array(float(cuts.runs))))
+def _always(found: Sequence[tuple[Statistic, int, tuple[float, float, bool]]]) -> Event:
+    def past(entry: tuple[Statistic, int, tuple[float, float, bool]]) -> float:
+        return float(wilson(np.array(entry[2][0]), np.array(float(entry[1]))))
 
-    cuts, (right, threshold, above) = max(found, key=past)
+    statistic, runs, (right, threshold, above) = max(found, key=past)
     low = float(np.nextafter(threshold, -math.inf))
-    return Event(cuts.statistic, low, threshold, not above, above, Plan(1.0), right / cuts.runs, forced=True)
+    return Event(statistic, low, threshold, not above, above, Plan(1.0), right / runs, forced=True)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..checks import Array
-from .calls import Late, Raised
+from .calls import Late, Raised, Unreadable
 from .entries import inside, number_of, plain, words_of
 
 __all__ = ["Codes", "Kind", "Outcomes", "Reader", "joined", "most_entries"]
@@ -130,6 +130,8 @@ class Reader:
                     kind = Kind("raised", plain(outcome.kind))
                 case Late():
                     kind = Kind("late", "")
+                case Unreadable():
+                    kind = Kind("unreadable", plain(outcome.kind))
                 case _:
                     try:
                         kind = Kind("answer", _short(self._flatten("", outcome, numbers, words, 0)))

@@ -12,15 +12,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .betting import Bets, Plan, first_kept, log_capital, log_precision_capital, refuted
+from .attack import perfect_attack
+from .betting import History, first_kept, log_capital, log_precision_capital, refuted, told
 from .bounds import Counts, largest_epsilon, p_value
 from .claims import Claim, gdp_lines, line
-from .events import ALWAYS, PRECISE, Event, attackers
+from .events import ALWAYS, PRECISE, Event
 from .outcomes import Reader
 from .result import Audit, Finding, Found, Seen, Stopped, Verdict
-from .statistics import Codebook, Looks
+from .statistics import Codebook, Looks, Statistic
 
-__all__ = ["Evidence", "claimed_readings", "fixed_result", "sequential_result"]
+__all__ = ["Evidence", "claimed_readings", "counted_p", "fixed_result", "sequential_result"]
 
 _BAND = 7  # values of ε at which δ is bounded
 _MOST_WORDS = 6
@@ -34,7 +35,8 @@ class Evidence:
     alpha: float
     runs: int
     budget: int
-    bets: Sequence[Bets]
+    history: History
+    always: tuple[Sequence[int], Sequence[int]]  # right and wrong guesses of the event that always speaks
     counted: Sequence[tuple[int, int, int]]
     events: Sequence[Event] | None
     reader: Reader
@@ -105,41 +107,40 @@ def sequential_result(
     seconds: tuple[float, float],
 ) -> Audit:  # fmt: skip
     """The bounds of an audit that may stop at any time."""
-    alpha, bets, claim = evidence.alpha, evidence.bets, evidence.claim
-    path = log_capital(bets, claim)
+    history, claim = evidence.history, evidence.claim
+    path = log_capital(history, claim)
     strongest = float(path.max()) if path.size else 0.0
-    rounds = sum(bets[ALWAYS].totals)
-    could = _all_right(rounds)
-    largest = first_kept(lambda e: refuted(could, line(e, 0.0), alpha), 40.0) if rounds else 0.0
-
-    right, wrong = np.cumsum(bets[ALWAYS].right), np.cumsum(bets[ALWAYS].wrong)
+    could = _all_right(history)
+    largest = first_kept(lambda e: refuted(could, line(e, 0.0)), 40.0) if path.size else 0.0
 
     def unlucky(success: float) -> bool:
-        return bool(right.size and log_precision_capital(right, wrong, success).max() >= -math.log(alpha))
+        return bool(path.size and log_precision_capital(*evidence.always, success).max() >= -math.log(evidence.alpha))
 
     success = max(0.5, first_kept(unlucky, 1.0 - 1e-12, low=0.5))
     return _assemble(
         evidence, confidence, True, found, stopped, pair, seconds, strength=float(np.exp(min(strongest, 700.0))),
-        broken=strongest >= -math.log(alpha), possible=bool(rounds) and refuted(_all_right(rounds), claim, alpha),
-        is_refuted=lambda c: refuted(bets, c, alpha), success=success, largest=largest,
-        seen=_seen(evidence, [b.totals for b in bets], _leader(bets, claim)),
+        broken=strongest >= -math.log(evidence.alpha), possible=bool(path.size) and refuted(could, claim),
+        is_refuted=lambda c: refuted(history, c), success=success, largest=largest, seen=_led(evidence),
     )  # fmt: skip
 
 
-def _all_right(rounds: int) -> list[Bets]:
-    """What the attackers would hold had they all spoken always and never erred."""
-    made = attackers()
-    for bets in made:
-        bets.add(Plan(1.0), rounds, 0, 0)
+def _all_right(history: History) -> History:
+    """What the attackers would hold had they always spoken and never erred."""
+    half = math.ceil(history.runs / 2)
+    attack = perfect_attack(half)
+    made = History(history.alpha, history.budget)
+    made.add((attack,), attack.past[None])
     return made
 
 
-def _leader(bets: Sequence[Bets], claim: Claim) -> int:
-    """Whose bets grew most; of a pure claim that holds, whoever wants to be right."""
-    if not bets[0].plans or (claim.alone and log_capital(bets, claim)[-1] < 0):
-        return PRECISE
-    alone = [float(log_capital([Bets((1.0, 1.0), b.plans, b.right, b.wrong, b.silent)], claim)[-1]) for b in bets]
-    return int(np.argmax(alone))
+def _led(evidence: Evidence) -> Seen | None:
+    """The event of the attacker who holds most, and how such guesses went."""
+    if not evidence.history.rounds:
+        return None
+    leader, event, right, wrong = told(evidence.history, evidence.claim)
+    attack = evidence.history.rounds[-1][leader]
+    assert attack.statistic is not None
+    return _described(attack.statistic, attack.tails(event), (right, right + wrong, evidence.history.runs), evidence)
 
 
 def fixed_result(
@@ -148,10 +149,7 @@ def fixed_result(
 ) -> Audit:  # fmt: skip
     """The bounds of a number of runs fixed beforehand; a claim is tested with the event that the pilot liked best."""
     alpha, claim = evidence.alpha, evidence.claim
-    counts = [
-        Counts(right, right + wrong, right + wrong + silent, event.plan.sides)
-        for (right, wrong, silent), event in zip(evidence.counted, evidence.events or (), strict=bool(evidence.counted))
-    ]
+    counts = _counts(evidence)
     chosen = _promising(evidence)
     fresh = counts[ALWAYS].runs if counts else 0
 
@@ -159,14 +157,29 @@ def fixed_result(
         at = PRECISE if asked.alone else chosen
         return bool(counts) and p_value(counts[at], asked, alpha) <= alpha
 
-    p = p_value(counts[PRECISE if claim.alone else chosen], claim, alpha) if counts else 1.0
-    perfect = Counts(fresh, fresh, fresh)
+    p = counted_p(evidence)
+    perfect = Counts(fresh, fresh, fresh, always=True)
     return _assemble(
         evidence, confidence, False, found, stopped, pair, seconds, strength=p, broken=p <= alpha,
         possible=p_value(perfect, claim, alpha) <= alpha, is_refuted=is_refuted,
         success=counts[ALWAYS].success(alpha) if counts else 0.5, largest=largest_epsilon(fresh, alpha),
         seen=_seen(evidence, evidence.counted, PRECISE if claim.alone else chosen),
     )  # fmt: skip
+
+
+def _counts(evidence: Evidence) -> list[Counts]:
+    return [
+        Counts(right, right + wrong, right + wrong + silent, event.plan.sides, event.forced)
+        for (right, wrong, silent), event in zip(evidence.counted, evidence.events or (), strict=bool(evidence.counted))
+    ]
+
+
+def counted_p(evidence: Evidence) -> float:
+    """The p-value of the claim by a number of runs fixed beforehand; 1 where nothing was counted."""
+    counts, claim = _counts(evidence), evidence.claim
+    if not counts:
+        return 1.0
+    return p_value(counts[PRECISE if claim.alone else _promising(evidence)], claim, evidence.alpha)
 
 
 def _promising(evidence: Evidence) -> int:
@@ -182,25 +195,32 @@ def _promising(evidence: Evidence) -> int:
 
 
 def _seen(evidence: Evidence, counts: Sequence[tuple[int, int, int]], at: int) -> Seen | None:
-    """The event of an attacker, with all its guesses."""
+    """One of the events that were counted."""
     if not evidence.events or not counts:
         return None
     event, (right, wrong, silent) = evidence.events[at], counts[at]
-    statistic = event.statistic
+    tails = (
+        event.low, event.high, None if event.below is None else int(event.below),
+        None if event.above is None else int(event.above),
+    )  # fmt: skip
+    return _described(event.statistic, tails, (right, right + wrong, right + wrong + silent), evidence)
+
+
+def _described(
+    statistic: Statistic, tails: tuple[float, float, int | None, int | None], counts: tuple[int, int, int],
+    evidence: Evidence,
+) -> Seen:  # fmt: skip
     names = list(evidence.reader.text_names if statistic.looks is Looks.TEXT else evidence.reader.names)
     cells = tuple(names[c] for c in statistic.columns[:_MOST_WORDS])
-    words: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
-    if isinstance(statistic, Codebook):
-        words = _words(statistic, event, evidence.reader)
-    return Seen(
-        str(statistic.looks), cells, event.low, event.high,
-        None if event.below is None else int(event.below), None if event.above is None else int(event.above),
-        right, right + wrong, right + wrong + silent, words,
-    )  # fmt: skip
+    words = _words(statistic, tails, evidence.reader) if isinstance(statistic, Codebook) else ((), ())
+    return Seen(str(statistic.looks), cells, *tails, *counts, words)
 
 
-def _words(book: Codebook, event: Event, reader: Reader) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _words(
+    book: Codebook, tails: tuple[float, float, int | None, int | None], reader: Reader
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The codes that name the first and the second world, most telling first."""
+    low, high, below, above = tails
     named: dict[float, str]
     if book.looks is Looks.KIND:
         named = {code: f"{kind.what} {kind.detail}".strip() for kind, code in reader.kinds.items()}
@@ -210,7 +230,7 @@ def _words(book: Codebook, event: Event, reader: Reader) -> tuple[tuple[str, ...
         named = {float(code): f"{code:.12g}" for code in book.codes.tolist()}
     sides: tuple[list[str], list[str]] = ([], [])
     for i in np.argsort(-np.abs(book.ratios), kind="stable").tolist():
-        world = event.above if book.ratios[i] >= event.high else event.below if book.ratios[i] <= event.low else None
+        world = above if book.ratios[i] >= high else below if book.ratios[i] <= low else None
         if world is not None and len(sides[world]) < _MOST_WORDS:
             sides[world].append(named[float(book.codes[i])])
     return tuple(sides[0]), tuple(sides[1])

@@ -18,7 +18,8 @@ from typing import Any, TextIO
 import numpy as np
 
 from ..errors import InputError
-from .calls import Late, Raised
+from .calls import Late, Raised, Unreadable
+from .entries import inside, number_of, portable, words_of
 from .game import Bits, Source
 
 __all__ = ["Record", "Recorded"]
@@ -30,16 +31,30 @@ def _told(outcome: Any) -> dict[str, Any]:
             return {"raised": outcome.kind}
         case Late():
             return {"late": True}
+        case Unreadable():
+            return {"unreadable": outcome.kind}
     try:
-        json.dumps(outcome)
-    except (TypeError, ValueError):
-        return {"answer": outcome.tolist() if isinstance(outcome, np.ndarray | np.generic) else repr(outcome)}
-    return {"answer": outcome}
+        return {"answer": json.loads(json.dumps(portable(outcome), default=_plainer))}
+    except Exception:  # by methods of its own
+        return {"unreadable": type(outcome).__name__}
+
+
+def _plainer(value: Any) -> Any:
+    """What JSON has no word for: arrays as lists, numbers as doubles, anything else by its words."""
+    number = number_of(value)
+    if number is not None:
+        return number
+    made = inside(value)
+    if isinstance(made, np.ndarray):
+        return made.tolist()
+    return words_of(value) if made is value else made
 
 
 def _untold(said: Mapping[str, Any]) -> Any:
     if "raised" in said:
         return Raised(str(said["raised"]))
+    if "unreadable" in said:
+        return Unreadable(str(said["unreadable"]))
     return Late() if said.get("late") else said["answer"]
 
 
@@ -53,7 +68,7 @@ class Record:
         try:
             text = self.path.read_text("utf-8") if self.path.exists() else ""
             whole = text[: text.rfind("\n") + 1]  # a line that was cut off by an interrupt is run again
-            lines = [json.loads(line) for line in whole.splitlines()]
+            lines = [json.loads(line) for line in whole.split("\n")[:-1]]
             head = dict(lines[0]["audit"]) if lines else {}
             self.seed = int(head.pop("seed")) if lines else secrets.randbits(48) if seed is None else seed
             for line in lines[1:]:
@@ -88,7 +103,7 @@ class Record:
         self._write({"pair": pair, "coin": int(coin), **_told(outcome)})
 
     def _write(self, line: Mapping[str, Any]) -> None:
-        self._file.write(json.dumps(line, ensure_ascii=False) + "\n")
+        self._file.write(json.dumps(line) + "\n")
         self._file.flush()
 
     def close(self) -> None:

@@ -16,19 +16,22 @@ import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from hashlib import sha256
 from multiprocessing.connection import Connection
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
 from ..errors import InputError
-from .calls import Late, Raised, limit_of
-from .commands import placed, processors, side_by_side
+from .calls import Late, Raised, Unreadable, called, limit_of
+from .commands import MOST_BYTES, end_group, placed, processors, side_by_side
+from .entries import portable
 from .game import Bits
 
 __all__ = ["WorkerSource", "function_of"]
 
 _START = 120.0  # seconds in which a module must be imported
+_EARLY = Raised("an early end")
 
 
 def function_of(name: str) -> Any:
@@ -50,6 +53,8 @@ def function_of(name: str) -> Any:
 
 def _serve(name: str, folder: str, ends: Connection) -> None:
     """In the process: import, then answer until the other end is gone."""
+    if hasattr(os, "setsid"):  # a group of its own, which ends with all that the function starts
+        os.setsid()
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nothing, stream)
@@ -67,14 +72,25 @@ def _serve(name: str, folder: str, ends: Connection) -> None:
             given = ends.recv()
         except (EOFError, OSError):
             return
-        try:
-            answer: Any = function(given)
-        except (Exception, SystemExit) as error:
-            answer = Raised(type(error).__name__)
-        try:
-            ends.send_bytes(pickle.dumps(answer))
-        except Exception:  # what cannot be sent is told by its words
-            ends.send_bytes(pickle.dumps(repr(answer)))
+        ends.send_bytes(_sent(function, given))
+
+
+def _sent(function: Any, given: Any) -> bytes:
+    """The answer of one call, in types that every process knows: what reads it runs none of the function's code."""
+    answer: Any
+    try:
+        answer = called(function, given)
+    except InputError as error:
+        return pickle.dumps(error)
+    except BaseException as error:
+        return pickle.dumps(Raised(type(error).__name__))
+    try:
+        made = pickle.dumps(portable(answer))
+    except Exception:  # by methods of its own
+        made = pickle.dumps(Unreadable(type(answer).__name__))
+    if len(made) > MOST_BYTES:
+        made = pickle.dumps({"size": len(made), "sum": sha256(made).hexdigest()})
+    return made
 
 
 class _Worker:
@@ -104,14 +120,23 @@ class _Worker:
             self.ends.send(given)
             if not self.ends.poll(seconds):
                 return Late()
-            return pickle.loads(self.ends.recv_bytes())  # from a process of ours
-        except (EOFError, OSError):
-            return Raised("an early end")
+            answer = pickle.loads(self.ends.recv_bytes())  # of our own types
+        except (EOFError, OSError, pickle.UnpicklingError):
+            return _EARLY
+        if isinstance(answer, InputError):
+            raise answer
+        return answer
+
+    def halt(self) -> None:
+        """The process and all that it started end; whoever waits for an answer hears of it."""
+        if self.process.pid is not None:
+            end_group(self.process.pid)
+        self.process.kill()
 
     def end(self) -> None:
         """No more calls."""
         self.ends.close()
-        self.process.kill()
+        self.halt()
         self.process.join()
 
 
@@ -130,6 +155,7 @@ class WorkerSource:
     late: int = 0
     _idle: SimpleQueue[_Worker] = field(default_factory=SimpleQueue, init=False, repr=False)
     _all: list[_Worker] = field(default_factory=list, init=False, repr=False)
+    _stopped: bool = field(default=False, init=False, repr=False)
 
     def __post_init__(self) -> None:
         self.jobs = processors(self.jobs)
@@ -154,19 +180,26 @@ class WorkerSource:
 
     def draw(self, bits: Bits) -> Sequence[Any]:
         """One call a bit, in the order of the bits; fewer where the function does not answer."""
-        made, self.late = side_by_side(self._once, bits, self.together, self.late)
+        made, self.late = side_by_side(self._once, bits, self.together, self.late, self._stop)
         return made
+
+    def _stop(self) -> None:
+        """What is running ends; where it was asked, an early end is heard."""
+        self._stopped = True
+        for worker in tuple(self._all):
+            worker.halt()
 
     def _once(self, bit: bool) -> Any:
         given = self.second if bit else self.first
         worker = self._idle.get()
-        with tempfile.TemporaryDirectory(prefix="epsilens-") as folder:
+        with tempfile.TemporaryDirectory(prefix="epsilens-", ignore_cleanup_errors=True) as folder:
             asked = placed(given, folder) if isinstance(given, Path) else given
             outcome = worker.call(asked, self.timeout)
-        if isinstance(outcome, Late) or outcome == Raised("an early end"):
+        if isinstance(outcome, Late) or outcome is _EARLY:
             self._all.remove(worker)
             worker.end()
-            self._start()
+            if not self._stopped:
+                self._start()
         else:
             self._idle.put(worker)
         return outcome

@@ -24,6 +24,7 @@ class Agreement(Enum):
     DIFFERS = "does not hold"
     OPEN = "cannot be compared"
     DRAWING = "a drawing, no claim"
+    BEYOND = "beyond the paper"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +107,7 @@ _AGREED = {
     Agreement.DIFFERS: "No.",
     Agreement.OPEN: "It cannot be compared: the paper does not give its setting in full.",
     Agreement.DRAWING: "A drawing, which claims no number.",
+    Agreement.BEYOND: "The paper leaves it to future work.",
 }
 
 

@@ -19,7 +19,7 @@ from .words import grouped, rounded_down, rounded_up
 if TYPE_CHECKING:
     from ..auditing.result import Audit, Seen
 
-__all__ = ["event", "present", "sentence"]
+__all__ = ["event", "present", "sentence", "why_not"]
 
 _STATUS = {
     Verdict.VIOLATION: "VIOLATION: the runs refute the claim",
@@ -50,7 +50,18 @@ def sentence(found: Audit) -> str:
             )
         case Verdict.CONSISTENT:
             return f"No violation was found in {runs}: {bound} at {level} confidence, {claimed}."
-    return f"Nothing can be said of the claim from {runs}: {bound}, {claimed}."
+    return f"Nothing can be said of the claim from {runs}, {why_not(found)}: {bound}, {claimed}."
+
+
+def why_not(found: Audit) -> str:
+    """Why runs say nothing of the claim."""
+    if found.stopped is Stopped.INTERRUPTED:
+        return "which were interrupted"
+    if found.stopped is Stopped.SILENT:
+        return "since too often there was no answer in time"
+    if found.has(Finding.SAME):
+        return "which all gave the same answer"
+    return "which could not have refuted it"
 
 
 def _how_many(found: Audit) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..auditing.result import Verdict
 from .audit import present as present_one
+from .audit import why_not
 from .document import Document, Lead, Notes, Section, Status, plain_table, said
 from .words import grouped, rounded_down, rounded_up
 
@@ -28,7 +29,7 @@ def sentence(found: Audits) -> str:
             return f"The claim is broken on the pair “{worst.pair}”: ε is at least {bound} ({level}, {runs} runs)."
         case Verdict.CONSISTENT:
             return f"No violation was found on {over} in {runs} runs: the largest bound on ε is {bound} ({level})."
-    return f"Nothing can be said of the claim: {runs} runs on {over} could not have refuted it."
+    return f"Nothing can be said of the claim from {runs} runs on {over}, {why_not(worst.audit)}."
 
 
 def present(found: Audits) -> Document:

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from .charts import Chart, Charts
 
 __all__ = [
-    "Presented", "Report", "board", "chart", "charts", "data", "document", "explained", "finite", "fragment", "frame",
-    "html", "markdown", "registry", "sentence", "table", "terminal", "text", "to_know", "verdict", "with_command",
+    "Presented", "Report", "board", "chart", "charts", "csv", "data", "document", "explained", "finite", "fragment",
+    "frame", "html", "markdown", "registry", "sentence", "table", "terminal", "text", "to_know", "verdict",
+    "with_command",
 ]  # fmt: skip
 
 #: The presenter of each kind of result: a module here, what builds the document in it, and what tells its sentence.
@@ -135,6 +136,13 @@ def html(result: Shown) -> str:
     from .render.html import page
 
     return page(document(result))
+
+
+def csv(data: Mapping[str, Any]) -> str:
+    """The main table of a result's data."""
+    from .render.csv import to_csv
+
+    return to_csv(data)
 
 
 def fragment(result: Shown) -> str:

@@ -22,12 +22,15 @@ try:
     from . import (
         api,
         assess_pages,
+        claim_pages,
         compare_pages,
         files_pages,
+        kept_pages,
         ledger_pages,
         notions_pages,
         pages,
         release_pages,
+        reports_pages,
         shares_pages,
     )
 except ImportError as error:
@@ -82,6 +85,7 @@ def create_app(host: str = "127.0.0.1", limits: Limits | None = None, ledger: Le
     app.state.jobs, app.state.uploads = Jobs(within, Workers(within)), Uploads(within)
     app.state.readers = Readers(within)
     _add_views(app)
+    app.include_router(reports_pages.router)
     app.include_router(assess_pages.router)
     app.include_router(files_pages.router)
     app.include_router(shares_pages.router)
@@ -115,7 +119,9 @@ def views() -> FastAPI:
 
 def _add_views(app: FastAPI) -> None:
     app.include_router(pages.router)
+    app.include_router(claim_pages.router)
     app.include_router(compare_pages.router)
+    app.include_router(kept_pages.router)
     app.include_router(notions_pages.router)
     app.include_router(api.make_router())
     app.add_exception_handler(RequestValidationError, _invalid)

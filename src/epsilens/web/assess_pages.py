@@ -6,6 +6,7 @@ becomes the report, or the form again with what is wrong by its field and everyt
 
 from __future__ import annotations
 
+import base64
 import secrets
 from typing import Any
 
@@ -21,12 +22,13 @@ from .assessing import assessed
 from .drafts import Draft
 from .examples import EXAMPLES
 from .jobs import Job, State
-from .pages import as_json, attachment, render
+from .pages import as_json, attachment, file_of, render
 from .planform import check_size, entered, mapping_of, plan_of, to_yaml
 from .problems import check_columns, problem_at
 from .questions import Problem
 from .refused import Refused
 from .sent import Sent, sent_form, wants_json
+from .spreadsheets import of_assessment
 from .uploads import Upload
 
 __all__ = ["router", "unsent", "view_of"]
@@ -36,7 +38,7 @@ router = APIRouter(include_in_schema=False)
 #: How long a request waits before it shows how far the job is.
 _AT_ONCE = 0.3
 #: What of a report can be kept.
-_KINDS = ("html", "board", "json", "yaml")
+_KINDS = ("html", "board", "csv", "json", "yaml")
 _GONE = "the file is no longer here, because it is kept for half an hour after it was last used: choose it again"
 
 
@@ -182,6 +184,19 @@ def job_file(request: Request, id: str, kind: str) -> Response:
     return _file(job.result(), str(job.request["yaml"]), kind)
 
 
+@router.get("/assess/job/{id}/picture/{place}.{kind}")
+def job_picture(request: Request, id: str, place: int, kind: str) -> Response:
+    """One chart of a report, as SVG or PNG."""
+    job = request.app.state.jobs.get(id, request.state.visitor)
+    known = job is not None and job.task == "assess" and job.state is State.DONE
+    made: list[Any] = job.result()["pictures"] if job is not None and known else []
+    one = made[place] if 0 <= place < len(made) else {}
+    if kind not in ("svg", "png") or kind not in one:
+        return render("message.html", 404, view="Assess", heading="No picture", sentence="There is no such picture.")
+    content = one["svg"].encode() if kind == "svg" else base64.b64decode(one["png"])
+    return file_of(content, f"{one['name']}.{kind}", "image/svg+xml" if kind == "svg" else "image/png")
+
+
 @router.get("/assess/job/{id}/board")
 def job_board(request: Request, id: str) -> Response:
     """The report on an upload as one sheet of paper for those who decide."""
@@ -220,6 +235,8 @@ def _file(made: Any, text: str, kind: str) -> Response:
         return attachment(text, "plan.yaml", "application/yaml")
     if kind == "json":
         return attachment(as_json(made["data"]), "assessment.json", "application/json")
+    if kind == "csv":
+        return attachment(of_assessment(made["data"]), "assessment.csv", "text/csv; charset=utf-8")
     if kind == "board":
         return attachment(str(made["board"]["html"]), "board.html", "text/html")
     return attachment(str(made["html"]), "assessment.html", "text/html")
@@ -334,6 +351,7 @@ async def condition_sent(request: Request, prefix: str) -> Response:
 
 @router.get("/assess.html")
 @router.get("/assess.board")
+@router.get("/assess.csv")
 @router.get("/assess.json")
 @router.get("/assess.yaml")
 async def assess_file(request: Request, yaml: str = "") -> Response:

@@ -216,7 +216,7 @@ def _foreign(headers: dict[bytes, str]) -> bool:
 
 def _more_headers(path: str, fresh: str) -> list[tuple[bytes, bytes]]:
     made = list(_HEADERS.items())
-    if path.startswith(("/assess", "/api/")):
+    if path.startswith(("/assess", "/api/", "/compare/reports")):
         made.append((b"cache-control", b"no-store"))
     elif path.startswith(("/static/", "/assets/")):
         made.append((b"cache-control", b"no-cache"))  # kept, but asked about: a new version is seen at once

@@ -162,6 +162,12 @@ class Jobs:
             job.asked = time.monotonic()
             return job
 
+    def done(self, task: str, owner: str) -> list[Job]:
+        """The visitor's jobs of a kind that went well, the latest first."""
+        with self._lock:
+            mine = [j for j in self._all.values() if (j.owner, j.task, j.state) == (owner, task, State.DONE)]
+        return mine[::-1]
+
     def ahead(self, job: Job) -> int:
         """How many wait before a job that waits."""
         with self._lock:

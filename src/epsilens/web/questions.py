@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from ..build import builder
-from ..catalogue.mechanisms import Mechanism, every_option
+from ..catalogue.mechanisms import CLAIMED, Mechanism, every_option
 from ..catalogue.parameter import Kind
 from ..catalogue.parameters import PARAMETERS
 from ..catalogue.readings import READINGS
@@ -22,6 +22,7 @@ from ..catalogue.said import (
     EXPLAINED,
     arguments_given,
     find,
+    find_explained,
     is_said,
     plain,
     reading_options,
@@ -42,6 +43,8 @@ __all__ = [
     "explain_strictly", "of_100_limits", "problem_of", "set_up", "with_symbol",
 ]  # fmt: skip
 
+#: What a claim takes beside what mechanisms do.
+_CLAIMED = tuple(name for name in CLAIMED.takes if name not in every_option())
 _TRUE = ("on", "true", "1", "yes")
 _LIMIT = "0.55"  # what Choose starts with
 
@@ -116,12 +119,13 @@ def explain_strictly(mechanism: str, given: Mapping[str, str]) -> Explanation:
     """What ``epsilens explain`` shows for these options, given as text."""
     from ..show.explanation import command_line, explain
 
-    entry = find(mechanism)
-    options = _options(given, (*every_option(), *EXPLAINED))
+    options = _options(given, (*every_option(), *_CLAIMED, *EXPLAINED))
+    entry, named = find_explained("" if mechanism == "claim" else mechanism, options)
     arguments = arguments_given(entry, options, spelled=plain)
     readings = readings_for_explain(options, plain)
-    about = explain(bounded(entry.key, builder(entry))(**arguments), **readings)
-    return about.with_command(command_line("explain", entry.key, _said(options)))
+    about = explain(bounded(entry.key, builder(entry))(**named, **arguments), **readings)
+    name = "" if mechanism == "claim" else entry.key
+    return about.with_command(command_line("explain", name, _said(options)))
 
 
 @_computable()

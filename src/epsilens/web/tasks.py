@@ -5,22 +5,24 @@ A request and its answer are plain JSON. ``table`` is the path of an upload, ``n
 
 from __future__ import annotations
 
+import base64
 import gzip
 import zlib
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..data.tables.source import Bundled, bundled, names, source_of
-from ..errors import InputError
+from ..errors import InputError, MissingExtra
 from .shares import carried, shown
 
 if TYPE_CHECKING:
     from ..data.tables.open import OpenTable
     from ..data.understanding.understood import Understanding
     from ..plan.plan import Release
+    from ..show.document import Block, Document
 
 __all__ = ["TASKS", "Work", "planned"]
 
@@ -173,10 +175,39 @@ def _assess(work: Work) -> dict[str, Any]:
             "kind": sheet.kind,
             "aside": sheet.aside,
         },
+        "pictures": _pictures(document),
         "basis": packed,
         "panel": shown({"yaml": request["yaml"], "basis": packed}) if packed else None,
         "file": {"name": request["name"], "digest": request["digest"]} if request.get("table") else None,
     }
+
+
+def _pictures(document: Document) -> list[dict[str, str]]:
+    """The charts of a report as files, by what their section says they are; PNG where it can be written."""
+    from ..show.document import Figure, Figures, Part
+
+    def figures(blocks: Iterable[Block]) -> Iterator[Figure]:
+        for block in blocks:
+            if isinstance(block, Figure):
+                yield block
+            elif isinstance(block, Figures):
+                yield from block.figures
+            elif isinstance(block, Part):
+                yield from figures(block.blocks)
+
+    made = []
+    for section in document.sections:
+        for figure in figures(section.blocks):
+            chart: Any = figure.chart()
+            if chart is None:
+                continue
+            told = str(chart.spec.get("title", {}).get("text", "")) or section.heading
+            said = f"Simulated releases: {figure.caption}" if figure.caption else told
+            one = {"name": chart.name.replace("_", "-"), "said": said, "svg": chart.svg("light")}
+            with suppress(MissingExtra):
+                one["png"] = base64.b64encode(chart.png()).decode("ascii")
+            made.append(one)
+    return made
 
 
 TASKS: dict[str, Callable[[Work], dict[str, Any]]] = {

@@ -21,12 +21,10 @@ from .refused import Refused
 __all__ = ["Timed", "is_quick"]
 
 #: What one formula answers, whatever the numbers.
-_CLOSED = frozenset(
-    {"laplace", "gaussian", "pure", "approximate", "unary", "hadamard-response", "noisy-max", "permute-and-flip"}
-)
+_CLOSED = frozenset({"laplace", "gaussian", "pure", "unary", "hadamard-response", "noisy-max", "permute-and-flip"})
 #: Addresses that compute nothing from a query, or have processes of their own.
 _OTHERS = ("/static", "/assets", "/assess", "/release", "/ledger", "/help", "/openapi.json", "/api/assess",
-           "/api/tables", "/notions")  # fmt: skip
+           "/api/tables", "/notions", "/compare/reports")  # fmt: skip
 #: What a reading that takes longer than this is worth to one who has gone: it is not ended at once, since a slider
 #: that moves on leaves many short ones behind.
 _GRACE = 0.5
@@ -42,6 +40,8 @@ def is_quick(path: str, query: str) -> bool:
     """
     if path == "/api" or any(path == other or path.startswith((f"{other}/", f"{other}.")) for other in _OTHERS):
         return True
+    if path.startswith("/claim"):  # a training may be tuned to it
+        return False
     named = {"laplace"}
     for key, value in parse_qsl(query, keep_blank_values=True):
         if key == "mechanism" or key.endswith("_mechanism"):

@@ -60,7 +60,7 @@ def item() -> Item:
         tuple(records),
         "Fake users like the target, by a technique such as k-anonymity, are proposed as future work.",
         "They help only as far as their secrets are unknown.",
-        Agreement.OPEN,
+        Agreement.BEYOND,
         f"At ε = 5 the secret is guessed {crowded(5, 1):.3f} of the time alone, {crowded(5, 10):.3f} in a crowd of 10, "
         f"and {crowded(5, 1):.3f} again if the crowd is known.",
         (

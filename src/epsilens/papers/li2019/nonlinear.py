@@ -80,7 +80,7 @@ def item() -> Item:
         tuple(records),
         "Future work will extend the analysis to nonlinear queries.",
         "Any function of a few records, exactly.",
-        Agreement.OPEN,
+        Agreement.BEYOND,
         "Theorem 1, that independent records leak the same whatever is known, is of sums alone: an exclusive or leaks "
         "0 to who knows nothing and 1 to who knows the other record.",
     )

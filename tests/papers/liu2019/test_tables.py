@@ -8,6 +8,8 @@ import pytest
 
 import epsilens as el
 from epsilens.papers import liu2019
+from epsilens.papers.liu2019 import printed as as_printed
+from epsilens.papers.liu2019.tables import table1
 
 NONE = None
 # Recomputed independently (reference sheet, §1); None is a cell no ε satisfies.
@@ -27,7 +29,7 @@ UNSAFE = {
 
 
 def test_all_of_table_1() -> None:
-    records = liu2019.table1().records
+    records = table1().records
     assert len(records) == 48
     for record, wanted in zip(records, [cell for line in REFERENCE for cell in line], strict=True):
         if wanted is None:
@@ -39,7 +41,7 @@ def test_all_of_table_1() -> None:
 
 
 def test_printed_cells_that_break_their_bound() -> None:
-    records = liu2019.table1().records
+    records = table1().records
     assert {(r["beta"], r["limit"]) for r in records if r["printed_breaks_limit"]} == UNSAFE
     for r in records:
         if r["printed"] is not None and r["corrected"] is not None:
@@ -47,9 +49,9 @@ def test_printed_cells_that_break_their_bound() -> None:
 
 
 def test_shown_values_keep_the_bound() -> None:
-    table = liu2019.table1()
-    for beta, row in zip(liu2019.BETAS, table.rows[1::2], strict=True):
-        for limit, cell in zip(liu2019.LIMITS, row[1:], strict=True):
+    table = table1()
+    for beta, row in zip(as_printed.BETAS, table.rows[1::2], strict=True):
+        for limit, cell in zip(as_printed.LIMITS, row[1:], strict=True):
             if cell != "none":
                 assert el.laplace(epsilon=float(cell)).fbeta(beta) <= limit
 
@@ -59,22 +61,22 @@ def test_shown_values_keep_the_bound() -> None:
     [(0.01, 919.699, math.e), (0.9, 9.19699, 0.367879), (0.3, 1.021888, 1.021888), (0.5, 0.367879, 0.367879)],
 )
 def test_the_threshold(alpha: float, printed: float, corrected: float) -> None:
-    assert liu2019.lambda_printed(1.0, alpha) == pytest.approx(printed, rel=1e-5)
-    assert liu2019.lambda_corrected(1.0, alpha) == pytest.approx(corrected, rel=1e-5)
+    assert as_printed.lambda_printed(1.0, alpha) == pytest.approx(printed, rel=1e-5)
+    assert as_printed.lambda_corrected(1.0, alpha) == pytest.approx(corrected, rel=1e-5)
 
 
 @pytest.mark.parametrize("alpha", [0.05, 0.17, 0.25, 0.4, 0.6, 0.95])
 def test_the_corrected_threshold_is_the_slope_of_the_curve(alpha: float) -> None:
     e, step = el.laplace(epsilon=1.0), 1e-6
     slope = (e.roc(alpha + step) - e.roc(alpha - step)) / (2 * step)
-    assert liu2019.lambda_corrected(1.0, alpha) == pytest.approx(slope, rel=1e-6)
+    assert as_printed.lambda_corrected(1.0, alpha) == pytest.approx(slope, rel=1e-6)
 
 
 @pytest.mark.parametrize(
     ("epsilon", "sensitivity", "delta"), [(0.1, 1.0, 1.86777e-3), (0.5, 1.0, 1.46517e-5), (1.0, 10.0, 2.81911e-2)]
 )
 def test_the_printed_sigma_misses_its_delta(epsilon: float, sensitivity: float, delta: float) -> None:
-    sigma = liu2019.sigma_printed(epsilon, 1e-5, sensitivity)
+    sigma = as_printed.sigma_printed(epsilon, 1e-5, sensitivity)
     assert el.gaussian(sigma=sigma, sensitivity=sensitivity).delta(epsilon) == pytest.approx(delta, rel=1e-5)
 
 

@@ -1,0 +1,96 @@
+"""What is shown, as files to keep: readings as CSV, curves as SVG and PNG."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from ..errors import EpsilensError, InputError
+from ..show import charts
+from ..show.charts.chart import Chart
+from . import questions
+from .compare_pages import chart_of
+from .comparing import Comparison, compare
+from .pages import attachment, file_of, query_of, unanswered
+from .questions import Asked, Problem, problem_of
+from .spreadsheets import of_comparison, of_explanation
+
+__all__ = ["router"]
+
+router = APIRouter(include_in_schema=False)
+
+_ASK = {"explain": questions.ask_explain, "choose": questions.ask_choose}
+_SVG, _PNG, _CSV = "image/svg+xml", "image/png", "text/csv; charset=utf-8"
+
+
+@router.get("/explain.csv")
+@router.get("/choose.csv")
+def readings_csv(request: Request) -> Response:
+    """Every reading of the view, a row each."""
+    asked, view = _asked(request)
+    if asked.about is None:
+        return unanswered(asked.problem)
+    return attachment(of_explanation(asked.about), f"{view}-{asked.mechanism}.csv", _CSV)
+
+
+@router.get("/explain/{name}.{kind}")
+@router.get("/choose/{name}.{kind}")
+def curve_file(request: Request, name: str, kind: str) -> Response:
+    """One of the two curves."""
+    asked, _ = _asked(request)
+    if asked.about is None:
+        return unanswered(asked.problem)
+    prior, fpr = asked.about.arguments["prior"], asked.about.arguments["fpr"]
+    draw = {"roc": charts.roc, "precision-recall": charts.precision_recall}.get(name)
+    if draw is None:
+        return _no_file(name)
+    return _picture(draw(asked.about.experiment, prior, fpr), f"{name}-{asked.mechanism}", kind)
+
+
+@router.get("/compare.csv")
+def compared_csv(request: Request) -> Response:
+    """Every reading, a column for each setting."""
+    made = compare(query_of(request))
+    if not _whole(made):
+        return unanswered(_wrong(made))
+    every = [s.asked.about for s in made.good if s.asked.about is not None]
+    letters, settings = [s.letter for s in made.good], [s.spoken for s in made.good]
+    return attachment(of_comparison(letters, settings, every), "compare.csv", _CSV)
+
+
+@router.get("/compare/roc.{kind}")
+def compared_file(request: Request, kind: str) -> Response:
+    """The curves of every setting."""
+    made = compare(query_of(request))
+    return _picture(chart_of(made.good), "compare-roc", kind) if _whole(made) else unanswered(_wrong(made))
+
+
+def _asked(request: Request) -> tuple[Asked, str]:
+    view = request.url.path.strip("/").split("/")[0].removesuffix(".csv")
+    return _ASK[view](query_of(request)), view
+
+
+def _whole(made: Comparison) -> bool:
+    return made.problem is None and bool(made.good) and len(made.good) == len(made.settings)
+
+
+def _wrong(made: Comparison) -> Problem:
+    found = [made.problem, *(s.problem for s in made.settings)]
+    return next((p for p in found if p is not None), Problem("", "There is nothing to compare: give a setting."))
+
+
+def _picture(chart: Chart, name: str, kind: str) -> Response:
+    try:
+        if kind == "svg":
+            return file_of(chart.svg("light").encode(), f"{name}.svg", _SVG)
+        if kind == "png":
+            return file_of(chart.png(), f"{name}.png", _PNG)
+    except EpsilensError as error:
+        return unanswered(problem_of(error))
+    return _no_file(f"{name}.{kind}")
+
+
+def _no_file(name: str) -> Response:
+    return unanswered(
+        problem_of(InputError(f"there is no file {name[:40]!r} of this view: give one that is linked there"))
+    )

@@ -1,0 +1,63 @@
+"""Cells and events of a score: against counts taken one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from epsilens.auditing.attack import CELLS, attack_on
+from epsilens.auditing.outcomes import Outcomes, Reader
+from epsilens.auditing.statistics import Looks, Statistic
+
+
+@dataclass(frozen=True, eq=False)
+class First(Statistic):
+    """The first number."""
+
+    def score(self, outcomes: Outcomes) -> np.ndarray:
+        return outcomes.values[:, 0]
+
+
+VALUE = First(Looks.VALUE, (0,))
+KINDS: dict[str, Callable[[np.random.Generator, np.ndarray], np.ndarray]] = {
+    "continuous": lambda rng, b: b + rng.normal(0, 1, b.size),
+    "integers": lambda rng, b: b + rng.poisson(2, b.size).astype(float),
+    "two atoms": lambda rng, b: np.where(rng.random(b.size) < 0.7, b, 1 - b).astype(float),
+    "one atom of many": lambda rng, b: np.where(rng.random(b.size) < 0.9, 0.0, rng.normal(b, 1, b.size)),
+    "gaps": lambda rng, b: np.where(rng.random(b.size) < 0.2, np.nan, b + rng.normal(0, 1, b.size)),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("runs", [12, 30, 700])
+def test_counts_of_cells_and_events(kind: str, runs: int) -> None:
+    rng = np.random.default_rng(1)
+    bits = rng.random(runs) < 0.5
+    x = KINDS[kind](rng, bits)
+    outcomes = Reader().read(x)
+    attack = attack_on(VALUE, outcomes, bits)
+    assert attack is not None
+    assert attack.past.sum() == runs
+    assert attack.past[CELLS - 1].sum() == np.isnan(x).sum()
+    assert np.array_equal(attack.past, attack.count(outcomes, bits))
+    right, wrong = attack.guesses()
+    spoken = 0
+    for event in np.flatnonzero(np.abs(attack.names).any(axis=1)).tolist():
+        low, high, below, above = attack.tails(event)
+        up, down = (x >= high) & (above is not None), (x <= low) & (below is not None)
+        assert not (up & down).any()
+        hits = (up & (bits == bool(above))).sum() + (down & (bits == bool(below))).sum()
+        assert (right[event], wrong[event]) == (hits, (up | down).sum() - hits)
+        assert hits >= wrong[event]  # on the runs it was learnt from
+        spoken += 1
+    assert spoken >= 3
+    assert attack.nested.max() == 1.0
+
+
+def test_what_never_varies_is_no_attack() -> None:
+    bits = np.arange(10) % 2 == 0
+    assert attack_on(VALUE, Reader().read(np.ones(10)), bits) is None
+    assert attack_on(VALUE, Reader().read(np.full(10, np.nan)), bits) is None
