@@ -16,8 +16,10 @@ from ..catalogue.said import (
     split_limit,
     wanted_parameter,
 )
+from ..catalogue.settings import values_said
 from ..errors import InputError
 from .common import Said, show, to_repeat
+from .many import sweep_choice, sweep_readings
 
 if TYPE_CHECKING:
     from ..build.knowledge.knowledge import Knowledge
@@ -61,6 +63,12 @@ def explain(said: Said) -> None:
 
     For example: epsilens explain laplace --epsilon 1, or of a claim: epsilens explain --epsilon 8 --delta 1e-6
     """
+    if said["sweep"]:
+        varied = {name: values[0] for name, values in map(values_said, said["sweep"])}
+        sweep_readings(*find_explained(said["mechanism"], {**said, **varied}), said)
+        return
+    if said["reading"] is not None:
+        raise InputError("--reading goes with --sweep: every reading is shown otherwise", parameter="reading")
     entry, named = find_explained(said["mechanism"], said)
     arguments, readings = arguments_given(entry, said), readings_for_explain(said)
     known = knowledge_given(said)
@@ -89,6 +97,11 @@ def choose(said: Said) -> None:
             f"{said['mechanism']} has no parameter {wanted[:40]!r}{meant(wanted, mechanism.takes)}: it takes {takes}",
             parameter="parameter",
         )
+    if said["sweep"]:
+        if knowledge_given(said) is not None:
+            raise InputError("--sweep does not go with coefficients of a prior: give --prior", parameter="sweep")
+        sweep_choice(mechanism, wanted, said, readings_for_choose(said))
+        return
     arguments = arguments_given(mechanism, said, chosen=wanted)
     if wanted in arguments:
         raise InputError(
