@@ -431,7 +431,7 @@ def test_many_limits() -> None:
     assert (found.reading <= found.limit).all()
     assert found[1] == el.choose(el.laplace, "epsilon", at_most=0.6)
     assert found[1:] == el.choose(el.laplace, "epsilon", at_most=[0.6, 0.9])
-    grid = el.choose(el.laplace, "epsilon", at_most=[[0.95], [0.96]], prior=[0.3, 0.5])
+    grid = el.choose(el.laplace, "epsilon", at_most=np.array([[0.95], [0.96]]), prior=[0.3, 0.5])
     assert grid.value.shape == (2, 2)
     assert grid.value[1, 0] == el.choose(el.laplace, "epsilon", at_most=0.96, prior=0.3).value
     assert "0.4462" in str(found) or "0.4463" in str(found)
