@@ -10,6 +10,7 @@ from .mechanisms import Entry
 from .parameter import Kind, flag, meant
 from .parameters import PARAMETERS
 from .said import arguments_given, find_explained, number, plain, shortened
+from .units import in_units
 
 __all__ = ["MOST_VALUES", "setting_said", "values_said"]
 
@@ -47,6 +48,8 @@ def setting_said(text: str) -> tuple[Entry, dict[str, Any]]:
                 f"{', '.join(entry.takes)}",
                 parameter="setting",
             )
+    if "schedule" in entry.takes:
+        given = in_units(entry, given, spelled=plain)
     return entry, {**named, **arguments_given(entry, given, spelled=plain)}
 
 

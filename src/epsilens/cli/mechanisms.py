@@ -17,6 +17,7 @@ from ..catalogue.said import (
     wanted_parameter,
 )
 from ..catalogue.settings import values_said
+from ..catalogue.units import in_units
 from ..errors import InputError
 from .common import Said, show, to_repeat
 from .many import sweep_choice, sweep_readings
@@ -64,13 +65,16 @@ def explain(said: Said) -> None:
     For example: epsilens explain laplace --epsilon 1, or of a claim: epsilens explain --epsilon 8 --delta 1e-6
     """
     if said["sweep"]:
-        varied = {name: values[0] for name, values in map(values_said, said["sweep"])}
-        sweep_readings(*find_explained(said["mechanism"], {**said, **varied}), said)
+        varied = {name: repr(values[0]) for name, values in map(values_said, said["sweep"])}
+        entry, named = find_explained(said["mechanism"], {**said, **varied})
+        told = in_units(entry, {**said, **varied})
+        sweep_readings(entry, named, {**told, **{name: said.get(name) for name in varied}})
         return
     if said["reading"] is not None:
         raise InputError("--reading goes with --sweep: every reading is shown otherwise", parameter="reading")
     entry, named = find_explained(said["mechanism"], said)
-    arguments, readings = arguments_given(entry, said), readings_for_explain(said)
+    told = in_units(entry, said)
+    arguments, readings = arguments_given(entry, told), readings_for_explain(told)
     known = knowledge_given(said)
     if known is not None:
         readings["prior"] = known.prior
@@ -90,7 +94,8 @@ def choose(said: Said) -> None:
     """
     mechanism = find(said["mechanism"])
     reading, limit = split_limit(said["at_most"])
-    wanted = wanted_parameter(mechanism, said["parameter"], said)
+    told = in_units(mechanism, said, reading=reading)
+    wanted = wanted_parameter(mechanism, said["parameter"], told)
     if wanted not in mechanism.takes:
         takes = ", ".join(map(flag, mechanism.takes))
         raise InputError(
@@ -100,14 +105,14 @@ def choose(said: Said) -> None:
     if said["sweep"]:
         if knowledge_given(said) is not None:
             raise InputError("--sweep does not go with coefficients of a prior: give --prior", parameter="sweep")
-        sweep_choice(mechanism, wanted, said, readings_for_choose(said))
+        sweep_choice(mechanism, wanted, told, readings_for_choose(told))
         return
-    arguments = arguments_given(mechanism, said, chosen=wanted)
+    arguments = arguments_given(mechanism, told, chosen=wanted)
     if wanted in arguments:
         raise InputError(
             f"{flag(wanted)} is given, but it is what is being chosen: leave it out or name another", parameter=wanted
         )
-    readings = readings_for_choose(said)
+    readings = readings_for_choose(told)
     known = knowledge_given(said)
     if known is not None:
         readings["prior"] = known.prior
