@@ -98,6 +98,8 @@ def number(value: float, *beside: float, digits: int = 4) -> str:
     ('0.6967', '0.5000', '0.999999998', '0.50000002', '2.5e-13')
     >>> number(float("inf")), number(float("nan")), number(1e9)
     ('unbounded', 'undefined', '1e+09')
+    >>> number(5.1432e-05)
+    '0.00005143'
     """
     if math.isnan(value):
         return "undefined"
@@ -106,7 +108,7 @@ def number(value: float, *beside: float, digits: int = 4) -> str:
     if value == 0:
         return "0"
     if abs(value) < 10.0**-digits or abs(value) >= 1e6:
-        return f"{value:.{digits}g}"
+        return small(float(f"{value:.{digits}g}"))
     others = [b for b in (1.0, *beside) if math.isfinite(b) and b != value]
     for places in range(digits, 16):
         text = f"{value:.{places}f}"
