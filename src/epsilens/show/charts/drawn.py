@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ... import checks
+from ...build.claimed import Claim
 from ...errors import InputError
+from ..claims import curves, judged
 from . import assessment as planned
 from .several import choice_chart, choices_chart, experiment_chart, sweep_chart
 
@@ -20,7 +22,9 @@ __all__ = ["of_assessment", "of_choice", "of_choices", "of_experiment", "of_swee
 
 
 def of_experiment(e: Experiment, name: str, **asked: Any) -> Chart:
-    """A curve, beside those of others."""
+    """A curve, beside those of others; the ROC of a claim alone by what is known of the noise."""
+    if isinstance(e, Claim) and name == "roc" and not asked.get("against"):
+        return curves(judged(e, asked["prior"], asked["fpr"]), asked["fpr"])
     return experiment_chart(e, name, **asked)
 
 
