@@ -20,7 +20,7 @@ QUICK   := -m "not slow and not spark" --ignore=tests/browser --ignore=tests/web
 WORKERS := $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$(( n < 2 ? 2 : n > 8 ? 8 : n )))
 EXTRAS  := data,spark,postgres,charts,web,accounting,opendp,release,fast
 
-.PHONY: help demo quick test full slow check format bench clean bridges
+.PHONY: help demo quick test full slow check format fuzz load bench clean bridges
 
 help: ## show what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -81,6 +81,14 @@ $(BENCH)/.ready: pyproject.toml benchmarks/requirements.txt
 	@$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check -r benchmarks/requirements.txt
 	@$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[web]"
 	@touch $@
+
+MINUTES ?= 5
+SEED    ?= 0
+fuzz: $(READY) ## try inputs of every kind for MINUTES: functions, commands, endpoints, tables, plans
+	@$(BIN)/python -m scripts.fuzz --minutes $(MINUTES) --seed $(SEED)
+
+load: $(READY) ## put the page under load: many at once, many in a row, slow clients, bombs, processes that end
+	@$(BIN)/python -m scripts.load
 
 bench: $(BENCH)/.ready ## measure against the peers, in one run
 	@$(BENCH)/bin/python benchmarks/single.py
