@@ -13,6 +13,7 @@ from enum import Enum
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
+from .. import checks
 from ..shown import Shown, harmless
 from .document import Code, Document, Forms, Paragraph, Section, said
 
@@ -98,14 +99,14 @@ def text(result: Shown, width: int) -> str:
     """Plain text."""
     from .render.text import to_text
 
-    return to_text(document(result), width)
+    return to_text(document(result), checks.whole("width", width, low=20))
 
 
 def terminal(result: Shown, width: int) -> str:
     """Text with the emphasis of a terminal."""
     from .render.terminal import to_terminal
 
-    return to_terminal(document(result), width)
+    return to_terminal(document(result), checks.whole("width", width, low=20))
 
 
 def markdown(result: Shown) -> str:
@@ -168,9 +169,14 @@ def explained(experiment: Shown, **arguments: Any) -> Shown:
 
 def chart(experiment: Shown, name: str, prior: float, fpr: float) -> Chart:
     """The chart of an experiment by its name."""
+    from ..build.claimed import Claim
     from ..experiment import Experiment
     from .charts.curves import named
 
+    if isinstance(experiment, Claim) and name == "roc":  # by what is known of the noise, over each other
+        from .claims import curves, judged
+
+        return curves(judged(experiment, prior, fpr), fpr)
     return named(cast(Experiment, experiment), name, prior, fpr)
 
 
