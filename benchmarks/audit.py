@@ -100,7 +100,8 @@ def power(repeats: float) -> list[dict[str, Any]]:
                 split.append(auditor.epsilon_clopper_pearson(ALPHA, one_sided=False, threshold_strategy=halves))
         rows.append(
             {"case": name, "draws a side": side, "repeats": len(ours), "epsilens fixed": mean_of(ours),
-             "epsilens anytime": mean_of(anytime), "Hoeffding": mean_of(loose), "best of the sheet": known[0], "Hoeffding of the sheet": known[1]}
+             "epsilens anytime": mean_of(anytime), "Hoeffding": mean_of(loose), "best of the sheet": known[0],
+             "Hoeffding of the sheet": known[1]}
             | ({"jax Bonferroni": mean_of(jax), "jax split": mean_of(split)} if jax else {})
         )  # fmt: skip
         print(rows[-1], flush=True)

@@ -35,24 +35,24 @@ def test_false_alarms_stay_within_the_level(cell: int, sequential: bool) -> None
     assert sum(alarm(cell, sequential, 250, 0.05, [7, cell, i]) for i in range(20)) <= 5
 
 
-def test_the_verdict_of_an_audit_is_that_of_its_game() -> None:
+@pytest.mark.parametrize("sequential", [True, False])
+def test_the_verdict_of_an_audit_is_that_of_its_game(sequential: bool) -> None:
     """The cells above ask the game alone, without bounds: an audit with the same coins and draws says the same."""
+
+    def noisy(seed: int) -> Callable[[float, int], Any]:
+        rng = np.random.default_rng(seed)
+        return lambda d, n: 1.6 * d + grid(rng.normal(0, 1, n))
+
     for seed in range(4):
-        found = {}
-        for sequential in (True, False):
-            rng = np.random.default_rng(seed)
-            source = BatchSource(lambda d, n, rng=rng: 1.6 * d + grid(rng.normal(0, 1, n)), 0, 1)  # type: ignore[misc]
-            game = Game(source, claim_of("mu=1"), 0.05, 200, np.random.default_rng([seed, 0x617564697400]))
-            (game.play if sequential else lambda stop: game.count())(True)
-            found[sequential] = (
-                game.stopped is Stopped.EVIDENCE if sequential else counted_p(game.evidence) <= 0.05, game.runs
-            )  # fmt: skip
-            rng = np.random.default_rng(seed)
-            whole = audit(
-                lambda d, n, rng=rng: 1.6 * d + grid(rng.normal(0, 1, n)), 0, 1, claim="mu=1", batch=True, runs=200,
-                sequential=sequential, seed=seed,
-            )  # fmt: skip
-            assert (whole.refuted, whole.runs) == found[sequential]
+        coins = np.random.default_rng([seed, 0x617564697400])
+        game = Game(BatchSource(noisy(seed), 0, 1), claim_of("mu=1"), 0.05, 200, coins)
+        if sequential:
+            game.play(stop=True)
+        else:
+            game.count()
+        hit = game.stopped is Stopped.EVIDENCE if sequential else counted_p(game.evidence) <= 0.05
+        whole = audit(noisy(seed), 0, 1, claim="mu=1", batch=True, runs=200, sequential=sequential, seed=seed)
+        assert (whole.refuted, whole.runs) == (hit, game.runs)
 
 
 @pytest.mark.parametrize(
