@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .errors import InputError, kind_of
+from .shares import share_of
 
 Array: TypeAlias = NDArray[np.float64]
 #: What a reading returns: a float for scalar input, an array otherwise.
@@ -103,7 +104,7 @@ def _first(array: Array, bad: Any) -> str:
 
 
 def probability(name: str, value: ArrayLike, *, closed: bool = True) -> Array:
-    """Probabilities: in [0, 1], or strictly inside when ``closed`` is false.
+    """Probabilities: in [0, 1], or strictly inside when ``closed`` is false; "55%" and "55 of 100" are 0.55.
 
     >>> probability("alpha", 1.2)
     Traceback (most recent call last):
@@ -112,6 +113,8 @@ def probability(name: str, value: ArrayLike, *, closed: bool = True) -> Array:
     quick = closed and type(value) is np.ndarray and value.dtype == np.float64 and value.size > 0
     if quick and value.min() >= 0 and value.max() <= 1:  # type: ignore[union-attr]
         return value  # type: ignore[return-value]
+    if isinstance(value, str) and (share := share_of(value)) is not None:
+        value = share
     array = real(name, value, infinite=True)
     bad = (array < 0) | (array > 1) if closed else (array <= 0) | (array >= 1)
     if bad.any():

@@ -8,7 +8,7 @@ leaves the presenter here.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 if TYPE_CHECKING:
@@ -52,6 +52,9 @@ class Presenter(Protocol):
 
     def html(self, result: Shown) -> str:
         """A self-contained page."""
+
+    def csv(self, data: Mapping[str, Any]) -> str:
+        """The main table of a result's data."""
 
     def fragment(self, result: Shown) -> str:
         """HTML for a notebook."""
@@ -117,6 +120,14 @@ class Shown:
     def to_html(self) -> str:
         """A self-contained page with its charts."""
         return presenter().html(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain values."""
+        raise NotImplementedError
+
+    def to_csv(self) -> str:
+        """Its main table, numbers in full."""
+        return presenter().csv(self.to_dict())
 
     def to_html_fragment(self) -> str:
         """The sentence and the tables for a notebook: no scripts, no charts, nothing to install."""

@@ -86,6 +86,7 @@ def test_risk_goes_the_way_the_catalogue_says() -> None:
         "sigma": lambda v: el.gaussian(sigma=v),
         "variance": lambda v: el.skellam(variance=v),
         "psi": lambda v: el.gaussian(psi=v),
+        "std": lambda v: el.dpsgd(std=v, clip=0.5, rate=1.0, steps=1),
         "delta": lambda v: el.approximate(epsilon=1.0, delta=v / 10),
         "shift": lambda v: el.laplace(epsilon=1.0, shift=v),
         "truth": lambda v: el.randomized_response(truth=(1 + v) / 2),

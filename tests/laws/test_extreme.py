@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from epsilens.laws.closed.normal import Normal
 from epsilens.laws.extreme import Ends, Extreme, greatest
 from epsilens.laws.finite.law import Finite
 from epsilens.laws.loss.law import Loss
+from epsilens.laws.loss.work import MOST_WORK, Budget
 from epsilens.readings.law import Known, Law
 
 
@@ -207,3 +209,38 @@ def test_widths(ends: Ends) -> None:
     assert held.steps() == loss.other_side().steps()  # type: ignore[attr-defined]
     assert held.only1 == 0.0
     assert ends.with_width(1e-2).attained == ends.attained
+
+
+@pytest.mark.parametrize(
+    ("given", "delta", "width"),
+    [
+        ({"steps": 17, "batch": 10**5, "n": 10**6, "truncation": 10**5, "batches": "truncated"}, 1e-6, 0.7),
+        (
+            {
+                "steps": 10**5,
+                "neighbours": "replace",
+                "batch": 10,
+                "n": 10**6,
+                "batches": "with replacement",
+                "people": 2,
+            },
+            1e-9,
+            1e-3,
+        ),
+    ],
+)
+def test_both_ends_are_one_reading(
+    given: dict[str, Any], delta: float, width: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[Budget] = []
+    begin = Budget.__init__
+
+    def counted(self: Budget, *given: Any, **named: Any) -> None:
+        begin(self, *given, **named)
+        made.append(self)
+
+    monkeypatch.setattr(Budget, "__init__", counted)
+    low, high = el.dpsgd(sigma=0.01, **given).bracket("epsilon", delta=delta)
+    assert 0 < low <= high
+    assert high - low <= width * high
+    assert sum(one.spent for one in made) < 1.5 * MOST_WORK

@@ -316,6 +316,9 @@ def test_psi_of_sampled_steps_says_what_rules_it() -> None:
     training = el.dpsgd(sigma=1.0, rate=0.01, steps=10_000)
     for e in (training, training.reverse(), el.compose(training, el.laplace(epsilon=0.1))):
         assert explain(e).row("psi").words.endswith(said)
+        shown = explain(e)
+        assert not shown.row("psi").shown  # it alarms: the practical index says it beside what that leaves out
+        assert "Rarer ones are left out: with them it is ψ = " in shown.row("mu").words
     for e in (el.gaussian(psi=1.0), el.laplace(epsilon=0.1).repeat(20), el.dpsgd(sigma=1.0, rate=1.0, steps=10)):
         assert said not in explain(e).row("psi").words
 

@@ -72,7 +72,7 @@ def _one_meaning(varied: Mapping[str, Any]) -> None:
         )
 
 
-@arrays("sigma", "rate", "steps", "n", "batch", "epochs", "truncation", "people", check=_one_meaning)
+@arrays("sigma", "rate", "steps", "n", "batch", "epochs", "truncation", "people", "std", "clip", check=_one_meaning)
 def dpsgd(
     *,
     sigma: ArrayLike | None = None,
@@ -85,6 +85,8 @@ def dpsgd(
     truncation: ArrayLike | None = None,
     people: ArrayLike = 1,
     schedule: Schedule | None = None,
+    std: ArrayLike | None = None,
+    clip: ArrayLike | None = None,
     neighbours: str = "add-remove",
     width: float | None = None,
 ) -> Experiment:
@@ -98,6 +100,9 @@ def dpsgd(
     - ``"with replacement"``: so many draws for each step, each of any record. One person may be drawn several times.
     - ``"truncated"``: Poisson, of which at most ``truncation`` records are kept. A bound.
     - ``"shuffled"``: one after the other from data in random order, as most data loaders do. Two ends; n and batch.
+
+    ``sigma`` is in clipping norms (the noise multiplier of Opacus and TensorFlow Privacy). Noise whose standard
+    deviation on a sum of gradients is known instead is ``std``, with ``clip`` the norm they are clipped to.
 
     ``people`` are a group who enter or leave together, or whose records are all replaced, or the examples of one
     person: a random number of them is in a batch, and the worst case is that they pull together.
@@ -127,6 +132,8 @@ def dpsgd(
     size = checks.whole("people", people, low=1, high=10**6)
     given = {"sigma": sigma, "rate": rate, "steps": steps, "n": n, "batch": batch, "epochs": epochs}
     given = {name: _unwrapped(value) for name, value in (given | {"truncation": truncation}).items()}
+    if std is not None or clip is not None:
+        given["sigma"] = _multiplier(given["sigma"], _unwrapped(std), _unwrapped(clip))
     if schedule is not None:
         given |= _scheduled(schedule, [name for name, value in given.items() if value is not None])
     if given["sigma"] is None:
@@ -175,6 +182,22 @@ def _made(
         mu = math.sqrt(sum(k * step.shift**2 for step, k in counted))
         return Normal(np.asarray(mu)), ("no sampling: exact",)
     return Loss(counted, width), (composed,)
+
+
+def _multiplier(sigma: Any, std: Any, clip: Any) -> float:
+    """The noise in clipping norms, from the noise itself and the norm."""
+    if std is None:
+        raise InputError(
+            "clip is given without std: sigma is in clipping norms already, so that clip changes nothing; leave it "
+            "out, or give the noise itself as std",
+            parameter="clip",
+        )
+    if clip is None:
+        raise InputError("std is given without clip: give the norm that gradients are clipped to", parameter="std")
+    if sigma is not None:
+        raise InputError("sigma and std are both given: give the noise once", parameter="std")
+    noise, norm = (float(checks.within(name, v, 1e-100, 1e100)) for name, v in (("std", std), ("clip", clip)))
+    return noise / norm
 
 
 # -- what is given ----------------------------------------------------------------------------------------------------

@@ -231,22 +231,23 @@ MECHANISMS: dict[str, Mechanism] = {
             "dpsgd", "DP-SGD", "epsilens.build.training:dpsgd",
             (
                 "sigma", "rate", "steps", "n", "batch", "epochs", "batches", "truncation", "people", "schedule",
-                "neighbours", "width",
+                "std", "clip", "neighbours", "width",
             ),
             either=(
                 ("sigma", "rate", "steps"), ("sigma", "n", "batch", "epochs"), ("sigma", "n", "batch", "steps"),
-                ("schedule",),
+                ("std", "clip", "rate", "steps"), ("std", "clip", "n", "batch", "epochs"),
+                ("std", "clip", "n", "batch", "steps"), ("schedule",),
             ),
             note="Training in noisy steps, each on a batch; σ is in clipping norms. `batches` says how they are drawn: "
             "poisson, fixed, with replacement, truncated (to `truncation` records) or shuffled. `people` are a group. "
-            "[Which is mine?](which.md)",
+            "Noise in other units is `std`, with `clip`. [Which is mine?](which.md)",
             family=Family.TRAINING,
             ways=(("rate", "steps"), ("batch", "n", "epochs")),
             said_by=(
                 ("sigma", "n", "batch", "epochs", "truncation"), ("sigma", "n", "batch", "steps", "truncation"),
                 ("sigma", "n", "batch", "epochs"), ("sigma", "n", "batch", "steps"), ("sigma", "rate", "steps"),
             ),
-            chosen="sigma",
+            chosen="sigma", instead={"clip": "std"},
         ),
         Mechanism(
             "mixture", "Gaussian noise and a random shift", "epsilens.build.mixtures:mixture",

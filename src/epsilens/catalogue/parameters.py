@@ -123,6 +123,15 @@ _NOISE = (
         control=Control("Break of the stairs, γ", "From 0 to 1; the most accurate one if empty.", place=Place.RARE),
     ),
     Parameter(
+        "std", "DP-SGD: standard deviation of the noise on a sum of gradients clipped to {clip}, instead of {sigma}",
+        title="Noise on a sum", symbol="std", allowed=POSITIVE, risk=Risk.FALLS, search=Search(1e12, 1e-2),
+        control=None,
+    ),
+    Parameter(
+        "clip", "DP-SGD: the norm gradients are clipped to, with {std}; {sigma} is in these norms and needs none",
+        title="Clipping norm", symbol="clip", allowed=POSITIVE, choosable=False, control=None,
+    ),
+    Parameter(
         "rate", "DP-SGD: the chance that a person is in a batch", Kind.PROBABILITY,
         title="Sampling rate", symbol="rate", allowed=SHARE,
         risk=Risk.RISES, search=Search(1e-12, 1.0),

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from ..errors import InputError
+from ..shares import share_of, unclear
 from .deployments import deployment
 from .mechanisms import CLAIMED, CLAIMS, MECHANISMS, Entry, Family, Mechanism, every_option
 from .parameter import Kind, Panel, Parameter, flag, meant
@@ -19,9 +20,8 @@ from .readings import READINGS, parameter_of
 
 __all__ = [
     "EXPLAINED", "Spelling", "arguments_given", "conditions_given", "find", "find_entry", "find_explained", "is_said",
-    "number",
-    "numbers", "numbers_said", "plain", "reading_options", "readings_for_choose", "readings_for_explain", "shortened",
-    "split_limit", "value", "wanted_parameter", "whole",
+    "is_share", "number", "numbers", "numbers_said", "plain", "reading_options", "readings_for_choose",
+    "readings_for_explain", "share", "shortened", "split_limit", "value", "wanted_parameter", "whole",
 ]  # fmt: skip
 
 #: How a parameter is spelled in a sentence.
@@ -48,14 +48,60 @@ def shortened(text: str) -> str:
 def number(label: str, text: str, parameter: str = "") -> float:
     """A number given as text.
 
+    A share (a probability, by the name of its ``parameter``) may be written as a percentage or as a count.
+
     >>> number("--epsilon", "abc", "epsilon")
     Traceback (most recent call last):
     epsilens.errors.InputError: --epsilon is 'abc': give a number
+    >>> number("--prior", "55%", "prior"), number("--prior", "55 of 100", "prior")
+    (0.55, 0.55)
     """
+    if is_share(parameter):
+        return share(label, text, parameter)
     try:
         return float(text)
     except ValueError:
         raise InputError(f"{label} is {shortened(text)}: give a number", parameter=parameter, value=text) from None
+
+
+#: The shares that only a command has, beside the catalogue's probabilities.
+_SHARES = ("beside", "confidence", "power", "quantile", "sampling_fraction", "split", "success")
+
+
+def is_share(name: str) -> bool:
+    """Whether a parameter or a reading is a share, which may be written as 55% or 55 of 100.
+
+    >>> is_share("prior"), is_share("success"), is_share("epsilon")
+    (True, True, False)
+    """
+    if name in _SHARES or (name in PARAMETERS and PARAMETERS[name].kind is Kind.PROBABILITY):
+        return True
+    return name in READINGS and READINGS[name].ceiling == 1
+
+
+def share(label: str, text: str, parameter: str = "") -> float:
+    """A share given as text: 0.55, 55% or 55 of 100; a bare 55 is refused.
+
+    >>> share("--at-most success", "55", "at_most")
+    Traceback (most recent call last):
+    epsilens.errors.InputError: --at-most success is '55', which is no share: write 55%, 55 of 100 or 0.55
+    """
+    found = share_of(text)
+    if found is not None:
+        return found
+    try:
+        value = float(text)
+    except ValueError:
+        raise InputError(
+            f"{label} is {shortened(text)}: give a share, such as 0.55, 55% or 55 of 100",
+            parameter=parameter,
+            value=text,
+        ) from None
+    if instead := unclear(value):
+        raise InputError(
+            f"{label} is {shortened(text)}, which is no share: write {instead}", parameter=parameter, value=text
+        )
+    return value
 
 
 def numbers(label: str, text: str, parameter: str = "") -> list[float]:
@@ -105,15 +151,16 @@ def is_said(given: Any) -> bool:
 def split_limit(text: str, label: str = "--at-most", parameter: str = "at_most") -> tuple[str, float]:
     """A reading and its limit.
 
-    >>> split_limit("success=0.55")
-    ('success', 0.55)
+    >>> split_limit("success=0.55"), split_limit("success=55%")
+    (('success', 0.55), ('success', 0.55))
     """
-    reading, equals, limit = text.partition("=")
-    if not (equals and reading.strip() and limit.strip()):
+    reading, equals, limit = (part.strip() for part in text.partition("="))
+    if not (equals and reading and limit):
         raise InputError(
             f"{label} is {text[:40]!r}: give a reading and its limit, such as success=0.55", parameter=parameter
         )
-    return reading.strip().replace("-", "_"), number(f"{label} {reading.strip()}", limit.strip(), parameter)
+    name, told = reading.replace("-", "_"), f"{label} {reading}"
+    return name, share(told, limit, parameter) if is_share(name) else number(told, limit, parameter)
 
 
 # -- mechanisms ---------------------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ from ..laws.closed.normal import Normal
 from ..laws.closed.sums import LaplaceSumShift
 from ..numerics.frozen import Frozen, Valued
 from ..numerics.written import rounded_down, rounded_up
+from ..shares import share_of
 from ..shown import Shown
 from .called import called, check_parameter
 from .composed import Build
@@ -135,7 +136,7 @@ def choose(
     mechanism: Callable[..., Experiment],
     parameter: str,
     *,
-    at_most: float,
+    at_most: float | str,
     reading: str = "success",
     given: Mapping[str, Any] | None = None,
     **arguments: Any,
@@ -152,7 +153,7 @@ def choose(
     """
     wanted = find(reading)
     args = {k: argument(k, v) for k, v in wanted.arguments(arguments).items()}
-    limit = checks.scalar("at_most", at_most)
+    limit = checks.scalar("at_most", _share_or_number(at_most, wanted.ceiling == 1))
     if limit > wanted.ceiling:
         raise InputError(
             f"at_most is {limit:g}: {wanted.name} is never above {wanted.ceiling:g}, so give a limit below that",
@@ -224,9 +225,16 @@ def _at_ceiling(reading: Reading, arguments: Mapping[str, float]) -> bool:
     return reading.name == "epsilon" and arguments["delta"] == 0
 
 
+def _share_or_number(value: Any, share: bool) -> Any:
+    """A share written as 55% or 55 of 100, where one is asked for; anything else as it stands."""
+    found = share_of(value) if share and isinstance(value, str) else None
+    return value if found is None else found
+
+
 def argument(name: str, value: Any) -> float:
     """One argument of a reading, checked before its floor is compared with the limit."""
-    number, said = checks.scalar(name, value), parameter_of(name)
+    said = parameter_of(name)
+    number = checks.scalar(name, _share_or_number(value, said.kind is Kind.PROBABILITY))
     allowed = said.allowed or Allowed()
     if said.kind is Kind.PROBABILITY:
         checks.probability(name, number)

@@ -53,6 +53,7 @@ class Format(StrEnum):
     json = "json"
     md = "md"
     html = "html"
+    csv = "csv"
 
 
 class Showable(Protocol):
@@ -72,6 +73,10 @@ class Showable(Protocol):
 
     def to_html(self) -> str:
         """A self-contained page."""
+        ...
+
+    def to_csv(self) -> str:
+        """The main table, numbers in full."""
         ...
 
     def to_dict(self) -> dict[str, Any]:
@@ -97,6 +102,8 @@ def show(result: Showable, format: Format, output: str | None) -> None:
         text = result.to_markdown()
     elif format is Format.html:
         text = result.to_html()
+    elif format is Format.csv:
+        text = result.to_csv()
     else:
         width = min(max(shutil.get_terminal_size((80, 24)).columns, 40), 100)
         if output is None and sys.stdout is not None and sys.stdout.isatty():

@@ -16,6 +16,7 @@ from ..catalogue.said import (
     split_limit,
     wanted_parameter,
 )
+from ..catalogue.units import in_units
 from ..errors import InputError
 from .common import Said, show, to_repeat
 
@@ -62,7 +63,8 @@ def explain(said: Said) -> None:
     For example: epsilens explain laplace --epsilon 1, or of a claim: epsilens explain --epsilon 8 --delta 1e-6
     """
     entry, named = find_explained(said["mechanism"], said)
-    arguments, readings = arguments_given(entry, said), readings_for_explain(said)
+    told = in_units(entry, said)
+    arguments, readings = arguments_given(entry, told), readings_for_explain(told)
     known = knowledge_given(said)
     if known is not None:
         readings["prior"] = known.prior
@@ -82,19 +84,20 @@ def choose(said: Said) -> None:
     """
     mechanism = find(said["mechanism"])
     reading, limit = split_limit(said["at_most"])
-    wanted = wanted_parameter(mechanism, said["parameter"], said)
+    told = in_units(mechanism, said, reading=reading)
+    wanted = wanted_parameter(mechanism, said["parameter"], told)
     if wanted not in mechanism.takes:
         takes = ", ".join(map(flag, mechanism.takes))
         raise InputError(
             f"{said['mechanism']} has no parameter {wanted[:40]!r}{meant(wanted, mechanism.takes)}: it takes {takes}",
             parameter="parameter",
         )
-    arguments = arguments_given(mechanism, said, chosen=wanted)
+    arguments = arguments_given(mechanism, told, chosen=wanted)
     if wanted in arguments:
         raise InputError(
             f"{flag(wanted)} is given, but it is what is being chosen: leave it out or name another", parameter=wanted
         )
-    readings = readings_for_choose(said)
+    readings = readings_for_choose(told)
     known = knowledge_given(said)
     if known is not None:
         readings["prior"] = known.prior

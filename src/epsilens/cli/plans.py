@@ -28,6 +28,7 @@ class AssessFormat(StrEnum):
     json = "json"
     md = "md"
     html = "html"
+    csv = "csv"
     board = "board"
     registry = "registry"
 
@@ -115,6 +116,7 @@ class InitFormat(StrEnum):
     json = "json"
     md = "md"
     html = "html"
+    csv = "csv"
 
 
 InitFormatOption = Annotated[InitFormat, typer.Option("--format", help="The plan, or all that was understood.")]

@@ -21,6 +21,8 @@ from .loss.step import Composable, Counted
 
 __all__ = ["Ends", "Extreme", "greatest"]
 
+_PARTS = 3  # of what a reading may cost: one for each end, and what each costs beside its lattices
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Extreme(Composable):
@@ -43,6 +45,11 @@ class Extreme(Composable):
     def direction(self) -> str:
         """Upper bounds on risk, or lower ones."""
         return "lower" if self.lower else "upper"
+
+    def sharing(self, of: int) -> Self:
+        """Each of them."""
+        laws = tuple(law.sharing(of) if isinstance(law, Composable) else law for law in self.laws)
+        return self if all(a is b for a, b in zip(laws, self.laws, strict=True)) else replace(self, laws=laws)
 
     def _risk(self, read: Callable[[Law], Array]) -> Array:
         """Of what grows with risk."""
@@ -162,6 +169,11 @@ def greatest(laws: tuple[Law, ...]) -> Extreme:
     return Extreme(laws, lower=True, known=Known.ROUNDED)
 
 
+def _part(law: Law) -> Law:
+    """One end: both are asked for a bracket, which is one reading."""
+    return law.sharing(_PARTS) if isinstance(law, Composable) else law
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Ends(Extreme):
     """Bounds from above, of which the smallest is read; ``attained`` is what is known from below.
@@ -173,6 +185,10 @@ class Ends(Extreme):
     """
 
     attained: Law | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "laws", tuple(_part(law) for law in self.laws))
+        object.__setattr__(self, "attained", None if self.attained is None else _part(self.attained))
 
     def reverse(self) -> Self:
         """Both ends in the other order."""

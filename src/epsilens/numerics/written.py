@@ -18,7 +18,7 @@ def _significant(value: float, digits: int, rounding: str) -> str:
     if not math.isfinite(value) or value == 0:
         return f"{value:g}"
     rounded = Decimal(repr(float(value))).normalize(Context(prec=digits, rounding=rounding))
-    return f"{rounded:f}" if 1e-4 <= abs(value) < 1e7 else f"{float(rounded):.{digits}g}"
+    return f"{rounded:f}" if 1e-7 <= abs(value) < 1e7 else f"{float(rounded):.{digits}g}"
 
 
 def rounded_down(value: float, digits: int = 4) -> str:

@@ -23,7 +23,7 @@ from ..data.queries import Query, QueryKind
 from ..data.tables.address import masked
 from ..data.tables.forms import As, Form, Order
 from .select import from_sql
-from .words import Misplaced, Part, Size, Threshold
+from .words import Misplaced, Part, Share, Size, Threshold
 
 __all__ = ["Data", "Label", "Read", "ReleaseQuery", "Secret"]
 
@@ -138,7 +138,7 @@ class ReleaseQuery(Part):
     size: Size = Field(Size.NOISY, description="what an average is divided by: a noisy count, or a public one")
     rows: bool = Field(False, description="count rows, not people")
     epsilon: float | None = Field(None, gt=0, le=700, description="this query's own budget")
-    share: float | None = Field(None, gt=0, le=1, description="this query's share of the total")
+    share: Share | None = Field(None, gt=0, le=1, description="this query's share of the total")
     name: str | None = None
     sql: str | None = Field(
         None, exclude=True, description="one SELECT of COUNT, SUM or AVG, instead of count, sum, average, where and by"

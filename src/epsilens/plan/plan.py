@@ -6,6 +6,7 @@ The model says what is allowed; :mod:`.file` reads it from YAML and says in whic
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import ConfigDict, Field, field_validator, model_validator
@@ -17,7 +18,7 @@ from ..data.queries import Noise
 from ..worlds import Neighbours
 from .asked import Data, ReleaseQuery
 from .select import with_selects
-from .words import Knows, Misplaced, Part, Resemblance, Size, Split, Threshold
+from .words import Knows, Misplaced, Part, Resemblance, Share, Size, Split, Threshold, share_read
 
 __all__ = ["ERROR", "Adversary", "Knowledge", "Limit", "Limited", "Mechanism", "Release", "json_schema"]
 
@@ -94,10 +95,10 @@ class Knowledge(Part):
 class Adversary(Part):
     """What the adversary knows beforehand."""
 
-    prior: float = Field(0.5, gt=0, lt=1, description="how likely they think the person is in the data")
-    belief: float | None = Field(None, gt=0, lt=1, description="how likely they think the secret; the prior if omitted")
+    prior: Share = Field(0.5, gt=0, lt=1, description="how likely they think the person is in the data")
+    belief: Share | None = Field(None, gt=0, lt=1, description="how likely they think the secret; the prior if omitted")
     knows: Literal[Knows.NOTHING, Knows.ONE_ANSWER] = Knows.ONE_ANSWER
-    baseline: float = Field(
+    baseline: Share = Field(
         0.01, gt=0, lt=1, description="how often re-identification succeeds against a release without the person"
     )
     knowledge: Knowledge | None = Field(None, description="what else they know about the secret")
@@ -137,6 +138,21 @@ class Release(Part):
     mechanism: Mechanism
     adversary: Adversary = Adversary()
     limits: dict[str, float | Limit] = Field(default_factory=_usual_limits)
+
+    @field_validator("limits", mode="before", json_schema_input_type=dict[str, float | str | Limit])
+    @classmethod
+    def _shares(cls, value: Any) -> Any:
+        """Shares in any of the ways they are written."""
+        if not isinstance(value, Mapping):
+            return value
+        shares = {name for name, reading in READINGS.items() if reading.ceiling == 1} | {ERROR}
+
+        def read(name: Any, limit: Any) -> Any:
+            if isinstance(limit, Mapping):
+                return {k: share_read(v) if k != "at_most" or name in shares else v for k, v in limit.items()}
+            return share_read(limit) if name in shares else limit
+
+        return {name: read(name, limit) for name, limit in value.items()}
 
     @model_validator(mode="before")
     @classmethod

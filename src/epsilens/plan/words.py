@@ -2,11 +2,35 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from ..data.queries import Word
+from ..shares import share_of, unclear
 
-__all__ = ["Knows", "Misplaced", "Part", "Resemblance", "Size", "Split", "Threshold"]
+__all__ = ["Knows", "Misplaced", "Part", "Resemblance", "Share", "Size", "Split", "Threshold", "share_read"]
+
+
+def share_read(value: Any) -> Any:
+    """A percentage or a count out of another as the share it is; anything else as it stands.
+
+    >>> share_read("55%"), share_read("55 of 100"), share_read(0.55), share_read("many")
+    (0.55, 0.55, 0.55, 'many')
+    """
+    found = share_of(value) if isinstance(value, str) else None
+    return value if found is None else found
+
+
+def _one_share(value: Any) -> Any:
+    read = share_read(value)
+    if isinstance(read, int | float) and not isinstance(read, bool) and (instead := unclear(read)):
+        raise ValueError(f"it is {read:g}, which is no share: write {instead}")
+    return read
+
+
+#: A share, which may be written as 0.55, 55% or 55 of 100.
+Share: TypeAlias = Annotated[float, BeforeValidator(_one_share, json_schema_input_type=float | str)]
 
 
 class Misplaced(ValueError):  # noqa: N818 - a signal to the reader of the file, never seen outside

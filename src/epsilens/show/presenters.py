@@ -13,6 +13,7 @@ from enum import Enum
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
+from .. import checks
 from ..shown import Shown, harmless
 from .document import Code, Document, Forms, Paragraph, Section, said
 
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from .charts import Chart
 
 __all__ = [
-    "Presented", "Report", "board", "chart", "data", "document", "explained", "finite", "fragment", "frame", "html",
-    "markdown", "registry", "sentence", "terminal", "text", "to_know", "verdict", "with_command",
+    "Presented", "Report", "board", "chart", "csv", "data", "document", "explained", "finite", "fragment", "frame",
+    "html", "markdown", "registry", "sentence", "terminal", "text", "to_know", "verdict", "with_command",
 ]  # fmt: skip
 
 #: The presenter of each kind of result: a module here, what builds the document in it, and what tells its sentence.
@@ -98,14 +99,14 @@ def text(result: Shown, width: int) -> str:
     """Plain text."""
     from .render.text import to_text
 
-    return to_text(document(result), width)
+    return to_text(document(result), checks.whole("width", width, low=20))
 
 
 def terminal(result: Shown, width: int) -> str:
     """Text with the emphasis of a terminal."""
     from .render.terminal import to_terminal
 
-    return to_terminal(document(result), width)
+    return to_terminal(document(result), checks.whole("width", width, low=20))
 
 
 def markdown(result: Shown) -> str:
@@ -120,6 +121,13 @@ def html(result: Shown) -> str:
     from .render.html import page
 
     return page(document(result))
+
+
+def csv(data: Mapping[str, Any]) -> str:
+    """The main table of a result's data."""
+    from .render.csv import to_csv
+
+    return to_csv(data)
 
 
 def fragment(result: Shown) -> str:
@@ -161,9 +169,14 @@ def explained(experiment: Shown, **arguments: Any) -> Shown:
 
 def chart(experiment: Shown, name: str, prior: float, fpr: float) -> Chart:
     """The chart of an experiment by its name."""
+    from ..build.claimed import Claim
     from ..experiment import Experiment
     from .charts.curves import named
 
+    if isinstance(experiment, Claim) and name == "roc":  # by what is known of the noise, over each other
+        from .claims import curves, judged
+
+        return curves(judged(experiment, prior, fpr), fpr)
     return named(cast(Experiment, experiment), name, prior, fpr)
 
 

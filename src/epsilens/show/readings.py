@@ -180,12 +180,19 @@ def _psi(value: float, sampled: bool) -> str:
     return told
 
 
-def _mu(value: float, level: float) -> str:
+def _mu(value: float, level: float, instead: float | None = None) -> str:
+    """μ beside ψ, or ``instead`` of one that is ruled by the rarest outcomes, where sampling does not help."""
     if not math.isfinite(value):
         return "No normal noise is as easy to attack."
     if value == 0:
         return "Tells the adversary nothing."
     noise = f"normal noise of σ = {rounded_down(1 / value, 2)} sensitivities"
+    if instead is not None:
+        return (
+            f"No easier to attack than {noise}, by any test whose false alarms and misses both are at least "
+            f"{small(level)}. Rarer ones are left out: with them it is ψ = {rounded_up(instead)}, as if nothing were "
+            "sampled."
+        )
     return f"The same for tests whose false alarms and misses both are at least {small(level)}: {noise}."
 
 
@@ -265,12 +272,14 @@ def rows(e: Experiment, q: Question, given: Mapping[str, float]) -> tuple[Row, .
     at_delta = f"Privacy loss at δ = {small(delta)}"
     add(claim, "epsilon_at_delta", at_delta, "ε", lambda v, b: _epsilon(v, delta, fpr), shown=unbounded, delta=delta)
     add(claim, "delta", f"Loss beyond ε = {epsilon:g}", "δ", lambda v, b: _delta(v, epsilon, fpr), epsilon=epsilon)
-    ruled = add(claim, "psi", "Sensitivity index", "ψ", lambda v, b: _psi(v, _samples_normal(e)))
-    level = given["level"]
+    level, sampled = given["level"], _samples_normal(e)
+    instead = sampled and e.law.reached and level > 0
+    ruled = add(claim, "psi", "Sensitivity index", "ψ", lambda v, b: _psi(v, sampled), shown=not instead)
     beside = bool(e.law.width) or not math.isfinite(ruled)  # elsewhere it says what ψ says
     practical = f"Practical index at {small(level)}"
     if e.law.reached:
-        add(claim, "mu", practical, "μ", lambda v, b: _mu(v, level), shown=beside and level > 0, level=level)
+        told = partial(_mu, level=level, instead=ruled if instead else None)
+        add(claim, "mu", practical, "μ", lambda v, b: told(v), shown=beside and level > 0, level=level)
     else:  # a search of a curve that is costly at every place; ψ is never below it
         table.append(Row("mu", claim, practical, "μ", ruled, 0.0, _mu(ruled, level), False, False))
     average, added = "Average evidence in one answer, in nats.", "Used to add up many releases."

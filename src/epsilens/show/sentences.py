@@ -247,8 +247,15 @@ def _dpsgd(p: Mapping[str, Any]) -> str:
         return "Each step of a schedule draws a batch and adds Gaussian noise to its clipped gradients."
     drawn = "everybody" if p["rate"] == 1 else _DRAWN[p.get("batches", "poisson")](p)
     noise = f"Gaussian noise of {rounded_up(p['sigma'])} times the clipping norm"
+    if "epochs" in p:
+        passes = f"{_short(p['epochs'])} epoch{'' if p['epochs'] == 1 else 's'} over {grouped(int(p['n']))} people, "
+        return _steps(p, f"{passes}{grouped(int(p['steps']))} steps,", drawn, noise)
+    return _steps(p, f"{grouped(int(p['steps']))} steps", drawn, noise)
+
+
+def _steps(p: Mapping[str, Any], steps: str, drawn: str, noise: str) -> str:
     group = f" What {grouped(int(p['people']))} people move together is told." if p.get("people", 1) > 1 else ""
-    return f"{grouped(int(p['steps']))} steps draw {drawn} and add {noise} to the gradients.{group}"
+    return f"{steps} draw {drawn} and add {noise} to the gradients.{group}"
 
 
 def _share(p: Mapping[str, Any]) -> str:

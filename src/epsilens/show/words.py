@@ -14,8 +14,8 @@ from decimal import Decimal
 from ..numerics.written import rounded_down, rounded_up
 
 __all__ = [
-    "apart", "count", "frequencies", "frequency", "grouped", "number", "of_100", "people_of_100", "rounded_down",
-    "rounded_up", "scale_for", "small", "times",
+    "apart", "at_most", "count", "frequencies", "frequency", "grouped", "number", "of_100", "people_of_100",
+    "rounded_down", "rounded_up", "scale_for", "small", "times",
 ]  # fmt: skip
 
 _SCALES = (100, 1_000, 10_000, 100_000, 1_000_000)
@@ -82,6 +82,15 @@ def frequencies(*values: float, exact: bool = False) -> tuple[str, ...]:
     return tuple(f"{count(v, scale)} of {grouped(scale)}" for v in values)
 
 
+def at_most(shown: str, *, bound: bool = True) -> str:
+    """The words before a count that is a ``bound``: none before one that is itself "more than" or "fewer than".
+
+    >>> at_most("73 of 100"), at_most("more than 99 of 100")
+    ('at most ', '')
+    """
+    return "at most " if bound and " than " not in shown else ""
+
+
 def frequency(p: float) -> str:
     """One probability on its own.
 
@@ -98,6 +107,8 @@ def number(value: float, *beside: float, digits: int = 4) -> str:
     ('0.6967', '0.5000', '0.999999998', '0.50000002', '2.5e-13')
     >>> number(float("inf")), number(float("nan")), number(1e9)
     ('unbounded', 'undefined', '1e+09')
+    >>> number(5.1432e-05)
+    '0.00005143'
     """
     if math.isnan(value):
         return "undefined"
@@ -106,7 +117,7 @@ def number(value: float, *beside: float, digits: int = 4) -> str:
     if value == 0:
         return "0"
     if abs(value) < 10.0**-digits or abs(value) >= 1e6:
-        return f"{value:.{digits}g}"
+        return small(float(f"{value:.{digits}g}"))
     others = [b for b in (1.0, *beside) if math.isfinite(b) and b != value]
     for places in range(digits, 16):
         text = f"{value:.{places}f}"

@@ -23,6 +23,7 @@ from ..catalogue.readings import READINGS
 from ..catalogue.said import EXPLAINED, reading_options
 from ..data.tables.source import bundled, names
 from ..errors import EpsilensError, InputError
+from ..shares import share_of
 from . import comparing, questions
 from .assessing import assessed
 from .pages import render
@@ -145,6 +146,12 @@ def _whole(sent: Any) -> Any:
         return sent
 
 
+def _share(sent: Any) -> Any:
+    """55% and 55 of 100 are shares too."""
+    found = share_of(sent) if isinstance(sent, str) else None
+    return sent if found is None else found
+
+
 def _annotation(p: Parameter) -> Any:
     """The type of a parameter with its limits and what it is for."""
     words = p.explained()
@@ -159,6 +166,8 @@ def _annotation(p: Parameter) -> Any:
     if p.kind in (Kind.NUMBERS, Kind.ONE_OR_MORE):
         limits["description"] += ", separated by commas"
         return Annotated[str | None, Query(**limits, max_length=MOST_LIST)]
+    if p.kind is Kind.PROBABILITY:
+        return Annotated[float | None, BeforeValidator(_share), Query(**limits)]
     if p.kind is Kind.WHOLE:
         return Annotated[int | None, BeforeValidator(_whole), Query(**limits)]
     return Annotated[bool | None if p.kind is Kind.FLAG else float | None, Query(**limits)]
@@ -230,7 +239,7 @@ def choose(
     request: Request,
     mechanism: str,
     reading: str,
-    at_most: Annotated[float, Query(description="the limit")],
+    at_most: Annotated[float, BeforeValidator(_share), Query(description="the limit")],
     parameter: Annotated[str | None, Query(description="what is chosen; ε or σ unless given", max_length=40)] = None,
     **more: Any,
 ) -> JSONResponse:

@@ -22,6 +22,7 @@ try:
     from . import (
         api,
         assess_pages,
+        claim_pages,
         compare_pages,
         files_pages,
         kept_pages,
@@ -118,6 +119,7 @@ def views() -> FastAPI:
 
 def _add_views(app: FastAPI) -> None:
     app.include_router(pages.router)
+    app.include_router(claim_pages.router)
     app.include_router(compare_pages.router)
     app.include_router(kept_pages.router)
     app.include_router(notions_pages.router)

@@ -7,7 +7,6 @@ and travel in the URL as the probability the library takes.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
@@ -16,6 +15,7 @@ from ..catalogue.mechanisms import Mechanism
 from ..catalogue.parameter import Kind, Parameter, Place
 from ..catalogue.parameters import PARAMETERS
 from ..catalogue.said import EXPLAINED
+from ..shares import share_of
 
 __all__ = ["Field", "field_of", "from_of_100", "has_field", "shown_fields", "to_of_100", "way_of", "ways_of"]
 
@@ -104,7 +104,8 @@ def from_of_100(value: str) -> str:
     >>> from_of_100("50"), from_of_100("0.5"), from_of_100("55%"), from_of_100("55 of 100")
     ('0.5', '0.005', '0.55', '0.55')
     """
-    return _times(re.sub(r"\s*(%|of 100)\s*$", "", value), -2)
+    found = share_of(value)
+    return _times(value, -2) if found is None else f"{found:.12g}"
 
 
 def _times(value: str, power: int) -> str:

@@ -100,10 +100,11 @@ def notions_view(request: Request) -> Response:
     asked = ask(dict(request.query_params))
     url = f"/notions?{asked.query}" if asked.options else "/notions"
     htmx = request.headers.get("hx-request") == "true"
+    address = {"hx-replace-url": f"/notions?{request.url.query}"} if asked.problem else {"hx-push-url": url}
     return render(
         "notions.html",
         422 if asked.problem else 200,
-        {"hx-push-url": url} if htmx and not asked.problem else {},
+        address if htmx else {},
         view="Notions",
         asked=asked,
         choices=[(n.key, n.name) for n in NOTIONS.values()],

@@ -26,8 +26,8 @@ from ..catalogue.parameters import PARAMETERS, symbol
 from ..catalogue.readings import READINGS
 from ..catalogue.said import EXPLAINED
 from ..show import charts
+from ..show.explanation import by_noise_section, reading_table, told
 from ..show.explanation import pictures as people
-from ..show.explanation import reading_table, told
 from ..show.render import html
 from ..show.sentences import false_alarms
 from . import questions
@@ -100,6 +100,11 @@ def readings(about: Explanation) -> Markup:
     return html.section(reading_table(about))
 
 
+def by_noise(about: Explanation) -> Markup:
+    """What a claim means by what is known of the noise; nothing where the noise is known."""
+    return Markup("").join(html.section(one) for one in by_noise_section(about))
+
+
 def curves(about: Explanation, key: Hashable) -> list[Markup]:
     """The ROC and precision–recall curves; ``key`` says what the experiment was built from."""
     prior, fpr = about.arguments["prior"], about.arguments["fpr"]
@@ -170,6 +175,7 @@ def templates() -> jinja2.Environment:
         "said": said,
         "pictures": pictures,
         "readings": readings,
+        "by_noise": by_noise,
         "curves": curves,
         "curves_note": curves_note,
     }
@@ -211,12 +217,17 @@ def _is_htmx(request: Request) -> bool:
 
 def plain_or_here(request: Request, url: str, valid: bool) -> tuple[Response | None, dict[str, str]]:
     """A form's URL has entries of its own: redirect to the plain one, or tell htmx to show that."""
-    if not valid:
-        return None, {}
+    if not valid:  # what is wrong stays in the address too: it is there again when the page is loaded again
+        return None, {"hx-replace-url": f"{request.url.path}?{request.url.query}"} if _is_htmx(request) else {}
     if _is_htmx(request):
         return None, {"hx-push-url": url}
     form = any(k.endswith(("_of_100", "_mechanism")) or k in ("by", "add", "drop") for k in request.query_params)
     return (RedirectResponse(url, 303), {}) if form else (None, {})
+
+
+def _elsewhere(request: Request, url: str) -> Response:
+    """Another view, also for htmx."""
+    return Response(headers={"hx-redirect": url}) if _is_htmx(request) else RedirectResponse(url, 303)
 
 
 def slots(*names: str) -> str:
@@ -228,7 +239,10 @@ def slots(*names: str) -> str:
 @router.get("/explain")
 def explain_view(request: Request) -> Response:
     """Explain."""
-    asked = questions.ask_explain(query_of(request))
+    given = query_of(request)
+    if given.get("mechanism") == "claim":
+        return _elsewhere(request, "/claim")
+    asked = questions.ask_explain(given)
     away, headers = plain_or_here(request, asked.url, asked.problem is None)
     if away:
         return away

@@ -283,7 +283,7 @@ def _query(q: Mapping[str, str], where: Picked, families: Mapping[str, Family], 
     if kind in ("count", "histogram") and q["rows"]:
         made["rows"] = True
     if q["share"]:
-        share = number(q["share"].removesuffix("%").strip())
+        share = number(q["share"])  # a bare number is a percentage here, as the field says
         made["share"] = round(share / 100, 12) if isinstance(share, int | float) else share
     return made | _carried(q["rest"])
 

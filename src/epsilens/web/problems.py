@@ -52,7 +52,7 @@ def _without_path(words: str, about: str) -> str:
     >>> _without_path("release: adversary.prior is 2: it should be less than 1", "adversary.prior")
     'this is 2: it should be less than 1'
     """
-    words = words.removeprefix("release: ")
+    words = words.removeprefix("release: ").replace(": input should", ": it should", 1)
     if about and words.startswith(f"{about}: "):
         return words.removeprefix(f"{about}: ")
     if about and words.startswith(f"{about} is "):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from ..build import builder
-from ..catalogue.mechanisms import Mechanism, every_option
+from ..catalogue.mechanisms import CLAIMED, Mechanism, every_option
 from ..catalogue.parameter import Kind
 from ..catalogue.parameters import PARAMETERS
 from ..catalogue.readings import READINGS
@@ -22,6 +22,7 @@ from ..catalogue.said import (
     EXPLAINED,
     arguments_given,
     find,
+    find_explained,
     is_said,
     plain,
     reading_options,
@@ -30,6 +31,7 @@ from ..catalogue.said import (
     split_limit,
     wanted_parameter,
 )
+from ..catalogue.units import in_units
 from ..errors import EpsilensError, InputError, NoSolutionError
 from .fields import field_of, from_of_100, has_field, shown_fields, way_of, ways_of
 from .security import bounded, check_texts
@@ -42,6 +44,8 @@ __all__ = [
     "explain_strictly", "of_100_limits", "problem_of", "set_up", "with_symbol",
 ]  # fmt: skip
 
+#: What a claim takes beside what mechanisms do.
+_CLAIMED = tuple(name for name in CLAIMED.takes if name not in every_option())
 _TRUE = ("on", "true", "1", "yes")
 _LIMIT = "0.55"  # what Choose starts with
 
@@ -116,12 +120,14 @@ def explain_strictly(mechanism: str, given: Mapping[str, str]) -> Explanation:
     """What ``epsilens explain`` shows for these options, given as text."""
     from ..show.explanation import command_line, explain
 
-    entry = find(mechanism)
-    options = _options(given, (*every_option(), *EXPLAINED))
-    arguments = arguments_given(entry, options, spelled=plain)
-    readings = readings_for_explain(options, plain)
-    about = explain(bounded(entry.key, builder(entry))(**arguments), **readings)
-    return about.with_command(command_line("explain", entry.key, _said(options)))
+    options = _options(given, (*every_option(), *_CLAIMED, *EXPLAINED))
+    entry, named = find_explained("" if mechanism == "claim" else mechanism, options)
+    told = in_units(entry, options, spelled=plain)
+    arguments = arguments_given(entry, told, spelled=plain)
+    readings = readings_for_explain(told, plain)
+    about = explain(bounded(entry.key, builder(entry))(**named, **arguments), **readings)
+    name = "" if mechanism == "claim" else entry.key
+    return about.with_command(command_line("explain", name, _said(options)))
 
 
 @_computable()
@@ -136,18 +142,19 @@ def choose_strictly(
     check_texts({"at_most": at_most, "parameter": parameter or ""})
     reading, limit = split_limit(at_most, "at_most")
     options = _options(given, (*every_option(), *reading_options()))
-    wanted = wanted_parameter(entry, parameter, options)
+    told = in_units(entry, options, reading=reading, spelled=plain)
+    wanted = wanted_parameter(entry, parameter, told)
     if wanted not in entry.takes:
         raise InputError(
             f"parameter is {wanted[:40]!r}: {mechanism} takes {', '.join(entry.takes)}", parameter="parameter"
         )
-    arguments = arguments_given(entry, options, chosen=wanted, spelled=plain)
+    arguments = arguments_given(entry, told, chosen=wanted, spelled=plain)
     if wanted in arguments:
         raise InputError(
             f"{wanted} is given, but it is what is being chosen: leave it out or name another parameter",
             parameter=wanted,
         )
-    readings = readings_for_choose(options, plain)
+    readings = readings_for_choose(told, plain)
     build = bounded(entry.key, builder(entry))
     choice = choose(build, wanted, at_most=limit, reading=reading, given=arguments, **readings)
     said = {"at_most": at_most, **({"parameter": parameter} if parameter else {}), **_said(options)}

@@ -21,9 +21,7 @@ from .refused import Refused
 __all__ = ["Timed", "is_quick"]
 
 #: What one formula answers, whatever the numbers.
-_CLOSED = frozenset(
-    {"laplace", "gaussian", "pure", "approximate", "unary", "hadamard-response", "noisy-max", "permute-and-flip"}
-)
+_CLOSED = frozenset({"laplace", "gaussian", "pure", "unary", "hadamard-response", "noisy-max", "permute-and-flip"})
 #: Addresses that compute nothing from a query, or have processes of their own.
 _OTHERS = ("/static", "/assets", "/assess", "/release", "/ledger", "/help", "/openapi.json", "/api/assess",
            "/api/tables", "/notions", "/compare/reports")  # fmt: skip
@@ -42,6 +40,8 @@ def is_quick(path: str, query: str) -> bool:
     """
     if path == "/api" or any(path == other or path.startswith((f"{other}/", f"{other}.")) for other in _OTHERS):
         return True
+    if path.startswith("/claim"):  # a training may be tuned to it
+        return False
     named = {"laplace"}
     for key, value in parse_qsl(query, keep_blank_values=True):
         if key == "mechanism" or key.endswith("_mechanism"):

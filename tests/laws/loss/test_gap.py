@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +16,7 @@ from epsilens.checks import Array
 from epsilens.laws.closed.normal import Normal
 from epsilens.laws.loss.gap import bounded_gap, gap_by_errors, largest_gap
 from epsilens.laws.loss.overall import from_below
+from epsilens.laws.loss.work import MOST_WORK, Budget
 
 MP = mp.MPContext()
 MP.dps = 40
@@ -162,3 +164,39 @@ def test_nothing_told() -> None:
 
     assert largest_gap(nothing, (-1.0, 1.0), 1e-3, 1e-3, symmetric=True) == (0.0, 0.0)
     assert bounded_gap(nothing, (-1.0, 1.0), 1e-3, symmetric=True) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize(("epsilon", "rate", "steps", "tilt"), [(9.63, 1.8e-5, 35, 50.0), (8.0, 1e-4, 20, 50.0)])
+def test_psi_where_every_loss_is_the_largest(
+    epsilon: float, rate: float, steps: int, tilt: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The curve near its end by one tilted transform of a fine grid, which a few of its points make out."""
+    made: list[Budget] = []
+    begin = Budget.__init__
+
+    def counted(self: Budget, *given: Any, **named: Any) -> None:
+        begin(self, *given, **named)
+        made.append(self)
+
+    monkeypatch.setattr(Budget, "__init__", counted)
+    x, h = np.linspace(-60.0, epsilon + 60.0, 2_000_001, retstep=True)
+    loss = np.log1p(rate * np.expm1(np.clip(np.abs(x) - np.abs(x - epsilon), -epsilon, epsilon)))
+    least, dt, n = math.log1p(rate * math.expm1(-epsilon)), 2e-5, 2**19
+    at = (loss - least) / dt
+    cell = np.floor(at).astype(int)
+    mass = np.exp((1 + tilt) * loss - np.abs(x)) * h / 2
+    p = np.bincount(cell, mass * (cell + 1 - at), n) + np.bincount(cell + 1, mass * (at - cell), n)
+    r = np.fft.irfft(np.fft.rfft(p / p.sum()) ** steps, n)
+    losses = steps * least + dt * np.arange(n)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        log_p = np.log(np.where(r > 1e-13 * r.max(), r, 0.0)) + steps * math.log(p.sum()) - tilt * losses
+        recall, alpha = (np.logaddexp.accumulate(v[::-1])[::-1] for v in (log_p, log_p - losses))
+        gaps = ndtri_exp(np.minimum(recall, 0.0)) - ndtri_exp(np.minimum(alpha, 0.0))
+    truth = float(np.max(gaps[(r > 1e-13 * r.max()) & (recall < -1)]))
+    e = el.subsample(el.laplace(epsilon=epsilon), rate).repeat(steps)
+    low, high = e.bracket("psi")
+    assert low <= truth * (1 + 1e-4)
+    assert truth * (1 - 1e-4) <= high
+    assert high - low < 0.02 * high
+    assert e.law.reached == (high - low <= 1e-3 * high)
+    assert sum(one.spent for one in made) < 2 * MOST_WORK

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import mpmath as mp
 import numpy as np
@@ -16,8 +17,10 @@ from epsilens.laws.closed.normal import Normal, NormalReplaced, NormalStep
 from epsilens.laws.finite.law import FiniteStep
 from epsilens.laws.line.laplace import laplace_product
 from epsilens.laws.loss.law import Loss
+from epsilens.laws.loss.order import Order
 from epsilens.laws.loss.sampled import Sampled, Swapped
 from epsilens.laws.loss.step import Atoms, Step
+from epsilens.laws.loss.work import MOST_WORK
 
 A = np.asarray
 
@@ -453,3 +456,43 @@ def test_whatever_leaves_is_looked_at() -> None:
     law.seen(A([1.0, 2.0]), A([1.0, 2.1]))
     assert not law.reached
     assert not law.other_side().reached
+
+
+def spread_out(sigma: float, rate: float, steps: int, epsilon: float) -> float:
+    """δ where noise is so small that a draw is told for certain: given N of them L is normal, up to e^{−1/8σ²}."""
+    total = mp.mpf(0)
+    for n in range(1, 60):
+        ways = mp.binomial(steps, n) * mp.mpf(rate) ** n * mp.mpf(1 - rate) ** (steps - n)
+        if n > steps or ways < 1e-40:
+            break
+        sd = mp.sqrt(n) / sigma
+        mean = n * (1 / (2 * mp.mpf(sigma) ** 2) + mp.log(rate)) + (steps - n) * mp.log1p(-mp.mpf(rate))
+        z = (epsilon - mean) / sd
+        total += ways * (mp.ncdf(-z) - mp.exp(epsilon - mean + sd * sd / 2) * mp.ncdf(-z - sd))
+    return float(total)
+
+
+@pytest.mark.parametrize(
+    ("rate", "steps", "delta"),
+    [(0.1, 17, 1e-6), (0.1, 17, 1e-9), (1e-5, 10**5, 1e-9), (0.3, 40, 1e-5), (0.01, 300, 0.01)],
+)
+def test_losses_spread_further_than_doubles_reach(
+    rate: float, steps: int, delta: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sigma, spent = 0.01, 0
+    make = Order._by_lattice
+
+    def counted(self: Order, *given: Any) -> Any:
+        nonlocal spent
+        made = make(self, *given)
+        spent += made.cost if made is not None else 0
+        return made
+
+    monkeypatch.setattr(Order, "_by_lattice", counted)
+    law = Loss([(Sampled(NormalStep(1 / sigma), rate), steps)])
+    low, high = bracket(law, "profile_inverse", delta)
+    assert spread_out(sigma, rate, steps, low) >= delta * (1 - 1e-9)
+    assert spread_out(sigma, rate, steps, high) <= delta * (1 + 1e-9)
+    assert high - low <= 0.02 * high
+    assert law.reached == (high - low <= 1e-3 * high)
+    assert spent < MOST_WORK

@@ -6,15 +6,22 @@ import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+import numpy as np
+from scipy.special import ndtri_exp
+
 from ...readings.law import Law
 from .gap import bounded_gap, gap_by_errors, largest_gap
 from .order import Order
 from .overall import Sides
+from .plan import HALF
 from .shift import least_shift
 from .step import Counted
+from .work import Budget
 
 __all__ = ["Curve", "mu_of", "psi_of"]
 
+_SAME = 1e-12  # relative
+_ROUNDING = 1e-12  # of a probit
 _LARGE = 2.0  # a shift beyond which errors keep more digits than what exceeds pure noise
 
 
@@ -25,10 +32,15 @@ class Curve(NamedTuple):
     """
 
     law: Law
-    sides: Callable[[], Sides]
+    sides: Callable[[Budget], Sides]
     ends: tuple[float, float]
     steps: Sequence[Counted]
     views: Sequence[tuple[Order, Order, float]]
+
+    @property
+    def part(self) -> int:
+        """Which share of what a reading may cost is its own."""
+        return self.views[0][0].part
 
     @property
     def bound(self) -> float:
@@ -52,14 +64,16 @@ def psi_of(curve: Curve) -> tuple[float, float]:
     """
     bound, law = curve.bound, curve.law
     low, high = math.sqrt(math.fsum(k * step.least_psi**2 for step, k in curve.steps)), bound
+    low = max(low, min(_at_the_end(curve), bound))
     if not curve.wide(low, high):
         return low, high
     if not math.isfinite(bound) and (law.only1 > 0 or law.reverse().only1 > 0):
         return math.inf, math.inf
     alone = len(curve.steps) == 1 and curve.steps[0][1] == 1 and curve.bounded
     rare = curve.bounded and any(step.sampled for step, _ in curve.steps)
-    for way in (_by_profile,) if alone else (_by_profile, _by_slices) if rare else (_by_slices, _by_profile):
-        a, b = way(curve)
+    ways = (_by_profile,) if alone else (_by_profile, _by_slices) if rare else (_by_slices, _by_profile)
+    for way, part in zip(ways, (1, 4), strict=False):
+        a, b = way(curve, Budget.share(part * curve.part))
         low = max(low, min(a, bound))
         high = max(min(high, b), low)
         if not curve.wide(low, high):
@@ -67,20 +81,42 @@ def psi_of(curve: Curve) -> tuple[float, float]:
     return low, high
 
 
-def _by_profile(curve: Curve) -> tuple[float, float]:
+def _at_the_end(curve: Curve) -> float:
+    """The gap of the test that every loss is the largest there is, or in the other order the least."""
+    best = 0.0
+    for side in (1, 0):
+        log_p = log_q = 0.0
+        for step, k in curve.steps:
+            atoms, end = step.atoms, step.ends[side]
+            here = np.abs(atoms.loss - end) <= _SAME * abs(end)
+            if not here.any():
+                break
+            p = float(np.logaddexp.reduce(atoms.log_p[here]))
+            log_p, log_q = log_p + k * p, log_q + k * (p - end)
+        else:
+            one, other = sorted((log_p, log_q), reverse=True)
+            if one < HALF:
+                z = float(ndtri_exp(one)), float(ndtri_exp(other))
+                best = max(best, z[0] - z[1] + _ROUNDING * (z[1] - 1))
+    return best
+
+
+def _by_profile(curve: Curve, budget: Budget) -> tuple[float, float]:
     if not curve.bounded:
         return 0.0, math.inf
-    return bounded_gap(curve.sides(), curve.ends, curve.law.width, symmetric=curve.law.symmetric)
+    return bounded_gap(curve.sides(budget), curve.ends, curve.law.width, symmetric=curve.law.symmetric)
 
 
-def _by_slices(curve: Curve) -> tuple[float, float]:
-    return least_shift(curve.views, curve.steps)
+def _by_slices(curve: Curve, budget: Budget) -> tuple[float, float]:
+    return least_shift(curve.views, curve.steps, budget)
 
 
 def mu_of(curve: Curve, level: float) -> tuple[float, float]:
     """μ at a level, never above ψ's bound."""
     law = curve.law
-    low, high = largest_gap(curve.sides(), curve.ends, level, law.width, symmetric=law.symmetric)
+    low, high = largest_gap(
+        curve.sides(Budget.share(curve.part)), curve.ends, level, law.width, symmetric=law.symmetric
+    )
     if curve.wide(low, high) and low > _LARGE:
         other = gap_by_errors(law, level, low)
         low, high = max(low, other[0]), min(high, other[1])

@@ -20,18 +20,18 @@ from ...readings.guesses import fbeta_floor
 from ...readings.law import Known
 from .counted import Product
 from .index import Curve, mu_of, psi_of
-from .moments import ERROR, divergences
+from .moments import ERROR, divergences, rounding
 from .order import ROUGH, Order, Work
 from .overall import Sides, area, best_fbeta
 from .sampled import Swapped
 from .step import Composable, Counted
+from .work import Budget
 
 __all__ = ["WIDTH", "Loss"]
 
 Works = tuple[Work | None, Work | None]  # in this order and in the other
 
 WIDTH = 1e-3
-_ULPS = 2e-15
 _SEEN = 1e-300  # a probability that is told from none
 _DEEPEST = 1e-280  # recalls below have too few digits
 _BESIDE = 1e-3  # of the width: how well a term must be known beside a larger one
@@ -55,7 +55,7 @@ class Loss(Composable):
 
     def _facts(self) -> tuple[Any, ...]:
         """What makes it this law, whatever it has been asked so far."""
-        return (self._counted, self.width, self.known, self._upper, self.flipped)
+        return (self._counted, self.width, self.known, self._upper, self.flipped, self._forward.part)
 
     def __eq__(self, other: object) -> bool:
         return self._facts() == other._facts() if isinstance(other, Loss) else NotImplemented
@@ -123,10 +123,10 @@ class Loss(Composable):
         made.known = self.known
         return made._set(forward, backward, upper, works)
 
-    def _sharing(self) -> Loss:
+    def _sharing(self, budget: Budget) -> Loss:
         """The same law from above for one reading that asks much: what is made is shared, and one budget holds."""
-        ahead = Work()
-        return self._like(self._forward, self._backward, True, (ahead, ahead if self.symmetric else Work(ahead.budget)))
+        ahead = Work(budget)
+        return self._like(self._forward, self._backward, True, (ahead, ahead if self.symmetric else Work(budget)))
 
     def as_bound(self) -> Loss:
         """The same where it only stands for something no riskier."""
@@ -136,9 +136,12 @@ class Loss(Composable):
 
     def with_width(self, width: float) -> Loss:
         """The same product, to be read to another relative width."""
-        product = self._forward.product
-        made = self._like(self._forward, self._backward, self._upper)
-        return made._set(Order(product, self.flipped, width), Order(product, not self.flipped, width), self._upper)
+        return self._like(self._forward.with_width(width), self._backward.with_width(width), self._upper)
+
+    def sharing(self, of: int) -> Loss:
+        """The same, where a reading may cost one part of that many only, as it is one of several."""
+        made = self._like(self._forward.sharing(of), self._backward.sharing(of), self._upper)
+        return self if self._forward.part == of else made
 
     def _back(self) -> Order:
         return self._forward if self.symmetric else self._backward
@@ -148,12 +151,12 @@ class Loss(Composable):
 
     def _outward(self, risk: Array) -> Array:
         """A probability that grows with risk, moved outwards by the rounding of the last operations."""
-        slack = _slack(risk)
+        slack = rounding(risk)
         return np.minimum(risk * (1 + slack), 1.0) if self._upper else risk * (1 - slack)
 
     def _inward(self, rest: Array) -> Array:
         """A probability that falls as risk grows, likewise."""
-        slack = _slack(rest)
+        slack = rounding(rest)
         return rest * (1 - slack) if self._upper else np.minimum(rest * (1 + slack), 1.0)
 
     @property
@@ -277,6 +280,10 @@ class Loss(Composable):
             return upper.other_side()._profile(at), upper._profile(at)
 
         back, product = self.reverse(), self._forward.product
+        if inverse and math.isfinite(self._ends[1]) and not math.isfinite(back._ends[1]):
+            found = read(back, flat)
+            if (found[0] >= self._ends[1]).all():
+                return found
         if inverse and flat.size == 1 and 0 < flat[0] < 1 and not product.at_top and not product.at_bottom:
             found = read(self, flat)
             if self._backward.surely_below(math.log(flat[0]), float(found[0][0])):
@@ -388,13 +395,13 @@ class Loss(Composable):
         return np.asarray(self._summed("auc", 0.0, 0.0, self._auc))
 
     def _auc(self) -> tuple[float, float]:
-        low, high = area(self._sides(), self._ends, self.width)
+        low, high = area(self._sides(Budget.share(self._forward.part)), self._ends, self.width)
         self._note(high - low > 4 * self.width * (high - 0.5) + 4e-15)
         return low, high
 
-    def _sides(self) -> Sides:
+    def _sides(self, budget: Budget) -> Sides:
         """h(e^u) − (1 − e^u)₊ from both sides, for one reading of the whole curve."""
-        upper = self._sharing()
+        upper = self._sharing(budget)
         return lambda u, slack: (upper.other_side()._rest(u, slack), upper._rest(u, slack))
 
     def _summed(self, kind: str, one: float, other: float, read: Callable[[], tuple[float, float]]) -> float:
@@ -455,7 +462,7 @@ class Loss(Composable):
 
     @property
     def _curve(self) -> Curve:
-        upper = self._sharing()
+        upper = self._sharing(Budget.share(2 * self._forward.part))
         views = [self] if self.symmetric else [self, self.reverse()]
         orders = [(view._forward, view._back(), view._ends[1]) for view in views]
         return Curve(upper, self._sides, self._ends, self._counted, orders)
@@ -475,7 +482,7 @@ class Loss(Composable):
         return np.asarray(out).reshape(beta.shape)
 
     def _fbeta(self, beta: float, odds: float) -> tuple[float, float]:
-        upper = self._sharing()
+        upper = self._sharing(Budget.share(self._forward.part))
 
         def rest(law: Loss) -> Callable[[float], float]:
             return lambda u: float(law._rest(np.asarray([u]))[0])
@@ -486,13 +493,8 @@ class Loss(Composable):
         return low, high
 
 
-def _slack(probability: Array) -> Array:
-    """The relative rounding of a probability that was a logarithm."""
-    return np.asarray(_ULPS - 1e-15 * np.log(np.clip(probability, 1e-300, 1.0)))
-
-
-def _restored(steps: tuple[Counted, ...], width: float, known: Known, upper: bool, flipped: bool) -> Loss:
+def _restored(steps: tuple[Counted, ...], width: float, known: Known, upper: bool, flipped: bool, part: int) -> Loss:
     """A law unpickled: what it had computed stays behind."""
-    made = Loss(steps, width, bound=known is Known.BOUND)
+    made = Loss(steps, width, bound=known is Known.BOUND).sharing(part)
     made = made._like(made._backward, made._forward, True) if flipped else made
     return made if upper else made.other_side()

@@ -18,7 +18,10 @@ from ...checks import Array
 from ...numerics.special import expm1mx
 from .step import Step
 
-__all__ = ["ERROR", "LEGENDRE", "Integrated", "Nodes", "Unbounded", "divergences", "nodes", "panels", "resolved"]
+__all__ = [
+    "ERROR", "LEGENDRE", "Integrated", "Nodes", "Unbounded", "divergences", "nodes", "panels", "resolved",
+    "rounding",
+]  # fmt: skip
 
 LEGENDRE = {n: np.polynomial.legendre.leggauss(n) for n in (2, 3, 5, 10, 20)}
 _WIDE = 4.0  # the change of a log density over a panel of ten nodes
@@ -335,3 +338,8 @@ class Unbounded(Integrated):
     def ends(self) -> tuple[float, float]:
         """Unbounded."""
         return (-math.inf, math.inf)
+
+
+def rounding(probability: Array) -> Array:
+    """The relative rounding of a probability that was a logarithm."""
+    return np.asarray(2e-15 - 1e-15 * np.log(np.clip(probability, 1e-300, 1.0)))

@@ -17,10 +17,10 @@ from .lattice import Lattice
 from .moments import ERROR
 from .plan import HALF, Aim, Ask, Plan, aim, largest_loss, levels, plan, reach_of
 from .scattered import Scattered, scattered
-from .slice import Slice, slice_of
+from .slice import Slice, located, slice_of
 from .surely import Surely
 from .transform import MOST_POINTS, Part, log_moment, power, window
-from .work import MOST_WORK, Budget
+from .work import Budget
 from .work import Work as AnyWork
 
 __all__ = ["ROUGH", "Order", "Work"]
@@ -31,6 +31,7 @@ _MOST_ANSWERS = 64  # kept
 _MOST_ALONE, _LEAST_ALONE = 64, 4  # values read one by one
 _DIRECT, _ALONE = 2**8, 2**12  # what one of them costs, in points: δ is read off, all else is searched for
 _EACH = 2**16  # what a slice costs beside its points, in points
+_EACH_POINT = 0.25  # what a point of its two transforms costs
 _STEEPEST = 40.0
 _COARSEST = 8.0  # between lattice points: e^{−8} is all that one of them leaves of the next
 _SURE = 1e-3  # by how much a bound must be below, relative
@@ -63,14 +64,15 @@ class _Outline(NamedTuple):
     plan: Plan
     cut: tuple[float, float]
     most: float
+    whole: float  # what its bins and its window cost at a spacing of 1
     finest: float
 
 
 class Order:
     """One order of a product."""
 
-    def __init__(self, product: Product, flipped: bool, width: float) -> None:
-        self.product, self.flipped, self.width = product, flipped, width
+    def __init__(self, product: Product, flipped: bool, width: float, part: int = 1) -> None:
+        self.product, self.flipped, self.width, self.part = product, flipped, width, part
         self.missed = False  # whether an answer is wider than asked for
         self._series_width = width
         self._made: dict[tuple[Ask, float, int], _Made | None] = {}  # the last ones
@@ -82,6 +84,7 @@ class Order:
         self._scattered: dict[tuple[Ask | None, float, float], Scattered | None] = {}  # the last ones
         self._rough: Order | None = None
         self._fine: Order | None = None
+        self._shared: Order | None = None
 
     def chernoff(self, bound: Callable[[float, float], Array], start: Array) -> Array:
         """The least of a bound made of λ and K(λ), from above, that is convex in λ: it ends where it no longer falls.
@@ -107,16 +110,26 @@ class Order:
     def rough(self) -> Order:
         """The same order to be read with wide brackets, kept; series are as narrow as ever."""
         if self._rough is None:
-            self._rough = Order(self.product, self.flipped, ROUGH)
+            self._rough = Order(self.product, self.flipped, ROUGH, 8 * self.part)  # which order is worse costs less
             self._rough._series_width, self._rough._made, self._rough._fine = self.width, self._made, self
         return self._rough
+
+    def with_width(self, width: float) -> Order:
+        """The same order, to be read to another width."""
+        return Order(self.product, self.flipped, width, self.part)
+
+    def sharing(self, of: int) -> Order:
+        """The same order where a reading may cost one part of that many, kept: several laws may have it."""
+        if self._shared is None or self._shared.part != of:
+            self._shared = Order(self.product, self.flipped, self.width, of)
+        return self._shared
 
     # -- making slices ------------------------------------------------------------------------------------------
 
     def make(self, ask: Ask, width: float, budget: Budget, lattice: bool = False) -> Slice | Inverted | None:
         """A slice for one question: by the series where that is possible, unless a ``lattice`` is asked for."""
         made = None if lattice else self._summed(ask)
-        made = made or self._latticed(ask, width)
+        made = made or self._latticed(ask, width, budget.portion)
         if made is None:
             return None
         budget.spent += made.cost
@@ -128,10 +141,9 @@ class Order:
             return None
         return self._kept((ask, self._series_width, 0), lambda: self._by_series(ask))
 
-    def _latticed(self, ask: Ask, width: float, most: int = MOST_WORK // 4) -> _Made | None:
-        """On a lattice, likewise; None where its points would lie too far apart to tell anything.
-
-        It is not made finer once that took more work than ``most``.
+    def _latticed(self, ask: Ask, width: float, most: int) -> _Made | None:
+        """On a lattice that costs no more than ``most``, likewise; None where its points would lie too far apart to
+        tell anything.
         """
         return self._kept((ask, width, most), lambda: self._by_lattice(ask, width, most))
 
@@ -171,16 +183,18 @@ class Order:
             outline = plan(aim(product.steps, self.flipped, ask, width))
             cut = levels(outline.log_value, min(outline.tolerance, 1.0), product.count, self.flipped)
             most = largest_loss(product.steps, self.flipped, ask, min(outline.tolerance, 1.0))
-            finest = self._extent(cut, most) * product.price / _MOST_BINS
-            finest = max((outline.high - outline.low) / MOST_POINTS, finest)
-            self._outlines = {(ask, width): _Outline(outline, cut, most, finest)}
+            bins, window = self._extent(cut, most) * product.price, outline.high - outline.low
+            finest = max(window / MOST_POINTS, bins / _MOST_BINS)
+            whole = bins + _EACH_POINT * window + (self._listed if product.unit(0.0) is None else 0.0)
+            self._outlines = {(ask, width): _Outline(outline, cut, most, whole, finest)}
         return self._outlines[ask, width]
 
     def _by_lattice(self, ask: Ask, width: float, worth: int) -> _Made | None:
         product = self.product
-        outline, cut, most, finest = self._outline(ask, width)
+        outline, cut, most, whole, finest = self._outline(ask, width)
         if finest > _COARSEST:
             return None
+        finest = max(finest, min(whole / worth, _COARSEST))
         dt = self._spacing(outline.dt, finest)
         cost = 0
         for _ in range(8):
@@ -194,19 +208,25 @@ class Order:
             high, low = (log_moment(p, dt, outline.saddle) for p in parts)
             ratio = (high - low) / min(outline.tolerance, 1.0)
             finer = self._spacing(dt * min(max(0.85 / math.sqrt(max(ratio, 1e-3)), 0.3), 0.7), finest)
-            if ratio <= 1.05 or finer >= dt or cost > worth:
+            if ratio <= 1.05 or finer >= dt or whole / finer > worth:
                 break
             dt = finer
         # a tilt that moves all mass to one lattice point serves nobody
         if abs(outline.tilt) * dt > _STEEPEST:
             outline = replace(outline, tilt=math.copysign(_STEEPEST / dt, outline.tilt))
-        view, points = self._slice(lattices, outline)
+        view, points = self._slice(lattices, outline, ask)
         return _Made(view, cost + points, dt < 1.5 * finest)
 
     def _extent(self, cut: tuple[float, float], most: float) -> float:
         """The ranges of the steps' losses together, cut off there; of those that are not atoms alone."""
         moving = [step for step, _ in self.product.steps if step.span is not None]
         return math.fsum(float(np.ptp(step.loss(np.asarray(reach_of(step, cut, most))))) for step in moving)
+
+    @property
+    def _listed(self) -> float:
+        """The ranges of the losses of steps that are atoms alone, likewise."""
+        lists = [step.atoms.loss for step, _ in self.product.steps if step.span is None]
+        return math.fsum(float(np.ptp(loss)) for loss in lists if loss.size)
 
     def _spacing(self, dt: float, finest: float) -> float:
         """The spacing nearest below what is wanted that puts atoms on the lattice, and that memory and time allow."""
@@ -224,7 +244,7 @@ class Order:
             Part(lattice.c, side, k) for lattice, side, (_, k) in zip(lattices, sides, self.product.steps, strict=True)
         ]
 
-    def _slice(self, lattices: Sequence[Lattice], outline: Plan) -> tuple[Slice, int]:
+    def _slice(self, lattices: Sequence[Lattice], outline: Plan, ask: Ask) -> tuple[Slice, int]:
         dt, counts = lattices[0].dt, [k for _, k in self.product.steps]
         kappa = math.fsum(k * lattice.kappa for k, lattice in zip(counts, lattices, strict=True))
         rho = math.fsum(k * lattice.rho for k, lattice in zip(counts, lattices, strict=True))
@@ -236,9 +256,10 @@ class Order:
             tops.append(at_least_one((part.side.only1, part.count) for part in parts))
             frame = window(parts, dt, outline.tilt, outline.up, outline.down, outline.low, outline.high)
             powers.append(power(parts, dt, outline.tilt, frame))
-            points += frame.size // 2
+            points += math.ceil(_EACH_POINT * frame.size / 2)
         both = (powers[0], powers[1])
-        return slice_of(both, outline.tilt, dt, kappa, rho, outline.loss, np.asarray(tops), leak), points
+        loss = located(powers[0], outline.tilt, dt, ask.kind, ask.value, outline.loss)
+        return slice_of(both, outline.tilt, dt, kappa, rho, loss, np.asarray(tops), leak), points
 
     # -- asking -------------------------------------------------------------------------------------------------
 
@@ -260,7 +281,8 @@ class Order:
             if key not in self._answers:
                 if len(self._answers) >= _MOST_ANSWERS:
                     self._answers.clear()
-                self._answers[key] = fine.get(key) or self._asked(kind, flat, allowed, Work())
+                work = Work(Budget.share(self.part))
+                self._answers[key] = fine.get(key) or self._asked(kind, flat, allowed, work)
             low, high, wide = self._answers[key]
             if self._fine is not None and key not in fine and not self._fine._wide(kind, low, high, allowed).any():
                 fine[key] = low, high, False  # the same series would answer it
@@ -322,7 +344,7 @@ class Order:
             work.given_up.add((kind, float(flat[target])))
             return low, high
         if self._uneven(question):
-            for view, cost in self._by_points(question, flat.size > _MANY):
+            for view, cost in self._by_points(question, flat.size > _MANY, work):
                 if use(view, cost):
                     return low, high
                 if work.budget.left <= 0:
@@ -336,7 +358,7 @@ class Order:
         for again in range(_TRIES - 1):
             if again and work.budget.left <= 0:
                 break
-            made = self._latticed(question, width, MOST_WORK // (4 if work.budget.left > 0 else 16))
+            made = self._latticed(question, width, work.budget.portion)
             if made is None:
                 break
             if use(made.view, made.cost):
@@ -344,7 +366,7 @@ class Order:
             gap, wanted = float(high[target] - low[target]), self.width
             if kind == "epsilon":
                 gap, wanted = max(gap, 0.0), wanted * max(float(high[target]), 1e-300)
-            if gap > 0.95 * last or made.coarse:  # finer does not help, or cannot be
+            if gap > 0.95 * last or made.coarse or math.isinf(gap):  # finer does not help, or cannot be
                 break
             # the width falls with the square of the spacing, and so with what is asked of it
             ratio = wanted / gap if math.isfinite(gap) and math.isfinite(wanted) else 0.0
@@ -371,16 +393,20 @@ class Order:
         ways = (self._aim(ask), aim(self.product.steps, not self.flipped, Ask("delta", 0.0), self._series_width))
         return any(at.heavy or at.longest > 64 * at.cumulants.spread(0.0)[1] for at in ways)
 
-    def _by_points(self, ask: Ask, many: bool) -> Iterator[tuple[Scattered, int]]:
+    def _by_points(self, ask: Ask, many: bool, work: Work) -> Iterator[tuple[Scattered, int]]:
         """The product on points, closer together each time, with its cost; for ``many`` questions everywhere alike."""
         most = math.log(max(self.product.most, 1e-290))
-        known = float(self._largest.delta(np.asarray([ask.value]))[0][0]) if ask.kind == "delta" else ask.value
-        first = None
+        known = ask.value
+        if ask.kind == "delta":
+            known = max(float(self._largest.delta(np.asarray([ask.value]))[0][0]), most - _FIRST_GUESS)
+        first, last = None, 0
         for ratio in _RATIOS:
+            if many and 4 * last > work.budget.left:  # twice as many points are four times as many pairs
+                break
             # what lies below this is left out: little beside the answer, and beside what can be told apart at all
-            near = known if ask.kind != "delta" else max(known, most - _FIRST_GUESS)
-            least = math.log(1e-3 * self.width) + min(near, most)
-            least = max(_ALIKE * math.floor(least / _ALIKE), -690.0)
+            least = math.log(1e-3 * self.width) + min(known, most)
+            # what serves one of many questions shall serve the others: how far it goes costs little
+            least = _FLOOR if many else max(_ALIKE * math.floor(least / _ALIKE), _FLOOR)
             key = (None if first is None else ask, ratio, least)
             if key not in self._scattered:
                 while len(self._scattered) >= _MOST_SLICES:
@@ -391,7 +417,9 @@ class Order:
             made = self._scattered[key]
             if made is None:
                 break
-            yield made, made.work // _PAIRS + made.upper.loss.size
+            last = made.work // _PAIRS + made.upper.loss.size
+            if not any(made is view for view in work.slices):  # otherwise it has been read
+                yield made, last
             if ask.kind == "delta":
                 known = max(known, float(made.delta(np.asarray([ask.value]))[0][0]))
             first = None if many else made

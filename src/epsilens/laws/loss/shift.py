@@ -36,14 +36,15 @@ _U = 2.0**-53
 _FINER, _COARSE = (1.0, 0.05, 0.002), 2000  # shares of the width, and how many points a slice may have for another
 
 
-def least_shift(views: Sequence[tuple[Order, Order, float]], steps: Sequence[Counted]) -> tuple[float, float]:
+def least_shift(
+    views: Sequence[tuple[Order, Order, float]], steps: Sequence[Counted], budget: Budget
+) -> tuple[float, float]:
     """(low, high) of the least μ; each view is an order, the other one, and the largest loss of the first."""
     low = high = 0.0
     known = [(0.0, math.fsum(k * step.most_rho for step, k in steps))]
     bounded = [(max(-step.ends[0], step.ends[1]), step, k) for step, k in steps]
     rest = math.fsum(k * step.most_rho for most, step, k in bounded if not math.isfinite(most))
     known.append((math.fsum(k * most for most, _, k in bounded if math.isfinite(most)), rest))
-    budget = Budget()
     for forward, back, most in views:
         corners = _corners(forward)
         for finer in _FINER:

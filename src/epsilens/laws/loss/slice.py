@@ -15,10 +15,12 @@ import numpy as np
 from ...checks import Array
 from .transform import Power
 
-__all__ = ["Lower", "Slice", "Upper", "falling", "slice_of"]
+__all__ = ["Lower", "Slice", "Upper", "falling", "located", "slice_of"]
 
 _U = 2.0**-53
 _TINY = 1e-290  # below this, in units of e^base, doubles round badly or to nothing: an upper side stays at it
+_HELD = 500.0  # how far from one loss masses are held, as logarithms
+_BLOCK = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,13 +216,14 @@ def falling(values: Array) -> Array:
 class _Sums:
     """The tilted product about a loss: p = e^base·r·e^{−λu}, H0-masses p·e^{−l}, u = l − that loss.
 
-    What lies too far out for doubles is cut: below nothing is asked, above it joins what is beyond the window.
+    What lies too far out for doubles is cut: below nothing is asked, above it joins what is beyond the window from
+    above, and is a mass ``over`` at the last point from below.
     """
 
     def __init__(self, power: Power, tilt: float, dt: float, kappa: float, rho: float, loss: float) -> None:
         n = power.r.size
         middle = min(max(round((loss - power.first_loss) / dt), 0), n - 1)
-        far = math.floor(500.0 / (abs(tilt) + 1) / dt)
+        far = math.floor(_HELD / (abs(tilt) + 1) / dt)
         first, stop = max(middle - far, 0), min(middle + far + 1, n)
         self.r, self.dt, self.tilt = power.r[first:stop], dt, tilt
         self.fall, self.rise = (_powers(rate * dt, first - middle, stop - first) for rate in (-tilt, 1.0))
@@ -232,6 +235,15 @@ class _Sums:
         self.error, self.escaped = power.error, power.escape_low + min(power.escape_high, 1.0)
         # below a tilt of 0 weights still grow beyond the last point: the bound on what escapes holds from one further
         grow = max(-tilt, 0.0) * dt
+        self.over = 0.0
+        if tilt > 0:  # weights fall: each mass has its own
+            weights = _powers(-tilt * dt, stop - middle, n - stop) if stop < n else np.zeros(0)
+            cut = power.r[stop:]
+            self.beyond = float((cut + power.error) @ weights) + power.escape_high * (
+                float(weights[-1]) if stop < n else float(self.fall[-1])
+            )
+            self.over = float(np.maximum(cut - power.error, 0.0) @ weights)
+            return
         beyond = power.escape_high * _exp(grow * (n - stop + 1)) if power.escape_high > 0 else 0.0
         if stop < n:
             beyond += float((power.r[stop:] + power.error).sum()) * _exp(grow * (n - stop))
@@ -273,6 +285,8 @@ def _lower(
         heaviest = np.full(s.fall.size, s.fall[last])
     low *= s.fall
     h, _ = s.profile(low)
+    if s.over > 0:
+        h -= s.over * np.expm1(-dt * np.arange(h.size, 0.0, -1.0))
     # Wrapping added at most the escaped mass, anywhere: its weight e^{−λu}(1 − e^{−(u−u_i)}) is largest at
     # u − u_i = log(1 + 1/λ).
     share = math.exp(tilt * math.log(tilt / (tilt + 1)) - math.log(tilt + 1)) if tilt > 0 else 1.0
@@ -282,7 +296,7 @@ def _lower(
     leaked = _exp(math.log(leak) + s.centre - s.base) if leak > 0 else 0.0
     if leaked > 0:
         h = np.maximum(h - leaked * s.rise, 0.0)
-    recall = (np.maximum(_from_top(low) - s.escaped * heaviest, 0.0) + top) * keep
+    recall = (np.maximum(_from_top(low) + s.over - s.escaped * heaviest, 0.0) + top) * keep
     alpha = _from_top((s.r + s.error) * s.fall / s.rise) + s.beyond / float(s.rise[-1])
     alpha *= (1 + s.relative) * math.exp(s.shift)
     alpha = np.maximum(alpha + leaked, _TINY)
@@ -292,6 +306,28 @@ def _lower(
         alpha, recall, top = np.append(alpha, max(leaked, _TINY)), np.append(recall, top), 0.0
     # h and the recall fall with t, so that what holds further up holds here too
     return Lower(s.place - s.shift, dt, s.base, falling(h), alpha, s.base - s.centre, falling(recall), top)
+
+
+def located(power: Power, tilt: float, dt: float, kind: str, log_value: float, loss: float) -> float:
+    """About the loss above which H1, or H0 where a false-positive rate is asked for, has so much mass: by blocks.
+
+    That given where the window does not reach it, or where it is near enough: Chernoff's bound, by which a plan goes,
+    may be off by more than what doubles hold about one loss.
+    """
+    near = _HELD / (abs(tilt) + 1) / 4
+    if power.r.size * dt <= near or kind == "delta":
+        return loss
+    blocks = -(-power.r.size // _BLOCK)
+    r = np.zeros(blocks * _BLOCK)
+    r[: power.r.size] = np.where(power.r > 4 * power.error, power.r, 0.0)
+    at = power.first_loss + dt * np.arange(r.size)
+    slope = tilt + (1.0 if kind == "roc" else 0.0)
+    with np.errstate(divide="ignore"):
+        log_p = np.log(r).reshape(blocks, _BLOCK) - slope * at.reshape(blocks, _BLOCK)
+    total = np.logaddexp.accumulate(np.logaddexp.reduce(log_p, axis=1)[::-1])[::-1] + power.log_scale
+    above = np.flatnonzero(total >= log_value)
+    found = float(at[above[-1] * _BLOCK]) if above.size else loss
+    return found if abs(found - loss) > near else loss
 
 
 def slice_of(

@@ -351,3 +351,7 @@ class Composable(Law):
     @abstractmethod
     def steps(self) -> tuple[Counted, ...]:
         """The steps with their counts; none where nothing depends on the person."""
+
+    def sharing(self, of: int) -> Composable:
+        """The same, where a reading may cost one part of that many only; a closed form costs nothing."""
+        return self

@@ -17,16 +17,32 @@ MOST_WORK = 2**20  # lattice points made for one question, after which what is k
 View = TypeVar("View")
 
 
+def _most() -> int:
+    return MOST_WORK
+
+
 @dataclass
 class Budget:
-    """What has been spent of it, in lattice points."""
+    """What has been spent of ``most``, in lattice points."""
 
     spent: int = 0
+    most: int = field(default_factory=_most)
+
+    @classmethod
+    def share(cls, of: int) -> Budget:
+        """One part of that many."""
+        return cls(most=MOST_WORK // of)
 
     @property
     def left(self) -> int:
         """What remains; negative where the last piece cost more than there was."""
-        return MOST_WORK - self.spent
+        return self.most - self.spent
+
+    @property
+    def portion(self) -> int:
+        """What one piece may cost: what remains, or a quarter, in sixteenths so that equal pieces are made once."""
+        unit = max(MOST_WORK // 16, 1)
+        return max(self.left // unit, 4) * unit
 
 
 @dataclass
