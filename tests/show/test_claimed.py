@@ -8,8 +8,11 @@ from typing import Any
 import pytest
 
 import epsilens as el
+from epsilens.notions.catalogue import find
 from epsilens.show.charts.cases import cases_roc
+from epsilens.show.document import flat
 from epsilens.show.explanation import explain
+from epsilens.show.notions import meaning
 
 TRAINING: dict[str, Any] = {"n": 60_000, "batch": 256, "epochs": 15}
 
@@ -74,6 +77,7 @@ def test_a_published_deployment_says_what_it_hides() -> None:
 def test_the_curves_are_the_cases() -> None:
     c = el.claim(epsilon=8, delta=1e-6)
     named = [(str(case.noise), case.experiment) for case in c.cases if case.experiment is not None]
+    assert {row["series"] for row in c.chart().data} >= {"Nothing else is known", "Gaussian noise"}
     chart = cases_roc(named, 0.1)
     drawn = {row["series"] for row in chart.data}
     assert drawn >= {"any", "laplace", "gaussian", "training", "without the release"}
@@ -89,3 +93,12 @@ def test_everywhere_it_is_printed() -> None:
     c = el.claim(epsilon=2, delta=1e-6)
     for form in (c.to_text(), c.to_markdown(), c.to_html(), c._repr_html_(), str(c)):
         assert "known of the noise" in form
+
+
+def test_at_most_more_than_is_never_said() -> None:
+    shown = [explain(el.claim(epsilon=e, delta=d)).to_text(10_000) for e in (0.01, 1, 8, 20, 100) for d in (0.0, 1e-6)]
+    shown += [flat(meaning(find("dp"), e)) for e in (1.0, 8.0, 50.0)]
+    shown += [str(el.identify(n=120, value_range=(0, 60), epsilon=e)) for e in (1.0, 500.0)]
+    for text in shown:
+        assert "at most more" not in " ".join(text.split())
+        assert "at most fewer" not in " ".join(text.split())

@@ -12,6 +12,7 @@ The room is called ``auditing`` because ``epsilens.audit`` is the function. Its 
 ``attack``      a score cut into cells, and the events of its tails: what is bet on
 ``betting``     evidence that holds whenever one stops
 ``bounds``      evidence of a number of runs fixed beforehand
+``bands``       the two error rates of a score, at all cuts at once
 ``one_run``     many guesses about one run
 ``result``      the verdict and the bounds
 ``audit``       the whole game

@@ -17,13 +17,14 @@ from typing import Any
 import numpy as np
 
 from .. import checks
+from ..checks import Array
 from ..errors import InputError, kind_of
 from ..numerics.written import brief
 from .attack import Attack
 from .betting import History, log_capital
 from .calls import limit_of
 from .claims import Claim, claim_of, level_of
-from .events import Event, learn, learn_to_bet
+from .events import ALWAYS, Event, learn, learn_to_bet
 from .findings import findings_of
 from .game import BatchSource, Bits, CallSource, GroupSource, Source
 from .outcomes import Outcomes, Reader, joined, most_entries
@@ -183,6 +184,7 @@ class Game:
     drawing: float = 0.0
     started: float = field(default_factory=time.perf_counter)
     counted: list[tuple[int, int, int]] = field(default_factory=list)
+    scores: tuple[Array, Array] | None = None
 
     @property
     def together(self) -> int:
@@ -222,7 +224,7 @@ class Game:
 
     def play(self, stop: bool) -> None:
         """Learn on the past, bet on the next."""
-        self.history = History(self.alpha, self.budget)
+        self.history = History(self.alpha, self.budget, self.claim.pure)
         try:
             while self.runs < self.budget and self.stopped is Stopped.BUDGET:
                 ahead = max(_FIRST, math.ceil(_GROWTH * self.runs))
@@ -268,6 +270,7 @@ class Game:
             if self.events and self.stopped is Stopped.BUDGET:  # a number that the outcomes cut short was not fixed
                 fresh, bits = self._after(pilot)
                 self.counted = [event.count(fresh, bits) for event in self.events]
+                self.scores = self.events[ALWAYS].scores(fresh, bits)
         except KeyboardInterrupt:
             self.stopped = Stopped.INTERRUPTED
 
@@ -299,7 +302,7 @@ class Game:
         """All that verdict and bounds are made from."""
         return Evidence(
             self.claim, self.alpha, self.runs, self.budget, self.history, self.always, self.counted, self.events,
-            self.reader, self.source.width,
+            self.reader, self.source.width, self.scores,
         )  # fmt: skip
 
     def result(self, confidence: float, sequential: bool, pair: tuple[str, str]) -> Audit:

@@ -42,6 +42,7 @@ _PURE_KELLY = ((0.0, 0.5, 0.15), (0.0, 1.5, 0.15), (1.5, 1.5, 0.1), (3.0, 2.0, 0
 _EVEN = ((0.3, 0.4), (0.75, 0.35))
 _TUNED = 0.03
 _PURE_MIX, _PURE_TUNED = 0.25, 0.25
+_SHOWN = 3.0  # standard errors by which past runs exceed the claim that is audited
 _RARER = 2.0  # standard errors by which a rare event must exceed a frequent one
 _HIGHEST = 0.95  # of the stakes: nobody bets all they have
 
@@ -63,18 +64,39 @@ def log_precision_capital(right: ArrayLike, wrong: ArrayLike, precision: ArrayLi
     return np.asarray(np.where(q0 >= 1, np.where(f > 0, -np.inf, 0.0), value))
 
 
+@dataclass(frozen=True)
+class _Bets:
+    """What is bet in each round by each attacker, all known before the round.
+
+    ``factors`` are logs of what the capitals are multiplied by, (capitals, rounds, attackers, cells × worlds), and
+    ``weights`` their shares of the first coin. ``right`` and ``wrong`` mark where the event of most worth is so, and
+    ``mixed`` is the weight of the average over q that is played with it against ``precision``.
+    """
+
+    factors: Array
+    weights: Array
+    right: Array
+    wrong: Array
+    event: Array
+    mixed: float
+    precision: float
+
+
 @dataclass
 class History:
     """The rounds of a game: the attacks in force in each, as many as there are attackers, and what came up.
 
-    ``alpha`` and ``budget``, the most runs there may be, are fixed before the first.
+    Fixed before the first are ``alpha``, ``budget``, the most runs there may be, and ``asked``, the ε of the claim that
+    is audited where it is pure.
     """
 
     alpha: float = 0.05
     budget: int = 10_000
+    asked: float = math.inf
     rounds: list[tuple[Attack, ...]] = field(default_factory=list)
     counts: list[Array] = field(default_factory=list)  # (attackers, cells, 2) each
-    _known: tuple[Array, ...] | None = None
+    _known: tuple[Array, ...] | None = field(default=None, repr=False)
+    _bets: tuple[Claim, _Bets] | None = field(default=None, repr=False)
 
     def add(self, attacks: tuple[Attack, ...], counts: Array) -> None:
         """More runs of the round with these attacks."""
@@ -83,7 +105,7 @@ class History:
             return
         self.rounds.append(attacks)
         self.counts.append(counts)
-        self._known = None
+        self._known = self._bets = None
 
     @property
     def runs(self) -> int:
@@ -100,8 +122,14 @@ class History:
             right = (second @ past[..., 1, None] + first @ past[..., 0, None])[..., 0]
             wrong = (second @ past[..., 0, None] + first @ past[..., 1, None])[..., 0]
             sides = second.any(axis=-1).astype(float) + first.any(axis=-1)
-            self._known = (past.sum(axis=(-1, -2)), right, wrong, second, first, nested, sides)
+            self._known = (past.sum(axis=(-1, -2)), right, wrong, second, first, nested, sides, past)
         return self._known
+
+    def bets(self, claim: Claim) -> _Bets:
+        """The bets of all rounds against a claim; those of the last claim are kept while its round goes on."""
+        if self._bets is None or self._bets[0] is not claim:
+            self._bets = (claim, _bets(self, claim))
+        return self._bets[1]
 
 
 @dataclass(frozen=True)
@@ -116,7 +144,7 @@ class _Lines:
 
 
 def _lines(history: History, claim: Claim, pure: bool) -> _Lines:
-    runs, right, wrong, _, _, _, sides = history.known()
+    runs, right, wrong, _, _, _, sides, _ = history.known()
     n = np.maximum(runs, 1.0)[..., None]
     r, w = right / n, (wrong + 0.5) / n
     if pure:
@@ -127,9 +155,18 @@ def _lines(history: History, claim: Claim, pure: bool) -> _Lines:
         # the line on which a guess this frequent has least to lose
         at = np.argmin((grow + cost / (r + w)[..., None]) / (1 + grow), axis=-1)
         loss, charge = grow[at], 0.5 * sides * claim.delta[at]
-    mean = r - loss * w - charge
-    worth = np.where(sides > 0, mean / np.sqrt(r + loss * loss * w + charge * charge), -np.inf)
+    worth = _worth(r, w, loss, charge, sides)
+    if pure and claim.pure < history.asked < math.inf:
+        # events that past runs show to exceed the larger ε are what refutes the smaller one too: bets agree
+        larger = _worth(r, w, np.full(r.shape, math.exp(history.asked)), charge, sides)
+        shown = larger.max(axis=-1, keepdims=True) > _SHOWN / np.sqrt(n)
+        worth = np.where(shown, larger, worth)
     return _Lines(loss, charge, worth, np.minimum(r + w, 1.0), n)
+
+
+def _worth(right: Array, wrong: Array, loss: Array, charge: Array, sides: Array) -> Array:
+    mean = right - loss * wrong - charge
+    return np.where(sides > 0, mean / np.sqrt(right + loss * loss * wrong + charge * charge), -np.inf)
 
 
 def worth(attacks: Sequence[Attack], claim: Claim) -> tuple[Array, Array]:
@@ -144,7 +181,7 @@ def worth(attacks: Sequence[Attack], claim: Claim) -> tuple[Array, Array]:
 
 def _payoff(history: History, lines: _Lines, weights: Array) -> Array:
     """D of a portfolio in each cell and world: (rounds, attackers, cells, 2); weights are 1 in all, or all 0."""
-    _, _, _, second, first, _, _ = history.known()
+    _, _, _, second, first, *_ = history.known()
     unit = weights / (lines.loss + lines.charge)
     one, zero = unit[..., None, :], (unit * lines.loss)[..., None, :]
     given1 = one @ second - zero @ first
@@ -158,27 +195,14 @@ def _share(weights: Array) -> Array:
     return np.asarray(weights / np.where(total > 0, total, 1.0))
 
 
-def _grown(history: History, payoff: Array, stake: float | Array) -> Array:
-    """log of the capital of each attacker after each round."""
-    counts = np.array(history.counts)
-    grown = (counts * np.log1p(np.asarray(stake)[..., None, None] * payoff)).sum(axis=(-1, -2))
-    return np.asarray(np.cumsum(grown, axis=0))
-
-
-def _best(history: History, lines: _Lines) -> tuple[Array, Array, Array]:
-    """The event of most worth in each round, as weights; its right and wrong guesses.
+def _best(lines: _Lines) -> Array:
+    """The event of most worth in each round, as weights.
 
     A rare event must exceed a frequent one by more than luck: all have the same error of their worth, and tails of one
     score are much alike.
     """
-    _, _, _, second, first, _, _ = history.known()
     at = np.argmax(lines.worth - _RARER * (1 - np.sqrt(lines.share)) / np.sqrt(lines.runs), axis=-1)[..., None]
-    weights = (np.arange(lines.worth.shape[-1]) == at).astype(float)
-    counts = np.array(history.counts)
-    two = (weights[..., None, :] @ second)[..., 0, :], (weights[..., None, :] @ first)[..., 0, :]
-    right = (two[0] * counts[..., 1] + two[1] * counts[..., 0]).sum(axis=-1)
-    wrong = (two[0] * counts[..., 0] + two[1] * counts[..., 1]).sum(axis=-1)
-    return weights, right, wrong
+    return np.asarray((np.arange(lines.worth.shape[-1]) == at).astype(float))
 
 
 def _tuned(history: History, lines: _Lines, weights: Array) -> Array:
@@ -192,20 +216,19 @@ def _tuned(history: History, lines: _Lines, weights: Array) -> Array:
 
 def _kelly(history: History, payoff: Array, luck: float) -> Array:
     """The stake at which the capital would have grown fastest on past runs, less some luck."""
-    past = np.array([[a.past for a in attacks] for attacks in history.rounds])
+    past = history.known()[-1]
     runs = np.maximum(past.sum(axis=(-1, -2)), 1.0)
     mean = (past * payoff).sum(axis=(-1, -2)) / runs
     square = (past * payoff**2).sum(axis=(-1, -2)) / runs + 0.5 / runs
     return np.asarray(np.clip((mean - luck * np.sqrt(square / runs)) / square, 0.0, _HIGHEST))
 
 
-def _capitals(history: History, claim: Claim) -> tuple[list[Array], list[float]]:
-    """log of the capitals (rounds, attackers) that play against a claim, and their shares of the first coin."""
-    parts: list[Array] = []
+def _bets(history: History, claim: Claim) -> _Bets:
+    payoffs: list[Array] = []
     weights: list[float] = []
 
     def play(payoff: Array, stake: float | Array, weight: float) -> None:
-        parts.append(_grown(history, payoff, stake))
+        payoffs.append(np.asarray(stake)[..., None, None] * payoff)
         weights.append(weight)
 
     def portfolios(lines: _Lines, players: Sequence[tuple[float, float, float]], share: float) -> None:
@@ -215,46 +238,64 @@ def _capitals(history: History, claim: Claim) -> tuple[list[Array], list[float]]
             payoff = _payoff(history, lines, _share(excess**2))
             play(payoff, _kelly(history, payoff, stakes_luck), share * weight)
 
-    both = 0.5 if math.isfinite(claim.pure) and not claim.alone else 1.0
-    if math.isfinite(claim.pure):
-        lines = _lines(history, claim, True)
-        best, right, wrong = _best(history, lines)
-        q0 = float(expit(claim.pure))
-        parts.append(log_precision_capital(np.cumsum(right, axis=0), np.cumsum(wrong, axis=0), q0))
-        weights.append(both * _PURE_MIX)
-        play(_payoff(history, lines, best), _tuned(history, lines, best), both * _PURE_TUNED)
-        portfolios(lines, _PURE_KELLY, both)
+    pure = math.isfinite(claim.pure)
+    both = 0.5 if pure and not claim.alone else 1.0
+    best = np.zeros(0)
     if not claim.alone:
         lines = _lines(history, claim, False)
         even = _payoff(history, lines, _share(history.known()[5]))
         for stake, weight in _EVEN:
             play(even, stake, both * weight)
-        best, _, _ = _best(history, lines)
+        best = _best(lines)
         play(_payoff(history, lines, best), _tuned(history, lines, best), both * _TUNED)
         portfolios(lines, _KELLY, both)
-    return parts, weights
+    if pure:
+        lines = _lines(history, claim, True)
+        best = _best(lines)
+        play(_payoff(history, lines, best), _tuned(history, lines, best), both * _PURE_TUNED)
+        portfolios(lines, _PURE_KELLY, both)
+    mixed = both * _PURE_MIX if pure else 0.0
+    total = sum(weights) + mixed
+    _, _, _, second, first, *_ = history.known()
+    one, zero = (best[..., None, :] @ second)[..., 0, :], (best[..., None, :] @ first)[..., 0, :]
+    factors = np.log1p(np.stack(payoffs))
+    return _Bets(
+        factors.reshape(*factors.shape[:-2], -1), np.array(weights) / total, np.stack((zero, one), axis=-1),
+        np.stack((one, zero), axis=-1), best.argmax(axis=-1), mixed / total, float(expit(claim.pure)),
+    )  # fmt: skip
+
+
+def _logs(history: History, claim: Claim) -> tuple[Array, Array]:
+    """log of the capitals that play against a claim, (rounds, attackers, capitals), and their shares."""
+    bets, counts = history.bets(claim), np.array(history.counts)
+    flat = counts.reshape(*counts.shape[:-2], -1)
+    logs = np.cumsum(np.einsum("crak,rak->rac", bets.factors, flat), axis=0)
+    if not bets.mixed:
+        return logs, bets.weights
+    right, wrong = (np.cumsum((counts * where).sum(axis=(-1, -2)), axis=0) for where in (bets.right, bets.wrong))
+    average = log_precision_capital(right, wrong, bets.precision)
+    return np.concatenate((logs, average[..., None]), axis=-1), np.append(bets.weights, bets.mixed)
 
 
 def log_capital(history: History, claim: Claim) -> Array:
     """log E against a claim after each round; the claim is refuted at level α where it reaches log(1/α).
 
-    The attackers have played the same rounds; the capital is what they have together.
+    The attackers have played the same rounds; the capital is what they have together, each a like share.
     """
     if not history.rounds:
         return np.zeros(0)
-    parts, weights = _capitals(history, claim)
-    logs = np.stack(parts, axis=-1)  # (rounds, attackers, capitals)
-    share = np.array(weights) / sum(weights) / logs.shape[1]
-    return _log_mean(logs.reshape(logs.shape[0], -1), np.tile(share, logs.shape[1]))
+    logs, weights = _logs(history, claim)
+    share = np.tile(weights, logs.shape[1]) / logs.shape[1]
+    return _log_mean(logs.reshape(logs.shape[0], -1), share)
 
 
 def told(history: History, claim: Claim) -> tuple[int, int, int, int]:
     """(attacker, event, right, wrong): whose bets grew most, its last event of most worth, how such guesses went."""
-    parts, weights = _capitals(history, claim)
-    last = np.stack([p[-1] for p in parts], axis=-1)
-    leader = int(np.argmax(_log_mean(last, np.array(weights))))
-    weight, right, wrong = _best(history, _lines(history, claim, math.isfinite(claim.pure)))
-    return leader, int(np.argmax(weight[-1, leader])), int(right[:, leader].sum()), int(wrong[:, leader].sum())
+    logs, weights = _logs(history, claim)
+    leader = int(np.argmax(_log_mean(logs[-1], weights)))
+    bets, counts = history.bets(claim), np.array(history.counts)
+    right, wrong = (int((counts * where)[:, leader].sum()) for where in (bets.right, bets.wrong))
+    return leader, int(bets.event[-1, leader]), right, wrong
 
 
 def _log_mean(logs: Array, weights: Array) -> Array:
@@ -265,10 +306,10 @@ def _log_mean(logs: Array, weights: Array) -> Array:
         return np.asarray(base + np.log(np.exp(logs - base[:, None]) @ weights))
 
 
-def refuted(history: History, claim: Claim) -> bool:
-    """Whether the capital against the claim ever reached 1/α."""
+def refuted(history: History, claim: Claim, alpha: float | None = None) -> bool:
+    """Whether the capital against the claim ever reached 1/α, by default with the game's own α."""
     path = log_capital(history, claim)
-    return bool(path.size and path.max() >= -math.log(history.alpha))
+    return bool(path.size and path.max() >= -math.log(history.alpha if alpha is None else alpha))
 
 
 def first_kept(
@@ -288,7 +329,7 @@ def first_kept(
     for start, right in zip(grid[:-1].tolist(), grid[1:].tolist(), strict=True):
         if not is_refuted(right):
             left = start
-            for _ in range(30):
+            for _ in range(20):
                 middle = 0.5 * (left + right)
                 left, right = (middle, right) if is_refuted(middle) else (left, middle)
             return _before(is_refuted, start, float(left), fine)

@@ -11,13 +11,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
 from scipy.special import bdtrc, betaincinv, expit, logit
 
-from ..checks import Array
 from .claims import Claim
 
-__all__ = ["Counts", "clopper_pearson", "deviation", "largest_epsilon", "p_value", "rate_bands"]
+__all__ = ["Counts", "clopper_pearson", "largest_epsilon", "p_value"]
 
 _PAID = 0.1  # of the level, for how often the attacker speaks
 
@@ -94,23 +92,3 @@ def largest_epsilon(guesses: int, alpha: float) -> float:
         return 0.0
     log_precision = math.log(alpha) / guesses
     return max(0.0, log_precision - math.log(-math.expm1(log_precision)))
-
-
-def deviation(runs: int, alpha: float) -> float:
-    """Massart: but for α ≤ ½ an empirical distribution function errs to one side by at most this, everywhere."""
-    return math.sqrt(math.log(1 / alpha) / (2 * runs)) if runs else 1.0
-
-
-def rate_bands(scores0: Array, scores1: Array, alpha: float) -> tuple[Array, Array]:
-    """(false alarms, misses) of the tests "score ≥ t" and "score > t", both from above, at all t at once.
-
-    α/2 is paid for each of the two rates. Ties do no harm: each test counts its own scores.
-    """
-    cuts = np.unique(np.concatenate((scores0, scores1)))
-    low, high = np.sort(scores0), np.sort(scores1)
-    false = np.concatenate([low.size - np.searchsorted(low, cuts, side) for side in ("left", "right")]) / low.size
-    missed = np.concatenate([np.searchsorted(high, cuts, side) for side in ("left", "right")]) / high.size
-    false = np.minimum(false + deviation(low.size, alpha / 2), 1.0)
-    missed = np.minimum(missed + deviation(high.size, alpha / 2), 1.0)
-    order = np.argsort(false, kind="stable")
-    return false[order], missed[order]

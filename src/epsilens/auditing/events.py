@@ -50,7 +50,8 @@ class Plan:
 class Event:
     """Two cuts of a score: world ``above`` is named from ``high`` on, ``below`` up to ``low``; None names nothing.
 
-    ``forced`` guesses the world ``above`` also where the score says nothing. ``plan`` is what past runs say of it.
+    ``forced`` guesses the world ``above`` also where the score says nothing. ``plan`` and ``precision`` are what past
+    ``runs``, so many, say of it.
     """
 
     statistic: Statistic
@@ -60,6 +61,7 @@ class Event:
     above: bool | None
     plan: Plan
     precision: float
+    runs: int
     forced: bool = False
 
     def guesses(self, outcomes: Outcomes) -> tuple[Bits, Bits]:
@@ -70,6 +72,12 @@ class Event:
             down = (score <= self.low) & ~up if self.below is not None else np.zeros(score.size, dtype=bool)
         named = np.where(up, bool(self.above), np.where(down, bool(self.below), bool(self.above)))
         return (np.ones(score.size, dtype=bool) if self.forced else up | down), named
+
+    def scores(self, outcomes: Outcomes, bits: Bits) -> tuple[Array, Array]:
+        """The scores of both worlds, the way up that names the second; lowest where the score says nothing."""
+        score = self.statistic.score(outcomes) * (1.0 if self.above or self.below is False else -1.0)
+        score = np.where(np.isnan(score), -np.inf, score)
+        return score[~bits], score[bits]
 
     def count(self, outcomes: Outcomes, bits: Bits) -> tuple[int, int, int]:
         """(right, wrong, silent) on runs with these bits."""
@@ -237,7 +245,7 @@ def _pick(found: Sequence[tuple[_Cuts, tuple[float, float, bool]]], objective: o
     return Event(
         c.statistic, float(c.low[i]), float(c.high[i]),
         None if c.below[i] < 0 else bool(c.below[i]), None if c.above[i] < 0 else bool(c.above[i]),
-        Plan(total / c.runs, int(c.sides[i])), right / total,
+        Plan(total / c.runs, int(c.sides[i])), right / total, c.runs,
     )  # fmt: skip
 
 
@@ -247,4 +255,4 @@ def _always(found: Sequence[tuple[Statistic, int, tuple[float, float, bool]]]) -
 
     statistic, runs, (right, threshold, above) = max(found, key=past)
     low = float(np.nextafter(threshold, -math.inf))
-    return Event(statistic, low, threshold, not above, above, Plan(1.0), right / runs, forced=True)
+    return Event(statistic, low, threshold, not above, above, Plan(1.0), right / runs, runs, forced=True)

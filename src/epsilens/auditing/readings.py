@@ -1,7 +1,8 @@
 """From guesses to bounds: the lower ends of ε, μ, success and advantage, and of δ at several ε.
 
 In a sequential audit each bound is the least value whose claim the capital has not refuted; with a fixed number of runs
-it is the least whose p-value is above α. Both hold at the confidence, each by itself.
+it is the least whose p-value is above α. Both hold at the confidence, each by itself. The bounds on δ hold at all ε at
+once: each of a few by capital at a like share of α, or all by the bands of the score on runs counted once.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..checks import Array
 from .attack import perfect_attack
+from .bands import worst_delta
 from .betting import History, first_kept, log_capital, log_precision_capital, refuted, told
 from .bounds import Counts, largest_epsilon, p_value
 from .claims import Claim, gdp_lines, line
@@ -23,8 +26,9 @@ from .statistics import Codebook, Looks, Statistic
 
 __all__ = ["Evidence", "claimed_readings", "counted_p", "fixed_result", "sequential_result"]
 
-_BAND = 7  # values of ε at which δ is bounded
+_BAND = 11  # values of ε at which δ is bounded
 _MOST_WORDS = 6
+_LUCK = 1.5  # standard errors
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,7 @@ class Evidence:
     events: Sequence[Event] | None
     reader: Reader
     width: int
+    scores: tuple[Array, Array] | None = None  # of both worlds, on runs that were counted once
 
 
 def _verdict(
@@ -70,7 +75,9 @@ def claimed_readings(claim: Claim) -> dict[str, float]:
 def _assemble(
     evidence: Evidence, confidence: float, sequential: bool, found: tuple[Found, ...], stopped: Stopped,
     pair: tuple[str, str], seconds: tuple[float, float], *, strength: float, broken: bool, possible: bool,
-    is_refuted: Callable[[Claim], bool], success: float, largest: float, seen: Seen | None,
+    is_refuted: Callable[[Claim], bool], success: float, largest: float,
+    seen: Callable[[Claim], Seen | None],
+    band: Callable[[], tuple[tuple[float, float, float], ...]],
 ) -> Audit:  # fmt: skip
     claim, alone = evidence.claim, evidence.width > 1
     verdict, found = _verdict(evidence, broken, possible, found, stopped)
@@ -78,11 +85,12 @@ def _assemble(
     top = max(largest, 1e-9)
     epsilon = first_kept(lambda e: is_refuted(line(e, delta)), top)
     mu = None if alone else first_kept(lambda m: is_refuted(gdp_lines(m)), _most_mu(top), fine=40)
-    band = () if alone else _band(claim, is_refuted)
+    # the event that refutes the claim; else the one that shows what was found
+    shown = claim if broken else line(epsilon, delta) if mu is None or math.isfinite(claim.pure) else gdp_lines(mu)
     return Audit(
         verdict, claim, confidence, sequential, evidence.runs, evidence.budget, strength, epsilon, delta, mu,
-        None if alone else success, None if alone else 2 * success - 1, claimed_readings(claim), largest, seen, found,
-        stopped, band, pair, evidence.width, seconds=seconds,
+        None if alone else success, None if alone else 2 * success - 1, claimed_readings(claim), largest, seen(shown),
+        found, stopped, () if alone else band(), pair, evidence.width, seconds=seconds,
     )  # fmt: skip
 
 
@@ -93,13 +101,29 @@ def _most_mu(epsilon: float) -> float:
     return float(min(2 * ndtri(expit(min(epsilon, 30.0))) + 0.1, 15.0))
 
 
-def _band(claim: Claim, is_refuted: Callable[[Claim], bool]) -> tuple[tuple[float, float, float], ...]:
-    rows = []
-    for at in np.unique(np.linspace(0, claim.epsilon.size - 1, _BAND).astype(int)).tolist():
-        eps = float(claim.epsilon[at])
-        low = first_kept(lambda d, eps=eps: is_refuted(line(eps, d)), 1.0, steps=10)  # type: ignore[misc]
-        rows.append((eps, float(claim.delta[at]), low))
-    return tuple(rows)
+def _anytime_band(evidence: Evidence) -> tuple[tuple[float, float, float], ...]:
+    """A few ε, each at a like share of α: the bounds hold together, whenever one stops."""
+    claim = evidence.claim
+    at = np.unique((np.linspace(0, 1, _BAND) ** 2 * (claim.epsilon.size - 1)).astype(int))  # more where δ falls fast
+    alpha = evidence.alpha / at.size
+    low = [
+        first_kept(lambda d, eps=eps: refuted(evidence.history, line(eps, d), alpha), 1.0, steps=10)  # type: ignore[misc]
+        for eps in claim.epsilon[at].tolist()
+    ]
+    return _rows(claim.epsilon[at], claim.delta[at], np.array(low))
+
+
+def _counted_band(evidence: Evidence) -> tuple[tuple[float, float, float], ...]:
+    """All ε of the claim, by the bands of a score that the pilot chose."""
+    claim, scores = evidence.claim, evidence.scores
+    low = np.zeros(claim.epsilon.size) if scores is None else worst_delta(*scores, claim.epsilon, evidence.alpha)
+    return _rows(claim.epsilon, claim.delta, low)
+
+
+def _rows(epsilon: Array, claimed: Array, low: Array) -> tuple[tuple[float, float, float], ...]:
+    """(ε, claimed δ, δ at least); as δ falls with ε, a bound further up serves here as well."""
+    best = np.maximum.accumulate(low[::-1])[::-1]
+    return tuple(zip(epsilon.tolist(), claimed.tolist(), best.tolist(), strict=True))
 
 
 def sequential_result(
@@ -120,7 +144,8 @@ def sequential_result(
     return _assemble(
         evidence, confidence, True, found, stopped, pair, seconds, strength=float(np.exp(min(strongest, 700.0))),
         broken=strongest >= -math.log(evidence.alpha), possible=bool(path.size) and refuted(could, claim),
-        is_refuted=lambda c: refuted(history, c), success=success, largest=largest, seen=_led(evidence),
+        is_refuted=lambda c: refuted(history, c), success=success, largest=largest,
+        seen=lambda shown: _led(evidence, shown), band=lambda: _anytime_band(evidence),
     )  # fmt: skip
 
 
@@ -133,11 +158,11 @@ def _all_right(history: History) -> History:
     return made
 
 
-def _led(evidence: Evidence) -> Seen | None:
-    """The event of the attacker who holds most, and how such guesses went."""
+def _led(evidence: Evidence, claim: Claim) -> Seen | None:
+    """The event of the attacker who holds most against a claim, and how such guesses went."""
     if not evidence.history.rounds:
         return None
-    leader, event, right, wrong = told(evidence.history, evidence.claim)
+    leader, event, right, wrong = told(evidence.history, claim)
     attack = evidence.history.rounds[-1][leader]
     assert attack.statistic is not None
     return _described(attack.statistic, attack.tails(event), (right, right + wrong, evidence.history.runs), evidence)
@@ -150,12 +175,10 @@ def fixed_result(
     """The bounds of a number of runs fixed beforehand; a claim is tested with the event that the pilot liked best."""
     alpha, claim = evidence.alpha, evidence.claim
     counts = _counts(evidence)
-    chosen = _promising(evidence)
     fresh = counts[ALWAYS].runs if counts else 0
 
     def is_refuted(asked: Claim) -> bool:
-        at = PRECISE if asked.alone else chosen
-        return bool(counts) and p_value(counts[at], asked, alpha) <= alpha
+        return bool(counts) and p_value(counts[_promising(evidence, asked)], asked, alpha) <= alpha
 
     p = counted_p(evidence)
     perfect = Counts(fresh, fresh, fresh, always=True)
@@ -163,7 +186,8 @@ def fixed_result(
         evidence, confidence, False, found, stopped, pair, seconds, strength=p, broken=p <= alpha,
         possible=p_value(perfect, claim, alpha) <= alpha, is_refuted=is_refuted,
         success=counts[ALWAYS].success(alpha) if counts else 0.5, largest=largest_epsilon(fresh, alpha),
-        seen=_seen(evidence, evidence.counted, PRECISE if claim.alone else chosen),
+        seen=lambda shown: _seen(evidence, evidence.counted, _promising(evidence, shown)),
+        band=lambda: _counted_band(evidence),
     )  # fmt: skip
 
 
@@ -179,18 +203,20 @@ def counted_p(evidence: Evidence) -> float:
     counts, claim = _counts(evidence), evidence.claim
     if not counts:
         return 1.0
-    return p_value(counts[PRECISE if claim.alone else _promising(evidence)], claim, evidence.alpha)
+    return p_value(counts[_promising(evidence, claim)], claim, evidence.alpha)
 
 
-def _promising(evidence: Evidence) -> int:
-    """The attacker who, by the pilot, exceeds what the claim allows by most standard errors."""
-    if not evidence.events:
+def _promising(evidence: Evidence, claim: Claim) -> int:
+    """The event that, by the pilot, exceeds what a claim allows by most standard errors; a pure one wants precision."""
+    if not evidence.events or claim.alone:
         return PRECISE
     worth = []
     for event in evidence.events:
-        allowed = float(evidence.claim.most_precise(event.plan.share, event.plan.sides))
+        allowed = float(claim.most_precise(event.plan.share, event.plan.sides))
         allowed = min(allowed, 1 - 1e-9)
-        worth.append((event.precision - allowed) * math.sqrt(event.plan.share / (allowed * (1 - allowed))))
+        excess = (event.precision - allowed) * math.sqrt(event.plan.share / (allowed * (1 - allowed)))
+        # a single cut was chosen among few, two tails among many: so much more of their excess is luck
+        worth.append(excess - (0.0 if event.forced else _LUCK / math.sqrt(max(event.runs, 1))))
     return int(np.argmax(worth))
 
 

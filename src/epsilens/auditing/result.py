@@ -88,8 +88,9 @@ class Audit(Valued, Sentenced):
     ``epsilon_lo`` bounds ε at ``delta``, ``mu_lo`` the least μ-GDP, ``success_lo`` and ``advantage_lo`` what the best
     guess reaches; None where one call was many guesses, which bounds ε alone. ``claimed`` are the claim's own readings.
     ``largest_epsilon`` is the bound that so many runs would give if every guess were right. ``band`` holds rows
-    (ε, claimed δ, lower bound on δ). ``evidence`` is the capital against the claim (1/α refutes it) or, for a number of
-    runs fixed beforehand, the p-value; ``exact`` is the largest probability the claim allows, of one run with canaries.
+    (ε, claimed δ, lower bound on δ); these bounds hold all at once, each also at every smaller ε. ``evidence`` is the
+    capital against the claim (1/α refutes it) or, for a number of runs fixed beforehand, the p-value; ``exact`` is the
+    largest probability the claim allows, of one run with canaries.
     """
 
     shown_as = "audit"

@@ -174,7 +174,9 @@ class Claim(Experiment):
                 raise InputError("a δ of 1 rules nothing out, whatever the noise")
             return laplace(epsilon=epsilon - 2 * math.log1p(-delta), **self._moves)
         if "mu" in self.claimed:
-            return choose(laplace, "epsilon", at_most=self.claimed["mu"], reading="psi", given=self._moves).experiment
+            return choose(
+                laplace, "epsilon", at_most=float(self.claimed["mu"]), reading="psi", given=self._moves
+            ).experiment
         if self._orders:
             return self._largest(lambda e: max(float(to_rdp(e, a)) - r for a, r in self._orders))
         if "xi" in self.claimed:
@@ -280,7 +282,7 @@ def claim(
     """
     given = {"epsilon": epsilon, "delta": delta, "rho": rho, "order": order, "mu": mu}
     said: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    if xi:
+    if checks.scalar("xi", xi):
         said["xi"] = xi
     known = None
     if deployment is not None:
@@ -341,7 +343,7 @@ def _registered(name: str, said: Mapping[str, Any]) -> tuple[Deployment, dict[st
 def _numbers(said: Mapping[str, Any]) -> dict[str, Any]:
     """As they go into JSON."""
     return {
-        name: np.asarray(value, dtype=float).tolist() if not isinstance(value, str) else value
+        name: checks.real(name, value, infinite=True).tolist() if not isinstance(value, str) else value
         for name, value in said.items()
         if not callable(value)
     }

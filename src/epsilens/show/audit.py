@@ -145,7 +145,7 @@ def present(found: Audit) -> Document:
     opening = (Lead((said(sentence(found)),)), Status(_STATUS[found.verdict], over=found.refuted))
     sections = [Section("Bounds from below", (plain_table(["", "At least", "Claimed"], _bounds(found)),))]
     if found.band:
-        legend = "Thick line: what the runs show δ to be at least, at each ε by itself. Thin line: what is claimed."
+        legend = "Thick line: what the runs show δ to be at least, at all ε at once. Thin line: what is claimed."
         blocks = (Figure(partial(band_chart, found)), Paragraph(said(legend), Tone.NOTE, Forms.PAGE))
         sections.append(Section("Claimed and found", blocks, forms=Forms.PAGE))
     if found.event is not None:

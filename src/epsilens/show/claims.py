@@ -30,7 +30,7 @@ from .words import count, grouped, number, rounded_down, rounded_up, scale_for
 if TYPE_CHECKING:
     from ..experiment import Experiment
 
-__all__ = ["Judged", "by_noise", "judged", "ranged"]
+__all__ = ["Judged", "by_noise", "curves", "judged", "ranged"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,14 +120,18 @@ def by_noise(cases: tuple[Judged, ...], fpr: float) -> Section:
     rows = tuple(
         (Cell(each.name), Cell(_shown(each.success)), Cell(_shown(each.recall)), Cell(_words(each))) for each in cases
     )
-    drawn = [(each.name, each.experiment) for each in cases if each.experiment is not None]
     note = (
         "Each case is the noise that just keeps the claim. If there is more noise than the claim needs, less is told: "
         "so every number is the most."
     )
     table = Table(columns, (Group(rows),), "By what is known of the noise")
-    chart = Figures((Figure(partial(charts.cases_roc, drawn, fpr)),))
+    chart = Figures((Figure(partial(curves, cases, fpr)),))
     return Section("By what is known of the noise", (table, chart, Paragraph(said(note), Tone.NOTE)))
+
+
+def curves(cases: tuple[Judged, ...], fpr: float) -> charts.Chart:
+    """The ROC curves of the cases over each other."""
+    return charts.cases_roc([(each.name, each.experiment) for each in cases if each.experiment is not None], fpr)
 
 
 def _shown(value: float | None) -> str:

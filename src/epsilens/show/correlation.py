@@ -30,7 +30,7 @@ from .document import (
 )
 from .presenters import to_know
 from .sentenced import belief
-from .words import frequencies, number, rounded_down, rounded_up
+from .words import at_most, frequencies, number, rounded_down, rounded_up
 
 if TYPE_CHECKING:
     from ..data.correlation.correlation import Correlation
@@ -92,8 +92,9 @@ def sentence(c: Correlation) -> str:
 
 
 def _finding(c: Correlation) -> Said:
-    target, most = _record(c, c.worst.target), "" if c.worst.complete else "at most "
+    target = _record(c, c.worst.target)
     even, reached, alone = frequencies(0.5, _belief(c, c.worst.upper), _belief(c, c.independent))
+    most = at_most(reached, bound=not c.worst.complete)
     before, factor = Span(even, "number"), Span(_factor(c.worst.upper), "risk")
     if c.objective == "psi":
         told = [
@@ -117,8 +118,9 @@ def _finding(c: Correlation) -> Said:
             *becomes,
             Span(f"), as if the records were independent{_room(c)}."),
         )
+    bound = "" if c.worst.complete else "at most "
     return (
-        Span(f"Someone {_who(c)} can shift their odds about {target} by a factor of {most}"),
+        Span(f"Someone {_who(c)} can shift their odds about {target} by a factor of {bound}"),
         factor,
         Span(" ("),
         *becomes,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from .charts.findings import certainty_chart, legend
 from .document import Cell, Column, Document, Figure, Forms, Group, Kind, Lead, Paragraph, Section, Table, Tone, said
 from .presenters import Report, to_know
-from .words import grouped, number, rounded_down, rounded_up
+from .words import at_most, grouped, number, rounded_down, rounded_up
 
 if TYPE_CHECKING:
     from ..attacks.identification import Identification
@@ -45,10 +45,11 @@ def sentence(found: Identification) -> str:
         )
         if found.reading == "success":
             return (
-                f"{start} {n} people, an attacker who knows everyone's value then names the missing one at most "
-                f"{_percent(found.success or 0.0)} of the time; {blind}."
+                f"{start} {n} people, an attacker who knows everyone's value then names the missing one "
+                f"{at_most(_percent(found.success or 0.0))}{_percent(found.success or 0.0)} of the time; {blind}."
             )
-        lead = f"{start} {n} people, an attacker who knows everyone's value could then become at most"
+        lead = f"{start} {n} people, an attacker who knows everyone's value could then become"
+        lead += f" {at_most(_percent(found.certainty))}".rstrip()
     return f"{lead} {_percent(found.certainty)} sure who is missing; {blind}."
 
 

@@ -30,7 +30,7 @@ from .document import (
     said,
 )
 from .presenters import Presented, to_know, with_command
-from .words import frequencies, rounded_down, rounded_up, times
+from .words import at_most, frequencies, rounded_down, rounded_up, times
 
 __all__ = ["NotionsReport", "between", "enough", "listed", "of_conversion", "promise_sentence", "promised"]
 
@@ -100,7 +100,7 @@ def _pictures(notion: Notion, epsilon: float) -> Icons:
     """100 guesses before and after, as the other reports draw them."""
     most, before = frequencies(sure(notion, epsilon), 0.5)
     first = (Span("Without the release: "), Span(before, "number"), Span(" right"))
-    second = (Span("With it, at most: "), Span(most, "risk"), Span(" right"))
+    second = (Span(f"With it{', at most' if at_most(most) else ''}: "), Span(most, "risk"), Span(" right"))
     when = "on average" if notion.kind == "nats" else "when the attacker is as sure as they can become"
     return Icons(
         (IconArray(first, 0.5, key="before"), IconArray(second, 0.5, sure(notion, epsilon), key="after")),
@@ -120,10 +120,10 @@ sure of it; before the release they were 50 of 100 sure."
     """
     most, before = frequencies(sure(notion, epsilon), 0.5)
     if notion.kind == "nats":
-        what = f"{notion.attacker}, guesses a yes/no value right at most "
         most, _ = times(sure(notion, epsilon), 0.5, per="of")
+        what = f"{notion.attacker}, guesses a yes/no value right {at_most(most)}"
         return Span(what), Span(most, "risk"), Span(f"; a coin gets {before}.")
-    what = f"{notion.attacker} and gave even odds on {notion.asks} can become at most "
+    what = f"{notion.attacker} and gave even odds on {notion.asks} can become {at_most(most)}"
     return Span(what), Span(f"{most} sure", "risk"), Span(f" of it; before the release they were {before} sure.")
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ..shown import listed
 from .document import Document, Lead, Section, plain_table, said
 from .presenters import to_know
-from .words import of_100, people_of_100
+from .words import at_most, of_100, people_of_100
 
 if TYPE_CHECKING:
     from ..data.scan.combinations import Isolating
@@ -89,7 +89,7 @@ def _by_plan(scan: Scan) -> str:
     worst = scan.worst_planned
     if worst is None or worst.success is None or worst.known is None:
         return ""
-    most = "at most " if worst.bound else ""
+    most = at_most(of_100(worst.success), bound=worst.bound)
     words = (
         f"At ε = {scan.epsilon:g} for each answer, whoever combines planned answers ({combination(scan, worst.found)}) "
         f"guesses right about the worst-placed person, for this attack, for {most}{of_100(worst.success)}; "

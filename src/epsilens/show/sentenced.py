@@ -10,7 +10,7 @@ import numpy as np
 
 from ..shown import listed
 from .document import Document, Fact, Facts, Forms, Paragraph, Tone, said
-from .words import frequencies, number, rounded_down, times
+from .words import at_most, frequencies, number, rounded_down, times
 
 if TYPE_CHECKING:
     from ..attacks.mistaken import Mistaken
@@ -80,11 +80,11 @@ def worst(w: Worst) -> str:
     reached, coin, *alone = frequencies(*beliefs)
     who = f"who knows {_known(w)}" if w.known else "who knows no other record"
     target = w.name_of(w.target)
-    verb = "can become" if w.complete else "can become at most"
-    text = f"For someone {who}, an even belief ({coin}) about {target} {verb} {reached}"
+    most = at_most(reached, bound=not w.complete)
+    text = f"For someone {who}, an even belief ({coin}) about {target} can become {most}{reached}"
     if w.objective == "psi":
-        verb, reached = "guesses right" if w.complete else "guesses right at most", times(*beliefs, per="of")[0]
-        text = f"Someone {who} {verb} {reached} between two values of {target}; a coin gets {coin}"
+        right = times(*beliefs, per="of")[0]
+        text = f"Someone {who} guesses right {most}{right} between two values of {target}; a coin gets {coin}"
     if alone:
         text += f"; if records were independent, {alone[0]}"
     if not w.complete:

@@ -20,7 +20,7 @@ from .charts.findings import power_chart
 from .document import Code, Document, Figure, Forms, Lead, Paragraph, Section, plain_table, said
 from .explanation import of_experiment
 from .presenters import Report, finite, to_know
-from .words import number, rounded_down, rounded_up, small, times
+from .words import at_most, number, rounded_down, rounded_up, small, times
 
 if TYPE_CHECKING:
     from ..build.tampering.tampering import Rule, Tampering
@@ -199,11 +199,11 @@ def limits(parameters: Mapping[str, Any], theta: float, alpha: float, power: flo
     if size == 0:
         sentence = f"Every false record is noticed at least {seen[0]} {accepted}"
     elif math.isinf(size):
-        sentence = f"Any false records are noticed at most {seen[0]} {accepted}"
+        sentence = f"Any false records are noticed {at_most(seen[0])}{seen[0]} {accepted}"
     else:
         sentence = (
-            f"False records that together {wide}move this answer by up to {rounded_down(size)} would be noticed at "
-            f"most {seen[0]}, however it is tested, {accepted}"
+            f"False records that together {wide}move this answer by up to {rounded_down(size)} would be noticed "
+            f"{at_most(seen[0])}{seen[0]}, however it is tested, {accepted}"
         )
     payload = {
         "parameters": dict(p),
@@ -283,7 +283,7 @@ def series_verdict(s: Series) -> str:
         first = (
             f"{len(found)} of {n} published answers look{'s' if len(found) == 1 else ''} tampered with: number {which}"
         )
-    return f"{first}. Over the whole series, an honest publisher would see a false alarm at most {share}."
+    return f"{first}. Over the whole series, an honest publisher would see a false alarm {at_most(share)}{share}."
 
 
 def detection(d: Detection) -> Report:

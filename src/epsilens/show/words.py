@@ -14,8 +14,8 @@ from decimal import Decimal
 from ..numerics.written import rounded_down, rounded_up
 
 __all__ = [
-    "apart", "count", "frequencies", "frequency", "grouped", "number", "of_100", "people_of_100", "rounded_down",
-    "rounded_up", "scale_for", "small", "times",
+    "apart", "at_most", "count", "frequencies", "frequency", "grouped", "number", "of_100", "people_of_100",
+    "rounded_down", "rounded_up", "scale_for", "small", "times",
 ]  # fmt: skip
 
 _SCALES = (100, 1_000, 10_000, 100_000, 1_000_000)
@@ -80,6 +80,15 @@ def frequencies(*values: float, exact: bool = False) -> tuple[str, ...]:
     """
     scale = scale_for(values, exact=exact)
     return tuple(f"{count(v, scale)} of {grouped(scale)}" for v in values)
+
+
+def at_most(shown: str, *, bound: bool = True) -> str:
+    """The words before a count that is a ``bound``: none before one that is itself "more than" or "fewer than".
+
+    >>> at_most("73 of 100"), at_most("more than 99 of 100")
+    ('at most ', '')
+    """
+    return "at most " if bound and " than " not in shown else ""
 
 
 def frequency(p: float) -> str:
