@@ -65,7 +65,7 @@ API: dict[str, tuple[str, ...]] = {
         "tampering", "detect", "detect_series", "watch", "detected_bias", "hidden_bias", "epsilon_to_detect",
         "privacy_distortion", "kl_bound", "chernoff_bound",
     ),
-    "Choosing the noise": ("choose", "Choice", "sweep"),
+    "Choosing and comparing": ("choose", "Choice", "Choices", "compare", "Comparison", "sweep", "Sweep"),
     "Tables": (
         "init", "Start", "scan", "Scan", "correlate", "Correlation", "correlated", "assess", "Assessment",
         "use_memory",
@@ -187,7 +187,9 @@ def contents(source: Path) -> None:
     for title, pages in SECTIONS.items():
         name = "section-" + title.lower().replace(" ", "-")
         listed = "\n".join(pages)
-        (source / f"{name}.md").write_text(f"# {title}\n\n```{{toctree}}\n:maxdepth: 1\n{listed}\n```\n", encoding="utf-8")
+        (source / f"{name}.md").write_text(
+            f"# {title}\n\n```{{toctree}}\n:maxdepth: 1\n{listed}\n```\n", encoding="utf-8"
+        )
         names.append(name)
     first = source / "index.md"
     told = "\n".join(names)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import epsilens as el
 from scripts.site import API, SECTIONS
+
+import epsilens as el
 
 DOCS = Path(__file__).parents[1] / "docs"
 #: What the site writes itself.
