@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from ... import checks
 from ...errors import InputError, MissingExtra
+from ..policy import meta
 from .svg import DARK, LIGHT, colours, named, resolved, svg
 
 if TYPE_CHECKING:
@@ -116,6 +117,7 @@ class Chart:
         title = html.escape(self.definition().get("title", {}).get("text", self.name))
         return (
             '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+            f"{meta()}"
             '<meta name="viewport" content="width=device-width, initial-scale=1">'
             f"<title>{title} · epsilens</title>"
             f"<style>{_faces()}:root{{color-scheme:light dark}}body{{margin:24px}}svg{{max-width:100%;height:auto}}"

@@ -19,6 +19,7 @@ from markupsafe import Markup
 from ... import __version__
 from ..charts import icons
 from ..document import Block, Document, Figure, Forms, IconArray, Kind, Lead, Said, Section, Table
+from ..policy import meta
 from .text import grid, stated
 
 __all__ = ["ASSETS", "blocks", "fragment", "page", "said", "section", "sections", "style", "subscripts"]
@@ -44,7 +45,10 @@ def page(document: Document, parts: Sequence[Markup] | None = None) -> str:
     tab = document.tab or f"{document.headline or document.title} · epsilens"
     shown = sections(document) if parts is None else parts
     template = _environment().get_template("page.html")
-    return template.render(document=document, sections=shown, tab=tab, version=__version__, fonts=_fonts(), css=style())
+    return template.render(
+        document=document, sections=shown, tab=tab, version=__version__, fonts=_fonts(), css=style(),
+        policy=Markup(meta()),
+    )  # fmt: skip
 
 
 def sections(document: Document) -> list[Markup]:
