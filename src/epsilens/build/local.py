@@ -141,7 +141,7 @@ def _bit(f: float, p: float, q: float, reports: int) -> Finite:
         return Finite(np.zeros(1), np.zeros(1), mirrored=True)
     s = np.arange(reports + 1.0)
     one, zero = _count(reports, s, q), _count(reports, s, p)
-    keep, coin = math.log1p(-f / 2), math.log(f / 2) if f else -math.inf
+    keep, coin = math.log1p(-f / 2), math.log(f) - math.log(2.0) if f else -math.inf
     log_p0, log_p1 = np.logaddexp(keep + one, coin + zero), np.logaddexp(coin + one, keep + zero)
     both = (log_p0 > -np.inf) & (log_p1 > -np.inf)
     only0, only1 = (float(np.sum(np.exp(own[~both]))) for own in (log_p0, log_p1))
