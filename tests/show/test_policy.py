@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import epsilens as el
 from epsilens.show.policy import POLICY, meta
 
 
-@pytest.mark.parametrize("page", [el.laplace(epsilon=1.0).to_html(), el.laplace(epsilon=1.0).chart("roc").html()])
+_CHART: Any = el.laplace(epsilon=1.0).chart("roc")
+
+
+@pytest.mark.parametrize("page", [el.laplace(epsilon=1.0).to_html(), _CHART.html()])
 def test_a_page_to_keep_carries_its_policy(page: str) -> None:
     head = page[: page.index("<style>")]
     assert meta() in head
