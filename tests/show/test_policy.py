@@ -9,7 +9,6 @@ import pytest
 import epsilens as el
 from epsilens.show.policy import POLICY, meta
 
-
 _CHART: Any = el.laplace(epsilon=1.0).chart("roc")
 
 
