@@ -283,11 +283,7 @@ def claim(
     """
     given = {"epsilon": epsilon, "delta": delta, "rho": rho, "order": order, "mu": mu}
     said: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-<<<<<<< HEAD
-    if isinstance(xi, bool) or not isinstance(xi, int | float) or xi != 0:
-=======
     if checks.scalar("xi", xi):
->>>>>>> main
         said["xi"] = xi
     known = None
     if deployment is not None:
@@ -349,15 +345,7 @@ def _registered(name: str, said: Mapping[str, Any]) -> tuple[Deployment, dict[st
 
 def _numbers(said: Mapping[str, Any]) -> dict[str, Any]:
     """As they go into JSON."""
-<<<<<<< HEAD
-    return {name: np.asarray(value, dtype=float).tolist() for name, value in said.items()}
-=======
-    return {
-        name: checks.real(name, value, infinite=True).tolist() if not isinstance(value, str) else value
-        for name, value in said.items()
-        if not callable(value)
-    }
->>>>>>> main
+    return {name: checks.real(name, value, infinite=True).tolist() for name, value in said.items()}
 
 
 def _worst(said: Mapping[str, Any], neighbours: str) -> Experiment:
