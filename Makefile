@@ -14,13 +14,14 @@ LIGHT   := $(VENV)/.light
 READY   := $(VENV)/.ready
 BRIDGES := $(VENV)/.bridges
 BENCH   := .venv-bench
+SITE    := .venv-docs
 # What quick does not even load: a browser, and the fuzzer with the plugin it brings.
 QUICK   := -m "not slow and not spark" --ignore=tests/browser --ignore=tests/web/test_fuzz.py -p no:schemathesis
 # One test process a core, at least two: half of them wait for Spark, a browser or a server; eight hold enough memory.
 WORKERS := $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$(( n < 2 ? 2 : n > 8 ? 8 : n )))
 EXTRAS  := data,spark,postgres,charts,web,accounting,opendp,release,fast
 
-.PHONY: help demo quick test full slow check format bench clean bridges
+.PHONY: help demo quick test full slow check format fuzz load bench docs clean bridges
 
 help: ## show what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -82,6 +83,14 @@ $(BENCH)/.ready: pyproject.toml benchmarks/requirements.txt
 	@$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[web]"
 	@touch $@
 
+MINUTES ?= 5
+SEED    ?= 0
+fuzz: $(READY) ## try inputs of every kind for MINUTES: functions, commands, endpoints, tables, plans
+	@$(BIN)/python -m scripts.fuzz --minutes $(MINUTES) --seed $(SEED)
+
+load: $(READY) ## put the page under load: many at once, many in a row, slow clients, bombs, processes that end
+	@$(BIN)/python -m scripts.load
+
 bench: $(BENCH)/.ready ## measure against the peers, in one run
 	@$(BENCH)/bin/python benchmarks/single.py
 	@$(BENCH)/bin/python benchmarks/differencing.py
@@ -91,5 +100,16 @@ bench: $(BENCH)/.ready ## measure against the peers, in one run
 	@$(BENCH)/bin/python benchmarks/correlated.py
 	@$(BENCH)/bin/python benchmarks/composition.py
 
+# The site's tools pull in what the library never needs, so they live in an environment of their own.
+$(SITE)/.ready: pyproject.toml constraints.txt
+	@echo "setting up $(SITE) (once)"
+	@test -x $(SITE)/bin/python || $(PYTHON) -m venv $(SITE)
+	@$(SITE)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[data,web,charts,notebook,release,accounting]" --group docs -c constraints.txt
+	@touch $@
+
+docs: $(SITE)/.ready ## build the site into build/site: pages, papers, API, notebooks executed, warnings as errors
+	@$(SITE)/bin/python -m scripts.site
+	@echo "open build/site/index.html"
+
 clean: ## remove what set-up and tests made
-	@rm -rf $(VENV) $(BENCH) demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	@rm -rf $(VENV) $(BENCH) $(SITE) demo build .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -22,6 +22,7 @@ __all__ = ["EpsilensError", "InputError", "MissingExtra", "NoSolutionError", "Re
 
 #: Packages next door, and the extra that brings each.
 _EXTRAS = {"dp_accounting": "accounting", "opendp": "opendp", "opacus": "opacus"}
+_LONGEST = 2_000
 
 
 class EpsilensError(Exception):
@@ -38,6 +39,12 @@ def _again(kind: type[EpsilensError], args: tuple[Any, ...]) -> EpsilensError:
     return error
 
 
+def _sentence(message: str) -> str:
+    """One line, however many the value has that it quotes, and not without end."""
+    line = message if "\n" not in message and "\r" not in message else " ".join(message.split())
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 3]}..."
+
+
 class InputError(EpsilensError, ValueError):
     """A parameter is not usable; the message names it, its value, what is allowed and what to do.
 
@@ -46,7 +53,7 @@ class InputError(EpsilensError, ValueError):
     """
 
     def __init__(self, message: str, *, parameter: str = "", value: Any = None) -> None:
-        super().__init__(message)
+        super().__init__(_sentence(message))
         self.parameter, self.value = parameter, value
 
 

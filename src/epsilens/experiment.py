@@ -115,7 +115,7 @@ class Experiment(Valued, Shown):
         >>> el.from_gdp(1.0).bracket("success")  # a claim says nothing from below
         (0.5, 0.691462461274...)
         """
-        asked = None if reading == "tradeoff" else find(reading)
+        asked = None if isinstance(reading, str) and reading == "tradeoff" else find(reading)
         if asked is not None:
             arguments = asked.arguments(arguments)
         elif set(arguments) != {"alpha"}:

@@ -61,7 +61,7 @@ def test_from_a_file_to_its_report(visit: Visit, visits: str) -> None:
     page.press("#f-title", "Enter")
     page.wait_for_selector("#f-prior[aria-invalid=true]")
     assert page.evaluate("document.activeElement.id") == "f-prior"
-    assert "less than 1" in page.inner_text("#error-prior")
+    assert "write 2%, 2 of 100 or 0.02" in page.inner_text("#error-prior")
     assert " of release" not in page.inner_text("main")
     assert page.input_value("#f-title") == "Stays"
     _content(page, width)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -26,6 +27,9 @@ VIEWS = {
     "choose": "/choose?mechanism=laplace&reading=recall&at_most=0.2",
     "nothing": "/choose?at_most=0.4",
     "compare": "/compare?a=laplace:epsilon=1&b=gaussian:psi=1&c=pure:epsilon=1&d=geometric:epsilon=0.5",
+    "claim": "/claim?epsilon=8&delta=0.000001",
+    "reports": "/compare/reports",
+    "board": REPORT.replace("/assess?", "/assess/board?"),
     "notions": "/notions?from=ip&epsilon=1&dependent=4",
     "ledger": "/ledger?people=patients",
     "assess": "/assess",
@@ -61,7 +65,10 @@ def sideways(page: Any) -> bool:
 #: Every view on a dark phone, and those whose layout differs on a desk in the light.
 SEEN = [
     *((name, 390, "dark") for name in VIEWS),
-    *((n, 1280, "light") for n in ("explain", "compare", "ledger", "assess", "table", "asking", "report")),
+    *(
+        (n, 1280, "light")
+        for n in ("explain", "compare", "ledger", "assess", "table", "asking", "report", "claim", "board")
+    ),
 ]
 
 
@@ -139,7 +146,7 @@ def test_assess_shows_the_library_s_recommendation(visit: Visit) -> None:
     page.wait_for_url("**yaml=*")
 
 
-@pytest.mark.parametrize("name", ["compare", "assess", "table", "asking"])
+@pytest.mark.parametrize("name", ["compare", "claim", "reports", "board", "assess", "table", "asking"])
 def test_nothing_scrolls_sideways_on_the_narrowest_phone(visit: Visit, name: str) -> None:
     assert not sideways(visit(VIEWS[name], 320))
 
@@ -173,3 +180,9 @@ def test_charts_are_drawn_at_their_own_size(visit: Visit, width: int) -> None:
     )
     assert scales == []
     assert page.evaluate("document.querySelector('.curves svg').getScreenCTM().a") == 1
+
+
+def test_the_sheet_for_a_board_fits_on_one_page_of_paper(visit: Visit) -> None:
+    page = visit(VIEWS["board"])
+    page.wait_for_selector(".sheet")
+    assert len(re.findall(rb"/Type\s*/Page\b", page.pdf(prefer_css_page_size=True))) == 1

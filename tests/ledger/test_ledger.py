@@ -293,12 +293,12 @@ def test_it_opens_no_old_doors(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("given", ["laplace", 1.0, None, [1, 2]])
 def test_what_is_no_experiment_is_refused(tmp_path: Path, given: Any) -> None:
-    with pytest.raises(el.InputError, match="experiment is a"):
+    with pytest.raises(el.InputError, match=r"experiment is (a|None)"):
         Ledger(tmp_path / "ledger.db").add("people", given)
     assert not (tmp_path / "ledger.db").exists()
 
 
 @pytest.mark.parametrize("given", [5, None])
 def test_what_is_no_place_is_refused(given: Any) -> None:
-    with pytest.raises(el.InputError, match="ledger is a"):
+    with pytest.raises(el.InputError, match=r"ledger is (a|None)"):
         Ledger(given)

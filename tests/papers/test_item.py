@@ -15,6 +15,8 @@ from epsilens.papers import PAPERS, named, reproduction
 def test_every_form_of_a_reproduction() -> None:
     whole = reproduction(*PAPERS)
     assert [p.key for p in whole.papers] == list(PAPERS)
+    for paper in whole.papers:  # a key is a file's name
+        assert len({item.key for item in paper.items}) == len(paper.items)
     assert json.loads(json.dumps(whole.to_dict(), allow_nan=False))["schema"] == 2
     text, markdown, page = whole.to_text(), whole.to_markdown(), whole.to_html()
     for form in (text, markdown, page):

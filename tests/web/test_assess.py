@@ -116,7 +116,7 @@ def test_an_error_stands_by_its_field_and_keeps_what_was_typed(
     ("change", "said"),
     [
         (("epsilon: 1.0", "epsilon: -1"), "Line 20 of release: mechanism.epsilon is -1"),
-        (("prior: 0.5", "prior: 2"), "Line 21 of release: adversary.prior is 2"),
+        (("prior: 0.5", "prior: 2"), "Line 21 of release: adversary.prior: it is 2, which is no share"),
         (("queries:", "questions:"), "queries is missing"),
         (("title: ", "title: ["), "cannot be read"),
         (("[site, age", "[place, age"), "'place', which is not a column"),
@@ -221,6 +221,15 @@ def test_every_word_goes_through_the_form() -> None:
     """What the form can say comes back as it was, and so does what it has no field for."""
     release = read_release(EVERY_WORD)
     assert _through_the_form(release) == release
+
+
+def test_chances_are_shown_and_read_as_counts() -> None:
+    """A form shows 60 of 100 and 20%; 60 of 100, 60% and 0.6 say the same, and the plan holds the number."""
+    plan = plan_of(read_release(EVERY_WORD))
+    assert (plan.values["prior"], plan.values["success"], plan.values["error"]) == ("25 of 100", "60 of 100", "20%")
+    for typed in ("60 of 100", "60%", "0.6", " 60 % "):
+        plan.values["success"] = typed
+        assert mapping_of(plan, "epsilens:rand-hie")["limits"]["success"] == 0.6
 
 
 def test_groups_are_read_as_they_are_typed() -> None:

@@ -282,7 +282,7 @@ def claim(
     """
     given = {"epsilon": epsilon, "delta": delta, "rho": rho, "order": order, "mu": mu}
     said: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    if xi:
+    if checks.scalar("xi", xi):
         said["xi"] = xi
     known = None
     if deployment is not None:
@@ -343,7 +343,7 @@ def _registered(name: str, said: Mapping[str, Any]) -> tuple[Deployment, dict[st
 def _numbers(said: Mapping[str, Any]) -> dict[str, Any]:
     """As they go into JSON."""
     return {
-        name: np.asarray(value, dtype=float).tolist() if not isinstance(value, str) else value
+        name: checks.real(name, value, infinite=True).tolist() if not isinstance(value, str) else value
         for name, value in said.items()
         if not callable(value)
     }

@@ -84,7 +84,8 @@ def _profile(first: Array, second: Array, grid: Array) -> Array:
     live = second > first
     first, second = first[live], second[live]
     steps = np.log(second / np.maximum(first, 1e-300)) / grid[1]
-    bins = np.minimum(steps, float(grid.size)).astype(np.int64)  # the last step that it lies above
+    # The last step that it lies above; masses below 1e-300, which weigh nothing, may seem to lie below all.
+    bins = np.clip(steps, 0.0, float(grid.size)).astype(np.int64)
     sums = [np.cumsum(np.bincount(bins, h, grid.size + 1)[::-1])[::-1][: grid.size] for h in (first, second)]
     return np.asarray(np.maximum(sums[1] - np.exp(grid) * sums[0], 0.0))
 

@@ -242,7 +242,7 @@ MECHANISMS: dict[str, Mechanism] = {
             "poisson, fixed, with replacement, truncated (to `truncation` records) or shuffled. `people` are a group. "
             "Noise in other units is `std`, with `clip`. [Which is mine?](which.md)",
             family=Family.TRAINING,
-            ways=(("rate", "steps"), ("batch", "n", "epochs")),
+            ways=(("batch", "n", "epochs"), ("rate", "steps")),
             said_by=(
                 ("sigma", "n", "batch", "epochs", "truncation"), ("sigma", "n", "batch", "steps", "truncation"),
                 ("sigma", "n", "batch", "epochs"), ("sigma", "n", "batch", "steps"), ("sigma", "rate", "steps"),

@@ -28,7 +28,7 @@ from importlib import metadata
 from typing import Any, ClassVar
 
 from .. import __version__
-from ..errors import InputError
+from ..errors import InputError, kind_of
 from ..experiment import Experiment
 from ..shown import Sentenced
 from .account import Account, Spending, accounts_of, closes, neighbours_in
@@ -118,6 +118,8 @@ class Ledger(Sentenced):
 
         ``head`` is the hash that stands in a file of answers: a ledger whose end was cut off does not have it.
         """
+        if not isinstance(head, str | None):
+            raise InputError(f"head is {kind_of(head)}: give the hash as text", parameter="head", value=head)
         if not self.store.exists:
             self.accounts()
         entries = self.store.read()
@@ -235,6 +237,8 @@ class Ledger(Sentenced):
 
     def keyed(self, content: bytes | str) -> str:
         """A hash of data that only this ledger can make: a plain one would let anybody test who is in a table."""
+        if not isinstance(content, bytes | str):
+            raise InputError(f"content is {kind_of(content)}: give bytes or text", parameter="content")
         with self.store.writing("") as writer:
             if not writer.entries:
                 writer.append(Kind.OPENED, "", {"key": secrets.token_hex(32), **_signed()})
@@ -252,6 +256,8 @@ class Ledger(Sentenced):
     def _body(
         experiment: Experiment, charge: Charge, title: str, part: str | None, told: Mapping[str, Any]
     ) -> dict[str, Any]:
+        if not isinstance(charge, Charge):
+            raise InputError(f"charge is {kind_of(charge)}: give what charge_of returns", parameter="charge")
         return {
             **told, "title": _short(title), "parts": written(experiment), "charge": charge.to_dict(),
             "part": None if part is None else worded("part", part, needed="name the part, or leave it out"),
@@ -308,7 +314,7 @@ def _people(name: Any) -> str:
 
 def _short(text: Any) -> str:
     """A title or a reason: its first letters, and nothing that cannot be printed."""
-    return "".join(c if c.isprintable() else " " for c in str(text or "")[:_LONGEST]).strip()
+    return "".join(c if c.isprintable() else " " for c in str("" if text is None else text)[:_LONGEST]).strip()
 
 
 def _signed() -> dict[str, str]:

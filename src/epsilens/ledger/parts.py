@@ -43,6 +43,11 @@ def written(experiment: Experiment) -> list[dict[str, Any]]:
     >>> written(el.compose(el.laplace(epsilon=0.5).repeat(2), el.gaussian(psi=1.0)))
     [{'builder': 'laplace', 'parameters': {'epsilon': 0.5}, 'times': 2}, {'builder': 'gaussian', ...}]
     """
+    if not isinstance(experiment, Experiment):
+        raise InputError(
+            f"experiment is {kind_of(experiment)}: give one, such as el.laplace(epsilon=1.0)",
+            parameter="experiment",
+        )
     if experiment.many:
         raise InputError("this is many experiments at once: give one", parameter="experiment")
     made = [_part(part, times) for part, times in experiment.parts or ((experiment, 1),)]

@@ -114,6 +114,9 @@ def sure(notion: Notion, epsilon: float) -> float:
     >>> round(sure(find("dp"), 1.0), 4), round(sure(find("mp"), 1.0), 4), round(sure(find("mi"), 0.11), 4)
     (0.7311, 0.8161, 0.7301)
     """
+    if not isinstance(notion, Notion):
+        raise InputError(f"notion is {notion!r:.40}: give one that find() returns", parameter="notion")
+    checks.at_least("epsilon", checks.scalar("epsilon", epsilon), 0.0)
     if notion.kind == "nats":
         return even_odds_success(epsilon)
     chance = 1 / (1 + math.exp(-epsilon)) if notion.kind == "odds" else 1 - 0.5 * math.exp(-epsilon)

@@ -18,7 +18,7 @@ from .. import checks
 from ..checks import Array
 from ..errors import InputError
 from ..numerics.special import expm1mx
-from .mechanism import Database, Mechanism, Prior, mixture
+from .mechanism import Database, Mechanism, Prior, checked, mixture
 
 __all__ = [
     "blowfish", "dependent", "dependent_groups", "diameter", "dp", "inferential", "membership",
@@ -44,17 +44,9 @@ def spread(log_ratio: Array, possible: Any = True, axes: tuple[int, ...] | None 
     return float(np.max(np.where(seen, np.where(seen, high, 0.0) - np.where(seen, low, 0.0), 0.0), initial=0.0))
 
 
-def _checked(mechanism: Any) -> Mechanism:
-    if not isinstance(mechanism, Mechanism):
-        raise InputError(
-            f"mechanism is {mechanism!r:.40}: give a Mechanism, such as noisy_sum returns", parameter="mechanism"
-        )
-    return mechanism
-
-
 def _priors(mechanism: Mechanism, prior: Prior | Sequence[Prior]) -> list[Array]:
     """One prior or several, each on the grid."""
-    _checked(mechanism)
+    checked(mechanism)
     several = isinstance(prior, (list, tuple)) and bool(prior) and not np.isscalar(prior[0])
     several = several or (
         isinstance(prior, np.ndarray) and prior.ndim == 2 and prior.shape[1] == len(mechanism.databases)
@@ -96,7 +88,7 @@ def dp(mechanism: Mechanism) -> float:
     >>> notions.dp(notions.randomized_response(1.0, of=lambda d: d[0] ^ d[1], records=2))
     1.0
     """
-    ratio = _checked(mechanism).log_ratio
+    ratio = checked(mechanism).log_ratio
     return max(spread(ratio, axes=(i,)) for i in range(mechanism.records))
 
 
@@ -107,7 +99,8 @@ def dependent(mechanism: Mechanism, prior: Prior | Sequence[Prior], size: int | 
     and, because of it, at most ``size`` − 1 others that depend on it (the same group of :func:`dependent_groups`).
     Without ``size`` a whole group may differ, which is what the implications are about.
     """
-    most = _checked(mechanism).records if size is None else checks.whole("size", size, low=1, high=mechanism.records)
+    records = checked(mechanism).records
+    most = records if size is None else checks.whole("size", size, low=1, high=records)
     worst = 0.0
     for theta in _priors(mechanism, prior):
         for group in _groups(theta):
@@ -124,7 +117,7 @@ def dependent_groups(mechanism: Mechanism, prior: Prior) -> list[tuple[int, ...]
     >>> notions.dependent_groups(m, {(0, 0, 0): 0.25, (1, 1, 0): 0.25, (0, 0, 1): 0.25, (1, 1, 1): 0.25})
     [(0, 1), (2,)]
     """
-    return _groups(_checked(mechanism).prior(prior))
+    return _groups(checked(mechanism).prior(prior))
 
 
 def _groups(theta: Array) -> list[tuple[int, ...]]:
@@ -170,7 +163,10 @@ def diameter(values: Sequence[Any], graph: Graph = None) -> float:
     >>> diameter([1, 2, 3, 4], lambda x, y: abs(x - y) <= 1)
     3.0
     """
-    edge, n = _edge(graph), len(values)
+    try:
+        edge, n = _edge(graph), len(values)
+    except TypeError:
+        raise InputError(f"values is {values!r:.40}: give a list of values", parameter="values") from None
     steps = np.array(
         [[0.0 if i == j else 1.0 if edge(values[i], values[j]) else np.inf for j in range(n)] for i in range(n)]
     )
@@ -191,7 +187,7 @@ def blowfish(mechanism: Mechanism, graph: Graph = None, constraint: Event | None
     edge = _edge(graph)
     if constraint is None:
         worst = 0.0
-        for i, values in enumerate(_checked(mechanism).values):
+        for i, values in enumerate(checked(mechanism).values):
             ratio = np.moveaxis(mechanism.log_ratio, i, 0)
             for a, b in combinations(range(len(values)), 2):
                 if edge(values[a], values[b]):
@@ -202,7 +198,7 @@ def blowfish(mechanism: Mechanism, graph: Graph = None, constraint: Event | None
 
 def _constrained(mechanism: Mechanism, edge: Callable[[Any, Any], bool], constraint: Event) -> Iterator[Array]:
     """ℓ of every pair of neighbours among the databases that satisfy the constraint."""
-    mask = _checked(mechanism).event(constraint, "constraint")
+    mask = checked(mechanism).event(constraint, "constraint")
     if not mask.any():
         raise InputError(
             "constraint is true of no database: give one that some database satisfies", parameter="constraint"
@@ -344,7 +340,10 @@ def membership(
     whole = _level(level) == "database"
     if events is not None and whole:
         raise InputError("events and level='database' are both given: give one of them")
-    masks = None if events is None else [mechanism.event(e, f"event {name!r}") for name, e in events.items()]
+    if not isinstance(events, Mapping | None):
+        raise InputError(f"events is {events!r:.40}: give a mapping of names to events", parameter="events")
+    kept = checked(mechanism)
+    masks = None if events is None else [kept.event(e, f"event {name!r}") for name, e in events.items()]
     worst = 0.0
     for theta in _priors(mechanism, prior):
         overall = mixture(mechanism.log_ratio, theta)

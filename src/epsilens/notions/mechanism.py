@@ -22,7 +22,10 @@ from ..checks import Array
 from ..errors import InputError
 from ..numerics.frozen import Valued
 
-__all__ = ["Database", "Mechanism", "Prior", "laplace_sum", "noisy_sum", "product", "randomized_response", "uniform"]
+__all__ = [
+    "Database", "Mechanism", "Prior", "checked", "laplace_sum", "noisy_sum", "product", "randomized_response",
+    "uniform",
+]  # fmt: skip
 
 Database: TypeAlias = tuple[Any, ...]
 #: Probabilities in the order of ``mechanism.databases``, or by database; databases left out have probability 0.
@@ -323,12 +326,22 @@ def _sums(every: Sequence[Database]) -> tuple[Array, float]:
     return table.sum(axis=1), width
 
 
+def checked(mechanism: Any) -> Mechanism:
+    """The mechanism, if it is one."""
+    if not isinstance(mechanism, Mechanism):
+        raise InputError(
+            f"mechanism is {mechanism!r:.40}: give a Mechanism, such as noisy_sum returns", parameter="mechanism"
+        )
+    return mechanism
+
+
 # -- priors -------------------------------------------------------------------------------------------------------
 
 
 def uniform(mechanism: Mechanism) -> Array:
     """Every database equally likely: independent, uniform records."""
-    return np.full(len(mechanism.databases), 1.0 / len(mechanism.databases))
+    count = len(checked(mechanism).databases)
+    return np.full(count, 1.0 / count)
 
 
 def product(mechanism: Mechanism, *marginals: ArrayLike | Mapping[Hashable, float]) -> Array:
@@ -338,6 +351,7 @@ def product(mechanism: Mechanism, *marginals: ArrayLike | Mapping[Hashable, floa
     >>> product(m, [0.9, 0.1]).round(2).tolist()
     [0.81, 0.09, 0.09, 0.01]
     """
+    checked(mechanism)
     each = marginals * mechanism.records if len(marginals) == 1 else marginals
     if len(each) != mechanism.records:
         raise InputError(

@@ -13,6 +13,7 @@ from enum import Enum
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
+from .. import checks
 from ..errors import MissingExtra
 from ..shown import Picture, Shown, harmless
 from .document import Code, Document, Forms, Paragraph, Section, said
@@ -114,14 +115,14 @@ def text(result: Shown, width: int) -> str:
     """Plain text."""
     from .render.text import to_text
 
-    return to_text(document(result), width)
+    return to_text(document(result), checks.whole("width", width, low=20))
 
 
 def terminal(result: Shown, width: int) -> str:
     """Text with the emphasis of a terminal."""
     from .render.terminal import to_terminal
 
-    return to_terminal(document(result), width)
+    return to_terminal(document(result), checks.whole("width", width, low=20))
 
 
 def markdown(result: Shown) -> str:

@@ -14,6 +14,7 @@ from ..catalogue.mechanisms import MECHANISMS
 from ..catalogue.parameters import PARAMETERS, symbol
 from ..catalogue.said import EXPLAINED, find
 from ..errors import EpsilensError, InputError
+from ..shown import listed
 from .fields import Field, field_of, shown_fields, way_of, ways_of
 from .questions import Asked, Problem, check_of_100, entered_of, explain_strictly, problem_of, set_up
 from .security import check_texts
@@ -63,7 +64,7 @@ class Setting:
     def ways(self) -> list[tuple[str, str]]:
         """The ways to say how much noise there is, each by its symbols."""
         known = ways_of(MECHANISMS[self.asked.mechanism])
-        return [(way, " and ".join(map(symbol, names))) for way, names in known.items()]
+        return [(way, listed([symbol(n) for n in names])) for way, names in known.items()]
 
     def value(self, name: str) -> str:
         """What stands in a field of this setting."""

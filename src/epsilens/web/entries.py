@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ..plan.asked import Label
 
-__all__ = ["columns", "commas", "labels", "listed", "number", "text", "written"]
+__all__ = ["chance", "columns", "commas", "labels", "listed", "number", "of_100", "percent", "text", "written"]
 
 
 def number(text: str) -> Any:
@@ -27,6 +27,35 @@ def number(text: str) -> Any:
 def text(value: float | None) -> str:
     """A number as a field shows it."""
     return "" if value is None else f"{value:.12g}"
+
+
+def chance(text: str) -> Any:
+    """A chance or a share as it was typed: 55 of 100, 55% and 0.55 are the same; other text is left as it is.
+
+    >>> chance("55 of 100"), chance("55%"), chance("0.55"), chance("55"), chance("many")
+    (0.55, 0.55, 0.55, 55, 'many')
+    """
+    counted = re.fullmatch(r"([0-9.eE+-]+)\s*(?:%|of 100)", text.strip())
+    value = number(counted[1] if counted else text)
+    return round(value / 100, 14) if counted and not isinstance(value, str) else value
+
+
+def of_100(value: float | None) -> str:
+    """A chance as a field shows it.
+
+    >>> of_100(0.55), of_100(0.07), of_100(None)
+    ('55 of 100', '7 of 100', '')
+    """
+    return "" if value is None else f"{text(round(100 * value, 12))} of 100"
+
+
+def percent(value: float | None) -> str:
+    """A share as a field shows it.
+
+    >>> percent(0.15), percent(None)
+    ('15%', '')
+    """
+    return "" if value is None else f"{text(round(100 * value, 12))}%"
 
 
 def columns(text: str) -> str | list[str]:

@@ -30,6 +30,7 @@ from ..show.explanation import by_noise_section, reading_table, told
 from ..show.explanation import pictures as people
 from ..show.render import html
 from ..show.sentences import false_alarms
+from ..shown import listed
 from . import questions
 from .fields import Field, field_of, shown_fields, to_of_100, ways_of
 from .security import Limits
@@ -248,7 +249,7 @@ def explain_view(request: Request) -> Response:
         return away
     mechanism = MECHANISMS[asked.mechanism]
     noise, usual, rare = shown_fields(mechanism, asked.way)
-    ways = [(way, " and ".join(map(symbol, names))) for way, names in ways_of(mechanism).items()]
+    ways = [(way, listed([symbol(n) for n in names])) for way, names in ways_of(mechanism).items()]
     return render(
         "explain.html",
         asked.problem.status if asked.problem else 200,

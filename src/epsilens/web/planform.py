@@ -17,8 +17,8 @@ from ..catalogue.readings import READINGS
 from ..data.tables.forms import As, Order
 from ..errors import InputError
 from ..show.words import small
+from .entries import chance, commas, labels, listed, number, of_100, percent, text, written
 from .entries import columns as several
-from .entries import commas, labels, listed, number, text, written
 from .examples import EXAMPLES
 from .picker import MOST_TERMS, Condition, Family, Is, Term, condition_of, text_of
 
@@ -182,16 +182,17 @@ def mapping_of(plan: Plan, table: str, known: Mapping[str, Family] | None = None
     families, form = families_of(plan, known or {}), plan.values
     asked = zip(plan.queries, plan.wheres, strict=True)
     queries = [_query(q, w, families, i) for i, (q, w) in enumerate(asked) if q["kind"] in KINDS]
-    adversary = {"prior": number(form["prior"] or "0.5")}
-    adversary |= {key: number(form[key]) for key in ("belief", "baseline", "among") if form[key]}
+    adversary = {"prior": chance(form["prior"] or "0.5")}
+    adversary |= {key: chance(form[key]) for key in ("belief", "baseline") if form[key]}
+    adversary |= {"among": number(form["among"])} if form["among"] else {}
     adversary["knows"] = form["knows"] or "one answer"
     if form["related"]:
         adversary["correlation"] = "from data"
-    limits = {key: number(form[key]) for key in LIMITS if form[key]}
+    limits = {key: chance(form[key]) for key in LIMITS if form[key]}
     if form["reading"] and form["at_most"]:
-        limits[form["reading"]] = number(form["at_most"])
+        limits[form["reading"]] = chance(form["at_most"])
     if form["error"]:
-        limits["error"] = number(form["error"])
+        limits["error"] = chance(form["error"])
     made: dict[str, Any] = {
         "title": form["title"] or "Planned release",
         "data": _data(plan, table, families),
@@ -312,13 +313,14 @@ def plan_of(release: Release | None, known: Mapping[str, Family] | None = None) 
         "delta": small(mechanism.delta) if mechanism.delta else "",
         "neighbours": mechanism.neighbours.value,
         "split": mechanism.split.value,
-        "prior": text(adversary.prior),
-        "belief": text(adversary.belief),
-        "baseline": text(adversary.baseline) if adversary.baseline != _BASELINE else "",
+        "prior": of_100(adversary.prior),
+        "belief": of_100(adversary.belief),
+        "baseline": of_100(adversary.baseline) if adversary.baseline != _BASELINE else "",
         "knows": adversary.knows.value,
         "among": str(adversary.among or ""),
         "related": (data.related or data.person or "") if adversary.correlation == "from data" else "",
-        **{key: text(plain.get(key)) for key in (*LIMITS, "error")},
+        **{key: of_100(plain.get(key)) for key in LIMITS},
+        "error": percent(plain.get("error")),
         "reading": reading,
         "at_most": text(plain.get(reading)),
         "rest": _rest(release, {*LIMITS, "error", reading} & plain.keys()),

@@ -21,6 +21,7 @@ def test_no_rule_beats_the_exact_belief_though_p_sda_says_so() -> None:
     assert record["P_SDA at prior 1/120"] == pytest.approx(0.491, abs=5e-4)
     assert record["Lee–Clifton bound"] == pytest.approx(0.299, abs=1e-3)
     assert record["exact"] == pytest.approx(0.0452, abs=5e-5)
+    assert record["P_SDA, averages"] == pytest.approx(0.0353, abs=5e-5)
     for epsilon in (0.5, 2, 10, 30):
         for sd in (3.0, 9.0):
             gap = float(ages(sd).max() - ages(sd).min())

@@ -94,7 +94,7 @@ def _local() -> Item:
     ]
     cells = tuple((f"{r['epsilon']:g}", *(number(v) for k, v in r.items() if k != "epsilon")) for r in records)
     return Item(
-        "Future work: local differential privacy",
+        "Local differential privacy: future work of the paper",
         ("ε", "one bit", "one of 16", "unary", "any local ε"),
         cells,
         ("How often the best guess between two answers of one person is right. A coin is right for half.",),
@@ -113,7 +113,7 @@ def _places() -> Item:
     ]
     cells = tuple((f"{r['epsilon · distance']:g}", number(r["planar Laplace"]), number(r["bound"])) for r in records)
     return Item(
-        "Future work: geo-indistinguishability",
+        "Geo-indistinguishability: future work of the paper",
         ("ε · distance", "planar Laplace", "any such mechanism"),
         cells,
         (

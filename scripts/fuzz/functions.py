@@ -1,0 +1,107 @@
+"""Every public function, and every reading of what it builds, with values of every kind."""
+
+from __future__ import annotations
+
+import inspect
+import random
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+import epsilens as el
+
+from .values import NAMES, value
+from .watched import Tried, watched
+
+__all__ = ["functions"]
+
+#: What reads tables and plans has kinds of its own; the others write, or run somebody's code many times.
+_ELSEWHERE = {"assess", "audit", "correlate", "init", "release", "scan", "use_memory", "watch"}
+_MODULES = ("correlated", "notions", "bridges")
+_READINGS = (
+    "success", "advantage", "auc", "roc", "tradeoff", "recall", "precision", "fbeta", "posterior", "attack_success",
+    "delta", "epsilon", "renyi", "kl", "chernoff", "psi", "mu", "repeat", "reverse", "to_dict", "to_text", "bracket",
+)  # fmt: skip
+
+
+def _targets() -> dict[str, Callable[..., Any]]:
+    found: dict[str, Callable[..., Any]] = {}
+    for name in el.__all__:
+        made = getattr(el, name)
+        if inspect.isfunction(made) and name not in _ELSEWHERE:
+            found[f"el.{name}"] = made
+    for module in _MODULES:
+        part = getattr(el, module)
+        for name in part.__all__:
+            made = getattr(part, name)
+            if inspect.isfunction(made) and name not in ("loaded", "trained", "opacus_accountant"):
+                found[f"el.{module}.{name}"] = made
+    for name in _methods(el.Ledger):
+        found[f"ledger.{name}"] = getattr(el.Ledger, name)
+    return found
+
+
+def _methods(kind: type) -> list[str]:
+    """The public methods of a class that write no file."""
+    return [n for n in dir(kind) if n[0] != "_" and inspect.isfunction(getattr(kind, n)) and n not in ("save", "plot")]
+
+
+def _call(chance: random.Random, name: str, function: Callable[..., Any]) -> str:
+    """The text of a call that Python itself would accept."""
+    given = []
+    takes = inspect.signature(function).parameters.values()
+    by_place = any(each.kind is each.VAR_POSITIONAL for each in takes)
+    for each in takes:
+        if each.kind is each.VAR_KEYWORD or each.name in ("self", "progress"):
+            continue
+        if each.kind is each.VAR_POSITIONAL:
+            given += [value(chance, each.name) for _ in range(chance.randint(0, 3))]
+        elif each.default is each.empty or chance.random() < (0.6 if each.default is None else 0.2):
+            written = value(chance, each.name, None if each.default is each.empty else each.default)
+            placed = each.kind is each.POSITIONAL_ONLY or (by_place and each.kind is not each.KEYWORD_ONLY)
+            given.append(written if placed else f"{each.name}={written}")
+    return f"{name}({', '.join(given)})"
+
+
+def _asked(chance: random.Random, made: Any, expression: str) -> str:
+    """The expression with a reading of what it built, or another method of it."""
+    if not isinstance(made, el.Experiment):
+        several = _methods(type(made)) if type(made).__module__.startswith("epsilens") else []
+        if not several or "iter(" in expression:
+            return ""
+        name = chance.choice(several)
+        return _call(chance, f"{expression}.{name}", getattr(type(made), name))
+    reading = chance.choice(_READINGS)
+    if reading == "bracket":
+        which = value(chance, "reading")
+        return f"{expression}.bracket({which})"
+    return _call(chance, f"{expression}.{reading}", getattr(el.Experiment, reading))
+
+
+def functions(tried: Tried, numbers: Iterator[int], seconds: float) -> None:
+    """Try one call for each number."""
+    with tempfile.TemporaryDirectory() as folder:
+        _functions(tried, numbers, seconds, {**NAMES, "ledger": el.Ledger(f"{folder}/ledger.db")})
+
+
+def _functions(tried: Tried, numbers: Iterator[int], seconds: float, known: Mapping[str, Any]) -> None:
+    targets = _targets()
+    names = [*targets]
+    for number in numbers:
+        chance = random.Random(f"{tried.seed} {number}")
+        name = chance.choice(names)
+        expression = _call(chance, name, targets[name])
+        made: list[Any] = []
+        watched(tried, number, expression, partial(_kept, made, expression, known), seconds)
+        if made and (asked := _asked(chance, made[0], expression)):
+            watched(tried, number, asked, partial(_evaluated, asked, known), seconds)
+
+
+def _kept(made: list[Any], expression: str, known: Mapping[str, Any]) -> Any:
+    made.append(_evaluated(expression, known))
+    return made[0]
+
+
+def _evaluated(expression: str, known: Mapping[str, Any]) -> Any:
+    return eval(expression, dict(known))  # the expressions are our own

@@ -1,0 +1,184 @@
+"""Build the site: the pages of docs/, the papers recomputed, and the API from its docstrings.
+
+    python -m scripts.site [--output build/site]
+
+Sphinx treats warnings as errors. The pages that follow from the library (each paper, the errata, the list of the
+papers' items, the API) are written beside copies of docs/ in build/docs, never into docs/ itself.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import epsilens as el
+from epsilens.papers import PAPERS, Paper, reproduction
+from epsilens.papers.errata import ERRATA
+from epsilens.papers.item import Agreement, Item
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+#: The public names by what they are for; every name of epsilens stands in one of them, which a test holds.
+API: dict[str, tuple[str, ...]] = {
+    "The one object": ("Experiment", "finite"),
+    "Noise on one answer": (
+        "laplace", "gaussian", "geometric", "discrete_gaussian", "staircase", "skellam", "mixture", "vector", "above",
+    ),
+    "Choosing an answer": (
+        "exponential", "noisy_max", "permute_and_flip", "top_k", "sparse_vector", "repeat_and_select",
+    ),
+    "From each person": (
+        "randomized_response", "unary", "hadamard_response", "count_mean_sketch", "rappor", "shuffled",
+    ),
+    "Training": ("dpsgd", "clt", "matrix", "tree", "banded", "sqrt_prefix"),
+    "Claims": ("claim", "Claim", "pure", "approximate", "from_dp", "from_gdp", "from_rdp", "from_zcdp"),
+    "Putting together": ("compose", "subsample", "group", "worst_pair"),
+    "Attacks": (
+        "differencing", "differencing_average", "differencing_median", "identify", "Identification", "mistaken",
+        "observed", "Knowledge",
+    ),
+    "False records": (
+        "tampering", "detect", "detect_series", "watch", "detected_bias", "hidden_bias", "epsilon_to_detect",
+        "privacy_distortion", "kl_bound", "chernoff_bound",
+    ),
+    "Choosing the noise": ("choose", "Choice", "sweep"),
+    "Tables": (
+        "init", "Start", "scan", "Scan", "correlate", "Correlation", "correlated", "assess", "Assessment",
+        "use_memory",
+    ),
+    "Releasing and auditing": ("release", "Published", "Ledger", "audit", "Audit"),
+    "Other definitions, other libraries": ("notions", "bridges"),
+    "Errors": ("EpsilensError", "InputError", "NoSolutionError", "MissingExtra"),
+}  # fmt: skip
+
+
+def escaped(text: str) -> str:
+    """Text that Markdown shows as it is."""
+    for mark in "\\`*_<>|[]{}$":
+        text = text.replace(mark, f"\\{mark}")
+    return text
+
+
+def table(head: list[str], rows: list[list[str]]) -> str:
+    """A table of Markdown."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(escaped(c) if i != 1 else c for c in row) + " |" for i, row in enumerate(lines))
+
+
+# -- the papers ---------------------------------------------------------------------------------------------------
+
+
+def picture(chart: object, name: str, folder: Path) -> str:
+    """A chart in both palettes, and what it says for those who cannot see it."""
+    made = []
+    for palette in ("light", "dark"):
+        (folder / f"{name}-{palette}.svg").write_text(chart.svg(palette), encoding="utf-8")  # type: ignore[attr-defined]
+        made.append(f"```{{image}} {name}-{palette}.svg\n:class: only-{palette}\n:alt: {chart.label}\n```")  # type: ignore[attr-defined]
+    return "\n".join(made)
+
+
+def item_page(item: Item, key: str, folder: Path) -> str:
+    """One table, figure or claim."""
+    told = [("The paper shows", item.shows), ("epsilens gets", item.gets)]
+    told += [("They agree", item.agreement.value)] if item.shows else []
+    told += [("Why", item.why)]
+    made = [f"({key}-{item.key})=\n## {escaped(item.title)}"]
+    made.append("\n".join(f"- **{term}**: {escaped(text)}" for term, text in told if text))
+    made += [picture(chart, f"{key}-{item.key}-{k + 1}", folder) for k, chart in enumerate(item.charts)]
+    if item.rows:
+        made.append(table([escaped(c) for c in item.columns], [list(row) for row in item.rows]))
+    made.append("\n".join(f"- {escaped(note)}" for note in item.notes))
+    return "\n\n".join(part for part in made if part)
+
+
+def paper_page(paper: Paper, folder: Path) -> str:
+    """A paper: how much of it agrees, then every item."""
+    counts = {a: sum(i.agreement is a for i in paper.items if i.shows) for a in Agreement}
+    told = ", ".join(f"{n} {a.value}" for a, n in counts.items() if n)
+    head = [
+        f"# Paper {paper.key}",
+        escaped(paper.citation),
+        f"{len(paper.items)} tables, figures and claims: {told}. The same from the command: "
+        f"`epsilens reproduce {PAPERS[paper.key]} --output folder/`.",
+    ]
+    return "\n\n".join([*head, *(item_page(item, paper.key, folder) for item in paper.items)]) + "\n"
+
+
+def errata_page() -> str:
+    """Every erratum with its line."""
+    made = [
+        "# Errata",
+        "The five papers are the ground this stands on. While every formula was checked, these places were found to "
+        "differ from what holds. Each comes with a line of Python that shows it, after `from math import *` and "
+        "`import epsilens as el`; the tests run them all.",
+    ]
+    for paper, each in ERRATA.items():
+        made.append(f"## Paper {paper} ({PAPERS[paper]})")
+        for e in each:
+            made.append(
+                f"**{escaped(e.where)}**\n: Printed: {escaped(e.printed)}.\n: Holds: {escaped(e.holds)}.\n\n"
+                f"```python\n{e.check}\n```"
+            )
+    return "\n\n".join(made) + "\n"
+
+
+def items_page() -> str:
+    """The papers' items one by one, and where each is."""
+    with (DOCS / "papers" / "items.tsv").open(encoding="utf-8") as file:
+        rows = list(csv.reader(file, delimiter="\t"))[1:]
+    states = {state: sum(row[3] == state for row in rows) for state in ("works", "partly", "missing")}
+    made = [
+        "# What the papers define, and where it is",
+        f"Of {len(rows)} things the papers define, claim, draw or leave to future work, {states['works']} work here, "
+        f"{states['partly']} partly and {states['missing']} not.",
+        table(["Paper", "Item", "Where it is", "State"], [[row[0], row[1], row[2], row[3]] for row in rows]),
+    ]
+    return "\n\n".join(made) + "\n"
+
+
+# -- the API ------------------------------------------------------------------------------------------------------
+
+
+def api_page() -> str:
+    """Every public name from its docstring."""
+    made = ["# Every public name", "All of it is in `epsilens`, here `el`; modules are found when they are first used."]
+    for heading, names in API.items():
+        made.append(f"## {heading}")
+        for name in names:
+            thing = getattr(el, name)
+            kind = "autoclass" if isinstance(thing, type) else "autofunction" if callable(thing) else "automodule"
+            made.append(f"```{{eval-rst}}\n.. {kind}:: epsilens.{name}\n```")
+    return "\n\n".join(made) + "\n"
+
+
+def build(output: Path) -> int:
+    """Write the pages, and run Sphinx over them."""
+    source = ROOT / "build" / "docs"
+    shutil.rmtree(source, ignore_errors=True)
+    shutil.copytree(DOCS, source)
+    folder = source / "papers"
+    for paper in reproduction().papers:
+        (folder / f"{PAPERS[paper.key]}.md").write_text(paper_page(paper, folder), encoding="utf-8")
+    (folder / "errata.md").write_text(errata_page(), encoding="utf-8")
+    (folder / "items.md").write_text(items_page(), encoding="utf-8")
+    (source / "api.md").write_text(api_page(), encoding="utf-8")
+    made = subprocess.run(
+        [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-j", "auto", "-b", "html", source, output],
+        check=False,
+    )
+    return made.returncode
+
+
+def main() -> int:
+    """Build into a folder."""
+    parser = argparse.ArgumentParser(description="build the site")
+    parser.add_argument("--output", type=Path, default=ROOT / "build" / "site")
+    return build(parser.parse_args().output)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

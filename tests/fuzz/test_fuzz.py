@@ -1,0 +1,89 @@
+"""A short run of the fuzzer, what it calls a failure, and what it once found."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scripts.fuzz.__main__ import main
+from scripts.fuzz.watched import Tried, holds_nan, watched
+
+import epsilens as el
+from epsilens import notions
+
+
+@pytest.mark.parametrize(("kind", "inputs"), [("functions", 120), ("plans", 150), ("commands", 60)])
+def test_a_short_run_finds_nothing(kind: str, inputs: int, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--kind", kind, "--inputs", str(inputs), "--seed", "20261116"]) == 0, capsys.readouterr().out
+    assert f"{kind}: " in capsys.readouterr().out
+
+
+def _spin() -> None:
+    while True:
+        math.sqrt(2.0)
+
+
+@pytest.mark.parametrize(
+    ("call", "failures"),
+    [
+        (lambda: 1.0, 0),
+        (lambda: el.laplace(epsilon=-1), 0),
+        (lambda: 1 / 0, 1),
+        (lambda: [0.0, math.nan], 1),
+        (lambda: {"a": np.array([math.nan])}, 1),
+        (_spin, 1),
+    ],
+)
+def test_what_is_a_failure(call: Any, failures: int) -> None:
+    tried = Tried("functions", 7)
+    watched(tried, 3, "x", call, 0.2)
+    assert (tried.inputs, len(tried.failures)) == (1, failures)
+    assert all("--seed 7 --only 3" in line for lines in tried.failures.values() for line in lines)
+    assert not holds_nan("nan")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: notions.sure(1, 1.0),  # type: ignore[arg-type]
+        lambda: notions.uniform("x"),  # type: ignore[arg-type]
+        lambda: notions.product(0.5),  # type: ignore[arg-type]
+        lambda: notions.dependent("x", 0.5, size=1),  # type: ignore[arg-type]
+        lambda: notions.membership([], 0.5, events=3),  # type: ignore[arg-type]
+        lambda: notions.diameter(1.0),  # type: ignore[arg-type]
+        lambda: el.claim(epsilon=1.0, delta=1e-6, xi=np.array(["a"])),  # type: ignore[arg-type]
+        lambda: el.claim(rho=object()),  # type: ignore[arg-type]
+        lambda: el.laplace(epsilon=1.0).bracket(np.array(["a", "b"])),  # type: ignore[arg-type]
+        lambda: el.laplace(epsilon=1.0).to_text(width=None),  # type: ignore[arg-type]
+        lambda: el.laplace(epsilon=1.0).to_text(width=-5),
+        lambda: el.tree(leaves=4, sigma=1.0, neighbours=pd.DataFrame({"a": [1]})),
+        lambda: el.laplace(epsilon=1.0, neighbours="x" * 100_000),
+    ],
+)
+def test_the_wrong_kind_of_value_is_refused_in_one_line(call: Any) -> None:
+    with pytest.raises(el.InputError) as refused:
+        call()
+    assert "\n" not in str(refused.value)
+    assert len(str(refused.value)) <= 2_000
+
+
+def test_what_a_ledger_is_given(tmp_path: Any) -> None:
+    ledger = el.Ledger(str(tmp_path / "ledger.db"))
+    noise = el.laplace(epsilon=1.0)
+    for call in (
+        lambda: ledger.keyed(2),  # type: ignore[arg-type]
+        lambda: ledger.check(head=1),  # type: ignore[arg-type]
+        lambda: ledger.reserve("people", noise, charge=3),  # type: ignore[arg-type]
+        lambda: ledger.add("people", 0.5),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(el.InputError, match=r"is an int|is a float"):
+            call()
+    assert ledger.add("people", noise, title=np.array([1.0, 2.0])).body["title"] == "[1. 2.]"  # type: ignore[arg-type]
+
+
+def test_three_answers_that_are_nearly_certain() -> None:
+    # With ε = 700 the shuffler hides nothing but whose answer is whose: two people, one of them known.
+    assert el.shuffled(epsilon=700.0, n=2, answers=3).success() == pytest.approx(1.0, abs=1e-9)
