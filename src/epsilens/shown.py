@@ -160,7 +160,10 @@ class Shown:
 
     def to_csv(self) -> str:
         """Its main table, numbers in full."""
-        return presenter().csv(self.to_dict())
+        rows = getattr(self, "rows", None)
+        rows = list(rows() if callable(rows) else rows or ())
+        own = rows and all(isinstance(row, Mapping) for row in rows)
+        return presenter().csv({"rows": rows} if own else self.to_dict())
 
     def to_html_fragment(self) -> str:
         """The sentence, pictures and tables for a notebook: no scripts, nothing to fetch or install."""
