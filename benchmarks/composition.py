@@ -243,7 +243,8 @@ def sweep_rows(found: dict[str, Any], quick: bool) -> list[dict[str, Any]]:
             values = np.geomspace(0.7, 4.0, count)
 
             def ours(v: Any = values, g: Any = given) -> Any:
-                return el.sweep(el.dpsgd, "sigma", v, reading="epsilon", given=g, delta=1e-5)
+                swept = el.sweep(el.dpsgd, sigma=v, reading="epsilon", given=g, delta=1e-5, progress=False)
+                return swept.low["epsilon"], swept.high["epsilon"]
 
             ms, (low, high) = cpu_ms(ours, 1)
             row: dict[str, Any] = {

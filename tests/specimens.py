@@ -155,6 +155,10 @@ EXPERIMENTS: Mapping[str, Callable[[], el.Experiment]] = {
     "group of a claim": lambda: el.group(el.from_zcdp(0.02), 3),
     "group of a composition": lambda: el.group(el.compose(el.laplace(epsilon=0.1), el.gaussian(psi=0.1)), 3),
     "training": lambda: el.dpsgd(sigma=1.0, rate=0.01, steps=100),
+    "training, many": lambda: el.dpsgd(sigma=[1.0, 2.0], rate=0.01, steps=20),
+    "training on a schedule": lambda: el.dpsgd(rate=0.01, schedule={"sigma": [1.0, 2.0], "steps": [20, 30]}),
+    "geometric, many": lambda: el.geometric(epsilon=[0.5, 1.0]),
+    "gaussian, many calibrated": lambda: el.gaussian(epsilon=[0.5, 1.0], delta=1e-5),
     "training, replaced": lambda: el.dpsgd(sigma=1.0, rate=0.01, steps=20, neighbours="replace"),
     "training and more": lambda: el.compose(el.dpsgd(sigma=2.0, rate=0.01, steps=20), el.laplace(epsilon=0.1)),
 }  # fmt: skip
@@ -162,6 +166,9 @@ EXPERIMENTS: Mapping[str, Callable[[], el.Experiment]] = {
 #: What else the library hands out.
 RESULTS: Mapping[str, Callable[[], Any]] = {
     "choice": lambda: el.choose(el.laplace, "epsilon", at_most=0.55),
+    "choices": lambda: el.choose(el.laplace, "epsilon", at_most=[0.55, 0.6]),
+    "sweep": lambda: el.sweep(el.laplace, epsilon=[0.5, 1.0], reading=["success", "psi"]),
+    "comparison": lambda: el.compare([el.laplace(epsilon=1.0), el.gaussian(psi=1.0)]),
     "choice by search": lambda: el.choose(el.staircase, "epsilon", at_most=0.6),
     "choice of nothing": lambda: el.choose(el.laplace, "epsilon", at_most=1.0),
     "choice among records": lambda: _table().choose(at_most=0.9, reading="success"),

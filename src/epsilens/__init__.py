@@ -72,7 +72,11 @@ _HOME = {
     "Identification": "attacks.identification",
     "choose": "choice.choice",
     "Choice": "choice.choice",
+    "Choices": "choice.choice",
     "sweep": "choice.sweep",
+    "Sweep": "choice.sweep",
+    "compare": "choice.comparison",
+    "Comparison": "choice.comparison",
     "compose": "build.composition",
     "group": "build.composition",
     "claim": "build.claimed",
@@ -144,8 +148,9 @@ if TYPE_CHECKING:
     from .build.tampering.hiding import detected_bias, epsilon_to_detect, hidden_bias
     from .build.tampering.tampering import chernoff_bound, kl_bound, privacy_distortion, tampering
     from .build.training import dpsgd
-    from .choice.choice import Choice, choose
-    from .choice.sweep import sweep
+    from .choice.choice import Choice, Choices, choose
+    from .choice.comparison import Comparison, compare
+    from .choice.sweep import Sweep, sweep
     from .data.correlation.correlation import Correlation, correlate
     from .data.scan.result import Scan
     from .data.scan.scan import scan
@@ -161,7 +166,9 @@ __all__ = [
     "Assessment",
     "Audit",
     "Choice",
+    "Choices",
     "Claim",
+    "Comparison",
     "Correlation",
     "EpsilensError",
     "Experiment",
@@ -174,6 +181,7 @@ __all__ = [
     "Published",
     "Scan",
     "Start",
+    "Sweep",
     "__version__",
     "above",
     "approximate",
@@ -185,6 +193,7 @@ __all__ = [
     "choose",
     "claim",
     "clt",
+    "compare",
     "compose",
     "correlate",
     "correlated",

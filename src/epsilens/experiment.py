@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +18,7 @@ from .numerics.frozen import Frozen, Valued, fingerprint
 from .numerics.written import brief
 from .readings import curve, guesses
 from .readings.law import Known, Law
-from .shown import Picture, Shown, presenter
+from .shown import Picture, Pictures, Shown, presenter
 from .worlds import MEMBERSHIP, Worlds
 
 if TYPE_CHECKING:
@@ -313,18 +313,48 @@ class Experiment(Valued, Shown):
             "notes": list(self.notes),
         }
 
-    def chart(self, name: str = "roc", *, prior: float = 0.5, fpr: float = 0.1) -> Picture:
-        """A chart that shows itself in a notebook: ``roc``, ``precision_recall`` or ``tradeoff``.
+    @overload
+    def chart(self, name: str = "roc", *, against: Any = (), prior: float = 0.5, fpr: float = 0.1) -> Picture: ...
 
-        It marks the best guess at ``prior`` and what is found at the false-alarm rate ``fpr``.
-        ``.save("x.svg")`` (or ``.png``, ``.html``) writes it, ``.plot(ax)`` draws it with matplotlib, ``.data`` holds
-        its points and ``.spec`` its Vega-Lite definition.
+    @overload
+    def chart(
+        self, name: list[str] | tuple[str, ...], *, against: Any = (), prior: float = 0.5, fpr: float = 0.1
+    ) -> Pictures: ...
+
+    def chart(
+        self,
+        name: str | list[str] | tuple[str, ...] = "roc",
+        *,
+        against: Any = (),
+        prior: float = 0.5,
+        fpr: float = 0.1,
+    ) -> Picture | Pictures:
+        """A chart that shows itself in a notebook, or several where ``name`` is a list.
+
+        It is ``roc``, ``tradeoff``, ``precision_recall``, ``profile`` (δ against ε), ``success`` or ``posterior``
+        (against the prior), or ``renyi`` (against the order); a reading's name is its curve. ``against`` are other
+        experiments to draw beside it, or a mapping from names to them. Alone, the first three mark the best guess at
+        ``prior`` and what is found at the false-alarm rate ``fpr``. ``.save("x.svg")`` (or ``.png``, ``.html``,
+        ``.json``) writes it, ``.plot(ax)`` draws it with matplotlib, ``.data`` holds its points and ``.spec`` its
+        Vega-Lite definition.
+
+        >>> import epsilens as el
+        >>> chart = el.laplace(epsilon=1.0).chart("roc", against=[el.gaussian(psi=1.0)])
+        >>> sorted({point["series"] for point in chart.data})
+        ['gaussian(sigma=1)', 'laplace(epsilon=1)', 'without the release']
         """
-        at = float(checks.probability("prior", checks.scalar("prior", prior)))
-        return presenter().chart(self, name, at, float(checks.probability("fpr", checks.scalar("fpr", fpr))))
+        asked = {
+            "prior": float(checks.probability("prior", checks.scalar("prior", prior))),
+            "fpr": float(checks.probability("fpr", checks.scalar("fpr", fpr))),
+        }
+        if isinstance(name, list | tuple):
+            return presenter().charts([presenter().chart(self, one, against=against, **asked) for one in name])
+        return presenter().chart(self, name, against=against, **asked)
 
     def frame(self, **arguments: float) -> Any:
         """Every reading as a pandas DataFrame, a row each; the arguments are those of ``explain``: prior, fpr, …
+
+        Of many experiments at once there is a row for each, and a column for each parameter and reading.
 
         >>> import epsilens as el
         >>> f'{el.laplace(epsilon=1.0).frame().loc["success", "value"]:.6f}'

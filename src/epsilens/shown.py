@@ -14,7 +14,18 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["Picture", "Presenter", "Sentenced", "Shown", "Told", "harmless", "listed", "present_with", "presenter"]
+__all__ = [
+    "Picture",
+    "Pictures",
+    "Presenter",
+    "Sentenced",
+    "Shown",
+    "Told",
+    "harmless",
+    "listed",
+    "present_with",
+    "presenter",
+]
 
 
 class Picture(Protocol):
@@ -36,6 +47,22 @@ class Picture(Protocol):
 
     def plot(self, ax: Any = None) -> Any:
         """The chart on matplotlib axes."""
+
+
+class Pictures(Protocol):
+    """Several charts that belong together: :class:`epsilens.show.charts.chart.Charts`."""
+
+    def __getitem__(self, index: int) -> Picture:
+        """One of them."""
+
+    def __len__(self) -> int:
+        """How many there are."""
+
+    def save(self, path: str | Path) -> Path:
+        """Write them as one page, .html."""
+
+    def plot(self, axes: Any = None) -> Any:
+        """The charts on matplotlib axes."""
 
 
 class Presenter(Protocol):
@@ -71,8 +98,14 @@ class Presenter(Protocol):
     def explained(self, experiment: Shown, **arguments: Any) -> Shown:
         """Every reading of an experiment, in words."""
 
-    def chart(self, experiment: Shown, name: str, prior: float, fpr: float) -> Picture:
-        """The chart of an experiment by its name."""
+    def chart(self, result: Shown, name: str, **asked: Any) -> Picture:
+        """A chart of a result by its name."""
+
+    def charts(self, some: Sequence[Picture]) -> Pictures:
+        """Several charts together."""
+
+    def table(self, rows: Sequence[dict[str, Any]], index: str = "") -> Any:
+        """Rows as a pandas DataFrame, by one of their columns where it is named."""
 
     def frame(self, experiment: Shown, **arguments: float) -> Any:
         """Every reading of an experiment, a row each."""
@@ -127,7 +160,10 @@ class Shown:
 
     def to_csv(self) -> str:
         """Its main table, numbers in full."""
-        return presenter().csv(self.to_dict())
+        rows = getattr(self, "rows", None)
+        rows = list(rows() if callable(rows) else rows or ())
+        own = rows and all(isinstance(row, Mapping) for row in rows)
+        return presenter().csv({"rows": rows} if own else self.to_dict())
 
     def to_html_fragment(self) -> str:
         """The sentence and the tables for a notebook: no scripts, no charts, nothing to install."""

@@ -26,7 +26,7 @@ def attack(past: list[list[float]], names: np.ndarray = NAMES) -> Attack:
     held[: len(past)] = past
     all_names[: len(names), : names.shape[1]] = names
     nested[0] = nested[1] = 1.0
-    return Attack(None, np.arange(1.0, 4.0), held, all_names, nested)
+    return Attack(None, np.arange(1.0, 4.0), np.arange(3.0), held, all_names, nested)
 
 
 def counts(*cells: tuple[int, int]) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -267,7 +268,9 @@ def test_random_targets(mechanism: str, reading: str, prior: float, share: float
         ({"at_most": math.nan}, "at_most"),
         ({"at_most": math.inf}, "at_most"),
         ({"at_most": "0.5"}, "at_most"),
-        ({"at_most": [0.5, 0.6]}, "at_most"),
+        ({"at_most": []}, "at_most"),
+        ({"at_most": ["a", 0.6]}, "at_most"),
+        ({"at_most": [0.6, 0.7], "prior": [0.5] * 3}, "at_most"),
         ({"at_most": None}, "at_most"),
         ({"at_most": 0.6, "reading": "sucess"}, "sucess"),
         ({"at_most": 0.6, "reading": None}, "None"),
@@ -299,7 +302,7 @@ def test_bad_mechanisms_and_parameters() -> None:
     with pytest.raises(el.InputError, match="sigma"):
         el.choose(el.laplace, "sigma", at_most=0.6)
     with pytest.raises(el.InputError, match="mechanism"):
-        el.choose("laplace", "epsilon", at_most=0.6)  # type: ignore[arg-type]
+        el.choose("laplace", "epsilon", at_most=0.6)  # type: ignore[call-overload]
 
 
 def test_a_mechanism_of_ones_own() -> None:
@@ -418,3 +421,39 @@ def test_a_range_that_the_mechanism_narrows() -> None:
 def test_a_limit_above_what_a_reading_can_be_is_a_mistake() -> None:
     with pytest.raises(el.InputError, match=r"at_most is 1.2: roc is never above 1"):
         el.choose(el.laplace, "epsilon", at_most=1.2, reading="roc", fpr=0.01)
+
+
+def test_many_limits() -> None:
+    limits = [0.55, 0.6, 0.9]
+    found = el.choose(el.laplace, "epsilon", at_most=limits)
+    assert isinstance(found, el.Choices)
+    assert found.value == pytest.approx([-2 * math.log(2 * (1 - limit)) for limit in limits], rel=1e-12)
+    assert (found.reading <= found.limit).all()
+    assert found[1] == el.choose(el.laplace, "epsilon", at_most=0.6)
+    assert found[1:] == el.choose(el.laplace, "epsilon", at_most=[0.6, 0.9])
+    grid = el.choose(el.laplace, "epsilon", at_most=np.array([[0.95], [0.96]]), prior=[0.3, 0.5])
+    assert grid.value.shape == (2, 2)
+    assert grid.value[1, 0] == el.choose(el.laplace, "epsilon", at_most=0.96, prior=0.3).value
+    assert "0.4462" in str(found) or "0.4463" in str(found)
+    points = found.chart().data
+    assert [(p["x"], p["y"]) for p in points] == list(zip(limits, found.value.tolist(), strict=True))
+    pandas = pytest.importorskip("pandas")
+    assert isinstance(found.frame(), pandas.DataFrame)
+    assert found.frame()["epsilon"].tolist() == found.value.tolist()
+
+
+def test_a_chart_of_a_choice_holds_its_readings() -> None:
+    chosen = el.choose(el.gaussian, "sigma", at_most=0.6, given={"sensitivity": 2.0})
+    data = chosen.chart().data
+    for point in data:
+        if point["series"] == "success":
+            expected = el.gaussian(sigma=point["x"], sensitivity=2.0).success()
+            assert point["y"] == pytest.approx(expected, rel=1e-12)
+    assert {p["y"] for p in data if p["series"] == "limit 0.6"} == {0.6}
+    assert any(p["x"] == chosen.value for p in data if p["series"] == "success")
+    again = pickle.loads(pickle.dumps(chosen))
+    assert again.chart().data == data
+    own = el.choose(lambda s: el.gaussian(sigma=s), "s", at_most=0.6)
+    own.chart()
+    with pytest.raises(el.InputError, match="read back without its mechanism"):
+        pickle.loads(pickle.dumps(own)).chart()

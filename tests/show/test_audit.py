@@ -252,7 +252,7 @@ CLAIMS: list[tuple[str, Callable[[Case, Match], Any]]] = [
     (r"No result of so few runs could have refuted the claim: give more\.", of(Finding.FEW)),
     (r"One may stop such an audit at any time: the confidence holds\.", sequential),
     (r"The number of runs was fixed beforehand; three of ten chose the event\.", fixed),
-    (r"Thick line: what the runs show δ to be at least, at each ε by itself\.", general),
+    (r"Thick line: what the runs show δ to be at least, at all ε at once\.", general),
     (r"Thin line: what is claimed\.", general),
     (r"A bound from below is no guarantee: .*", general),
 ]

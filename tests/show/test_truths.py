@@ -366,7 +366,7 @@ def test_which_limits_see_too_little(
 ) -> None:
     if mechanism is el.gaussian and arguments.get("reading") == "posterior":
         pytest.skip("no Gaussian noise bounds it")
-    choice = el.choose(mechanism, parameter, **arguments)  # type: ignore[arg-type]
+    choice = el.choose(mechanism, parameter, **arguments)  # type: ignore[call-overload]
     assert choice.unseen == blind
     about: Explanation = chosen(choice)
     assert bool(about.warning) == blind

@@ -6,10 +6,10 @@ people who can be isolated come from the scan, the answers from the table, and :
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -34,7 +34,7 @@ from ..plan.relatives import Relation, relations
 from ..plan.spread import candidates_of
 from ..plan.words import Resemblance, Split
 from ..plan.yaml_text import dotted
-from ..shown import Shown, presenter
+from ..shown import Picture, Pictures, Shown, presenter
 from .accuracy import QueryAccuracy, accuracy_of, limited
 from .adversaries import Setting
 from .cautions import Warned, before, owned, spellings
@@ -138,6 +138,25 @@ class Assessment(Valued, Shown):
     def to_board(self) -> str:
         """One sheet of A4 for those who decide, as a self-contained page: what ε is, what it means, who is affected."""
         return presenter().board(self)
+
+    def chart(self, name: str | Sequence[str] = "risk") -> Picture | Pictures:
+        """``risk`` or ``accuracy`` against ε, ``simulated`` releases, or ``precedents``; several where it is a list."""
+        if isinstance(name, list | tuple):
+            return presenter().charts([presenter().chart(self, one) for one in name])
+        return presenter().chart(self, cast(str, name))
+
+    def frame(self) -> Any:
+        """The risks as a pandas DataFrame, a row for each adversary: planned, recommended, without, and the limit."""
+        return presenter().table(
+            [
+                {
+                    "adversary": r.key, "name": r.name, "planned": r.planned, "recommended": r.recommended,
+                    "without": r.baseline, "limit": r.limit, "largest_epsilon": r.largest,
+                }
+                for r in self.risks
+            ],
+            "adversary",
+        )  # fmt: skip
 
     def to_registry(self) -> str:
         """A record for the public deployments registry, in YAML."""

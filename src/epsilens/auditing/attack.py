@@ -36,7 +36,8 @@ class Attack:
     """
 
     statistic: Statistic | None
-    edges: Array
+    edges: Array  # the least value of each cell but the first
+    tops: Array  # the largest past value below each edge
     past: Array
     names: NDArray[np.int8]
     nested: Array
@@ -59,7 +60,7 @@ class Attack:
         below = above = None
         low, high = -np.inf, np.inf
         if row[0]:
-            low = float(np.nextafter(self.edges[int(np.argmax(row != row[0])) - 1], -np.inf))
+            low = float(self.tops[int(np.argmax(row != row[0])) - 1])
             below = int(row[0] > 0)
         if row[-1]:
             high = float(self.edges[row.size - 1 - int(np.argmax(row[::-1] != row[-1]))])
@@ -89,7 +90,7 @@ def attack_on(statistic: Statistic, outcomes: Outcomes, bits: Bits) -> Attack | 
         edges = x[np.searchsorted(x, x[0], side="right")][None]
     past = _counted(score, edges, bits)
     names, nested = _events(past, edges, n)
-    return Attack(statistic, edges, past, names, nested)
+    return Attack(statistic, edges, x[np.searchsorted(x, edges) - 1], past, names, nested)
 
 
 def _events(past: Array, edges: Array, n: int) -> tuple[NDArray[np.int8], Array]:
@@ -132,4 +133,4 @@ def perfect_attack(runs: int) -> Attack:
     past = np.zeros((CELLS, 2))
     past[0, 0] = past[1, 1] = runs
     names, nested = _events(past, np.zeros(1), 2 * runs)
-    return Attack(None, np.zeros(1), past, names, nested)
+    return Attack(None, np.zeros(1), np.zeros(1), past, names, nested)

@@ -224,7 +224,7 @@ class Game:
 
     def play(self, stop: bool) -> None:
         """Learn on the past, bet on the next."""
-        self.history = History(self.alpha, self.budget)
+        self.history = History(self.alpha, self.budget, self.claim.pure)
         try:
             while self.runs < self.budget and self.stopped is Stopped.BUDGET:
                 ahead = max(_FIRST, math.ceil(_GROWTH * self.runs))

@@ -42,6 +42,7 @@ _PURE_KELLY = ((0.0, 0.5, 0.15), (0.0, 1.5, 0.15), (1.5, 1.5, 0.1), (3.0, 2.0, 0
 _EVEN = ((0.3, 0.4), (0.75, 0.35))
 _TUNED = 0.03
 _PURE_MIX, _PURE_TUNED = 0.25, 0.25
+_SHOWN = 3.0  # standard errors by which past runs exceed the claim that is audited
 _RARER = 2.0  # standard errors by which a rare event must exceed a frequent one
 _HIGHEST = 0.95  # of the stakes: nobody bets all they have
 
@@ -85,11 +86,13 @@ class _Bets:
 class History:
     """The rounds of a game: the attacks in force in each, as many as there are attackers, and what came up.
 
-    ``alpha`` and ``budget``, the most runs there may be, are fixed before the first.
+    Fixed before the first are ``alpha``, ``budget``, the most runs there may be, and ``asked``, the ε of the claim that
+    is audited where it is pure.
     """
 
     alpha: float = 0.05
     budget: int = 10_000
+    asked: float = math.inf
     rounds: list[tuple[Attack, ...]] = field(default_factory=list)
     counts: list[Array] = field(default_factory=list)  # (attackers, cells, 2) each
     _known: tuple[Array, ...] | None = field(default=None, repr=False)
@@ -152,9 +155,18 @@ def _lines(history: History, claim: Claim, pure: bool) -> _Lines:
         # the line on which a guess this frequent has least to lose
         at = np.argmin((grow + cost / (r + w)[..., None]) / (1 + grow), axis=-1)
         loss, charge = grow[at], 0.5 * sides * claim.delta[at]
-    mean = r - loss * w - charge
-    worth = np.where(sides > 0, mean / np.sqrt(r + loss * loss * w + charge * charge), -np.inf)
+    worth = _worth(r, w, loss, charge, sides)
+    if pure and claim.pure < history.asked < math.inf:
+        # events that past runs show to exceed the larger ε are what refutes the smaller one too: bets agree
+        larger = _worth(r, w, np.full(r.shape, math.exp(history.asked)), charge, sides)
+        shown = larger.max(axis=-1, keepdims=True) > _SHOWN / np.sqrt(n)
+        worth = np.where(shown, larger, worth)
     return _Lines(loss, charge, worth, np.minimum(r + w, 1.0), n)
+
+
+def _worth(right: Array, wrong: Array, loss: Array, charge: Array, sides: Array) -> Array:
+    mean = right - loss * wrong - charge
+    return np.where(sides > 0, mean / np.sqrt(right + loss * loss * wrong + charge * charge), -np.inf)
 
 
 def worth(attacks: Sequence[Attack], claim: Claim) -> tuple[Array, Array]:

@@ -14,6 +14,7 @@ have to be paid for.
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from collections.abc import Callable
 from typing import Any
@@ -205,12 +206,14 @@ def guesses_to_make(m: int, claim: Claim, alpha: float = 0.05) -> int:
     if claim.alone:  # every share is as precise in the worst case; real noise is more so in its tails
         return max(1, round(_USUAL * m))
     best, chosen = -1.0, max(1, round(_USUAL * m))
-    for share in (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0):
+    for share in (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.6, 0.8, 1.0):
         r = round(share * m)
         if r < 4:
             continue
-        right = int(r * float(claim.most_precise(share)))
-        bound = mu_bound(m, r, right, alpha)
+        precision = float(claim.most_precise(share))
+        luck = 1.2 * math.sqrt(r * precision * (1 - precision))
+        # the mean over what so many guesses may come to: as many right as expected, or rather fewer or more
+        bound = sum(mu_bound(m, r, min(int(r * precision + by), r), alpha) for by in (-luck, 0.0, luck))
         if bound > best:
             best, chosen = bound, r
     return chosen

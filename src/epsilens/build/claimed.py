@@ -174,7 +174,9 @@ class Claim(Experiment):
                 raise InputError("a δ of 1 rules nothing out, whatever the noise")
             return laplace(epsilon=epsilon - 2 * math.log1p(-delta), **self._moves)
         if "mu" in self.claimed:
-            return choose(laplace, "epsilon", at_most=self.claimed["mu"], reading="psi", given=self._moves).experiment
+            return choose(
+                laplace, "epsilon", at_most=float(self.claimed["mu"]), reading="psi", given=self._moves
+            ).experiment
         if self._orders:
             return self._largest(lambda e: max(float(to_rdp(e, a)) - r for a, r in self._orders))
         if "xi" in self.claimed:

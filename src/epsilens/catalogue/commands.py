@@ -119,10 +119,35 @@ def _adversary() -> tuple[Option, ...]:
 # -- the commands -------------------------------------------------------------------------------------------------
 
 
+def _sweep(help: str) -> Option:
+    return _own("sweep", help, "NAME=LOW:HIGH:COUNT", Panel.NOISE, repeated=True)
+
+
+def _compare() -> tuple[Option, ...]:
+    return (
+        _own(
+            "settings", "Two settings or more, such as laplace:epsilon=1 gaussian:psi=1 dpsgd:n=60000,batch=256,…",
+            "SETTING", Panel.NOISE, positional=True, needed=True, repeated=True,
+        ),
+        _shared("prior"),
+        *_panel(Panel.READING, EXPLAINED),
+        _own("chart", "Write the ROC curves too: .svg, .png or .html", "FILE", Panel.OUTPUT),
+        *_OUTPUT,
+    )  # fmt: skip
+
+
 def _explain() -> tuple[Option, ...]:
     noise = _noise(MECHANISMS, CLAIMS)
     named = _mechanism(claims=True, needed=False, more="; or a published deployment, such as census-redistricting")
-    return (named, *noise, *_adversary(), *_panel(Panel.READING, EXPLAINED), *_OUTPUT)
+    return (
+        named, *noise, _sweep("Vary a parameter: 0.1:10:50 (:log for equal ratios) or a list; repeated, a grid"),
+        *_adversary(), *_panel(Panel.READING, EXPLAINED),
+        _own(
+            "reading", "With --sweep: what is read", "LIST", Panel.READING,
+            shown="success, advantage, posterior, auc, epsilon",
+        ),
+        *_OUTPUT,
+    )  # fmt: skip
 
 
 def _choose() -> tuple[Option, ...]:
@@ -130,6 +155,7 @@ def _choose() -> tuple[Option, ...]:
         _mechanism(claims=False),
         _own("parameter", "What to choose", "NAME", Panel.NOISE, shown="epsilon"),
         *_noise(MECHANISMS),
+        _sweep("Choose along a series: of the limit, success=0.51:0.9:20, or of another parameter"),
         *_adversary(),
         _limit("The limit, such as success=0.55", needed=True),
         *_panel(Panel.READING, reading_options()),
@@ -316,7 +342,7 @@ _FIXED = {
     "ledger-check": _LEDGER_CHECK,
     "ledger-export": _LEDGER_EXPORT,
 }
-_MADE = {"explain": _explain, "choose": _choose, "ledger-add": _ledger_add}
+_MADE = {"explain": _explain, "choose": _choose, "compare": _compare, "ledger-add": _ledger_add}
 #: The commands whose options are declared here; of two words, with a dash between them.
 COMMANDS = (*_MADE, *_FIXED)
 

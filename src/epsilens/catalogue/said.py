@@ -145,7 +145,7 @@ def numbers_said(said: Mapping[str, Any], *names: str) -> dict[str, float]:
 
 def is_said(given: Any) -> bool:
     """Whether an option was given at all."""
-    return given is not None and given is not False
+    return given is not None and given is not False and not (isinstance(given, list | tuple) and not given)
 
 
 def split_limit(text: str, label: str = "--at-most", parameter: str = "at_most") -> tuple[str, float]:

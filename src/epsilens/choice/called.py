@@ -10,13 +10,26 @@ from ..catalogue.parameters import PARAMETERS
 from ..errors import InputError, kind_of
 from ..experiment import Experiment
 
-__all__ = ["called", "check_parameter"]
+__all__ = ["called", "check_parameter", "is_listed"]
 
 _NO_NUMBERS = ("str", "bool", "str | None", "bool | None", str, bool)  # annotations
 
 
-def check_parameter(mechanism: Callable[..., Experiment], parameter: Any, given: Mapping[str, Any]) -> None:
-    """Refuse what the mechanism does not take, or what no number can be put in place of."""
+def is_listed(value: Any) -> bool:
+    """Whether a value is a list, an array or the like of several.
+
+    >>> is_listed([1.0]), is_listed("ab"), is_listed(1.0), is_listed(range(3))
+    (True, False, False, True)
+    """
+    if value is None or isinstance(value, str | bytes | float | int | Mapping | Experiment):
+        return False
+    return isinstance(value, list | tuple | range) or bool(getattr(value, "ndim", 0))
+
+
+def check_parameter(
+    mechanism: Callable[..., Experiment], parameter: Any, given: Mapping[str, Any], *, words: bool = False
+) -> None:
+    """Refuse what the mechanism does not take, or what no number (or, with ``words``, value) can be put in place of."""
     if not callable(mechanism):
         raise InputError(
             f"mechanism is {mechanism!r}: give a function that returns an experiment, such as laplace",
@@ -48,7 +61,7 @@ def check_parameter(mechanism: Callable[..., Experiment], parameter: Any, given:
         if p.default is p.empty and name not in (parameter, *given) and p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL):
             raise InputError(f"{title} needs {name!r}: give it in given, such as given={{{name!r}: …}}", parameter=name)
     about = named.get(parameter)
-    if about is not None and not _is_number(about):
+    if about is not None and not words and not _is_number(about):
         numbers = [n for n, p in named.items() if _is_number(p)]
         instead = f"give one of {', '.join(numbers)}" if numbers else "give another mechanism"
         raise InputError(f"{parameter} is not a number that can be chosen: {instead}", parameter=parameter)

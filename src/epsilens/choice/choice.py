@@ -6,16 +6,18 @@ is read again, and moved to the safe side until the reading satisfies the limit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, cast, overload
 
 import numpy as np
 
 from .. import checks
 from ..catalogue.parameter import Allowed, Kind
 from ..catalogue.readings import Reading, find, parameter_of
+from ..checks import Array
 from ..errors import InputError
 from ..experiment import Experiment
 from ..laws.closed.laplace import Laplace
@@ -24,13 +26,13 @@ from ..laws.closed.sums import LaplaceSumShift
 from ..numerics.frozen import Frozen, Valued
 from ..numerics.written import rounded_down, rounded_up
 from ..shares import share_of
-from ..shown import Shown
-from .called import called, check_parameter
+from ..shown import Picture, Shown, presenter
+from .called import called, check_parameter, is_listed
 from .composed import Build
 from .inverses import laplace_shift, normal_shift, two_laplaces_shift
 from .search import beyond, composed, edge, none_below, reach_of, refused, safe_from, search, searched, unmet
 
-__all__ = ["Binding", "Choice", "argument", "choose"]
+__all__ = ["Binding", "Choice", "Choices", "argument", "choose"]
 
 #: A reading that rises by less than this share of what advantage rises by hides most of what a release tells.
 _SEEN = 0.5
@@ -73,9 +75,34 @@ class Choice(Valued, Shown):
     method: str
     binding: Binding = Binding.LIMIT
     remarks: tuple[str, ...] = field(default=(), compare=False)
+    #: What was varied, and what it was given besides: for a chart. It travels only where it can be found by name.
+    mechanism: Callable[..., Experiment] | None = field(default=None, compare=False, repr=False)
+    given: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "arguments", Frozen(self.arguments))
+        object.__setattr__(self, "given", Frozen(self.given))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), **({} if _named(self.mechanism) else {"mechanism": None, "given": Frozen()})}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        for name, value in state.items():
+            object.__setattr__(self, name, value)
+
+    def chart(self) -> Picture:
+        """The reading against the parameter around the chosen value, with the limit and what no release reads.
+
+        >>> import epsilens as el
+        >>> chosen = choose(el.laplace, "epsilon", at_most=0.55)
+        >>> [point for point in chosen.chart().data if "chosen" in point["series"]]
+        [{'series': 'chosen 0.2107', 'x': 0.2107210313156..., 'y': 0.55}]
+        """
+        return presenter().chart(self, self.reading_name)
+
+    def frame(self, **arguments: float) -> Any:
+        """Every reading at the chosen value as a pandas DataFrame: :meth:`Experiment.frame`."""
+        return self.experiment.frame(**arguments)
 
     @property
     def note(self) -> str:
@@ -118,6 +145,80 @@ class Choice(Valued, Shown):
         }
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class Choices(Valued, Shown):
+    """Many choices in the shape of an array, such as one for each limit; ``all`` of them in the order of its entries.
+
+    ``value``, ``reading`` and ``limit`` are arrays of that shape; ``choices[i]`` is one of them.
+    """
+
+    shown_as = "choices"
+
+    all: tuple[Choice, ...]
+    shape: tuple[int, ...]
+
+    def __getitem__(self, place: Any) -> Any:
+        found = self._array(self.all, object)[place]
+        return found if isinstance(found, Choice) else Choices(tuple(found.ravel()), found.shape)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def _array(self, values: Sequence[Any], kind: type = float) -> Any:
+        made: Any = np.empty(len(values), dtype=kind)
+        made[:] = values
+        return made.reshape(self.shape)
+
+    @property
+    def parameter(self) -> str:
+        """The parameter that was chosen."""
+        return self.all[0].parameter
+
+    @property
+    def value(self) -> Array:
+        """What was chosen."""
+        return cast(Array, self._array([one.value for one in self.all]))
+
+    @property
+    def reading(self) -> Array:
+        """What each reads, never above its limit."""
+        return cast(Array, self._array([one.reading for one in self.all]))
+
+    @property
+    def limit(self) -> Array:
+        """The limits."""
+        return cast(Array, self._array([one.limit for one in self.all]))
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each: its limit, the reading's arguments, the value, what that reads, and what holds it there."""
+        return [
+            {"at_most": one.limit, **one.arguments, self.parameter: one.value, "reading": one.reading,
+             "binding": str(one.binding)}
+            for one in self.all
+        ]  # fmt: skip
+
+    def frame(self) -> Any:
+        """A pandas DataFrame with a row for each choice."""
+        return presenter().table(self.rows)
+
+    def chart(self) -> Picture:
+        """The chosen value against the limit."""
+        return presenter().chart(self, self.parameter)
+
+    def to_dict(self) -> dict[str, Any]:
+        """A JSON-ready record."""
+        return {"shape": list(self.shape), "choices": [one.to_dict() for one in self.all]}
+
+
+def _named(mechanism: Any) -> bool:
+    """Whether another process finds it by its name."""
+    found: Any = sys.modules.get(getattr(mechanism, "__module__", None) or "")
+    for part in getattr(mechanism, "__qualname__", "<none>").split("."):
+        found = getattr(found, part, None)
+    return mechanism is not None and found is mechanism
+
+
 def _bound(choice: Choice) -> str:
     """What holds the value where it is, in words."""
     match choice.binding:
@@ -132,6 +233,7 @@ def _bound(choice: Choice) -> str:
             return ""
 
 
+@overload
 def choose(
     mechanism: Callable[..., Experiment],
     parameter: str,
@@ -140,17 +242,80 @@ def choose(
     reading: str = "success",
     given: Mapping[str, Any] | None = None,
     **arguments: Any,
-) -> Choice:
+) -> Choice: ...
+
+
+@overload
+def choose(
+    mechanism: Callable[..., Experiment],
+    parameter: str,
+    *,
+    at_most: Sequence[float] | Array,
+    reading: str = "success",
+    given: Mapping[str, Any] | None = None,
+    **arguments: Any,
+) -> Choices: ...
+
+
+def choose(
+    mechanism: Callable[..., Experiment],
+    parameter: str,
+    *,
+    at_most: Any,
+    reading: str = "success",
+    given: Mapping[str, Any] | None = None,
+    **arguments: Any,
+) -> Choice | Choices:
     """The riskiest value of ``parameter`` for which ``mechanism(**given, parameter=value)`` reads at most ``at_most``.
 
-    The reading's arguments are passed by name, the mechanism's in ``given``.
+    The reading's arguments are passed by name, the mechanism's in ``given``. Arrays of limits and of arguments
+    broadcast, and make a :class:`Choices`.
 
     >>> import epsilens as el
     >>> choose(el.laplace, "epsilon", at_most=0.55, reading="success").value
     0.21072103131565...
     >>> choose(el.gaussian, "sigma", at_most=0.05, reading="roc", fpr=0.01).value
     1.46736...
+    >>> choose(el.laplace, "epsilon", at_most=[0.55, 0.6]).value.round(4).tolist()
+    [0.2107, 0.4463]
     """
+    varied = {name: value for name, value in {"at_most": at_most, **arguments}.items() if is_listed(value)}
+    if varied:
+        return _each(mechanism, parameter, reading, given, {"at_most": at_most, **arguments}, varied)
+    return _one(mechanism, parameter, at_most, reading, given, arguments)
+
+
+def _each(
+    mechanism: Callable[..., Experiment],
+    parameter: str,
+    reading: str,
+    given: Mapping[str, Any] | None,
+    asked: Mapping[str, Any],
+    varied: Mapping[str, Any],
+) -> Choices:
+    columns = [checks.real(name, value) for name, value in varied.items()]
+    try:
+        shape = np.broadcast_shapes(*(column.shape for column in columns))
+    except ValueError:
+        shapes = ", ".join(f"{name} {column.shape}" for name, column in zip(varied, columns, strict=True))
+        raise InputError(f"the shapes do not fit together ({shapes}): give shapes that broadcast") from None
+    if 0 in shape:
+        raise InputError(f"{' and '.join(varied)} hold nothing: give at least one number", parameter=next(iter(varied)))
+    made = []
+    for row in zip(*(np.broadcast_to(column, shape).ravel().tolist() for column in columns), strict=True):
+        alone = {**asked, **dict(zip(varied, row, strict=True))}
+        made.append(_one(mechanism, parameter, alone.pop("at_most"), reading, given, alone))
+    return Choices(tuple(made), shape)
+
+
+def _one(
+    mechanism: Callable[..., Experiment],
+    parameter: str,
+    at_most: float,
+    reading: str,
+    given: Mapping[str, Any] | None,
+    arguments: Mapping[str, Any],
+) -> Choice:
     wanted = find(reading)
     args = {k: argument(k, v) for k, v in wanted.arguments(arguments).items()}
     limit = checks.scalar("at_most", _share_or_number(at_most, wanted.ceiling == 1))
@@ -215,6 +380,8 @@ def choose(
         experiment,
         method,
         binding,
+        mechanism=mechanism,
+        given=fixed,
     )
 
 

@@ -20,6 +20,7 @@ from .audits import audit
 from .common import emit, run
 from .ledger import LEDGER, ledger
 from .literature import notions, reproduce
+from .many import compare
 from .mechanisms import choose, explain
 from .options import Commands, Grouped, command
 from .plans import assess, init
@@ -32,7 +33,7 @@ __all__ = ["app", "main", "make_app"]
 #: In the order of help, under their headings. Those the catalogue declares options for take what was said; the others
 #: spell theirs out.
 _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
-    "Noise and what it means": (explain, choose),
+    "Noise and what it means": (explain, choose, compare),
     "A table and its release": (init, scan, assess, release, audit, correlate),
     "One attack": (difference, tamper, identify),
     "More": (notions, reproduce, serve),

@@ -43,6 +43,8 @@ def completer(option: Option) -> Completer | None:
     name, choices = option.name, option.parameter.choices
     if name == "mechanism":
         return lambda ctx, incomplete: _begun(_entries(option), incomplete.lower().replace("_", "-"))
+    if name == "settings":
+        return lambda ctx, incomplete: _setting(incomplete)
     if name in ("at_most", "limit"):
         return lambda ctx, incomplete: _begun(_limits(), incomplete)
     if name == "parameter":
@@ -70,6 +72,19 @@ def _last(offered: Iterable[tuple[str, str]], begun: str) -> Offered:
 def _entries(option: Option) -> Offered:
     known: dict[str, Entry] = {**MECHANISMS, **(CLAIMS if "claim" in option.parameter.help else {})}
     return [(entry.spoken, entry.title) for entry in known.values()]
+
+
+def _setting(begun: str) -> Offered:
+    """``lap`` becomes ``laplace:``, and behind the colon come the parameters."""
+    known: dict[str, Entry] = {**MECHANISMS, **CLAIMS}
+    name, colon, rest = begun.partition(":")
+    if not colon:
+        return _begun([(f"{entry.spoken}:", entry.title) for entry in known.values()], begun)
+    key = name.lower().replace("-", "_")
+    if key not in known:
+        return []
+    before, comma, last = rest.rpartition(",")
+    return [(f"{name}:{before}{comma}{each}=", flag(each)) for each in known[key].takes if each.startswith(last)]
 
 
 def _limits() -> Offered:

@@ -16,9 +16,11 @@ from ..catalogue.said import (
     split_limit,
     wanted_parameter,
 )
+from ..catalogue.settings import values_said
 from ..catalogue.units import in_units
 from ..errors import InputError
 from .common import Said, show, to_repeat
+from .many import sweep_choice, sweep_readings
 
 if TYPE_CHECKING:
     from ..build.knowledge.knowledge import Knowledge
@@ -62,6 +64,14 @@ def explain(said: Said) -> None:
 
     For example: epsilens explain laplace --epsilon 1, or of a claim: epsilens explain --epsilon 8 --delta 1e-6
     """
+    if said["sweep"]:
+        varied = {name: repr(values[0]) for name, values in map(values_said, said["sweep"])}
+        entry, named = find_explained(said["mechanism"], {**said, **varied})
+        told = in_units(entry, {**said, **varied})
+        sweep_readings(entry, named, {**told, **{name: said.get(name) for name in varied}})
+        return
+    if said["reading"] is not None:
+        raise InputError("--reading goes with --sweep: every reading is shown otherwise", parameter="reading")
     entry, named = find_explained(said["mechanism"], said)
     told = in_units(entry, said)
     arguments, readings = arguments_given(entry, told), readings_for_explain(told)
@@ -92,6 +102,11 @@ def choose(said: Said) -> None:
             f"{said['mechanism']} has no parameter {wanted[:40]!r}{meant(wanted, mechanism.takes)}: it takes {takes}",
             parameter="parameter",
         )
+    if said["sweep"]:
+        if knowledge_given(said) is not None:
+            raise InputError("--sweep does not go with coefficients of a prior: give --prior", parameter="sweep")
+        sweep_choice(mechanism, wanted, told, readings_for_choose(told))
+        return
     arguments = arguments_given(mechanism, told, chosen=wanted)
     if wanted in arguments:
         raise InputError(

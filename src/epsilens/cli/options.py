@@ -162,6 +162,8 @@ def _annotation(option: Option) -> Any:
     offered: dict[str, Any] = {"help": option.help, "autocompletion": completer(option)}
     if option.positional:
         info: Any = typer.Argument(metavar=option.metavar.strip("[]"), **offered)
+        if option.repeated:
+            return Annotated[list[str], info]
         return Annotated[str, info] if option.needed else Annotated[str | None, info]
     flags = [flag(n) for n in (p.name, *p.aliases)]
     offered["rich_help_panel"] = p.panel.value

@@ -8,7 +8,6 @@ is read: no tags, no aliases (a small file can otherwise unfold into gigabytes),
 from __future__ import annotations
 
 import os
-import re
 import select
 import stat
 import time
@@ -20,6 +19,7 @@ from typing import Any, Union, get_args, get_origin
 
 from ..errors import InputError, MissingExtra, kind_of
 from .plan import Release
+from .wanted import wanted
 from .words import Misplaced
 from .yaml_text import Lines, Place, dotted, parsed
 
@@ -33,7 +33,6 @@ __all__ = ["MOST_BYTES", "about", "read_release"]
 MOST_BYTES = 1_000_000
 _WAIT_SECONDS = 20.0
 _LONGEST_NAME = 300
-_MEMBER = re.compile(r"<\w+\.\w+: ('[^']*')>")  # how pydantic writes a word that is allowed
 
 
 def read_release(source: str | Path | Mapping[str, Any] | Release) -> Release:
@@ -179,6 +178,10 @@ def _sentence(
         return f"{where}: {told}: {message}"
     if kind == "too_short":
         return f"{where}: {told} is empty: give one at least, or leave it out"
-    message = _MEMBER.sub(r"\1", message)
-    shown = repr(problem.get("input"))
-    return f"{where}: {told} is {shown if len(shown) < 60 else shown[:57] + '...'}: {message[0].lower() + message[1:]}"
+    shown = "empty" if problem.get("input") is None else repr(problem.get("input"))
+    field = part.model_fields.get(str(path[-1])) if path else None
+    types = get_args(field.annotation) or (field.annotation,) if field is not None else ()
+    context = {**problem.get("ctx", {}), "whole": int in types and float not in types, "number": float in types}
+    allowed = wanted(kind, context, [] if field is None else field.metadata)
+    told = f"{told} is {shown if len(shown) < 60 else shown[:57] + '...'}"
+    return f"{where}: {told}: {allowed or message[0].lower() + message[1:]}"

@@ -11,6 +11,8 @@ from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from .. import __version__, checks
 from ..build.claimed import Claim
 from ..catalogue.mechanisms import MECHANISMS
@@ -252,9 +254,35 @@ def frame(experiment: Experiment, **arguments: float) -> pd.DataFrame:
     for name in arguments:
         if name not in taken:
             raise InputError(f"a frame takes no {name!r}: give one of {', '.join(taken)}", parameter=name)
+    if experiment.many:
+        return pd.DataFrame(_each(experiment, {**_USUAL, **arguments}))
     table = explain(experiment, **arguments).rows
     columns = {name: [getattr(row, name) for row in table] for name in ("name", "symbol", "value", "baseline", "words")}
     return pd.DataFrame(columns, index=pd.Index([row.key for row in table], name="reading"))
+
+
+#: The arguments of readings in a frame of many experiments.
+_USUAL = {
+    "prior": 0.5, "fpr": 0.1, "beta": 1.0, "epsilon_for_delta": 1.0, "delta": 1e-5, "baseline": 0.01, "level": 1e-6,
+}  # fmt: skip
+
+
+def _each(e: Experiment, given: Mapping[str, float]) -> dict[str, Any]:
+    """Every reading of many experiments at once, as columns beside their parameters."""
+    prior = given["prior"]
+    read: dict[str, Any] = {
+        "success": e.success(prior), "advantage": e.advantage(), "posterior": e.posterior(prior),
+        "recall": e.recall(given["fpr"]), "precision": e.precision(given["fpr"], prior), "auc": e.auc(),
+        "fbeta": e.fbeta(given["beta"], prior), "attack_success": e.attack_success(given["baseline"]),
+        "epsilon_at_delta": e.epsilon(given["delta"]), "delta_at_epsilon": e.delta(given["epsilon_for_delta"]),
+        "pure_epsilon": e.epsilon(), "psi": e.psi(), "kl": e.kl(), "renyi": e.renyi(2.0), "chernoff": e.chernoff(),
+    }  # fmt: skip
+    told = {
+        name: value for name, value in e.parameters.items() if np.ndim(value) or isinstance(value, str | int | float)
+    }
+    shape = np.broadcast_shapes(*(np.shape(v) for v in (*told.values(), *read.values())))
+    both = told | {(f"{name}_read" if name in told else name): value for name, value in read.items()}
+    return {name: np.broadcast_to(np.asarray(value), shape).ravel() for name, value in both.items()}
 
 
 def command_line(command: str, mechanism: str, options: Mapping[str, Any]) -> str:

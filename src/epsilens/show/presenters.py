@@ -14,15 +14,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
 from .. import checks
-from ..shown import Shown, harmless
+from ..errors import MissingExtra
+from ..shown import Picture, Shown, harmless
 from .document import Code, Document, Forms, Paragraph, Section, said
 
 if TYPE_CHECKING:
-    from .charts import Chart
+    from .charts import Chart, Charts
 
 __all__ = [
-    "Presented", "Report", "board", "chart", "csv", "data", "document", "explained", "finite", "fragment", "frame",
-    "html", "markdown", "registry", "sentence", "terminal", "text", "to_know", "verdict", "with_command",
+    "Presented", "Report", "board", "chart", "charts", "csv", "data", "document", "explained", "finite", "fragment",
+    "frame", "html", "markdown", "registry", "sentence", "table", "terminal", "text", "to_know", "verdict",
+    "with_command",
 ]  # fmt: skip
 
 #: The presenter of each kind of result: a module here, what builds the document in it, and what tells its sentence.
@@ -53,8 +55,22 @@ _PRESENTERS = {
     "assessment": ("assessment.report", "present", ""),
     "published": ("published", "present", "sentence"),
     "audit": ("audit", "present", "sentence"),
+    "sweep": ("comparison", "of_sweep", ""),
+    "choices": ("comparison", "of_choices", ""),
+    "comparison": ("comparison", "present", ""),
     "audited-cases": ("audited_cases", "present", "sentence"),
     "audits": ("audits", "present", "sentence"),
+}
+
+
+#: The charts of each kind of result: a module here, and what draws one by its name.
+_CHARTS = {
+    "experiment": ("charts.drawn", "of_experiment"),
+    "tampering": ("charts.drawn", "of_experiment"),
+    "choice": ("charts.drawn", "of_choice"),
+    "choices": ("charts.drawn", "of_choices"),
+    "sweep": ("charts.drawn", "of_sweep"),
+    "assessment": ("charts.drawn", "of_assessment"),
 }
 
 
@@ -152,11 +168,10 @@ def verdict(result: Shown) -> str:
 
 
 def data(result: Shown) -> dict[str, Any]:
-    """The JSON of an assessment, which repeats its headline, its verdict and its sentence."""
-    from ..assessment.assessment import Assessment
-    from .assessment.data import as_dict
-
-    return as_dict(cast(Assessment, result))
+    """The JSON of a result whose JSON repeats what is said about it: an assessment or a comparison."""
+    module = "comparison" if result.shown_as == "comparison" else "assessment.data"
+    made: dict[str, Any] = import_module(f".{module}", __package__).as_dict(result)
+    return made
 
 
 def explained(experiment: Shown, **arguments: Any) -> Shown:
@@ -167,25 +182,34 @@ def explained(experiment: Shown, **arguments: Any) -> Shown:
     return explain(cast(Experiment, experiment), **arguments)
 
 
-def chart(experiment: Shown, name: str, prior: float, fpr: float) -> Chart:
-    """The chart of an experiment by its name."""
-    from ..build.claimed import Claim
-    from ..experiment import Experiment
-    from .charts.curves import named
-
-    if isinstance(experiment, Claim) and name == "roc":  # by what is known of the noise, over each other
-        from .claims import curves, judged
-
-        return curves(judged(experiment, prior, fpr), fpr)
-    return named(cast(Experiment, experiment), name, prior, fpr)
+def chart(result: Shown, name: str, **asked: Any) -> Chart:
+    """A chart of a result by its name."""
+    module, draw = _CHARTS[result.shown_as]
+    made: Chart = getattr(import_module(f".{module}", __package__), draw)(result, name, **asked)
+    return made
 
 
-def frame(experiment: Shown, **arguments: float) -> Any:
-    """Every reading of an experiment, a row each."""
-    from ..experiment import Experiment
-    from .explanation import frame
+def charts(some: Sequence[Picture]) -> Charts:
+    """Several charts together."""
+    from .charts import Charts
 
-    return frame(cast(Experiment, experiment), **arguments)
+    return Charts(cast("tuple[Chart, ...]", tuple(some)))
+
+
+def frame(result: Shown, **arguments: float) -> Any:
+    """Every reading of an experiment, or of several, a row each."""
+    module = "comparison" if result.shown_as == "comparison" else "explanation"
+    return import_module(f".{module}", __package__).frame(result, **arguments)
+
+
+def table(rows: Sequence[dict[str, Any]], index: str = "") -> Any:
+    """Rows as a pandas DataFrame, by one of their columns where it is named; pandas is imported here."""
+    try:
+        import pandas as pd
+    except ImportError:
+        raise MissingExtra("pandas", extra="notebook", purpose="a frame") from None
+    made = pd.DataFrame(list(rows))
+    return made.set_index(index) if index else made
 
 
 def board(assessment: Shown) -> str:

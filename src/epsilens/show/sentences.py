@@ -31,7 +31,8 @@ from .words import (
 if TYPE_CHECKING:
     from ..experiment import Experiment
 
-__all__ = ["Question", "beliefs", "false_alarms", "lead", "mechanism", "question", "title"]
+__all__ = ["Question", "beliefs", "bounded", "false_alarms", "lead", "mechanism", "question", "title",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +112,10 @@ def _worst_placed(e: Experiment) -> bool:
     return known and "outcomes" not in p and p.get("shift", p.get("sensitivity")) == p.get("sensitivity")
 
 
-def _bounded(e: Experiment) -> bool:
+def bounded(e: Experiment) -> bool:
     """Whether the pair stands for releases that may be less risky: a claim, or training by its dominating pair."""
     if e.parts:
-        return any(_bounded(part) for part, _ in e.parts)
+        return any(bounded(part) for part, _ in e.parts)
     return e.law.known is Known.BOUND or e.origin in CLAIMS or e.origin in ("pure", "approximate", "dpsgd")
 
 
@@ -130,11 +131,11 @@ def lead(e: Experiment, success: float, baseline: float, belief: tuple[float, fl
     A strong prior can hide a risk: the best guess is then the same, with or without the release. Where that happens,
     ``belief`` (before, and at its most certain) and ``least`` (at its least) say what the release still tells.
     """
-    asked, bounded = question(e), _bounded(e)
-    with_it, without = times(success, baseline, exact=bounded, per="of")
-    most = "at most " if bounded else ""
+    asked, above = question(e), bounded(e)
+    with_it, without = times(success, baseline, exact=above, per="of")
+    most = "at most " if above else ""
     does = f"guesses correctly {most}"
-    if bounded and " than " in with_it:  # "at most more than 99" says nothing
+    if above and " than " in with_it:  # "at most more than 99" says nothing
         does, with_it, without = "may guess correctly ", "nearly every time", times(baseline, per="of")[0]
     spans = [
         Span(f"{asked.who} {does}"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -51,11 +51,13 @@ PLAN: dict[str, Any] = {
     "limits": {"success": 0.55, "error": 0.15},
 }
 OF_A_PLAN = ("risk", "accuracy", "simulated", "precedents")
+SEVERAL = ("roc", "tradeoff", "precision_recall", "profile", "success", "posterior", "renyi")
 
 NAMES = [
     *(f"{kind}: {case}" for kind in KINDS for case in CURVES),
     *(f"{kind}: {plan}" for plan in PLANS for kind in OF_A_PLAN),
     "compared", "known: few", "known: many", "certainty: bound", "certainty: exact", "power", "power: stretched",
+    *(f"several: {kind}" for kind in SEVERAL), *(f"one: {kind}" for kind in SEVERAL), "sweep", "choice", "choices",
     "ledger: few", "ledger: many", "ledger: tiny", "ledger: over",
 ]  # fmt: skip
 
@@ -81,6 +83,14 @@ def charts() -> dict[str, Chart]:
     made["certainty: exact"] = certainty_chart(el.identify([1, 2, 3, 4, 9], epsilon=1.0, sensitivity=3))
     made["power"] = power_chart("laplace", 1.0, 1.0, 0.05, None, 0.0)
     made["power: stretched"] = power_chart("laplace", 1.0, 2.0, 0.2, None, 0.0)
+    others = [el.gaussian(psi=1.0), el.approximate(epsilon=1.0, delta=1e-3), el.randomized_response(epsilon=2.0)]
+    for kind in SEVERAL:
+        made[f"several: {kind}"] = cast(Chart, el.laplace(epsilon=1.0).chart(kind, against=others))
+        made[f"one: {kind}"] = cast(Chart, el.laplace(epsilon=1.0).chart(kind))
+    swept = el.sweep(el.laplace, epsilon=np.geomspace(0.1, 5, 20), sensitivity=[1.0, 2.0])
+    made["sweep"] = cast(Chart, swept.chart())
+    made["choice"] = cast(Chart, el.choose(el.laplace, "epsilon", at_most=0.55).chart())
+    made["choices"] = cast(Chart, el.choose(el.laplace, "epsilon", at_most=[0.55, 0.6, 0.7]).chart())
     made["ledger: few"] = over_time(_account(0.2, 3, 0.8))
     made["ledger: many"] = over_time(_account(0.1, 40, None))
     made["ledger: tiny"] = over_time(_account(1e-4, 1, 0.01))

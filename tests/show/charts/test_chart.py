@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import pickle
 import re
 import sys
@@ -47,7 +48,9 @@ def test_a_chart_that_leaves_the_page_has_real_colours(charts: dict[str, Chart],
 
 def test_a_notebook_chart_follows_the_theme_and_needs_no_page(drawn: Chart) -> None:
     made = drawn._repr_html_()
-    assert drawn._repr_svg_() == made
+    bundle = drawn._repr_mimebundle_()
+    assert bundle["text/html"] == made
+    assert "var(" not in bundle["image/svg+xml"]  # where there is no theme it brings its own colours
     used = set(re.findall(r'(?:fill|stroke)="var\(--epsilens-(\w+)\)"', made))
     style = re.search(r"<style>(.*?)</style>", made)
     assert style
@@ -122,7 +125,8 @@ def test_saved(drawn: Chart, tmp_path: Path) -> None:
     page = drawn.save(str(tmp_path / "a.html")).read_text()
     assert "<title>ROC curve · epsilens</title>" in page
     assert "http" not in page.replace("http://www.w3.org/2000/svg", "")
-    with pytest.raises(el.InputError, match=r"ends in \.svg, \.png or \.html"):
+    assert json.loads(drawn.save(tmp_path / "a.json").read_text()) == drawn.spec
+    with pytest.raises(el.InputError, match=r"ends in \.svg, \.png, \.html or \.json"):
         drawn.save(tmp_path / "a.gif")
 
 
@@ -241,12 +245,12 @@ def test_a_chart_of_an_experiment(drawn: Chart) -> None:
     assert pickle.loads(pickle.dumps(drawn)) == drawn == copy.deepcopy(drawn) == el.laplace(epsilon=1.0).chart()
     assert drawn != el.laplace(epsilon=2.0).chart()
     e = el.laplace(epsilon=1.0)
-    with pytest.raises(el.InputError, match="name is 'pie': give one of 'roc', 'precision_recall', 'tradeoff'"):
+    with pytest.raises(el.InputError, match="name is 'pie': give one of 'roc', 'tradeoff', 'precision_recall'"):
         e.chart("pie")
     with pytest.raises(el.InputError, match="prior"):
         e.chart("roc", prior=2)
     with pytest.raises(el.InputError, match="fpr"):
-        e.chart("roc", fpr=[0.1, 0.2])  # type: ignore[arg-type]
+        e.chart("roc", fpr=[0.1, 0.2])  # type: ignore[call-overload]
     with pytest.raises(el.InputError, match="holds arrays"):
         el.laplace(epsilon=[1.0, 2.0]).chart("roc")
 

@@ -15,7 +15,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter, NullLo
 from .scales import written
 from .svg import LIGHT, resolved
 
-__all__ = ["plot"]
+__all__ = ["beside", "plot"]
 
 #: A pixel of a chart in points of print.
 _POINTS = 0.72
@@ -40,6 +40,13 @@ def plot(spec: Mapping[str, Any], ax: Axes | None = None) -> Axes:
     if "title" in drawn:
         ax.set_title(f"{drawn['title']['text']}\n{drawn['title']['subtitle']}", loc="left", fontsize="medium")
     return ax
+
+
+def beside(count: int) -> list[Axes]:
+    """So many new axes, two to a row."""
+    rows = -(-count // 2)
+    figure = pyplot.figure(figsize=(6 * min(count, 2), 5 * rows), layout="constrained")
+    return [figure.add_subplot(rows, min(count, 2), i + 1) for i in range(count)]
 
 
 def _layer(ax: Axes, layer: Mapping[str, Any], depth: int) -> None:

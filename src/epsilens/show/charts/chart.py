@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import base64
 import html
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
@@ -25,7 +26,7 @@ from .svg import DARK, LIGHT, colours, named, resolved, svg
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Chart"]
+__all__ = ["Chart", "Charts"]
 
 #: Pixels of a picture for each pixel of the chart: sharp on paper and on dense screens.
 _ZOOM = 2
@@ -113,41 +114,17 @@ class Chart:
 
     def html(self) -> str:
         """A page of its own that fetches nothing and follows the reader's light or dark theme."""
-        title = html.escape(self.definition().get("title", {}).get("text", self.name))
-        return (
-            '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-            '<meta name="viewport" content="width=device-width, initial-scale=1">'
-            f"<title>{title} · epsilens</title>"
-            f"<style>{_faces()}:root{{color-scheme:light dark}}body{{margin:24px}}svg{{max-width:100%;height:auto}}"
-            "@media(prefers-color-scheme:dark){body{background:" + DARK["paper"] + "}}</style></head>"
-            f"<body>{self.svg('notebook')}</body></html>\n"
-        )
+        return _page(self.definition().get("title", {}).get("text", self.name), self.svg("notebook"))
 
     def save(self, path: str | Path) -> Path:
-        """Write the chart; the ending of the name says how: ``.svg``, ``.png`` or ``.html``."""
-        try:
-            target = Path(path)
-        except TypeError:
-            raise InputError(f"path is {path!r}: give the name of a file", parameter="path", value=path) from None
-        kind = target.suffix.lower()
-        if kind == ".svg":
-            made = self.svg("light").encode()
-        elif kind == ".png":
-            made = self.png()
-        elif kind == ".html":
-            made = self.html().encode()
-        else:
-            raise InputError(
-                f"path is {str(path)!r}: give a name that ends in .svg, .png or .html", parameter="path", value=path
-            )
-        try:
-            target.write_bytes(made)
-        except OSError as error:
-            why = error.strerror or "it cannot be written"
-            raise InputError(
-                f"path is {str(path)!r}: {why}, so give a file that can be written", parameter="path", value=path
-            ) from None
-        return target
+        """Write the chart; the ending of the name says how: ``.svg``, ``.png``, ``.html``, or ``.json`` (Vega-Lite)."""
+        ways: dict[str, Callable[[], bytes]] = {
+            ".svg": lambda: self.svg("light").encode(),
+            ".png": self.png,
+            ".html": lambda: self.html().encode(),
+            ".json": lambda: json.dumps(self.spec, ensure_ascii=False, allow_nan=False).encode(),
+        }
+        return _saved(path, ways)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """The chart on matplotlib axes, on ``ax`` where it is given."""
@@ -160,11 +137,87 @@ class Chart:
     def _repr_html_(self) -> str:
         return self.svg("notebook")
 
-    def _repr_svg_(self) -> str:
-        return self.svg("notebook")
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        """What a notebook keeps: the chart in its theme, and one in real colours for where there is none."""
+        return {"text/plain": repr(self), "text/html": self._repr_html_(), "image/svg+xml": self.svg("light")}
 
     def __repr__(self) -> str:
         return f"Chart({self.name!r})"
+
+
+@dataclass(frozen=True)
+class Charts:
+    """Several charts that belong together, side by side where there is room."""
+
+    charts: tuple[Chart, ...]
+
+    def __getitem__(self, index: int) -> Chart:
+        return self.charts[index]
+
+    def __len__(self) -> int:
+        return len(self.charts)
+
+    def __iter__(self) -> Iterator[Chart]:
+        return iter(self.charts)
+
+    def html(self) -> str:
+        """A page with all of them that fetches nothing and follows the reader's light or dark theme."""
+        return _page(", ".join(chart.name for chart in self.charts), self._repr_html_())
+
+    def save(self, path: str | Path) -> Path:
+        """Write them as one page; a picture is of one chart, so save each by itself: ``charts[0].save("x.svg")``."""
+        return _saved(path, {".html": lambda: self.html().encode()})
+
+    def plot(self, axes: Any = None) -> Any:
+        """The charts on matplotlib axes, on as many as are given; the array of them."""
+        try:
+            from .axes import beside, plot
+        except ImportError:
+            raise MissingExtra("matplotlib", extra="notebook", purpose="plotting with matplotlib") from None
+        given = beside(len(self.charts)) if axes is None else axes
+        for chart, ax in zip(self.charts, given, strict=True):
+            plot(chart.definition(), ax)
+        return given
+
+    def _repr_html_(self) -> str:
+        each = "".join(f"<div>{chart.svg('notebook')}</div>" for chart in self.charts)
+        return f'<div style="display:flex;flex-wrap:wrap;gap:16px 32px">{each}</div>'
+
+    def __repr__(self) -> str:
+        return f"Charts({', '.join(repr(chart.name) for chart in self.charts)})"
+
+
+def _page(title: str, body: str) -> str:
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{html.escape(title)} · epsilens</title>"
+        f"<style>{_faces()}:root{{color-scheme:light dark}}body{{margin:24px}}svg{{max-width:100%;height:auto}}"
+        "@media(prefers-color-scheme:dark){body{background:" + DARK["paper"] + "}}</style></head>"
+        f"<body>{body}</body></html>\n"
+    )
+
+
+def _saved(path: Any, ways: Mapping[str, Callable[[], bytes]]) -> Path:
+    try:
+        target = Path(path)
+    except TypeError:
+        raise InputError(f"path is {path!r}: give the name of a file", parameter="path", value=path) from None
+    if target.suffix.lower() not in ways:
+        *most, last = ways
+        allowed = f"{', '.join(most)} or {last}" if most else last
+        raise InputError(
+            f"path is {str(path)!r}: give a name that ends in {allowed}", parameter="path", value=path
+        )  # fmt: skip
+    made = ways[target.suffix.lower()]()
+    try:
+        target.write_bytes(made)
+    except OSError as error:
+        why = error.strerror or "it cannot be written"
+        raise InputError(
+            f"path is {str(path)!r}: {why}, so give a file that can be written", parameter="path", value=path
+        ) from None
+    return target
 
 
 def _faces() -> str:

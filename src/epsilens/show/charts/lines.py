@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -19,7 +19,7 @@ import numpy as np
 from ...checks import Array
 from .chart import Chart
 from .marks import Layer, dashed, dots, ends, frame, line, linear_axis, log_axis, text
-from .placement import LINE, Box, Point, Room, block, width_of, wrapped
+from .placement import LINE, Box, Point, Room, block, shortened, width_of, wrapped
 from .scales import Scale, log_ticks, scale, written
 
 __all__ = ["Axis", "Series", "lines"]
@@ -97,16 +97,23 @@ def _spec(
     kept = [_within(s, x, y) for s in series]
     layers = [_drawn(s, points, style) for s, points, style in zip(series, kept, styles, strict=True)]
     place = scale(across["scale"], 0, plot), scale(up["scale"], height, 0)
+    bottom = _BOTTOM
     if inside:
-        layers += _inside(series, kept, styles, place, (plot, height), (x, y))
+        told, all_named = _inside(series, kept, styles, place, (plot, height), (x, y))
+        if not all_named:  # too crowded for names: letters on the lines, and what they stand for beneath
+            told, _ = _inside(_lettered(series), kept, styles, place, (plot, height), (x, y))
+            key = _key(series, styles, (x.low, y.low), width - left - 8)
+            bottom += LINE * len(key) + 6
+            told += [layer for line in key for layer in line]
+        layers += told
     else:
-        told = [
+        named = [
             (s.name, place[1](points[-1][1]), style[0], 400 if s.quiet else 600)
             for s, points, style in zip(series, kept, styles, strict=True)
             if points
         ]
-        layers += ends(told, (x.high, y.high), height, right)
-    padding = {"left": left, "right": right, "top": _TOP, "bottom": _BOTTOM}
+        layers += ends(named, (x.high, y.high), height, right)
+    padding = {"left": left, "right": right, "top": _TOP, "bottom": bottom}
     return frame(aria, plot, height, layers, across, up, padding, title, subtitle)
 
 
@@ -163,19 +170,21 @@ def _inside(
     place: tuple[Scale, Scale],
     size: tuple[int, int],
     axes: tuple[Axis, Axis],
-) -> list[Layer]:
-    """Names beside their lines, each nearer to its own than to any other."""
+) -> tuple[list[Layer], bool]:
+    """Names beside their lines, each nearer to its own than to any other; and whether all found a place."""
     room, pixels = Room(*size), [_dense([(place[0](a), place[1](b)) for a, b in points]) for points in kept]
     for drawn in pixels:
         if len(drawn):
             room.line(drawn.tolist())
     made: list[Layer] = []
+    complete = True
     for i, (s, (colour, _, _)) in enumerate(zip(series, styles, strict=True)):
         weight = 400 if s.quiet else 600
         words = wrapped(s.name, min(150, size[0] * 0.45), weight)
         wide = max(width_of(w, weight) for w in words)
         found = _beside(room, pixels[i], [p for k, p in enumerate(pixels) if k != i and len(p)], wide, len(words))
-        if found is None:  # so crowded that no place is free: the data and the image's description still say it
+        if found is None:  # so crowded that no place is free
+            complete = complete and not len(pixels[i])
             continue
         at, away, box = found
         room.take(box)
@@ -186,6 +195,32 @@ def _inside(
             room.line([at, edge])
         for k, told in enumerate(words):
             made += text(told, back((box[0], box[1] + 9 + LINE * k)), "left", colour, weight)
+    return made, complete
+
+
+def _letters(series: Sequence[Series]) -> list[str]:
+    """A letter for each line that is not quiet."""
+    loud = iter("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+    return ["" if s.quiet else next(loud, "·") for s in series]
+
+
+def _lettered(series: Sequence[Series]) -> list[Series]:
+    return [replace(s, name=letter or s.name) for s, letter in zip(series, _letters(series), strict=True)]
+
+
+def _key(
+    series: Sequence[Series], styles: Sequence[tuple[str, float, tuple[int, ...]]], corner: Point, room: float
+) -> list[list[Layer]]:
+    """What each letter stands for, a line each beneath the axis."""
+    named = [(s, letter, style) for s, letter, style in zip(series, _letters(series), styles, strict=True) if letter]
+    made = []
+    for row, (s, letter, (colour, _, _)) in enumerate(named):
+        down = _BOTTOM + 4 + LINE * row
+        words = shortened(s.name, room - 20)
+        made.append([
+            *text(letter, corner, "left", colour, 600, 0, down),
+            *text(words, corner, "left", "var(--ink)", 400, 20, down),
+        ])  # fmt: skip
     return made
 
 

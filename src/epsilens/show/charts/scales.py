@@ -88,7 +88,7 @@ def written(value: float, form: str) -> str:
         text = f"{value:{form}}"
     else:
         raise ValueError(f"no axis of ours writes its values as {form!r}")
-    return text.replace("-", "−")
+    return f"−{text[1:]}" if text.startswith("-") else text  # an exponent keeps its hyphen
 
 
 def _plain(value: float, digits: int) -> str:

@@ -47,6 +47,8 @@ def records(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     >>> records({"schema": 1, "certainty": 0.5})
     [{'certainty': 0.5}]
     """
+    if isinstance(data.get("readings"), Mapping) and isinstance(data.get("experiments"), Mapping):
+        return _side_by_side(data["readings"], data["experiments"])
     if isinstance(data.get("readings"), Mapping) and isinstance(data.get("baselines"), Mapping):
         endless = data.get("unbounded", ())
         choice = data.get("choice") or {}
@@ -60,6 +62,17 @@ def records(data: Mapping[str, Any]) -> list[Mapping[str, Any]]:
         if found:
             return found
     return [{name: value for name, value in data.items() if name not in ("schema", "command")}]
+
+
+def _side_by_side(readings: Mapping[str, Any], experiments: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Each reading of a comparison, a column for each experiment."""
+    return [
+        {
+            "reading": reading,
+            **{name: "inf" if reading in experiments[name].get("unbounded", ()) else v for name, v in values.items()},
+        }
+        for reading, values in readings.items()
+    ]
 
 
 def _along(data: Any, path: Sequence[str], beside: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

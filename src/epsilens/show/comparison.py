@@ -1,0 +1,183 @@
+"""Several experiments side by side, a sweep and many choices: as documents and as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from ..catalogue.parameters import PARAMETERS
+from ..errors import InputError
+from ..shown import listed
+from .charts.several import choices_chart, experiment_chart, sweep_chart
+from .document import Document, Figure, Figures, Lead, Notes, Section, Span, plain_table, said
+from .explanation import explain
+from .presenters import finite, table
+from .sentences import bounded, question
+from .words import number, times
+
+if TYPE_CHECKING:
+    from ..choice.choice import Choices
+    from ..choice.comparison import Comparison
+    from ..choice.sweep import Sweep
+    from .charts import Chart
+    from .explanation import Explanation
+
+__all__ = ["as_dict", "frame", "of_choices", "of_sweep", "present"]
+
+#: Rows that a document shows of a long table.
+_MOST_ROWS = 40
+#: The arguments of ``explain``.
+_ARGUMENTS = ("prior", "fpr", "beta", "epsilon_for_delta", "delta", "baseline", "level")
+
+
+def _explained(found: Comparison) -> list[Explanation]:
+    """Each at the same arguments: that of δ is the first one's."""
+    for name in found.arguments:
+        if name not in _ARGUMENTS:
+            raise InputError(f"a comparison takes no {name!r}: give one of {', '.join(_ARGUMENTS)}", parameter=name)
+    given = dict(found.arguments)
+    first = explain(found.experiments[0], **given)
+    given["epsilon_for_delta"] = first.arguments["epsilon_for_delta"]
+    return [first, *(explain(e, **given) for e in found.experiments[1:])]
+
+
+def frame(found: Comparison) -> Any:
+    """Every reading, a row each: a column for each experiment, and what no release reads."""
+    each = _explained(found)
+    rows = [
+        {
+            "reading": row.key,
+            **{name: about.row(row.key).value for name, about in zip(found.names, each, strict=True)},
+            "without the release": row.baseline,
+        }
+        for row in each[0].rows
+    ]
+    return table(rows, "reading")
+
+
+def as_dict(found: Comparison) -> dict[str, Any]:
+    """The JSON payload."""
+    each = _explained(found)
+    return {
+        "schema": 1,
+        "sentence": present(found).sentence,
+        "arguments": dict(each[0].arguments),
+        "experiments": {name: about.to_dict() for name, about in zip(found.names, each, strict=True)},
+        "readings": {
+            row.key: {name: finite(about.row(row.key).value) for name, about in zip(found.names, each, strict=True)}
+            for row in each[0].rows
+        },
+    }
+
+
+def present(found: Comparison) -> Document:
+    """How often the best guess is right against each, their ROC curves, and every reading of each."""
+    each = _explained(found)
+    asked, letters = question(found.experiments[0]), [chr(ord("A") + i) for i in range(len(each))]
+    base = each[0].row("success").baseline
+    told: list[Span] = [Span(f"{asked.who} guesses correctly ")]
+    for i, (letter, name, about) in enumerate(zip(letters, found.names, each, strict=True)):
+        between = "" if i == 0 else " and " if i == len(each) - 1 else ", "
+        above = bounded(about.experiment)
+        right = times(about.row("success").value, base, exact=above, per="of")[0]
+        most = "at most " if above and " than " not in right else ""
+        told += [Span(f"{between}{most}"), Span(right, "risk"), Span(f" ({letter}, {name})")]
+    told.append(Span(f" {asked.asks}. Without the release they would be right "))
+    told.append(Span(f"{times(base, per='of')[0]}.", "strong"))
+    shown = [row for row in each[0].rows if any(about.row(row.key).shown for about in each)]
+    rows = [
+        [row.name, *(about.row(row.key).text for about in each), each[0].row(row.key).baseline_text] for row in shown
+    ]
+    readings = plain_table(["Reading", *letters, "without"], rows, "Every reading")
+    names = listed([f"{letter} is {name}" for letter, name in zip(letters, found.names, strict=True)])
+    notes = (f"{names}.", *_kept(each))
+    return Document(
+        " and ".join(found.names),
+        "Side by side",
+        (Lead((tuple(told),)),),
+        (
+            Section("Curves", (Figures(tuple(Figure(partial(_curve, found, name)) for name in ("roc", "profile"))),)),
+            Section("Every reading", (readings, Notes(notes)), silent=True),
+        ),
+    )
+
+
+def _curve(found: Comparison, name: str) -> Chart:
+    (first, *others), arguments = found.experiments, found.arguments
+    return experiment_chart(
+        first, name, prior=arguments.get("prior", 0.5), against=dict(zip(found.names[1:], others, strict=True)),
+        called=found.names[0],
+    )  # fmt: skip
+
+
+def _kept(each: list[Explanation]) -> tuple[str, ...]:
+    """What is said of them, once; with the letters of those it is said of where it is not all."""
+    said_of: dict[str, list[str]] = {}
+    for i, about in enumerate(each):
+        for note in about.remarks:
+            said_of.setdefault(note, []).append(chr(ord("A") + i))
+    return tuple(note if len(of) == len(each) else f"{listed(of)}: {note}" for note, of in said_of.items())
+
+
+def of_sweep(found: Sweep) -> Document:
+    """The chart of each reading, and the first rows of the table."""
+    every = list(islice(found.rows(), _MOST_ROWS))
+    total, asked = 1, listed([each.name for each in found.readings])
+    for size in found.shape:
+        total *= size
+    over = listed([f"{len(values)} values of {_spoken(name)}" for name, values in found.varied.items()])
+    shown = [name for name in every[0] if not name.endswith("_low") or _differs(every, name)]
+    rows = [[_cell(row[name], name in found.varied) for name in shown] for row in every]
+    notes = (f"The first {len(rows)} of {total:,} rows; frame() holds all.",) if total > len(rows) else ()
+    head = [_spoken(name) if name in found.varied else name for name in shown]
+    figures = tuple(Figure(partial(_drawable, found, each.name)) for each in found.readings)
+    return Document(
+        found.mechanism,
+        "A sweep",
+        (Lead((said(f"{asked[:1].upper()}{asked[1:]} of {found.mechanism} at {over}."),)), Figures(figures)),
+        (Section("Values", (plain_table(head, rows, "Values"), Notes(notes)), silent=True),),
+    )
+
+
+def _drawable(found: Sweep, reading: str) -> Chart | None:
+    """The chart of a reading; nothing where it cannot be drawn."""
+    try:
+        return sweep_chart(found, reading)
+    except InputError:
+        return None
+
+
+def of_choices(found: Choices) -> Document:
+    """What was chosen for each limit."""
+    one = found.all[0]
+    plain = ("at_most", *one.arguments)
+    rows = [[_cell(value, name in plain) for name, value in row.items()] for row in found.rows[:_MOST_ROWS]]
+    total = len(found.all)
+    notes = (f"The first {len(rows)} of {total:,} choices; frame() holds all.",) if total > len(rows) else ()
+    lead = f"The riskiest {_spoken(found.parameter)} within each of {total} limits on {one.reading_name}."
+    head = [_spoken(name) if name == found.parameter else name for name in found.rows[0]]
+    return Document(
+        f"{one.parameter} by the limit on {one.reading_name}",
+        "Choices",
+        (Lead((said(lead),)), Figures((Figure(partial(choices_chart, found)),))),
+        (Section("Values", (plain_table(head, rows, "Values"), Notes(notes)), silent=True),),
+    )
+
+
+def _spoken(name: str) -> str:
+    known: Mapping[str, Any] = PARAMETERS
+    return known[name].symbol or name if name in known else name
+
+
+def _differs(rows: list[dict[str, Any]], name: str) -> bool:
+    """Whether a table's digits tell a lower end from the reading."""
+    return any(_cell(row[name]) != _cell(row[name.removesuffix("_low")]) for row in rows)
+
+
+def _cell(value: Any, given: bool = False) -> str:
+    """A number as a table shows it; one that was ``given`` in few letters."""
+    if not isinstance(value, float):
+        return str(value)
+    return f"{value:.4g}" if given else number(value)
