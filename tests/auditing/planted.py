@@ -121,6 +121,19 @@ def true_size(patch: Patch) -> None:
     patch.setattr(drawn, "_noised", divided)
 
 
+def per_row(patch: Patch) -> None:
+    """Each row gets its noise before rows are grouped: a group's number has as many draws in it as it has rows."""
+
+    def draw(self: Drawing, exact: Any) -> list[float]:
+        made = []
+        for n in exact:
+            noise = sum(list(self._measurement([0.0] * int(n)))) if n else 0.0
+            made.append((float(n) + noise) * float(self.unit))
+        return made
+
+    patch.setattr(Drawing, "draw", draw)
+
+
 def fixed_seed(patch: Patch) -> None:
     def draw(self: Drawing, exact: Any) -> list[float]:
         rng = np.random.default_rng(7)
@@ -191,6 +204,18 @@ def _rows(count: int) -> Callable[[dict[str, Any]], Pair]:
     return make
 
 
+def _sized(size: int) -> Callable[[dict[str, Any]], Pair]:
+    """The person's group has so many rows with them, at the bound, one of each person."""
+
+    def make(said: dict[str, Any]) -> Pair:
+        rows = Rows(read_release(said), TABLE)
+        other = [row for i in range(size - 1) for row in rows.person(rows.far_end, number=1000 + i)]
+        first, second = rows.beside([*rows.elsewhere, *other], rows.person(rows.far_end))
+        return Pair(Kind.TWO, rows.table(first), rows.table(second))
+
+    return make
+
+
 def _value(times: float) -> Callable[[dict[str, Any]], Pair]:
     """A person whose value is so many times the bound."""
 
@@ -249,9 +274,12 @@ BUGS = (
     Bug("float sum", float_sum, NARROW, _kind(Kind.AT), 32),
     Bug("float Laplace noise", float_noise, SUM_BY_SITE, _kind(Kind.ALONE), 282),
     Bug("true size in an average: 0 rows or 1", true_size, AVERAGE_BY_SITE, _kind(Kind.ALONE), 34),
+    Bug("true size in an average: 9 rows or 10", true_size, AVERAGE_BY_SITE, _sized(10), 107_686),
     Bug("fixed seed", fixed_seed, COUNT, _kind(Kind.AT), 32),
     Bug("same noise in two cells", same_noise, APART, _below, 33),
     Bug("noise before grouping: shares", before_grouping, BY_SITE, _kind(Kind.ALONE), 38),
+    Bug("noise before grouping: a draw for each of 0 rows or 1", per_row, BY_SITE, _kind(Kind.ALONE), 22_610),
+    Bug("noise before grouping: a draw for each of 1 row or 2", per_row, BY_SITE, _kind(Kind.TWO), 22_610),
     Bug("clamped after the noise: 100 times the bound", clamped_after, SUM, _kind(Kind.BEYOND), 34),
     Bug("clamped after the noise: twice the bound", clamped_after, SUM, _value(2.0), 162),
 )

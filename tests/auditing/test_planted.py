@@ -12,15 +12,17 @@ from epsilens.publish.noise import Disagreement, drawings_of
 
 pytest.importorskip("opendp")
 
-#: Those that a sequential audit finds within a few hundred runs on average.
+#: The release without these bugs is run again.
 QUICK = [bug for bug in BUGS if bug.sheet < 500]
+MOST = 15_000
 
 
-@pytest.mark.parametrize("bug", QUICK, ids=lambda bug: bug.name)
+@pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
 def test_a_planted_bug_is_found(bug: Bug) -> None:
+    """Within a few times the mean of the sheet: a single audit may be unlucky."""
     source = bug.source()
     with bug.planted():
-        found = audit_source(source, claim=bug.claim, runs=12 * bug.sheet)
+        found = audit_source(source, claim=bug.claim, runs=min(12 * bug.sheet, MOST))
     assert found.refuted
 
 

@@ -215,6 +215,7 @@ def test_widths(ends: Ends) -> None:
     ("given", "delta", "width"),
     [
         ({"steps": 17, "batch": 10**5, "n": 10**6, "truncation": 10**5, "batches": "truncated"}, 1e-6, 0.7),
+        ({"steps": 1000, "batch": 10, "n": 10**6, "batches": "fixed", "people": 10}, 1e-9, 0.2),
         (
             {
                 "steps": 10**5,

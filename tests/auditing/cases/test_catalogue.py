@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from epsilens.auditing.cases.case import Library
+from epsilens.auditing.cases.case import Case, Library
 from epsilens.auditing.cases.catalogue import CASES, audit_case, audit_cases, chosen
 from epsilens.auditing.cases.sparse import sparse_vector
 from epsilens.auditing.result import Verdict
@@ -72,6 +72,14 @@ def test_the_batch_size_of_opacus_tells_the_number_of_records() -> None:
 def test_diffprivlib_breaks_its_claims_where_it_is_installed(name: str) -> None:
     pytest.importorskip("diffprivlib", exc_type=ImportError)
     assert audit_cases([name], bound=False).as_known
+
+
+@pytest.mark.parametrize("case", [c for c in CASES if c.name.startswith(("pydp-", "tumult-"))], ids=lambda c: c.name)
+def test_correct_noise_of_other_libraries_is_not_flagged_where_it_is_installed(case: Case) -> None:
+    pytest.importorskip(case.library.module, exc_type=ImportError)
+    found = audit_case(case, bound=False, confidence=1 - 1e-6, runs=5000)
+    assert found.audit is not None
+    assert found.audit.verdict is Verdict.CONSISTENT
 
 
 def test_a_case_without_its_library_says_how_to_install_it() -> None:

@@ -15,7 +15,7 @@ from ...errors import InputError
 from ..audit import audit
 from ..claims import level_of
 from ..result import Audit
-from . import of_diffprivlib, of_numpy, of_opacus, of_opendp, sparse
+from . import of_diffprivlib, of_numpy, of_opacus, of_opendp, of_twins, sparse
 from .case import Case, CaseFound, Catalogue
 
 __all__ = ["CASES", "audit_case", "audit_cases", "chosen"]
@@ -23,7 +23,7 @@ __all__ = ["CASES", "audit_case", "audit_cases", "chosen"]
 #: In the order they are told: libraries that are always there first.
 CASES: tuple[Case, ...] = (
     *(*of_numpy.CASES, *sparse.CASES, *of_opendp.CASES),
-    *(*of_opacus.CASES, *of_diffprivlib.CASES),
+    *(*of_opacus.CASES, *of_diffprivlib.CASES, *of_twins.CASES),
 )
 
 
@@ -88,7 +88,7 @@ def audit_case(
         return CaseFound(case, "", None, why=f"{case.library.name} is not installed: {case.library.install}")
     try:
         mechanism, claim = case.make(seed), case.claim()
-    except ImportError:  # it is there, but not with what it needs
+    except Exception:  # it is there, but not with what it needs, or in a version whose functions are others
         return CaseFound(
             case, version, None, why=f"{case.library.name} {version} does not load here: {case.library.install}"
         )

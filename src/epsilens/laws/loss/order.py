@@ -17,7 +17,7 @@ from .lattice import Lattice
 from .moments import ERROR
 from .plan import HALF, Aim, Ask, Plan, aim, largest_loss, levels, plan, reach_of
 from .scattered import Scattered, scattered
-from .slice import Slice, located, slice_of
+from .slice import About, Slice, slice_of
 from .surely import Surely
 from .transform import MOST_POINTS, Part, log_moment, power, window
 from .work import Budget
@@ -47,6 +47,7 @@ _ALIKE = 12.0  # log probabilities left out that share their work
 _FEW = 16  # steps: pairs of points come before lattices
 _RATIOS = (0.2, 0.08, 0.04)  # of neighbouring points
 _PAIRS = 10  # that cost as much as a lattice point
+_FEWEST = 2**18  # lattice points that a product on points may cost, whatever is left
 _FIRST_GUESS = 60.0  # how far below that an answer is looked for at first, as a logarithm
 _APART = -10.0  # log of what two laws have in common, at most, where moments are asked
 _DEAR = 4.0  # the price of a step above which laws that hardly overlap are left at what is sure
@@ -81,7 +82,7 @@ class Order:
         self.summed: dict[tuple[str, float, float], tuple[float, float]] = {}  # of the whole curve, the last ones
         self._aims: dict[Ask, Aim] = {}  # the last one
         self._outlines: dict[tuple[Ask, float], _Outline] = {}  # the last one
-        self._scattered: dict[tuple[Ask | None, float, float], Scattered | None] = {}  # the last ones
+        self._scattered: dict[tuple[Ask | None, float, float], tuple[Scattered | None, int]] = {}  # the last ones
         self._rough: Order | None = None
         self._fine: Order | None = None
         self._shared: Order | None = None
@@ -258,8 +259,8 @@ class Order:
             powers.append(power(parts, dt, outline.tilt, frame))
             points += math.ceil(_EACH_POINT * frame.size / 2)
         both = (powers[0], powers[1])
-        loss = located(powers[0], outline.tilt, dt, ask.kind, ask.value, outline.loss)
-        return slice_of(both, outline.tilt, dt, kappa, rho, loss, np.asarray(tops), leak), points
+        about = About(ask.kind, ask.value, outline.loss)
+        return slice_of(both, outline.tilt, dt, kappa, rho, about, np.asarray(tops), leak), points
 
     # -- asking -------------------------------------------------------------------------------------------------
 
@@ -366,7 +367,7 @@ class Order:
             gap, wanted = float(high[target] - low[target]), self.width
             if kind == "epsilon":
                 gap, wanted = max(gap, 0.0), wanted * max(float(high[target]), 1e-300)
-            if gap > 0.95 * last or made.coarse or math.isinf(gap):  # finer does not help, or cannot be
+            if gap > 0.95 * last or made.coarse or (again and math.isinf(gap)):  # finer does not help, or cannot be
                 break
             # the width falls with the square of the spacing, and so with what is asked of it
             ratio = wanted / gap if math.isfinite(gap) and math.isfinite(wanted) else 0.0
@@ -405,17 +406,19 @@ class Order:
                 break
             # what lies below this is left out: little beside the answer, and beside what can be told apart at all
             least = math.log(1e-3 * self.width) + min(known, most)
-            # what serves one of many questions shall serve the others: how far it goes costs little
-            least = _FLOOR if many else max(_ALIKE * math.floor(least / _ALIKE), _FLOOR)
+            # what serves one of many questions shall serve the others: of bounded losses how far it goes costs little
+            bounded = math.isfinite(self.product.ends[0]) and math.isfinite(self.product.ends[1])
+            least = _FLOOR if many and bounded else max(_ALIKE * math.floor(least / _ALIKE), _FLOOR)
+            half = work.budget.left < work.budget.most // 2  # of what there was is spent: no more than is left
+            pairs = min(_PAIRS * max(work.budget.portion, _FEWEST), MOST_PAIRS) if half else MOST_PAIRS
             key = (None if first is None else ask, ratio, least)
-            if key not in self._scattered:
+            made, tried = self._scattered.get(key, (None, 0))
+            if made is None and pairs > tried:
                 while len(self._scattered) >= _MOST_SLICES:
                     del self._scattered[next(iter(self._scattered))]
-                self._scattered[key] = scattered(
-                    self.product.steps, self.flipped, ratio, ask, self.width, least, first, MOST_PAIRS
-                )
-            made = self._scattered[key]
-            if made is None:
+                made = scattered(self.product.steps, self.flipped, ratio, ask, self.width, least, first, pairs)
+                self._scattered[key] = made, pairs
+            if made is None or made.work > pairs:
                 break
             last = made.work // _PAIRS + made.upper.loss.size
             if not any(made is view for view in work.slices):  # otherwise it has been read

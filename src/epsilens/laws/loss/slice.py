@@ -9,18 +9,27 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from ...checks import Array
 from .transform import Power
 
-__all__ = ["Lower", "Slice", "Upper", "falling", "located", "slice_of"]
+__all__ = ["About", "Lower", "Slice", "Upper", "falling", "slice_of"]
 
 _U = 2.0**-53
 _TINY = 1e-290  # below this, in units of e^base, doubles round badly or to nothing: an upper side stays at it
 _HELD = 500.0  # how far from one loss masses are held, as logarithms
 _BLOCK = 64
+
+
+class About(NamedTuple):
+    """What is asked for, as a logarithm where it is a probability, and the loss at which it is expected."""
+
+    kind: str
+    log_value: float
+    loss: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -308,39 +317,47 @@ def _lower(
     return Lower(s.place - s.shift, dt, s.base, falling(h), alpha, s.base - s.centre, falling(recall), top)
 
 
-def located(power: Power, tilt: float, dt: float, kind: str, log_value: float, loss: float) -> float:
+def _located(power: Power, tilt: float, dt: float, about: About, error: float) -> float:
     """About the loss above which H1, or H0 where a false-positive rate is asked for, has so much mass: by blocks.
 
-    That given where the window does not reach it, or where it is near enough: Chernoff's bound, by which a plan goes,
-    may be off by more than what doubles hold about one loss.
+    That planned where the window does not reach it, or where it is near enough: Chernoff's bound, by which a plan goes,
+    may be off by more than what doubles hold about one loss. ``error`` is what one side adds to each mass.
     """
     near = _HELD / (abs(tilt) + 1) / 4
-    if power.r.size * dt <= near or kind == "delta":
-        return loss
+    if power.r.size * dt <= near or about.kind == "delta":
+        return about.loss
     blocks = -(-power.r.size // _BLOCK)
     r = np.zeros(blocks * _BLOCK)
-    r[: power.r.size] = np.where(power.r > 4 * power.error, power.r, 0.0)
+    r[: power.r.size] = np.maximum(power.r + error, 0.0)
     at = power.first_loss + dt * np.arange(r.size)
-    slope = tilt + (1.0 if kind == "roc" else 0.0)
+    slope = tilt + (1.0 if about.kind == "roc" else 0.0)
     with np.errstate(divide="ignore"):
         log_p = np.log(r).reshape(blocks, _BLOCK) - slope * at.reshape(blocks, _BLOCK)
     total = np.logaddexp.accumulate(np.logaddexp.reduce(log_p, axis=1)[::-1])[::-1] + power.log_scale
-    above = np.flatnonzero(total >= log_value)
-    found = float(at[above[-1] * _BLOCK]) if above.size else loss
-    return found if abs(found - loss) > near else loss
+    above = np.flatnonzero(total >= about.log_value)
+    found = float(at[above[-1] * _BLOCK]) if above.size else about.loss
+    return found if abs(found - about.loss) > near else about.loss
 
 
 def slice_of(
-    powers: tuple[Power, Power], tilt: float, dt: float, kappa: float, rho: float, loss: float, tops: Array, leak: float
+    powers: tuple[Power, Power],
+    tilt: float,
+    dt: float,
+    kappa: float,
+    rho: float,
+    about: About,
+    tops: Array,
+    leak: float,
 ) -> Slice:
-    """A slice about ``loss`` from the tilted products of the upper and the lower side.
+    """A slice about where each side has its answer, from the tilted products of the upper and the lower side.
 
     ``kappa`` and ``rho`` are the errors of the losses and (relative) of the masses of the whole product, ``tops`` the
     H1-masses at +∞, ``leak`` the H0-mass of what the lower side counts there.
     """
     high, low = powers
+    up, down = (_located(one, tilt, dt, about, way * one.error) for one, way in ((high, 1), (low, -1)))
     return Slice(
         tilt,
-        _upper(high, tilt, dt, kappa, rho, loss, float(tops[0])),
-        _lower(low, tilt, dt, kappa, rho, loss, float(tops[1]), leak),
+        _upper(high, tilt, dt, kappa, rho, up, float(tops[0])),
+        _lower(low, tilt, dt, kappa, rho, down, float(tops[1]), leak),
     )

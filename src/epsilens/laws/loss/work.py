@@ -41,7 +41,7 @@ class Budget:
     @property
     def portion(self) -> int:
         """What one piece may cost: what remains, or a quarter, in sixteenths so that equal pieces are made once."""
-        unit = max(MOST_WORK // 16, 1)
+        unit = max(self.most // 16, 1)
         return max(self.left // unit, 4) * unit
 
 

@@ -79,11 +79,13 @@ class Chart:
     # -- drawn ----------------------------------------------------------------------------------------------------
 
     def svg(self, palette: str = "light", width: int | None = None) -> str:
-        """The chart as SVG: ``light`` or ``dark``; ``page`` inside our pages, ``notebook`` to follow a theme.
+        """The chart as SVG: ``light`` or ``dark``; ``page`` inside our pages, ``notebook`` to follow a theme
+        (``fragment`` where what is around it has set the theme's colours).
 
         Outside our pages the font may be missing, so there every text is held to the width it has in ours.
         """
-        style = colours(_OWN_CLASS) if palette == "notebook" else ""
+        fits = f".{_OWN_CLASS}{{max-width:100%;height:auto}}"  # a cell may be narrower
+        style = colours(_OWN_CLASS) + fits if palette == "notebook" else ""
         marked = _OWN_CLASS if palette == "notebook" else "marks"
         return svg(
             self.definition(width), named(palette), fixed=palette != "page", style=style, marked=marked
