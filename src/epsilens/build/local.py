@@ -25,6 +25,7 @@ from scipy.special import log_expit
 
 from .. import checks
 from ..checks import Array
+from ..errors import InputError
 from ..experiment import Experiment
 from ..laws.finite.law import Finite
 from ..laws.product import Factor, product
@@ -102,6 +103,8 @@ def count_mean_sketch(*, epsilon: ArrayLike, collision: ArrayLike = 0.0, hadamar
     0.482014
     """
     eps, same = _epsilon(epsilon), float(checks.probability("collision", checks.scalar("collision", collision)))
+    if not isinstance(hadamard, bool | np.bool_):
+        raise InputError(f"hadamard is {hadamard!r:.40}: give True or False", parameter="hadamard", value=hadamard)
     if same == 1:
         law = Finite(np.zeros(1), np.zeros(1), mirrored=True)
     else:
