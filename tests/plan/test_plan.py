@@ -215,3 +215,14 @@ def test_yes_is_no_number(field: str) -> None:
         read_release({
             "data": {"table": "t"}, "queries": [{"count": True}], "mechanism": {"epsilon": 1.0, field: True},
         })  # fmt: skip
+
+
+def test_a_name_keeps_its_spaces() -> None:
+    plan = {
+        "data": {"table": "t.parquet", "quasi_identifiers": [" Age "]},
+        "queries": [{"sum": " Age ", "bounds": [0, 1]}],
+        "mechanism": {"epsilon": 1},
+    }
+    read = read_release(plan)
+    assert read.data.quasi_identifiers == (" Age ",)
+    assert read.queries[0].sum == " Age "

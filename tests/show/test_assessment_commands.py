@@ -227,3 +227,15 @@ def test_the_demo_says_where_it_failed(tmp_path: Path, capsys: pytest.CaptureFix
     (tmp_path / "file").write_text("")
     assert main([str(tmp_path / "file" / "under")]) == 2
     assert "failed" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("rows", ["", ",3\n,4\n"])
+def test_without_anybody_the_advice_is_about_the_data(
+    rows: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "t.csv").write_text(f"person,age\n{rows}")
+    plan = tmp_path / "plan.yaml"
+    plan.write_text(f"data: {{table: {tmp_path / 't.csv'}, person: person}}\nqueries: [{{count: true}}]\n"
+                    "mechanism: {epsilon: 1}\nlimits: {success: 0.55}\n")  # fmt: skip
+    assert shell("assess", str(plan)) == 4
+    assert capsys.readouterr().out.startswith("No row counts in any answer: look at the data before ε\n")

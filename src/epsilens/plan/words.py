@@ -78,7 +78,7 @@ class Threshold(Word):
 class Part(BaseModel):
     """A part of a plan: nothing beside what is named, nothing infinite, and it never changes."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, str_strip_whitespace=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     def __hash__(self) -> int:  # some parts hold mappings, which pydantic's own hash refuses
         return hash((type(self).__name__, self.model_dump_json()))

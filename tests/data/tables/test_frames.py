@@ -125,3 +125,9 @@ def test_kinds_of_arrow() -> None:
     made = as_arrow(pa.table({"r": codes, "h": pa.array([1, 2, 3], pa.float16()), "n": pa.nulls(3)}))
     assert made.to_pydict() == {"r": ["x", "x", "y"], "h": [1.0, 2.0, 3.0], "n": [None] * 3}
     assert [str(kind) for kind in made.schema.types] == ["string", "float", "string"]
+
+
+def test_nothing_but_nan_is_numbers() -> None:
+    with open_table({"a": [float("nan")] * 3, "b": [None] * 3, "c": [None, float("nan"), None]}) as opened:
+        kinds = {name: str(kind) for name, kind in opened.table.schema().items()}
+    assert kinds == {"a": "float64", "b": "string", "c": "float64"}

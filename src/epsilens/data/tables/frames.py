@@ -210,6 +210,10 @@ def _converted(values: Any, pa: Any) -> Any:
             raise TypeError
         return values.to_arrow()
     made = pa.array(values, from_pandas=True)
+    if pa.types.is_null(made.type) and any(
+        isinstance(v, float) for v in values
+    ):  # nothing but NaN: numbers all the same
+        made = made.cast(pa.float64())
     _one_kind(values, made.type, pa)
     return made
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "asked_secret", "cautions", "contradiction", "disclosure", "error_at", "few_people", "headline",
-    "kept_account", "lead", "phrase", "proposed",
+    "kept_account", "lead", "nobody", "phrase", "proposed",
     "reached", "second_name", "sentence", "share_of_people", "status", "together", "unseen",
 ]  # fmt: skip
 
@@ -81,7 +81,9 @@ def error_at(a: Assessment, q: QueryAccuracy, epsilon: float) -> float:
 
 
 def headline(a: Assessment) -> str:
-    """The instruction."""
+    """The instruction; where no row counts in any answer, it is about the data and not about ε."""
+    if nobody(a):
+        return "No row counts in any answer: look at the data before ε"
     now, decided = planned(a.epsilon), a.verdict
     match decided.standing:
         case Standing.IMPOSSIBLE:
@@ -96,6 +98,12 @@ def headline(a: Assessment) -> str:
             return "Set a limit to choose ε"
         case Standing.WITHIN:
             return f"ε = {now} is within your limit{'s' if len(a.release.limits) > 1 else ''}"
+
+
+def nobody(a: Assessment) -> bool:
+    """Whether nothing was counted anywhere: an empty table, rows that belong to nobody, conditions that none meets."""
+    answers = [answer for query in a.queries for answer in query.answers]
+    return not any(answer.rows or answer.people for answer in answers)
 
 
 def status(a: Assessment) -> str:
