@@ -25,7 +25,7 @@ __all__ = ["router"]
 
 router = APIRouter(include_in_schema=False)
 
-_BROUGHT = Kept(128)
+_BROUGHT = Kept(32)
 _LETTERS = ("a", "b")
 
 

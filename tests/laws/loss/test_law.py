@@ -496,3 +496,13 @@ def test_losses_spread_further_than_doubles_reach(
     assert high - low <= 0.02 * high
     assert law.reached == (high - low <= 1e-3 * high)
     assert spent < MOST_WORK
+
+
+@pytest.mark.parametrize("alpha", [0.02, 0.4, 0.9, 0.99])
+def test_precision_by_recall_is_that_by_false_alarms(alpha: float) -> None:
+    """The recall at α is read off the other way round: at that recall the precision is r/(r + α), and hardly more."""
+    e = el.dpsgd(sigma=1.0, rate=0.01, steps=1000)
+    recall = float(e.recall(alpha))
+    assert e.precision(recall=recall) == pytest.approx(recall / (recall + alpha), rel=2e-3)
+    several = e.precision(recall=np.asarray([0.3, recall, 0.999]))
+    assert several[1] == pytest.approx(recall / (recall + alpha), rel=2e-3)

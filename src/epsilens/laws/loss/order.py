@@ -367,7 +367,7 @@ class Order:
             gap, wanted = float(high[target] - low[target]), self.width
             if kind == "epsilon":
                 gap, wanted = max(gap, 0.0), wanted * max(float(high[target]), 1e-300)
-            if gap > 0.95 * last or made.coarse or math.isinf(gap):  # finer does not help, or cannot be
+            if gap > 0.95 * last or made.coarse or (again and math.isinf(gap)):  # finer does not help, or cannot be
                 break
             # the width falls with the square of the spacing, and so with what is asked of it
             ratio = wanted / gap if math.isfinite(gap) and math.isfinite(wanted) else 0.0
