@@ -78,6 +78,9 @@ def _by_definition(tried: Tried, number: int, seconds: float, operation: Any, cl
               suppress_health_check=list(HealthCheck))  # fmt: skip
     @given(operation.as_strategy())
     def each(case: Any) -> None:
+        if case.media_type == "multipart/form-data":  # which the client in this process cannot send in odd shapes
+            return
+
         def call() -> None:
             kwargs = case.as_transport_kwargs(base_url=_HOST)
             kwargs.pop("cookies", None)

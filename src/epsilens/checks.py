@@ -26,6 +26,7 @@ __all__ = [
     "Number",
     "at_least",
     "choice",
+    "fitting",
     "loss",
     "plain",
     "positive",
@@ -163,6 +164,20 @@ def within(name: str, value: ArrayLike, low: float, high: float) -> Array:
 def loss(name: str, value: ArrayLike) -> Array:
     """A privacy loss (ε, ψ, or sensitivity over scale) of a size that doubles can carry through every reading."""
     return within(name, value, 1e-300, 1e4)
+
+
+def fitting(**arrays: Array) -> None:
+    """Arrays whose shapes broadcast.
+
+    >>> fitting(kl=np.zeros(2), a=np.zeros(3))
+    Traceback (most recent call last):
+    epsilens.errors.InputError: the shapes do not fit together (kl (2,), a (3,)): give shapes that broadcast
+    """
+    try:
+        np.broadcast_shapes(*(array.shape for array in arrays.values()))
+    except ValueError:
+        shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
+        raise InputError(f"the shapes do not fit together ({shapes}): give shapes that broadcast") from None
 
 
 def scalar(name: str, value: ArrayLike, *, of: str = "") -> float:

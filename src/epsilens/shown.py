@@ -166,7 +166,7 @@ class Shown:
         return presenter().csv({"rows": rows} if own else self.to_dict())
 
     def to_html_fragment(self) -> str:
-        """The sentence and the tables for a notebook: no scripts, no charts, nothing to install."""
+        """The sentence, pictures and tables for a notebook: no scripts, nothing to fetch or install."""
         return presenter().fragment(self)
 
     def __str__(self) -> str:

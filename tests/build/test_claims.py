@@ -349,8 +349,8 @@ def test_gdp_out() -> None:
         (lambda: el.from_dp([-1.0], [0.1]), "from 0"),
         (lambda: to_zcdp(el.gaussian(psi=[1.0, 2.0])), "give one"),
         (lambda: to_gdp(el.gaussian(psi=[1.0, 2.0])), "give one"),
-        (lambda: to_rdp(3, 2), "experiment is a int: give what laplace"),  # type: ignore[arg-type]
-        (lambda: to_gdp(3), "experiment is a int: give what laplace"),  # type: ignore[arg-type]
+        (lambda: to_rdp(3, 2), "experiment is an int: give what laplace"),  # type: ignore[arg-type]
+        (lambda: to_gdp(3), "experiment is an int: give what laplace"),  # type: ignore[arg-type]
         (lambda: to_zcdp("x"), "experiment is a str: give what laplace"),  # type: ignore[arg-type]
     ],
 )

@@ -13,6 +13,7 @@ from scripts.fuzz.watched import Tried, holds_nan, watched
 
 import epsilens as el
 from epsilens import notions
+from epsilens.data.tables.memory import bytes_of
 
 
 @pytest.mark.parametrize(("kind", "inputs"), [("functions", 120), ("plans", 150), ("commands", 60)])
@@ -61,6 +62,10 @@ def test_what_is_a_failure(call: Any, failures: int) -> None:
         lambda: el.laplace(epsilon=1.0).to_text(width=-5),
         lambda: el.tree(leaves=4, sigma=1.0, neighbours=pd.DataFrame({"a": [1]})),
         lambda: el.laplace(epsilon=1.0, neighbours="x" * 100_000),
+        lambda: el.chernoff_bound([1.0, 2.0], [0.1, 0.2, 0.3]),
+        lambda: el.differencing(epsilon=[0.1, 1.0, 3.0], gap=[0.1, 0.5]),
+        lambda: el.count_mean_sketch(epsilon=1.0, hadamard=np.array([[]])),  # type: ignore[arg-type]
+        lambda: el.worst_pair([0, 1], channel=np.eye(2), arguments=2),  # type: ignore[arg-type]
     ],
 )
 def test_the_wrong_kind_of_value_is_refused_in_one_line(call: Any) -> None:
@@ -82,6 +87,12 @@ def test_what_a_ledger_is_given(tmp_path: Any) -> None:
         with pytest.raises(el.InputError, match=r"is an int|is a float"):
             call()
     assert ledger.add("people", noise, title=np.array([1.0, 2.0])).body["title"] == "[1. 2.]"  # type: ignore[arg-type]
+
+
+def test_the_smallest_shares_and_the_largest_sizes_are_numbers() -> None:
+    # A bit that is set shows with probability 3/4, no other ever does: a guess is needed where both bits stay dark.
+    assert el.rappor(f=5e-324, p=5e-324).success() == pytest.approx(1 - 0.25**2 / 2, abs=1e-9)
+    assert bytes_of("1" * 5000) == 10**18
 
 
 def test_three_answers_that_are_nearly_certain() -> None:

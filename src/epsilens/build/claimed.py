@@ -36,6 +36,7 @@ __all__ = ["EXAMPLE", "Case", "Claim", "Noise", "claim"]
 EXAMPLE: Mapping[str, int] = Frozen({"n": 60_000, "batch": 256, "epochs": 15})
 _TRAINING = ("rate", "steps", "n", "batch", "epochs", "batches", "truncation", "people")
 _LEAST, _MOST = 1e-12, 1e4  # ε of Laplace noise
+_NOTHING = 1e-200  # an advantage no noise is needed for
 _QUIETEST, _LOUDEST = 1e9, 0.02  # σ of a training
 _TRAINED = 20.0  # the largest ε for which a training is taken as an example
 
@@ -100,7 +101,7 @@ class Claim(Experiment):
         build = {Noise.LAPLACE: self._laplace, Noise.GAUSSIAN: self._gaussian}
         if self.training or self._exemplary:
             build[Noise.TRAINING] = self._trained
-        nothing = float(self.advantage()) == 0
+        nothing = float(self.advantage()) < _NOTHING
         made = [_case(noise, _nothing if nothing else make) for noise, make in build.items()]
         if self.training or not self._exemplary:
             return Case(Noise.ANY, self.worst), *made
@@ -287,14 +288,16 @@ def claim(
     known = None
     if deployment is not None:
         known, said = _registered(deployment, said)
-    kept = {name: value for name, value in _numbers(said).items() if not (name == "delta" and value == 0)}
     shape: dict[str, Any] = dict(
         zip(_TRAINING, (rate, steps, n, batch, epochs, batches, truncation, people), strict=True)
     )
     training = {name: value for name, value in shape.items() if value is not None}
     if training:
-        dpsgd(sigma=1.0, neighbours=neighbours, **training)  # refuses what is no training
+        trained = dpsgd(sigma=1.0, neighbours=neighbours, **training)  # refuses what is no training
+        if trained.many:
+            raise InputError("the training is many at once: give single numbers of it")
     worst = _worst(said, neighbours)
+    kept = {name: value for name, value in _numbers(said).items() if not (name == "delta" and value == 0)}
     own = {f.name: getattr(worst, f.name) for f in fields(worst)}
     if known is not None:
         own |= {"label": known.title, "notes": (*worst.notes, *_told_of(known))}
@@ -342,11 +345,7 @@ def _registered(name: str, said: Mapping[str, Any]) -> tuple[Deployment, dict[st
 
 def _numbers(said: Mapping[str, Any]) -> dict[str, Any]:
     """As they go into JSON."""
-    return {
-        name: checks.real(name, value, infinite=True).tolist() if not isinstance(value, str) else value
-        for name, value in said.items()
-        if not callable(value)
-    }
+    return {name: checks.real(name, value, infinite=True).tolist() for name, value in said.items()}
 
 
 def _worst(said: Mapping[str, Any], neighbours: str) -> Experiment:
@@ -363,9 +362,12 @@ def _worst(said: Mapping[str, Any], neighbours: str) -> Experiment:
         epsilon = checks.scalar("epsilon", said["epsilon"])
         return from_dp(epsilon, checks.scalar("delta", said.get("delta", 0.0)), neighbours=neighbours)
     if "mu" in said:
-        return from_gdp(said["mu"], neighbours=neighbours)
+        return from_gdp(checks.scalar("mu", said["mu"]), neighbours=neighbours)
+    if callable(said["rho"]):
+        raise InputError("rho is a function: give a number, or one for each order", parameter="rho")
     if "order" in said:
         if "xi" in said:
             raise InputError("xi is given beside order: ξ belongs to zCDP, which holds at every order", parameter="xi")
         return from_rdp(said["order"], said["rho"], neighbours=neighbours)
-    return from_zcdp(checks.scalar("rho", said["rho"]), said.get("xi", 0.0), neighbours=neighbours)
+    rho, xi = checks.scalar("rho", said["rho"]), checks.scalar("xi", said.get("xi", 0.0))
+    return from_zcdp(rho, xi, neighbours=neighbours)

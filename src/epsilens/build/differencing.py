@@ -70,6 +70,7 @@ def differencing(
     share = float(checks.within("split", checks.scalar("split", split), _LEAST_SHARE, 1 - _LEAST_SHARE))
     with np.errstate(over="ignore"):
         apart = np.asarray(moved / most)  # in sensitivities
+    checks.fitting(epsilon=eps, gap=apart)
     if np.any(eps * apart > _MOST_LOSS):
         raise InputError(
             f"gap is {np.max(moved) / targets:g} for {targets} and a sensitivity of {most:g}: noise hides nothing, "

@@ -25,6 +25,7 @@ from scipy.special import log_expit
 
 from .. import checks
 from ..checks import Array
+from ..errors import InputError
 from ..experiment import Experiment
 from ..laws.finite.law import Finite
 from ..laws.product import Factor, product
@@ -102,6 +103,8 @@ def count_mean_sketch(*, epsilon: ArrayLike, collision: ArrayLike = 0.0, hadamar
     0.482014
     """
     eps, same = _epsilon(epsilon), float(checks.probability("collision", checks.scalar("collision", collision)))
+    if not isinstance(hadamard, bool | np.bool_):
+        raise InputError(f"hadamard is {hadamard!r:.40}: give True or False", parameter="hadamard", value=hadamard)
     if same == 1:
         law = Finite(np.zeros(1), np.zeros(1), mirrored=True)
     else:
@@ -141,7 +144,7 @@ def _bit(f: float, p: float, q: float, reports: int) -> Finite:
         return Finite(np.zeros(1), np.zeros(1), mirrored=True)
     s = np.arange(reports + 1.0)
     one, zero = _count(reports, s, q), _count(reports, s, p)
-    keep, coin = math.log1p(-f / 2), math.log(f / 2) if f else -math.inf
+    keep, coin = math.log1p(-f / 2), math.log(f) - math.log(2.0) if f else -math.inf
     log_p0, log_p1 = np.logaddexp(keep + one, coin + zero), np.logaddexp(coin + one, keep + zero)
     both = (log_p0 > -np.inf) & (log_p1 > -np.inf)
     only0, only1 = (float(np.sum(np.exp(own[~both]))) for own in (log_p0, log_p1))

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
+from .. import checks
 from ..build.discrete import approximate
 from ..errors import EpsilensError, InputError, Refused
 from ..experiment import Experiment, together
@@ -267,7 +268,7 @@ class Account(Sentenced):
 
         With a partition it is that of the part which faces most.
         """
-        released = self.counted[:count]
+        released = self.counted[: None if count is None else checks.whole("count", count, low=0)]
         found = float(getattr(approximate(epsilon=0.0, delta=0.0), reading)(**arguments))
         done: set[tuple[str, ...]] = set()
         for part in (None, *self._parts([one.part for one in released])):

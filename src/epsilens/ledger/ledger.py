@@ -250,7 +250,11 @@ class Ledger(Sentenced):
 
     @staticmethod
     def _mark(plan: Mapping[str, Any] | None, data: str) -> str:
-        return hashlib.sha256(text_of([plan, data]).encode()).hexdigest() if plan is not None and data else ""
+        if not isinstance(data, str):
+            raise InputError(f"data is {kind_of(data)}: give what names the data as text", parameter="data")
+        if plan is None or not data:
+            return ""
+        return hashlib.sha256(text_of([plan, data]).encode(errors="backslashreplace")).hexdigest()
 
     @staticmethod
     def _body(

@@ -164,11 +164,12 @@ def diameter(values: Sequence[Any], graph: Graph = None) -> float:
     3.0
     """
     try:
-        edge, n = _edge(graph), len(values)
+        labels = list(values)
     except TypeError:
         raise InputError(f"values is {values!r:.40}: give a list of values", parameter="values") from None
+    edge, n = _edge(graph), len(labels)
     steps = np.array(
-        [[0.0 if i == j else 1.0 if edge(values[i], values[j]) else np.inf for j in range(n)] for i in range(n)]
+        [[0.0 if i == j else 1.0 if edge(labels[i], labels[j]) else np.inf for j in range(n)] for i in range(n)]
     )
     for k in range(n):
         steps = np.minimum(steps, steps[:, k, None] + steps[None, k, :])

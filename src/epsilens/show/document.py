@@ -29,6 +29,7 @@ class Forms(Flag):
     NOTEBOOK = auto()
     RUNNING = TEXT | TERMINAL | MARKDOWN
     KEPT = RUNNING | PAGE
+    PICTURED = PAGE | NOTEBOOK
     ALL = KEPT | NOTEBOOK
 
 
@@ -283,7 +284,7 @@ class Figure:
 
     chart: Callable[[], Chart | None]
     caption: str = ""
-    forms: Forms = Forms.PAGE
+    forms: Forms = Forms.PICTURED
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,7 +293,7 @@ class Figures:
 
     figures: tuple[Figure, ...]
     stacked: bool = False
-    forms: Forms = Forms.PAGE
+    forms: Forms = Forms.PICTURED
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,7 +313,7 @@ class Icons:
 
     arrays: tuple[IconArray, ...]
     note: str
-    forms: Forms = Forms.PAGE
+    forms: Forms = Forms.PICTURED
 
 
 # -- structure ----------------------------------------------------------------------------------------------------

@@ -403,8 +403,9 @@ def _curves(about: Explanation) -> Section:
     )
     return Section(
         "How the guess can be tuned",
-        (Figures(tuple(Figure(chart) for chart in both)), Paragraph(said(note), Tone.NOTE)),
-        forms=Forms.PAGE,
+        (Figures((Figure(both[0]), Figure(both[1], forms=Forms.PAGE))), Paragraph(said(note), Tone.NOTE)),
+        silent=True,
+        forms=Forms.PICTURED,
     )
 
 

@@ -28,6 +28,7 @@ from ..catalogue.said import EXPLAINED
 from ..show import charts
 from ..show.explanation import by_noise_section, reading_table, told
 from ..show.explanation import pictures as people
+from ..show.policy import POLICY
 from ..show.render import html
 from ..show.sentences import false_alarms
 from ..shown import listed
@@ -134,7 +135,7 @@ _WHOLE_VIEW = Markup(
 _PRESS = Markup(
     'hx-get="{}" hx-trigger="click" hx-include="closest form" hx-target="#view" hx-select="#view" hx-select-oob="unset"'
 )
-_DOWNLOAD_CSP = "default-src 'none'; style-src 'unsafe-inline'; font-src data:; img-src data:; frame-ancestors 'none'"
+_DOWNLOAD_CSP = f"{POLICY}; frame-ancestors 'none'"
 
 
 def _rare_open(rare: list[Field], asked: questions.Asked | Setting) -> bool:

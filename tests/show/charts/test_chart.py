@@ -66,7 +66,7 @@ def test_a_notebook_chart_follows_the_theme_and_needs_no_page(drawn: Chart) -> N
 
 
 def test_an_unknown_palette_is_one_sentence(drawn: Chart) -> None:
-    with pytest.raises(el.InputError, match=r"palette is 'sepia': choose from page, light, dark, notebook"):
+    with pytest.raises(el.InputError, match=r"palette is 'sepia': choose from page, light, dark, notebook, fragment"):
         drawn.svg("sepia")
 
 

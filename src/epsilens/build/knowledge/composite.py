@@ -105,6 +105,10 @@ def worst_pair(
             raise InputError(
                 "channel is given with effect or noise: a channel says it all, so leave them out", parameter="channel"
             )
+        if not isinstance(arguments, Mapping | None):
+            raise InputError(
+                f"arguments is {arguments!r:.40}: give a mapping of names to values", parameter="arguments"
+            )
         i, j, made = _worst_rows(_rows(channel, len(labels)), reading, dict(arguments or {}))
         shift = None
     else:

@@ -269,10 +269,11 @@ def chernoff_bound(kl: ArrayLike, a: ArrayLike, *, reverse_kl: ArrayLike | None 
     (0.375, 0.1)
     """
     d, tilt = checks.at_least("kl", kl, 0.0, infinite=True), checks.probability("a", a)
+    other = d if reverse_kl is None else checks.at_least("reverse_kl", reverse_kl, 0.0, infinite=True)
+    checks.fitting(kl=d, a=tilt, reverse_kl=other)
     with np.errstate(invalid="ignore"):
         bound = np.where(tilt == 1, 0.0, (1 - tilt) * d)
         if reverse_kl is not None:
-            other = checks.at_least("reverse_kl", reverse_kl, 0.0, infinite=True)
             bound = np.minimum(bound, np.where(tilt == 0, 0.0, tilt * other))
     return plain(bound)
 

@@ -125,7 +125,7 @@ def bytes_of(size: str | int, parameter: str = "memory") -> int:
     unit = None if found is None or isinstance(size, bool) else _UNITS.get(found[2])
     if found is None or unit is None:
         raise InputError(f"{parameter} is {size!r}: give a size such as 4GB, 500MB or 2GiB", parameter=parameter)
-    made = int(float(found[1]) * unit)
+    made = int(min(float(found[1]) * unit, 1e18))  # more than any machine has
     if made < LEAST:
         raise InputError(
             f"{parameter} is {_size(made)}, too little to read a table in parts: give at least {_size(LEAST)}",

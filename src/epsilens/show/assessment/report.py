@@ -194,7 +194,7 @@ def _curves(a: Assessment) -> Section:
             Fold("The numbers behind these curves", (plain_table(head, rows),)),
         ),
         "A larger ε means less noise: better answers, and better guesses.",
-        forms=Forms.PAGE,
+        forms=Forms.PICTURED,
     )
 
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from ... import checks
 from ...errors import InputError, MissingExtra
+from ..policy import meta
 from .svg import DARK, LIGHT, colours, named, resolved, svg
 
 if TYPE_CHECKING:
@@ -78,11 +79,13 @@ class Chart:
     # -- drawn ----------------------------------------------------------------------------------------------------
 
     def svg(self, palette: str = "light", width: int | None = None) -> str:
-        """The chart as SVG: ``light`` or ``dark``; ``page`` inside our pages, ``notebook`` to follow a theme.
+        """The chart as SVG: ``light`` or ``dark``; ``page`` inside our pages, ``notebook`` to follow a theme
+        (``fragment`` where what is around it has set the theme's colours).
 
         Outside our pages the font may be missing, so there every text is held to the width it has in ours.
         """
-        style = colours(_OWN_CLASS) if palette == "notebook" else ""
+        fits = f".{_OWN_CLASS}{{max-width:100%;height:auto}}"  # a cell may be narrower
+        style = colours(_OWN_CLASS) + fits if palette == "notebook" else ""
         marked = _OWN_CLASS if palette == "notebook" else "marks"
         return svg(
             self.definition(width), named(palette), fixed=palette != "page", style=style, marked=marked
@@ -190,6 +193,7 @@ class Charts:
 def _page(title: str, body: str) -> str:
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        f"{meta()}"
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{html.escape(title)} · epsilens</title>"
         f"<style>{_faces()}:root{{color-scheme:light dark}}body{{margin:24px}}svg{{max-width:100%;height:auto}}"

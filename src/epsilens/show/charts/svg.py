@@ -43,6 +43,7 @@ PALETTES: Mapping[str, Palette] = {
     "light": LIGHT,
     "dark": DARK,
     "notebook": {name: f"var({_OWN}{name})" for name in LIGHT},
+    "fragment": {name: f"var({_OWN}{name})" for name in LIGHT},  # the same, set by what is around the drawing
 }
 _VARIABLE = re.compile(r"var\(--([a-z]+)\)")
 #: The papers of the notebooks that say which theirs is.

@@ -18,7 +18,9 @@ from markupsafe import Markup
 
 from ... import __version__
 from ..charts import icons
+from ..charts.svg import colours
 from ..document import Block, Document, Figure, Forms, IconArray, Kind, Lead, Said, Section, Table
+from ..policy import meta
 from .text import grid, stated
 
 __all__ = ["ASSETS", "blocks", "fragment", "page", "said", "section", "sections", "style", "subscripts"]
@@ -44,7 +46,10 @@ def page(document: Document, parts: Sequence[Markup] | None = None) -> str:
     tab = document.tab or f"{document.headline or document.title} · epsilens"
     shown = sections(document) if parts is None else parts
     template = _environment().get_template("page.html")
-    return template.render(document=document, sections=shown, tab=tab, version=__version__, fonts=_fonts(), css=style())
+    return template.render(
+        document=document, sections=shown, tab=tab, version=__version__, fonts=_fonts(), css=style(),
+        policy=Markup(meta()),
+    )  # fmt: skip
 
 
 def sections(document: Document) -> list[Markup]:
@@ -70,7 +75,7 @@ def said(spans: Said) -> Markup:
 
 
 def fragment(document: Document) -> str:
-    """The sentence, the tables and the remarks for a notebook, with inline styles and the notebook's own colours."""
+    """The sentence, the pictures, the tables and the remarks for a notebook, in its own colours and under one class."""
     return _environment().get_template("fragment.html").render(d=document)
 
 
@@ -102,6 +107,9 @@ def _environment() -> Environment:
         "look_of": _look,
         "capitalised": _capitalised,
         "drawings": _drawings,
+        "drawing": _drawing,
+        "figures": _figures,
+        "theme": _theme,
         "people": _people,
         "stated": stated,
         "grid": grid,
@@ -171,6 +179,35 @@ def _drawings(figure: Figure) -> list[Markup]:
     if chart is None:
         return []
     return [Markup(chart.svg("page", width)) for width in dict.fromkeys((chart.desk, chart.phone))]
+
+
+def _drawing(figure: Figure) -> Markup:
+    """The chart in the colours of a notebook, which shrinks where its cell is narrow."""
+    chart = figure.chart()
+    return Markup("") if chart is None else Markup(chart.svg("fragment"))
+
+
+def _figures(array: IconArray) -> Markup:
+    return Markup(icons.icons(array.baseline, array.value, array.limit, key=f"epsilens-{array.key}"))
+
+
+#: What a notebook's cell needs beside its colours; all of it within one class, so that nothing else changes.
+_CELL = (
+    ".epsilens-row{display:flex;flex-wrap:wrap;gap:8px 32px;margin:8px 0}.epsilens-row>div{max-width:100%}"
+    ".epsilens svg{max-width:100%;height:auto}.epsilens .people{width:350px}.epsilens .people text{font-size:15px}"
+    ".epsilens .people .note{fill:var(--epsilens-secondary)}"
+    ".epsilens .people .risk{fill:var(--epsilens-risk);font-weight:600}"
+    ".epsilens .people .base{fill:var(--epsilens-baseline);stroke:var(--epsilens-baseline)}"
+    ".epsilens .people .added{fill:var(--epsilens-risk);stroke:var(--epsilens-risk)}"
+    ".epsilens .people .rest{fill:none;stroke:var(--epsilens-axis)}"
+    ".epsilens .people path.limit{fill:none;stroke:var(--epsilens-ink);stroke-width:2;stroke-dasharray:4 3}"
+    ".epsilens .people text.limit{fill:var(--epsilens-ink);font-weight:600}.epsilens .people use{stroke-width:1.1}"
+)
+
+
+@cache
+def _theme() -> Markup:
+    return Markup(colours("epsilens") + _CELL)
 
 
 def _people(array: IconArray) -> Markup:
