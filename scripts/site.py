@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import html
 import shutil
 import subprocess
 import sys
@@ -19,9 +20,28 @@ import epsilens as el
 from epsilens.papers import PAPERS, Paper, reproduction
 from epsilens.papers.errata import ERRATA
 from epsilens.papers.item import Agreement, Item
+from epsilens.show.charts import Chart
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
+#: The pages of the site, in the order a newcomer meets them; every page of docs/ stands in one, which a test holds.
+SECTIONS: dict[str, tuple[str, ...]] = {
+    "Start": ("getting-started", "for-tables", "for-training", "for-judging", "for-research"),
+    "Stories": ("notebooks/choosing", "notebooks/training", "notebooks/papers", "notebooks/audit"),
+    "Understand": ("how-it-works", "sharp-edges", "coming-from", "at-scale", "benchmarks", "glossary"),
+    "Numbers": (
+        "readings", "mechanisms", "which", "claims", "choosing", "notebook", "composition", "knowledge", "notions",
+        "tampering",
+    ),
+    "Tables and releases": (
+        "scan", "correlate", "correlated", "correlated-tables", "release", "publishing", "ledger", "auditing",
+    ),
+    "Reference": ("api", "command-line", "gate", "page", "bridges"),
+    "Papers": (
+        "papers/liu2019", "papers/ashena2021", "papers/kaissis2022", "papers/unsal2022", "papers/li2019",
+        "papers/errata", "papers/terms", "papers/items",
+    ),
+}  # fmt: skip
 #: The public names by what they are for; every name of epsilens stands in one of them, which a test holds.
 API: dict[str, tuple[str, ...]] = {
     "The one object": ("Experiment", "finite"),
@@ -45,7 +65,7 @@ API: dict[str, tuple[str, ...]] = {
         "tampering", "detect", "detect_series", "watch", "detected_bias", "hidden_bias", "epsilon_to_detect",
         "privacy_distortion", "kl_bound", "chernoff_bound",
     ),
-    "Choosing the noise": ("choose", "Choice", "sweep"),
+    "Choosing and comparing": ("choose", "Choice", "Choices", "compare", "Comparison", "sweep", "Sweep"),
     "Tables": (
         "init", "Start", "scan", "Scan", "correlate", "Correlation", "correlated", "assess", "Assessment",
         "use_memory",
@@ -72,13 +92,19 @@ def table(head: list[str], rows: list[list[str]]) -> str:
 # -- the papers ---------------------------------------------------------------------------------------------------
 
 
-def picture(chart: object, name: str, folder: Path) -> str:
-    """A chart in both palettes, and what it says for those who cannot see it."""
+def picture(chart: Chart, name: str, folder: Path) -> str:
+    """A chart in both palettes and for both widths, and what it says for those who cannot see it."""
     made = []
+    label = html.escape(chart.label, quote=True)
     for palette in ("light", "dark"):
-        (folder / f"{name}-{palette}.svg").write_text(chart.svg(palette), encoding="utf-8")  # type: ignore[attr-defined]
-        made.append(f"```{{image}} {name}-{palette}.svg\n:class: only-{palette}\n:alt: {chart.label}\n```")  # type: ignore[attr-defined]
-    return "\n".join(made)
+        for width, kind in ((chart.phone, "phone"), (chart.desk, "desk")):
+            (folder / f"{name}-{palette}-{kind}.svg").write_text(chart.svg(palette, width), encoding="utf-8")
+        at = f"../_static/papers/{name}-{palette}"
+        made.append(
+            f'<picture class="only-{palette}"><source media="(max-width: 700px)" srcset="{at}-phone.svg">'
+            f'<img src="{at}-desk.svg" alt="{label}"></picture>'
+        )
+    return "```{raw} html\n" + "\n".join(made) + "\n```"
 
 
 def item_page(item: Item, key: str, folder: Path) -> str:
@@ -155,17 +181,35 @@ def api_page() -> str:
     return "\n\n".join(made) + "\n"
 
 
+def contents(source: Path) -> None:
+    """A page for each section, and all of them under the first."""
+    names = []
+    for title, pages in SECTIONS.items():
+        name = "section-" + title.lower().replace(" ", "-")
+        listed = "\n".join(pages)
+        (source / f"{name}.md").write_text(
+            f"# {title}\n\n```{{toctree}}\n:maxdepth: 1\n{listed}\n```\n", encoding="utf-8"
+        )
+        names.append(name)
+    first = source / "index.md"
+    told = "\n".join(names)
+    first.write_text(first.read_text("utf-8") + f"\n```{{toctree}}\n:hidden:\n{told}\n```\n", encoding="utf-8")
+
+
 def build(output: Path) -> int:
     """Write the pages, and run Sphinx over them."""
     source = ROOT / "build" / "docs"
     shutil.rmtree(source, ignore_errors=True)
     shutil.copytree(DOCS, source)
-    folder = source / "papers"
+    folder, charts = source / "papers", source / "_static" / "papers"
+    charts.mkdir()
     for paper in reproduction().papers:
-        (folder / f"{PAPERS[paper.key]}.md").write_text(paper_page(paper, folder), encoding="utf-8")
+        (folder / f"{PAPERS[paper.key]}.md").write_text(paper_page(paper, charts), encoding="utf-8")
     (folder / "errata.md").write_text(errata_page(), encoding="utf-8")
     (folder / "items.md").write_text(items_page(), encoding="utf-8")
     (source / "api.md").write_text(api_page(), encoding="utf-8")
+    shutil.copy(ROOT / "benchmarks" / "README.md", source / "benchmarks.md")
+    contents(source)
     made = subprocess.run(
         [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-j", "auto", "-b", "html", source, output],
         check=False,

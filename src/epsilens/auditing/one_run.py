@@ -14,7 +14,6 @@ have to be paid for.
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_right
 from collections.abc import Callable
 from typing import Any
@@ -210,10 +209,8 @@ def guesses_to_make(m: int, claim: Claim, alpha: float = 0.05) -> int:
         r = round(share * m)
         if r < 4:
             continue
-        precision = float(claim.most_precise(share))
-        luck = 1.2 * math.sqrt(r * precision * (1 - precision))
-        # the mean over what so many guesses may come to: as many right as expected, or rather fewer or more
-        bound = sum(mu_bound(m, r, min(int(r * precision + by), r), alpha) for by in (-luck, 0.0, luck))
+        right = int(r * float(claim.most_precise(share)))
+        bound = mu_bound(m, r, right, alpha)
         if bound > best:
             best, chosen = bound, r
     return chosen

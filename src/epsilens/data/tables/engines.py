@@ -14,7 +14,7 @@ import os
 import sys
 import uuid
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -291,10 +291,12 @@ def on_session(session: Any) -> Engine:
 
 def _duckdb(ibis: Any) -> Engine:
     try:
-        import duckdb  # noqa: F401 - ibis would fail later, and less clearly
+        import duckdb  # ibis would fail later, and less clearly
     except ImportError as error:
         raise MissingExtra("duckdb", extra="data", purpose="reading a table") from error
     made = Engine(ibis.duckdb.connect(), owned=True)
     for name, value in memory().settings(made.folder() / "spill").items():
-        made.connection.con.execute(f"SET {name} = {quoted(str(value))}")
+        # In a notebook without ipywidgets DuckDB cannot show a progress bar, and refuses to be told not to.
+        with suppress(duckdb.InvalidInputException) if name == "enable_progress_bar" else nullcontext():
+            made.connection.con.execute(f"SET {name} = {quoted(str(value))}")
     return made
