@@ -97,6 +97,12 @@ def test_choices_along_a_limit(capsys: pytest.CaptureFixture[str]) -> None:
         assert float(row["epsilon"]) == pytest.approx(-2 * math.log(2 - 2 * float(row["success at most"])), rel=1e-9)
 
 
+def test_a_limit_of_a_name_that_the_noise_has_too(capsys: pytest.CaptureFixture[str]) -> None:
+    line = ("choose", "gaussian", "--at-most", "epsilon=1", "--for-delta", "1e-5", "--sweep", "epsilon=0.5,1")
+    sigmas = [float(row["sigma"]) for row in rows(capsys, *line)]
+    assert sigmas == pytest.approx([7.031826675582502, 3.730631634815959], rel=1e-9)  # Balle and Wang, by brentq
+
+
 def test_choices_along_a_parameter(capsys: pytest.CaptureFixture[str]) -> None:
     found = rows(capsys, "choose", "gaussian", "--at-most", "success=0.6", "--sweep", "sensitivity=1:4:4")
     for row in found:

@@ -63,6 +63,7 @@ def test_what_is_a_failure(call: Any, failures: int) -> None:
         lambda: el.tree(leaves=4, sigma=1.0, neighbours=pd.DataFrame({"a": [1]})),
         lambda: el.laplace(epsilon=1.0, neighbours="x" * 100_000),
         lambda: el.chernoff_bound([1.0, 2.0], [0.1, 0.2, 0.3]),
+        lambda: el.use_memory(spill="1" * 5000),
         lambda: el.differencing(epsilon=[0.1, 1.0, 3.0], gap=[0.1, 0.5]),
         lambda: el.count_mean_sketch(epsilon=1.0, hadamard=np.array([[]])),  # type: ignore[arg-type]
         lambda: el.worst_pair([0, 1], channel=np.eye(2), arguments=2),  # type: ignore[arg-type]

@@ -111,8 +111,8 @@ def sweep_choice(mechanism: Entry, wanted: str, said: Said, readings: Mapping[st
     if len(series) > 1:
         raise InputError("--sweep is given twice: choose along one series at a time", parameter="sweep")
     (name, values), *_ = series.items()
-    limits = name == reading and name not in mechanism.takes
-    fixed = _fixed(mechanism, said, series, chosen=wanted)
+    limits = name == reading  # of a name that the noise has too, the limit is what --at-most speaks of
+    fixed = _fixed(mechanism, said, {} if limits else series, chosen=wanted)
     from ..build import builder
     from ..choice.choice import choose
 

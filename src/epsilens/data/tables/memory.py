@@ -167,7 +167,7 @@ def _processors() -> int:
 
 def _folder(path: str | Path, parameter: str) -> Path:
     made = Path(path).expanduser().absolute()
-    if not made.is_dir() or not os.access(made, os.W_OK):
+    if not os.path.isdir(made) or not os.access(made, os.W_OK):
         raise InputError(
             f"{parameter} is {str(path)!r}: give a folder that exists and can be written to", parameter=parameter
         )
