@@ -179,10 +179,10 @@ class Rows:
                 wanted = max(wanted, math.ceil(threshold / contribution(self.plan, i).alone_as) - 1)
         if not 0 < wanted <= _CROWD:
             return others
-        owner = self.data.owner
-        inside = [all(row[name] == part for name, part in self.labels.items()) for row in others]
-        gone = {row[owner] for row, within in zip(others, inside, strict=True) if within} if owner else set()
-        rest = [row for row, within in zip(others, inside, strict=True) if not within and row.get(owner) not in gone]
+        owner = self.data.owner or ""
+        inside = [row for row in others if all(row[name] == part for name, part in self.labels.items())]
+        gone = {row[owner] for row in inside} if owner else set()
+        rest = [row for row in others if row not in inside and row.get(owner) not in gone]
         crowd = [row for i in range(wanted) for row in self.person(self.near_end, number=_OTHERS + 2 + i)]
         return [*rest, *crowd]
 
