@@ -168,7 +168,7 @@ RESULTS: Mapping[str, Callable[[], Any]] = {
     "choice": lambda: el.choose(el.laplace, "epsilon", at_most=0.55),
     "choices": lambda: el.choose(el.laplace, "epsilon", at_most=[0.55, 0.6]),
     "sweep": lambda: el.sweep(el.laplace, epsilon=[0.5, 1.0], reading=["success", "psi"]),
-    "comparison": lambda: el.compare([el.laplace(epsilon=1.0), el.gaussian(psi=1.0)]),
+    "comparison": lambda: el.compare({"one": el.laplace(epsilon=1.0), "two": el.gaussian(psi=1.0)}),
     "choice by search": lambda: el.choose(el.staircase, "epsilon", at_most=0.6),
     "choice of nothing": lambda: el.choose(el.laplace, "epsilon", at_most=1.0),
     "choice among records": lambda: _table().choose(at_most=0.9, reading="success"),

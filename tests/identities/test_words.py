@@ -124,7 +124,8 @@ def read(e: el.Experiment) -> dict[str, Any]:
         told[f"bracket {name}"] = outcome(lambda n=name, a=arguments: e.bracket(n, **a))  # type: ignore[misc]
     told |= {"origin": e.origin, "direction": e.direction, "kind": e.worlds.kind, "reversed": e.worlds.reversed}
     told["parts"] = [(part.origin, count) for part, count in e.parts]
-    told["dict"] = facts(e.to_dict())
+    # notes are words, and of many experiments those that say the same are one
+    told["dict"] = facts({key: value for key, value in e.to_dict().items() if key != "notes"})
     return told
 
 
