@@ -98,3 +98,10 @@ def test_a_sample_is_not_sampled_again_in_either_order(build: Callable[[], el.Ex
     again = el.subsample(build().reverse(), 0.1)
     assert again.advantage() == pytest.approx(drawn.advantage(), rel=1e-9)
     assert again.renyi(order=8.0) == pytest.approx(drawn.renyi(order=8.0), rel=1e-9)
+
+
+def test_everybody_drawn_is_the_release_itself() -> None:
+    e = el.randomized_response(epsilon=1.0)  # two answers of one person: it replaces
+    assert el.subsample(e, 1.0, neighbours="replace").repeat(3).epsilon(1e-6) == e.repeat(3).epsilon(1e-6)
+    with pytest.raises(el.InputError, match="subsample needs single numbers"):
+        el.subsample(el.laplace(epsilon=[0.1, 1.0]), [1.0])

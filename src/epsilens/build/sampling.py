@@ -81,13 +81,16 @@ def subsample(
     """
     if not isinstance(experiment, Experiment):
         raise InputError("subsample needs an experiment: give what laplace, gaussian and the like return")
+    if experiment.many:
+        raise InputError("subsample needs single numbers: build each experiment from numbers, or use sweep")
     q, said = rate_of(rate), relation_of(neighbours)
     told = {"of": experiment.name, "rate": q, "neighbours": str(said)}
     worlds = between(said)
     if q == 0:
         law: Law = Finite(np.zeros(1), np.zeros(1), mirrored=True)
         return Experiment(law, "subsample", told, notes=("nobody is ever drawn",), worlds=worlds)
-    if q == 1 and said == experiment.parameters.get("neighbours", "add-remove"):
+    replaces = said is Neighbours.REPLACE and experiment.worlds.replaces
+    if q == 1 and (replaces or said == experiment.parameters.get("neighbours", "add-remove")):
         return experiment
     step, drawn = _sampled(experiment, q, said)
     if experiment.law.known is Known.BOUND:
