@@ -17,6 +17,7 @@ nb_execution_mode = "force"
 nb_execution_raise_on_error = True
 nb_execution_timeout = 180
 nb_merge_streams = True
+nb_mime_priority_overrides = [("*", "text/html", 1)]  # a chart in the theme's colours, not the picture of one
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"

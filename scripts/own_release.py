@@ -58,7 +58,7 @@ PLANS = (
     Own("Laplace, counts above a threshold", {"count": True, "by": "site", "threshold": 20}, PURE, 2000),
     Own("Gaussian, counts in 3 groups", {"count": True, **FEW}, GAUSSIAN, 2000),
     Own("Gaussian, sums in 3 groups", {"sum": "x", "bounds": [0, 8], **FEW}, GAUSSIAN, 2000),
-    Own("Gaussian, counts above a threshold", {"count": True, "by": "site", "threshold": 60}, GAUSSIAN, 2000),
+    Own("Gaussian, counts above a threshold", {"count": True, "by": "site", "threshold": 60}, GAUSSIAN, 6000),
 )  # fmt: skip
 
 

@@ -28,7 +28,7 @@ DOCS = ROOT / "docs"
 SECTIONS: dict[str, tuple[str, ...]] = {
     "Start": ("getting-started", "for-tables", "for-training", "for-judging", "for-research"),
     "Stories": ("notebooks/choosing", "notebooks/training", "notebooks/papers", "notebooks/audit"),
-    "Understand": ("how-it-works", "sharp-edges", "coming-from", "at-scale", "benchmarks", "glossary"),
+    "Understand": ("how-it-works", "sharp-edges", "coming-from", "at-scale", "gallery", "benchmarks", "glossary"),
     "Numbers": (
         "readings", "mechanisms", "which", "claims", "choosing", "notebook", "composition", "knowledge", "notions",
         "tampering",
@@ -102,7 +102,7 @@ def picture(chart: Chart, name: str, folder: Path) -> str:
         at = f"../_static/papers/{name}-{palette}"
         made.append(
             f'<picture class="only-{palette}"><source media="(max-width: 700px)" srcset="{at}-phone.svg">'
-            f'<img src="{at}-desk.svg" alt="{label}"></picture>'
+            f'<img class="dark-light" src="{at}-desk.svg" alt="{label}"></picture>'
         )
     return "```{raw} html\n" + "\n".join(made) + "\n```"
 
@@ -166,6 +166,36 @@ def items_page() -> str:
     return "\n\n".join(made) + "\n"
 
 
+# -- the gallery --------------------------------------------------------------------------------------------------
+
+#: Every kind of chart, by the line that makes it.
+GALLERY = (
+    'el.laplace(epsilon=1).chart("roc")',
+    'el.laplace(epsilon=1).chart("tradeoff")',
+    'el.laplace(epsilon=1).chart("precision_recall")',
+    'el.gaussian(psi=1).chart("profile")',
+    'el.gaussian(psi=1).chart("posterior")',
+    'el.laplace(epsilon=1).chart("roc", against=[el.gaussian(psi=1), el.randomized_response(epsilon=1)])',
+    "el.claim(epsilon=8, delta=1e-6).chart()",
+    'el.choose(el.laplace, "epsilon", at_most=0.55).chart()',
+    'el.sweep(el.gaussian, sigma=[0.5, 1, 2, 4, 8], reading="success").chart()',
+    "el.compare([el.laplace(epsilon=1), el.gaussian(psi=1)]).chart()",
+    'el.assess("examples/mental-visits.yaml").chart()',
+)
+
+
+def gallery_page(folder: Path) -> str:
+    """Every kind of chart with its line."""
+    made = [
+        "# Gallery",
+        'Each chart by the line that makes it; `.save("x.svg")`, `.plot(ax)` and `.data` take it along.',
+    ]
+    for k, line in enumerate(GALLERY):
+        drawn = picture(eval(line, {"el": el}), f"gallery-{k}", folder).replace("../_static", "_static")
+        made += [f"```python\n{line}\n```", drawn]
+    return "\n\n".join(made) + "\n"
+
+
 # -- the API ------------------------------------------------------------------------------------------------------
 
 
@@ -209,6 +239,7 @@ def build(output: Path) -> int:
     (folder / "items.md").write_text(items_page(), encoding="utf-8")
     (source / "api.md").write_text(api_page(), encoding="utf-8")
     shutil.copy(ROOT / "benchmarks" / "README.md", source / "benchmarks.md")
+    (source / "gallery.md").write_text(gallery_page(charts), encoding="utf-8")
     contents(source)
     made = subprocess.run(
         [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-j", "auto", "-b", "html", source, output],

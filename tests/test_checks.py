@@ -367,3 +367,17 @@ def test_whole_numbers_of_any_size_are_numbers() -> None:
 def test_a_name_far_too_long_is_no_file() -> None:
     with pytest.raises(el.InputError, match="there is no file"):
         el.correlated.network("x" * 10_000)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda el: el.correlated.worst_of(models=np.ma.masked),
+        lambda el: el.notions.diameter(values=np.ones((2, 0, 3))),
+        lambda el: el.notions.diameter(values=[[0.1, 0.2], [0.3]], graph=np.array([])),
+        lambda el: el.laplace(epsilon=[1.0, 2.0], stretch=None),
+    ],
+)
+def test_odd_values_are_refused_in_a_sentence(call: Callable[[Any], Any]) -> None:
+    with pytest.raises(el.InputError, match=": give"):
+        call(el)

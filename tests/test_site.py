@@ -10,7 +10,7 @@ import epsilens as el
 
 DOCS = Path(__file__).parents[1] / "docs"
 #: What the site writes itself.
-WRITTEN = {"api", "benchmarks", "papers/errata", "papers/items", *(
+WRITTEN = {"api", "benchmarks", "gallery", "papers/errata", "papers/items", *(
     f"papers/{name}" for name in ("liu2019", "ashena2021", "kaissis2022", "unsal2022", "li2019")
 )}  # fmt: skip
 

@@ -84,6 +84,37 @@ def test_nobody_else_is_in_the_group_of_a_person_who_is_alone() -> None:
     assert len({row["who"] for row in two.first.to_pylist() if row["site"] == own}) == 1
 
 
+@pytest.mark.parametrize(
+    ("query", "noise", "people"),
+    [
+        ({"count": True, "threshold": 20}, {}, (19, 20)),
+        ({"sum": "x", "bounds": [0, 8], "threshold": 7.5}, {}, (7, 8)),
+        ({"average": "x", "bounds": [0, 8], "threshold": 60}, {"noise": "gaussian", "delta": 1e-6}, (59, 60)),
+        # τ = 1 + b·ln(1/(2δ)) with b = 1 and δ = 1e-6: 14.12, so 15 people
+        ({"count": True, "threshold": "auto"}, {"delta": 1e-6}, (14, 15)),
+    ],
+)
+def test_the_person_takes_the_group_to_its_threshold(
+    query: dict[str, Any], noise: dict[str, Any], people: tuple[int, int]
+) -> None:
+    """τ − 1 people share the group without the person and τ with them, in rows of their own and within all limits."""
+    plan = {**PLAN, "data": {"table": "t", "person": "who"}, "queries": [{**query, "by": "site"}]}
+    plan["mechanism"] = {"epsilon": 1.0, **noise}
+    for pair in pairs_of(read_release(plan), TABLE, kinds=[Kind.AT, Kind.MANY, Kind.ORDER]):
+        less, more = Counter(table_groups(pair.first)), Counter(table_groups(pair.second))
+        (site,) = [name for name in more if more[name] != less[name]]
+        assert (less[site], more[site]) == people, pair.kind
+        assert moved(plan, pair) <= 1 + 1e-12 or noise
+
+
+def table_groups(table: Any) -> list[str]:
+    """The group of everybody who is in one alone."""
+    mine: dict[Any, set[str]] = {}
+    for row in table.to_pylist():
+        mine.setdefault(row["who"], set()).add(row["site"])
+    return [next(iter(sites)) for sites in mine.values() if len(sites) == 1]
+
+
 def test_values_are_where_they_are_said_to_be() -> None:
     at, beyond, over, none = pairs_of(
         read_release(PLAN), TABLE, kinds=[Kind.AT, Kind.BEYOND, Kind.OVERFLOW, Kind.MISSING]

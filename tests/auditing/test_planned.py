@@ -56,6 +56,20 @@ def test_a_smaller_claim_is_refuted() -> None:
     assert "The claim is broken on the pair" in found.sentence
 
 
+def test_a_threshold_has_something_to_show() -> None:
+    """With 19 others and a threshold of 20 the name appears with probability e⁻¹/2 without the person and ½ with them.
+
+    So an attacker who goes by the name alone is right 65.8 times of 100.
+    """
+    plan = {
+        "data": {"table": "t", "person": "who"}, "queries": [{"count": True, "by": "site", "threshold": 20}],
+        "mechanism": {"epsilon": 1.0},
+    }  # fmt: skip
+    found = audit_plan(plan, table=TABLE, runs=1200, confidence=1 - 1e-4, pairs=("at the bounds",))
+    assert found.verdict is Verdict.CONSISTENT
+    assert 0 < found.worst.audit.epsilon_lo <= 1
+
+
 def test_many_groups_are_many_guesses() -> None:
     names = [f"g{i}" for i in range(500)]
     plan = {

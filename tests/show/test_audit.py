@@ -138,6 +138,16 @@ def broken_curve(c: Case, m: Match) -> None:
     assert c.success > c.found.claimed["success"]
 
 
+def broken_mu(c: Case, m: Match) -> None:
+    """μ is told no larger than it is, is below the truth, and above what is claimed, though ε is not."""
+    assert c.found.verdict is Verdict.VIOLATION
+    assert c.found.epsilon_lo <= c.found.claimed["epsilon"]
+    assert c.found.mu_lo is not None
+    assert float(m["low"]) <= c.found.mu_lo <= c.mu + 1e-9
+    assert c.found.mu_lo > c.found.claimed["mu"]
+    assert float(m["claimed"]) >= c.found.claimed["mu"] - 1e-12
+
+
 def status(c: Case, m: Match) -> None:
     assert m[1] == c.found.verdict
     excess = c.epsilon > c.found.claimed["epsilon"] or c.success > c.found.claimed.get("success", 1.0)
@@ -224,6 +234,10 @@ CLAIMED = rf"(?P<claimed>{NUMBER}) is claimed"
 RUNS = r"(?:[\d,]+ runs?|one run with 500 canaries)"
 CLAIMS: list[tuple[str, Callable[[Case, Match], Any]]] = [
     (rf"The claim is broken: {LOW}, {CLAIMED} \(95% confidence, {RUNS}\)\.", broken),
+    (
+        rf"The claim is broken: μ is at least (?P<low>{NUMBER}), {CLAIMED} \(95% confidence, {RUNS}\)\.",
+        broken_mu,
+    ),
     (
         rf"The claim is broken: no mechanism that keeps it gives such answers \(95% confidence, {RUNS}\); {LOW}, "
         rf"{CLAIMED}\.",

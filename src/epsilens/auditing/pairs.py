@@ -3,7 +3,9 @@
 The pair matters more than the runs. Each pair is a table of made-up rows without a person and with them (with
 ``replace``: with other rows of theirs), and the person is placed where implementations fail: with values at the bounds
 and far beyond, with more rows than the plan uses, alone in a group or with one other, without values, with numbers that
-overflow, among rows in another order. Both tables are in memory; no value of the plan's own table is looked at.
+overflow, among rows in another order. Where a group is published from a threshold on, the person's group lacks one
+person to it, so that its name, and then its number, tell of them. Both tables are in memory; no value of the plan's own
+table is looked at.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from ..data.tables.conditions import columns_of
 from ..data.tables.open import open_table
 from ..errors import InputError
 from ..plan.needs import needs_of
+from ..plan.noise import contribution, threshold_of
 from ..plan.plan import Release
 from ..plan.words import Size
 from ..publish.synthetic import made_up
@@ -34,6 +37,7 @@ _OTHERS = 40  # rows of other people
 _MADE = 400  # rows from which those are taken that the plan covers
 _FAR = 100.0  # times the bounds
 _MANY = 20  # rows, or ten times what the plan uses
+_CROWD = 50_000  # people put into a group so that it is near its threshold
 _SEED = 20261116
 
 Row = dict[str, Any]
@@ -115,7 +119,7 @@ class Rows:
         if not every:
             raise InputError("the plan's columns cannot be made up: audit another table's release", parameter="plan")
         self.template = every[self._covered(made.from_pylist(every, schema=self.schema))]
-        self.others = [self._renamed(row, i // 2 + 1) for i, row in enumerate(every[:_OTHERS])]
+        self.others = self._crowded([self._renamed(row, i // 2 + 1) for i, row in enumerate(every[:_OTHERS])])
 
     # -- what the plan says --------------------------------------------------------------------------------------
 
@@ -160,6 +164,27 @@ class Rows:
     def elsewhere(self) -> list[Row]:
         """The other people who are in none of the person's groups."""
         return [row for row in self.others if all(row[name] != part for name, part in self.labels.items())]
+
+    def _crowded(self, others: list[Row]) -> list[Row]:
+        """The others, with as many in the person's group as lack one to its threshold: far below nothing is seen.
+
+        With the person the name appears as often as not then, and without them up to e^ε times less often. Of several
+        thresholds the largest counts: groups with smaller ones are published, and their numbers seen. Whoever is there
+        already goes, as those with rows in two groups may count in the other.
+        """
+        wanted = 0
+        for i in range(len(self.plan.queries)):
+            threshold = threshold_of(self.plan, i, self.plan.epsilon)
+            if threshold is not None:
+                wanted = max(wanted, math.ceil(threshold / contribution(self.plan, i).alone_as) - 1)
+        if not 0 < wanted <= _CROWD:
+            return others
+        owner = self.data.owner or ""
+        inside = [row for row in others if all(row[name] == part for name, part in self.labels.items())]
+        gone = {row[owner] for row in inside} if owner else set()
+        rest = [row for row in others if row not in inside and row.get(owner) not in gone]
+        crowd = [row for i in range(wanted) for row in self.person(self.near_end, number=_OTHERS + 2 + i)]
+        return [*rest, *crowd]
 
     def _covered(self, made: Any) -> int:
         """The place of the row that most queries cover."""

@@ -130,7 +130,8 @@ def laplace(
     """
     said = {"epsilon": epsilon, "scale": scale, "sensitivity": sensitivity, "shift": shift, "stretch": stretch}
     varied = {name: value for name, value in said.items() if is_array(value)}
-    if "stretch" in varied or (varied and stretch != 1):  # a stretched pair is one of single numbers
+    # a stretched pair is one of single numbers
+    if "stretch" in varied or (varied and checks.scalar("stretch", stretch) != 1):
         fixed = {name: value for name, value in said.items() if name not in varied}
         return each(laplace, {**fixed, "neighbours": neighbours, "norm": norm}, varied)
     _norm(norm, "L1", "Laplace")

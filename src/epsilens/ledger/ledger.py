@@ -243,7 +243,8 @@ class Ledger(Sentenced):
             if not writer.entries:
                 writer.append(Kind.OPENED, "", {"key": secrets.token_hex(32), **_signed()})
             key = bytes.fromhex(str(writer.entries[0].body["key"]))
-        return hmac.new(key, content.encode() if isinstance(content, str) else content, hashlib.sha256).hexdigest()
+        told = content.encode(errors="surrogatepass") if isinstance(content, str) else content
+        return hmac.new(key, told, hashlib.sha256).hexdigest()
 
     def _writing(self, people: str) -> Any:
         return self.store.writing(_people(people))

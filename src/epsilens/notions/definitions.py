@@ -167,6 +167,8 @@ def diameter(values: Sequence[Any], graph: Graph = None) -> float:
         labels = list(values)
     except TypeError:
         raise InputError(f"values is {values!r:.40}: give a list of values", parameter="values") from None
+    if any(isinstance(label, np.ndarray | list | dict | set) for label in labels):
+        raise InputError(f"values is {values!r:.40}: give a list of single values", parameter="values")
     edge, n = _edge(graph), len(labels)
     steps = np.array(
         [[0.0 if i == j else 1.0 if edge(labels[i], labels[j]) else np.inf for j in range(n)] for i in range(n)]

@@ -16,9 +16,10 @@ from ..catalogue.parameter import meant
 from ..errors import InputError
 from ..show.document import Document, Lead, Section, said
 from ..show.presenters import Presented
+from .citations import CITATIONS
 from .item import Agreement, Item, Paper
 
-__all__ = ["PAPERS", "Agreement", "Item", "Paper", "Reproduction", "named", "reproduction"]
+__all__ = ["CITATIONS", "PAPERS", "Agreement", "Item", "Paper", "Reproduction", "named", "reproduction"]
 
 PAPERS = {"000": "liu2019", "001": "ashena2021", "002": "kaissis2022", "003": "unsal2022", "004": "li2019"}
 
@@ -99,12 +100,8 @@ def _kept(paper: Paper, folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     written: list[Path] = []
     for item in paper.items:
-        files = {f"{item.key}.csv": item.csv}
-        for k, chart in enumerate(item.charts):
-            files[f"{item.key}{f'-{k + 1}' if len(item.charts) > 1 else ''}.svg"] = chart.svg("light")
         told = Document(f"Paper {paper.key}", paper.citation, (), (item.section,))
-        files[f"{item.key}.md"] = to_markdown(told)
-        for name, text in files.items():
+        for name, text in {**item.files, f"{item.key}.md": to_markdown(told)}.items():
             target = folder / name
             target.write_text(text, encoding="utf-8")
             written.append(target)

@@ -87,6 +87,15 @@ class Item:
         return out.getvalue()
 
     @property
+    def files(self) -> dict[str, str]:
+        """Its numbers and its pictures as files, by their names."""
+        several = len(self.charts) > 1
+        pictures = {
+            f"{self.key}{f'-{k}' if several else ''}.svg": chart.svg("light") for k, chart in enumerate(self.charts, 1)
+        }
+        return {f"{self.key}.csv": self.csv, **pictures}
+
+    @property
     def data(self) -> dict[str, Any]:
         """The JSON payload."""
         return {

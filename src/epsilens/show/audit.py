@@ -19,7 +19,7 @@ from .words import grouped, rounded_down, rounded_up
 if TYPE_CHECKING:
     from ..auditing.result import Audit, Seen
 
-__all__ = ["event", "present", "sentence", "why_not"]
+__all__ = ["breaking", "event", "present", "sentence", "why_not"]
 
 _STATUS = {
     Verdict.VIOLATION: "VIOLATION: the runs refute the claim",
@@ -41,9 +41,10 @@ def sentence(found: Audit) -> str:
     claimed = "no finite ε is claimed" if math.isinf(own) else f"{rounded_up(own)} is claimed"
     level = _percent(found.confidence)
     match found.verdict:
-        case Verdict.VIOLATION if found.epsilon_lo > own:
-            return f"The claim is broken: {bound}, {claimed} ({level} confidence, {runs})."
         case Verdict.VIOLATION:
+            broken = breaking(found)
+            if broken:
+                return f"The claim is broken: {broken} ({level} confidence, {runs})."
             return (
                 f"The claim is broken: no mechanism that keeps it gives such answers ({level} confidence, {runs}); "
                 f"{bound}, {claimed}."
@@ -51,6 +52,24 @@ def sentence(found: Audit) -> str:
         case Verdict.CONSISTENT:
             return f"No violation was found in {runs}: {bound} at {level} confidence, {claimed}."
     return f"Nothing can be said of the claim from {runs}, {why_not(found)}: {bound}, {claimed}."
+
+
+def breaking(found: Audit) -> str:
+    """The reading whose bound is above what is claimed: ε, else μ, else a guess; none where only the curve is broken.
+
+    A claim of a whole curve can be broken where ε at one δ is far from it.
+    """
+    at = "" if found.delta == 0 else f" at δ = {found.delta:g}"
+    readings = [
+        ("ε is at least {}" + at, found.epsilon_lo, "epsilon", 1.0),
+        ("μ is at least {}", found.mu_lo, "mu", 1.0),
+        ("at least {} of 100 guesses are right", found.success_lo, "success", 100.0),
+    ]
+    for words, low, key, times in readings:
+        own = found.claimed.get(key, math.inf)
+        if low is not None and low > own:
+            return f"{words.format(rounded_down(times * low))}, {rounded_up(times * own)} is claimed"
+    return ""
 
 
 def why_not(found: Audit) -> str:

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..auditing.result import Verdict
+from .audit import breaking, why_not
 from .audit import present as present_one
-from .audit import why_not
 from .document import Document, Lead, Notes, Section, Status, plain_table, said
 from .words import grouped, rounded_down, rounded_up
 
@@ -26,7 +26,8 @@ def sentence(found: Audits) -> str:
     level = f"{100 * found.confidence:.6g}% confidence"
     match found.verdict:
         case Verdict.VIOLATION:
-            return f"The claim is broken on the pair “{worst.pair}”: ε is at least {bound} ({level}, {runs} runs)."
+            broken = breaking(worst.audit) or f"ε is at least {bound}"
+            return f"The claim is broken on the pair “{worst.pair}”: {broken} ({level}, {runs} runs)."
         case Verdict.CONSISTENT:
             return f"No violation was found on {over} in {runs} runs: the largest bound on ε is {bound} ({level})."
     return f"Nothing can be said of the claim from {runs} runs on {over}, {why_not(worst.audit)}."

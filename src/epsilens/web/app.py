@@ -29,6 +29,8 @@ try:
         ledger_pages,
         notions_pages,
         pages,
+        papers_pages,
+        recomputed,
         release_pages,
         reports_pages,
         shares_pages,
@@ -65,6 +67,7 @@ def create_app(host: str = "127.0.0.1", limits: Limits | None = None, ledger: Le
     async def life(app: FastAPI) -> AsyncIterator[None]:
         await run_in_threadpool(app.state.uploads.open)
         app.state.readers.open()
+        app.state.papers.open()
         threading.Thread(target=_warm, args=(app,), daemon=True).start()
         tending = asyncio.create_task(_tend(app))
         yield
@@ -83,8 +86,9 @@ def create_app(host: str = "127.0.0.1", limits: Limits | None = None, ledger: Le
     app.state.limits, app.state.coming, app.state.ledger = within, set(), ledger
     app.state.here_alone, app.state.offers = is_loopback(host), release_pages.Offers()
     app.state.jobs, app.state.uploads = Jobs(within, Workers(within)), Uploads(within)
-    app.state.readers = Readers(within)
+    app.state.readers, app.state.papers = Readers(within), recomputed.Recomputed(within)
     _add_views(app)
+    app.include_router(papers_pages.router)
     app.include_router(reports_pages.router)
     app.include_router(assess_pages.router)
     app.include_router(files_pages.router)
@@ -114,6 +118,7 @@ def views() -> FastAPI:
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     app.state.ledger = None
     _add_views(app)
+    app.include_router(recomputed.router)
     return app
 
 
@@ -142,6 +147,7 @@ def stop(app: FastAPI) -> None:
             clock.reschedule(0)
     app.state.jobs.close()
     app.state.readers.close()
+    app.state.papers.close()
 
 
 async def _tend(app: FastAPI) -> None:

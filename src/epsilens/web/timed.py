@@ -24,7 +24,7 @@ __all__ = ["Timed", "is_quick"]
 _CLOSED = frozenset({"laplace", "gaussian", "pure", "unary", "hadamard-response", "noisy-max", "permute-and-flip"})
 #: Addresses that compute nothing from a query, or have processes of their own.
 _OTHERS = ("/static", "/assets", "/assess", "/release", "/ledger", "/help", "/openapi.json", "/api/assess",
-           "/api/tables", "/notions", "/compare/reports")  # fmt: skip
+           "/api/tables", "/notions", "/papers", "/compare/reports")  # fmt: skip
 #: What a reading that takes longer than this is worth to one who has gone: it is not ended at once, since a slider
 #: that moves on leaves many short ones behind.
 _GRACE = 0.5

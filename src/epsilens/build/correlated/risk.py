@@ -189,7 +189,10 @@ def worst_of(models: Iterable[Any], **settings: Any) -> Worst:
     >>> found.model, found.leakage
     (2, 1.5)
     """
-    listed = list(models) if isinstance(models, Iterable) else []
+    try:
+        listed = list(models) if isinstance(models, Iterable) else []
+    except TypeError:  # an array without dimensions calls itself iterable
+        listed = []
     if not listed or not all(hasattr(model, "worst") for model in listed):
         raise InputError(
             f"models is {models!r:.60}: give at least one model, such as correlated.normal(…)", parameter="models"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..citations import CITATIONS
 from ..item import Paper
 from .algorithms import Attack, Estimate, clopper_pearson, estimate, rule_success, set_epsilon
 
@@ -12,6 +13,6 @@ def paper() -> Paper:
     """Everything recomputed of this paper."""
     from . import algorithms, comparisons, crowd, figures
 
-    title = "Understanding ε for differential privacy in differencing attack scenarios"
-    citation = f"Ashena, Dell'Aglio, Bernstein. {title}. 2021."
-    return Paper("001", citation, (*figures.items(), *comparisons.items(), *algorithms.items(), crowd.item()))
+    return Paper(
+        "001", CITATIONS["001"].text, (*figures.items(), *comparisons.items(), *algorithms.items(), crowd.item())
+    )

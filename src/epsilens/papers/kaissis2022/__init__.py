@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..citations import CITATIONS
 from ..item import Paper
 from .conversions import epsilon_rdp, epsilon_rdp_improved, epsilon_table, epsilon_tail
 from .roc import binormal, binormal_auc
@@ -13,8 +14,4 @@ def paper() -> Paper:
     """Everything recomputed of this paper."""
     from . import conversions, roc, training
 
-    citation = (
-        "Kaissis, Knolle, Jungmann, Ziller, Usynin, Rueckert. A unified interpretation of the Gaussian mechanism for "
-        "differential privacy through the sensitivity index. 2022."
-    )
-    return Paper("002", citation, (*roc.items(), *conversions.items(), training.item()))
+    return Paper("002", CITATIONS["002"].text, (*roc.items(), *conversions.items(), training.item()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..citations import CITATIONS
 from ..item import Paper
 from .chain import abstract_search, algorithm1, algorithm2, chain_rule, correlation_terms
 from .settings import figure4_normal
@@ -13,8 +14,4 @@ def paper() -> Paper:
     """Everything recomputed of this paper."""
     from . import figures, nonlinear, tables
 
-    citation = (
-        "Li, Ren, Yang, Yang. Impact of prior knowledge and data correlation on privacy leakage: "
-        "a unified analysis. 2019."
-    )
-    return Paper("004", citation, (*figures.items(), *tables.items(), nonlinear.item()))
+    return Paper("004", CITATIONS["004"].text, (*figures.items(), *tables.items(), nonlinear.item()))

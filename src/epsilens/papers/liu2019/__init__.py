@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..citations import CITATIONS
 from ..item import Paper
 from .printed import lambda_corrected
 
@@ -12,8 +13,4 @@ def paper() -> Paper:
     """Everything recomputed of this paper."""
     from . import beyond, figures, tables
 
-    citation = (
-        "Liu, He, Chanyaswad, Wang, Mittal. Investigating Statistical Privacy Frameworks from the Perspective of "
-        "Hypothesis Testing. PoPETs 2019."
-    )
-    return Paper("000", citation, (*tables.items(), *figures.items(), *beyond.items()))
+    return Paper("000", CITATIONS["000"].text, (*tables.items(), *figures.items(), *beyond.items()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..citations import CITATIONS
 from ..item import Paper
 
 __all__ = ["paper"]
@@ -11,8 +12,4 @@ def paper() -> Paper:
     """Everything recomputed of this paper."""
     from . import figures, tables
 
-    citation = (
-        "Ünsal, Önen. Calibrating the Attack to Sensitivity in Differentially Private Mechanisms. Journal of "
-        "Cybersecurity and Privacy 2022."
-    )
-    return Paper("003", citation, (*tables.items(), *figures.items()))
+    return Paper("003", CITATIONS["003"].text, (*tables.items(), *figures.items()))

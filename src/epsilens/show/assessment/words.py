@@ -51,9 +51,9 @@ FEW = 10
 _GUESSED = ("success", "attack_success", "recall", "roc", "auc")
 
 
-def disclosure(a: Assessment) -> tuple[str, str]:
+def disclosure(a: Assessment, kept: str = "report", holds: str = "true answers and counts") -> tuple[str, str]:
     """Whether the ε told depended on the data, and what to do about it."""
-    decided, inside = a.verdict, "Keep this report inside the organisation: it holds true answers and counts of people."
+    decided, inside = a.verdict, f"Keep this {kept} inside the organisation: it holds {holds} of people."
     if decided.alternative is None or decided.alternative != decided.recommended:
         return "The planned ε stands: it was not chosen here.", inside
     at = epsilon_down(decided.recommended or 0.0)

@@ -44,7 +44,8 @@ def _drawn(
         line(claimed, "var(--secondary)", 1.75, "claimed, at most"),
         line(steps, "var(--risk)", 3, "found, at least"),
     ]
-    layers += [dot((eps, 100 * low), filled=True) for eps, delta, low in band if low > delta]
+    above = [(eps, 100 * low) for eps, delta, low in band if low > delta]
+    layers += [dot(at, filled=True) for at in above]
     labels: list[End] = [
         ("claimed, at most", down(claimed[-1][1]), "var(--secondary)", 400),
         ("found, at least", down(found[-1][1]), "var(--risk)", 600),
@@ -57,5 +58,5 @@ def _drawn(
         for eps, delta, low in band[:: len(band) // 7 or 1]
     )
     padding = {"left": _LEFT, "right": right, "top": 58, "bottom": 56}
-    subtitle = "A dot is above the claim"
+    subtitle = "A dot is above the claim" if above else ""
     return frame(f"{aria}.", plot, height, layers, x, linear_axis(0, high), padding, "δ, of 100", subtitle)

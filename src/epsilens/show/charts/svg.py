@@ -79,8 +79,10 @@ def colours(chosen: str) -> str:
         told = {**of, "paper": _PAPERS.format(of["paper"])}
         return f"{where}.{chosen}{{{';'.join(f'{_OWN}{name}:{colour}' for name, colour in told.items())}}}"
 
-    light = (rule(LIGHT, '[data-jp-theme-light="true"] '), rule(LIGHT, ".vscode-light "))
-    dark = (rule(DARK, '[data-jp-theme-light="false"] '), rule(DARK, ".vscode-dark "))
+    # JupyterLab, VS Code, and sites built by Sphinx with a switch
+    bright = '[data-jp-theme-light="true"]', ".vscode-light", '[data-theme="light"]'
+    night = '[data-jp-theme-light="false"]', ".vscode-dark", '[data-theme="dark"]'
+    light, dark = [rule(LIGHT, f"{where} ") for where in bright], [rule(DARK, f"{where} ") for where in night]
     return f"{rule(LIGHT)}@media(prefers-color-scheme:dark){{{rule(DARK)}}}{''.join(light + dark)}"
 
 
