@@ -156,7 +156,6 @@ def test_ends_of_the_domain() -> None:
         (lambda: el.rappor(f=0.5, reports=0), "reports is 0"),
         (lambda: el.rappor(f=0.5, reports=-math.inf), "reports is infinite"),
         (lambda: el.count_mean_sketch(epsilon=1.0, collision=2.0), "collision is 2"),
-        (lambda: el.hadamard_response(epsilon=[1.0, 2.0]), "single number"),
     ],
 )
 def test_what_is_wrong_is_said(build: object, sentence: str) -> None:
@@ -168,3 +167,8 @@ def test_the_coins_that_keep_a_limit() -> None:
     found = el.choose(el.rappor, "f", at_most=0.6, reading="success", given={"reports": math.inf})
     assert el.rappor(f=found.value, reports=None).success() == pytest.approx(0.6, abs=1e-6)
     assert el.rappor(f=found.value, reports=None).success() <= 0.6
+
+
+def test_several_responses_at_once() -> None:
+    together = el.hadamard_response(epsilon=[1.0, 2.0]).epsilon()
+    assert together == pytest.approx([1.0, 2.0], rel=1e-12)

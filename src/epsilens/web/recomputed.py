@@ -53,7 +53,9 @@ def made(name: str) -> dict[str, Any]:
                     "title": item.title,
                     "agreement": item.agreement.name,
                     "html": str(html.blocks(item.section.blocks)),
-                    "files": item.files,
+                    "files": {
+                        file: text for file, text in item.files.items() if text.strip()
+                    },  # drawings have no numbers
                 }
                 for item in paper.items
             ],

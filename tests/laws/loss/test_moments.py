@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
+import epsilens as el
 from epsilens.checks import Array
 from epsilens.laws.closed.laplace import LaplaceReplaced, LaplaceStep
 from epsilens.laws.closed.mixture import draws_step
@@ -311,3 +312,10 @@ def test_moments_between_the_laws_look_no_further_than_these_reach(monkeypatch: 
         less = float(np.sum(q * (np.exp(power * loss) - 1 - power * np.expm1(loss)))) / 128
         assert step.log_moment(power) == pytest.approx(math.log1p(less), rel=1e-10)
         assert seen < 40_000
+
+
+def test_an_order_near_the_largest_double() -> None:
+    training = el.dpsgd(sigma=1.0, rate=0.01, steps=10)
+    # the largest loss of a step in this order is −log(1 − q)
+    assert training.renyi(1.7e308) == pytest.approx(-10 * math.log1p(-0.01), rel=1e-9)
+    assert training.reverse().renyi(1.7e308) == math.inf

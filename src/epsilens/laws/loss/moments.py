@@ -29,6 +29,7 @@ _BEND, _STEEP = 3.0, 10.0  # of twenty: of what is not entire, and of exponents 
 
 ERROR = 1e-11  # relative, of what quadrature gives; tested against mpmath
 _FAR = 39.0  # normal mass beyond is below 1e-330
+_FARTHEST = 1e300  # beyond which places, doubled, are no doubles
 _AGREE = 1e-13  # between a panel and its halves, relative
 _NOTHING = 45.0  # e^{−45} of the whole does not count
 _UNSEEN = -720.0  # log mass that no moment needs
@@ -236,6 +237,7 @@ def _cuts(step: Step, power: float) -> Array:
     low, high = step.span
     mu = step.shift
     reach = max(_FAR + 2 * mu * (abs(power) + 2), *(abs(v) for v in (low, high) if math.isfinite(v)), 0.0)
+    reach = min(reach, _FARTHEST)
     low, high = max(low, -reach), min(high, reach)
     if 0 <= power <= 1:  # dH1^a dH0^{1−a} is at most a·dH1 + (1−a)·dH0
         seen = step.reach(_UNSEEN, _UNSEEN)
@@ -288,7 +290,10 @@ class Integrated(Step):
             return 0.0
         if (power > 1 and atoms.only1 > 0) or (power < 0 and atoms.only0 > 0):
             return math.inf
-        whole = _log_integral(self, lambda loss, log_q, exponent: exponent, power)
+        with np.errstate(over="ignore", invalid="ignore"):  # squares of places about a huge order are no doubles
+            whole = _log_integral(self, lambda loss, log_q, exponent: exponent, power)
+        if math.isnan(whole) and not 0 <= power <= 1:
+            return math.inf
         if not math.log(0.5) < whole < math.log(2):
             return whole
         # ∫dH0·(e^{aL} − 1 − a(e^L − 1)) has one sign, and so has what only one of the laws shows
