@@ -344,7 +344,6 @@ def test_units_do_not_matter() -> None:
 
 
 NOT_TWO: Any = 5
-SEVERAL: Any = [0.1, 0.2]
 
 
 @pytest.mark.parametrize(
@@ -359,7 +358,6 @@ SEVERAL: Any = [0.1, 0.2]
         (lambda: el.differencing_median(epsilon=1.0, values=[1.0], target=1.5, bounds=(-1.7e308, 1.7e308)), "bounds"),
         (lambda: el.laplace(epsilon=1.0, stretch=5e-324), "stretch"),
         (lambda: el.laplace(epsilon=1.0, stretch=1e-300), "stretch"),
-        (lambda: el.staircase(epsilon=1.0, gamma=SEVERAL), "gamma"),
     ],
 )
 def test_what_doubles_cannot_carry_is_refused(call: Any, word: str) -> None:

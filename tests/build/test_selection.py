@@ -377,7 +377,6 @@ def test_the_second_is_named() -> None:
     [
         (lambda: el.exponential(epsilon=0.0), "epsilon"),
         (lambda: el.exponential(epsilon=701.0), "epsilon"),
-        (lambda: el.exponential(epsilon=[1.0, 2.0]), "epsilon"),
         (lambda: el.exponential(epsilon=1.0, scores0=[1.0]), "scores1"),
         (lambda: el.exponential(epsilon=1.0, scores1=[1.0]), "scores0"),
         (lambda: el.exponential(epsilon=1.0, monotonic="yes"), "monotonic"),  # type: ignore[arg-type]
