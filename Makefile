@@ -104,6 +104,7 @@ bench: $(BENCH)/.ready ## measure against the peers, in one run
 $(SITE)/.ready: pyproject.toml constraints.txt
 	@echo "setting up $(SITE) (once)"
 	@test -x $(SITE)/bin/python || $(PYTHON) -m venv $(SITE)
+	@$(SITE)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade pip -c constraints.txt
 	@$(SITE)/bin/python -m pip install --quiet --disable-pip-version-check -e ".[data,web,charts,notebook,release,accounting]" --group docs -c constraints.txt
 	@touch $@
 
