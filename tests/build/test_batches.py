@@ -284,7 +284,7 @@ def built_once() -> el.Experiment:
         ({"steps": 5}, "steps or epochs, and not both"),
         ({"epochs": None}, "steps or epochs, and not both"),
         ({"epochs": 0}, "epochs is 0"),
-        ({"epochs": [0, 0]}, "epochs is 0 throughout"),
+        ({"epochs": [0, 0]}, "epochs is 0"),
         ({"n": 0}, "n is 0: give a whole number"),
         ({"n": None, "batch": None, "rate": 0.1}, "dpsgd needs rate and steps, or n, batch and epochs"),
         (

@@ -138,7 +138,7 @@ def test_readings_of_arrays_and_edges() -> None:
         ({"steps": None, "schedule": {"steps": [0, 0]}}, "steps is 0 throughout"),
         ({"sigma": "a"}, "sigma is 'a', a str: give a number, or a list of numbers in schedule"),
         ({"rate": [0.1, None]}, "rate is .0.1, None., a list: give a number or an array of numbers"),
-        ({"rate": None, "schedule": {"rate": [0.1, None]}}, "rate is None, a NoneType: give a number, or a list"),
+        ({"rate": None, "schedule": {"rate": [0.1, None]}}, "rate is None: give a number, or a list"),
         ({"sigma": None, "schedule": {"sigma": [[1.0, 2.0]]}}, "give a number, or a list of numbers in schedule"),
         ({"steps": None, "rate": None, "schedule": {"steps": [1, 2], "rate": [0.1, 0.1, 0.1]}}, "lists of one length"),
         ({"steps": None, "schedule": {"steps": []}}, "lists of one length"),

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks
-from ..errors import InputError, kind_of
+from ..errors import InputError
 from ..experiment import Experiment
 from ..laws.closed.normal import Normal
 from ..laws.loss.law import WIDTH, Loss
@@ -349,6 +349,6 @@ def _number(name: str, value: Any) -> None:
         shown = f"{value!r}"
         shown = shown if len(shown) <= 40 else shown[:37] + "..."
         raise InputError(
-            f"{name} is {shown}, {kind_of(value)}: give a number, or a list of numbers in schedule",
+            f"{name} is {shown}: give a number, or a list of numbers in schedule",
             parameter=name,
         )
