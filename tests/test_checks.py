@@ -376,6 +376,11 @@ def test_a_name_far_too_long_is_no_file() -> None:
         lambda el: el.notions.diameter(values=np.ones((2, 0, 3))),
         lambda el: el.notions.diameter(values=[[0.1, 0.2], [0.3]], graph=np.array([])),
         lambda el: el.laplace(epsilon=[1.0, 2.0], stretch=None),
+        lambda el: el.notions.diameter(values="x" * 10_000),
+        lambda el: el.differencing_average(
+            epsilon=1, n=2, value=1, mean=0.5, bounds=(-1, 5), clamp=np.array(["a", "b"])
+        ),
+        lambda el: el.identify(n=9, value_range=(0, 1), epsilon=5, delta=[0.1, 0.2], sensitivity=1, noise="gaussian"),
     ],
 )
 def test_odd_values_are_refused_in_a_sentence(call: Callable[[Any], Any]) -> None:

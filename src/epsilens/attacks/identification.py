@@ -274,6 +274,8 @@ def identify(
     if (noise == "gaussian") != (delta is not None):
         raise InputError("delta belongs to gaussian noise and is needed by it: give both or neither", parameter="delta")
     crowd = None if given is None else Crowd.of(given, most * unit)
+    if delta is not None:
+        delta = float(checks.probability("delta", checks.scalar("delta", delta), closed=False))
     read = _reader(noise, reading, crowd, people, ratio, delta)
     limit = None if at_most is None else float(checks.probability("at_most", checks.scalar("at_most", at_most)))
     if epsilon is None and limit is None:

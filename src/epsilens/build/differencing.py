@@ -212,6 +212,8 @@ def differencing_average(
     paper's text.
     """
     checks.choice("known", known, ("broad", "narrow"))
+    if not isinstance(clamp, bool | np.bool_):
+        raise InputError(f"clamp is {clamp!r:.40}: give True or False", parameter="clamp", value=clamp)
     size = checks.whole("n", n, low=2 if known == "broad" else 1)
     eps = float(checks.loss("epsilon", checks.scalar("epsilon", epsilon)))
     a, centre = checks.scalar("value", value), checks.scalar("mean", mean)

@@ -348,7 +348,8 @@ def _number(name: str, value: Any) -> None:
     if isinstance(value, list | tuple | np.ndarray) or np.asarray(value).dtype.kind not in "iuf":
         shown = f"{value!r}"
         shown = shown if len(shown) <= 40 else shown[:37] + "..."
+        kind = "" if value is None else f", {kind_of(value)}"
         raise InputError(
-            f"{name} is {shown}: give a number, or a list of numbers in schedule",
+            f"{name} is {shown}{kind}: give a number, or a list of numbers in schedule",
             parameter=name,
         )

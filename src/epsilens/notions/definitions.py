@@ -157,6 +157,9 @@ def _edge(graph: Graph) -> Callable[[Any, Any], bool]:
     return lambda x, y: frozenset((x, y)) in pairs
 
 
+_MOST_VALUES = 500  # paths between all of them are looked at
+
+
 def diameter(values: Sequence[Any], graph: Graph = None) -> float:
     """The most edges on a shortest path between two values; infinite if some cannot be reached.
 
@@ -170,6 +173,8 @@ def diameter(values: Sequence[Any], graph: Graph = None) -> float:
     if any(isinstance(label, np.ndarray | list | dict | set) for label in labels):
         raise InputError(f"values is {values!r:.40}: give a list of single values", parameter="values")
     edge, n = _edge(graph), len(labels)
+    if n > _MOST_VALUES:
+        raise InputError(f"values are {n:,}: give at most {_MOST_VALUES}, or the diameter itself", parameter="values")
     steps = np.array(
         [[0.0 if i == j else 1.0 if edge(labels[i], labels[j]) else np.inf for j in range(n)] for i in range(n)]
     )
