@@ -160,8 +160,9 @@ class Shown:
 
     def to_csv(self) -> str:
         """Its main table, numbers in full."""
-        rows = getattr(self, "rows", None)
-        rows = list(rows() if callable(rows) else rows or ())
+        told = getattr(self, "rows", None)
+        told = told() if callable(told) else told
+        rows = list(told) if isinstance(told, Iterable) else []  # of a scan it is how many there are
         own = rows and all(isinstance(row, Mapping) for row in rows)
         return presenter().csv({"rows": rows} if own else self.to_dict())
 
