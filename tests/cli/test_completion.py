@@ -49,7 +49,7 @@ def test_words_are_offered(words: list[str], among: set[str]) -> None:
 
 def test_options_are_those_of_the_mechanism() -> None:
     flags = offered("explain", "laplace", "--s")
-    assert set(flags) == {"--scale", "--sensitivity", "--shift", "--stretch"}
+    assert set(flags) == {"--scale", "--sensitivity", "--shift", "--stretch", "--sweep"}
 
 
 def test_columns_of_a_table(tmp_path: Path) -> None:

@@ -31,10 +31,29 @@ def _counts(outcomes: int, k: int) -> Array:
     return np.column_stack((rows, left)).astype(float)
 
 
+def _listed(law: Finite, k: int) -> tuple[Array, Array]:
+    """The same one answer at a time, outcomes in their order: for few answers with many outcomes.
+
+    The t-th answer multiplies the ways by t and divides them by how often its outcome has come: k!/∏(times)! in all.
+    """
+    n = law.llr.size
+    last, times, log_p, loss = np.arange(n), np.ones(n), law.log_p0, law.llr
+    for t in range(2, k + 1):
+        many = n - last
+        at = np.repeat(np.arange(last.size), many)
+        following = last[at] + np.arange(at.size) - np.repeat(np.cumsum(many) - many, many)
+        times = np.where(following == last[at], times[at] + 1, 1.0)
+        log_p = log_p[at] + law.log_p0[following] + math.log(t) - np.log(times)
+        loss, last = loss[at] + law.llr[following], following
+    return log_p, loss
+
+
 def _power(law: Finite, k: int) -> tuple[Array, Array]:
     """(log H0-mass, loss) of every count of outcomes."""
     if k == 1:
         return law.log_p0, law.llr
+    if k < law.llr.size:
+        return _listed(law, k)
     counts = _counts(law.llr.size, k)
     ways = gammaln(k + 1.0) - gammaln(counts + 1).sum(axis=1)
     return ways + counts @ law.log_p0, counts @ law.llr
