@@ -66,7 +66,7 @@ def item() -> Item:
         (
             lines(
                 "crowd",
-                "How often one secret is guessed from two counts, in a crowd",
+                "How often one secret in a crowd is guessed",
                 "share of secrets guessed",
                 [*drawn, coin],
                 Axis(1, 50, "people alike, the target among them"),

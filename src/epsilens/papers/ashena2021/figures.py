@@ -153,7 +153,7 @@ def _averages() -> Item:
         (
             lines(
                 "figure 2a",
-                "How often the secret is guessed from two averages",
+                "The secret guessed from two averages",
                 "share of secrets guessed, by the paper's rule",
                 [*drawn, Series("a coin", ((0.05, 0.5), (20.0, 0.5)), quiet=True)],
                 Axis(0, 20, "ε"),
@@ -207,7 +207,7 @@ def _queries() -> Item:
         (
             _chart(
                 "figure 2b",
-                "How often the 43-year-old's secret is guessed",
+                "The 43-year-old's secret, guessed",
                 drawn,
                 f"At ε = 5: {count(5):.3f} by counts, {total(5):.3f} by sums, {average(5):.3f} by averages.",
             ),

@@ -54,7 +54,7 @@ def _figure1() -> Item:
     )
     chart = lines(
         "figure 1",
-        "Outputs of the Gaussian mechanism, and the privacy loss",
+        "Gaussian outputs and the privacy loss",
         "density, at ψ = 2",
         drawn,
         Axis(-4, 8, "output in units of σ, or loss"),

@@ -42,7 +42,7 @@ def item() -> Item:
         for r in records
     )  # fmt: skip
     notes = (
-        "δ = 10⁻⁵, Poisson sampling, people added or removed. (28) approximates a bound of its own, for samples of a "
+        "δ = 0.00001, Poisson sampling, people added or removed. (28) approximates a bound of its own, for samples of a "
         "fixed size; the proven ε is of Poisson sampling, as the paper's readers train.",
         "Both approximations are labelled as such by el.clt and are never used where a bound is promised.",
     )
@@ -75,7 +75,7 @@ def _chart() -> Any:
     return lines(
         "corollary 9",
         "ε of DP-SGD as it trains: σ = 1, rate 0.01",
-        "ε at δ = 10⁻⁵",
+        "ε at δ = 0.00001",
         drawn,
         Axis(10, 10_000, "steps (logarithmic)", log=True),
         Axis(0.05, 10, log=True),

@@ -200,7 +200,7 @@ def _figure9() -> Item:
         (
             lines(
                 "figure 9",
-                "KL and Chernoff divergence of a bias, Gaussian noise",
+                "KL and Chernoff divergence of a bias",
                 "nats (logarithmic), beside e^ε",
                 drawn,
                 Axis(0, 18, "ε"),
