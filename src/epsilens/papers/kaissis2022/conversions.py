@@ -154,8 +154,8 @@ def _figure6() -> Item:
     keys = [key for key in records[0] if key != "psi"]
     cells = tuple((f"{r['psi']:g}", *(number(r[key]) for key in keys)) for r in records)
     notes = (
-        "δ = 0.00001, ψ from 0.1 to 6 and orders up to 64 are the paper's; its panels' ranges of ψ are not given and are "
-        "chosen here.",
+        "δ = 0.00001, ψ from 0.1 to 6 and orders up to 64 are the paper's; its panels' ranges of ψ are not given, and "
+        "are chosen here.",
         "With orders capped at 64 the Rényi conversions cannot fall below log(1/δ)/63 = 0.1827 and 0.1010, while the "
         "exact ε is 0 for ψ below 0.000025. That, and no δ in a denominator, is the error seen as ψ → 0.",
     )

@@ -42,8 +42,8 @@ def item() -> Item:
         for r in records
     )  # fmt: skip
     notes = (
-        "δ = 0.00001, Poisson sampling, people added or removed. (28) approximates a bound of its own, for samples of a "
-        "fixed size; the proven ε is of Poisson sampling, as the paper's readers train.",
+        "δ = 0.00001, Poisson sampling, people added or removed. (28) approximates a bound of its own, for samples of "
+        "a fixed size; the proven ε is of Poisson sampling, as the paper's readers train.",
         "Both approximations are labelled as such by el.clt and are never used where a bound is promised.",
     )
     worst = min(records, key=lambda r: r["epsilon_28"] / r["high"])
