@@ -206,7 +206,7 @@ BATCHES: dict[str, tuple[Callable[..., Any], str]] = {
     "a mapping": (lambda d, n: dict.fromkeys(range(n)), "a dict"),
     "a set": (lambda d, n: set(range(n)), "a set"),
     "no axis": (lambda d, n: np.array(1.0), "a ndarray"),
-    "odd": (lambda d, n: Odd(), "a Odd"),
+    "odd": (lambda d, n: Odd(), "an Odd"),
     "fails": (lambda d, n: 1 / 0, "ZeroDivisionError"),
     "exits": (lambda d, n: sys.exit(), "SystemExit"),
     "hangs": (lambda d, n: time.sleep(9), "no answer on d0 within 0.3 seconds"),
