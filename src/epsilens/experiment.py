@@ -177,7 +177,7 @@ class Experiment(Valued, Shown):
         """
         from .readings.threshold import threshold
 
-        return plain(threshold(self.origin, self.parameters, checks.probability("alpha", alpha)))
+        return plain(threshold(self.origin, self.parameters, self.fit(checks.probability("alpha", alpha))))
 
     def attack_success(self, baseline: ArrayLike) -> Number:
         """The most any attack on a person can reach whose ``baseline`` is its success without their record.

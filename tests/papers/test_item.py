@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import csv
 import json
+import math
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import epsilens as el
 from epsilens.errors import InputError
 from epsilens.papers import PAPERS, named, reproduction
+from epsilens.papers.ashena2021.crowd import crowded
+from epsilens.papers.li2019.nonlinear import leakage
+from epsilens.papers.liu2019.beyond import deniable, planar_laplace
 
 
 def test_every_form_of_a_reproduction() -> None:
@@ -45,3 +52,23 @@ def test_every_item_becomes_files(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x", encoding="utf-8")
     with pytest.raises(InputError, match="give a folder that can"):
         made.write(tmp_path / "file")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: reproduction(7),  # type: ignore[arg-type]
+        lambda: el.laplace(epsilon=[1.0, 2.0]).threshold([0.1, 0.2, 0.3]),
+        lambda: deniable([], 2.0),
+        lambda: deniable([0.5, math.nan], 2.0),
+        lambda: deniable([0.5, 0.4], math.nan),
+        lambda: planar_laplace(math.nan, 1.0),
+        lambda: planar_laplace(-1.0, 1.0),
+        lambda: crowded(0.0, 5),
+        lambda: crowded(1.0, 0),
+        lambda: leakage([[0.5, math.nan], [0.2, 0.3]], lambda a, b: a + b, 0, {}),
+    ],
+)
+def test_wrong_values_are_refused_in_a_sentence(call: Callable[[], Any]) -> None:
+    with pytest.raises(InputError):
+        call()

@@ -30,6 +30,8 @@ def named(paper: str) -> str:
     >>> named("liu2019"), named("Kaissis 2022"), named("4"), named("ünsal2022")
     ('000', '002', '004', '003')
     """
+    if not isinstance(paper, str):
+        raise InputError(f"paper is {paper!r:.40}: give its number or name as text, such as '002'", parameter="paper")
     plain = unicodedata.normalize("NFKD", paper).encode("ascii", "ignore").decode().lower()
     wanted = "".join(letter for letter in plain if letter.isalnum())
     for number, name in PAPERS.items():

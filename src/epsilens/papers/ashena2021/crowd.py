@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import binom
 
+from ... import checks
 from ...checks import Array
 from ...show.charts.lines import Axis, Series, lines
 from ...show.words import number
@@ -24,7 +25,9 @@ def crowded(epsilon: float, k: int, share: float = 0.5) -> float:
     >>> round(crowded(5.0, 1), 6), round(crowded(5.0, 20), 4) < 0.62
     (0.767215, True)
     """
-    scale = 2 / epsilon
+    scale = 2 / float(checks.positive("epsilon", checks.scalar("epsilon", epsilon)))
+    k = checks.whole("k", k, low=1, high=10_000)
+    share = float(checks.probability("share", checks.scalar("share", share)))
     weights = binom.pmf(np.arange(k), k - 1, share)
     # The optimal threshold solves g(x) = g(x − 1); a fine grid finds the success to 1e-6.
     x = np.linspace(-2, k + 2, 400 * (k + 4) + 1)

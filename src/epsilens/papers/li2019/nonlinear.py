@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ... import checks
 from ...show.words import number
 from ..item import Agreement, Item
 
@@ -28,7 +29,8 @@ def leakage(
     >>> round(leakage(fair, lambda a, b: a ^ b, 0, {}), 6), round(leakage(fair, lambda a, b: a ^ b, 0, {1: 1}), 6)
     (0.0, 1.0)
     """
-    table = np.asarray(joint, dtype=float)
+    table = checks.at_least("joint", joint, 0.0)
+    scale = float(checks.positive("scale", checks.scalar("scale", scale)))
     laws: dict[int, dict[float, float]] = {}
     for world in product(*(range(size) for size in table.shape)):
         if all(world[k] == value for k, value in known.items()) and table[world] > 0:

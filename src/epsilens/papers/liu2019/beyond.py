@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import k0, k1, modstruve
 
+from ... import checks
 from ...build.discrete import pure, randomized_response
 from ...build.local import unary
 from ...errors import InputError
@@ -27,14 +28,16 @@ def deniable(likelihoods: Sequence[float], gamma: float, origin: int = 0) -> int
     >>> deniable([0.5, 0.4, 0.3, 0.1], 1.5), deniable([0.5, 0.4, 0.3, 0.1], 5.0)
     (2, 4)
     """
-    if gamma < 1:
-        raise InputError(f"gamma is {gamma:g}: give a factor of at least 1", parameter="gamma", value=gamma)
-    positive = sorted(p for p in likelihoods if p > 0)
-    own = likelihoods[origin]
+    factor = checks.scalar("gamma", gamma)
+    if factor < 1:
+        raise InputError(f"gamma is {factor:g}: give a factor of at least 1", parameter="gamma", value=gamma)
+    given = checks.at_least("likelihoods", likelihoods, 0.0).ravel()
+    positive = sorted(given[given > 0].tolist())
+    own = float(given[checks.whole("origin", origin, low=0, high=max(given.size - 1, 0))]) if given.size else 0.0
     if own <= 0:
         raise InputError("the record cannot come from its origin: its likelihood is 0", parameter="likelihoods")
-    within = [sum(low <= p <= gamma * low for p in positive) for low in positive if low <= own <= gamma * low]
-    return max(within)
+    within = [sum(low <= p <= factor * low for p in positive) for low in positive if low <= own <= factor * low]
+    return int(max(within))
 
 
 def planar_laplace(epsilon: float, distance: float) -> float:
@@ -46,7 +49,8 @@ def planar_laplace(epsilon: float, distance: float) -> float:
     >>> round(planar_laplace(1.0, 1.0), 6), planar_laplace(1.0, 0.0)
     (0.64798, 0.5)
     """
-    a = epsilon * distance / 2
+    a = checks.scalar("epsilon", checks.at_least("epsilon", epsilon, 0.0)) / 2
+    a *= checks.scalar("distance", checks.at_least("distance", distance, 0.0))
     if a == 0:
         return 0.5
     if a > 300:  # L and K leave the range of doubles, and nothing is left to guess
