@@ -376,3 +376,7 @@ def test_a_concentrated_claim_is_known_by_its_law_not_by_its_name() -> None:
     assert to_zcdp(el.group(claim, 3)) == pytest.approx(4.5, rel=1e-14)  # k²ρ
     assert isinstance(claim.law, Envelope)
     assert to_zcdp(replace(claim, law=replace(claim.law, moment=None))) == math.inf
+
+
+def test_nothing_asked_of_a_claim_is_nothing_told() -> None:
+    assert np.asarray(el.from_rdp(order=1.5, rho=1.0).delta(())).shape == (0,)

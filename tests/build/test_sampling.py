@@ -105,3 +105,5 @@ def test_everybody_drawn_is_the_release_itself() -> None:
     assert el.subsample(e, 1.0, neighbours="replace").repeat(3).epsilon(1e-6) == e.repeat(3).epsilon(1e-6)
     with pytest.raises(el.InputError, match="subsample needs single numbers"):
         el.subsample(el.laplace(epsilon=[0.1, 1.0]), [1.0])
+    with pytest.raises(el.InputError, match="group needs single numbers"):
+        el.group(el.laplace(epsilon=[0.1, 1.0]), [1.0])

@@ -63,6 +63,11 @@ def arrays(
                 return build(*given, **named)
             if check is not None:
                 check(varied)
+            if any(isinstance(value, Experiment) and value.many for value in said.values()):
+                raise InputError(
+                    f"{build.__name__} needs single numbers: the experiment and {' and '.join(varied)} both hold "
+                    "several; build each experiment from numbers, or use sweep"
+                )
             return each(build, {name: value for name, value in said.items() if name not in varied}, varied)
 
         return building

@@ -81,8 +81,6 @@ def subsample(
     """
     if not isinstance(experiment, Experiment):
         raise InputError("subsample needs an experiment: give what laplace, gaussian and the like return")
-    if experiment.many:
-        raise InputError("subsample needs single numbers: build each experiment from numbers, or use sweep")
     q, said = rate_of(rate), relation_of(neighbours)
     told = {"of": experiment.name, "rate": q, "neighbours": str(said)}
     worlds = between(said)

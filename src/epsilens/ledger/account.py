@@ -177,6 +177,10 @@ class Account(Sentenced):
 
     def after(self, charge: Charge, part: str | None = None) -> Charge:
         """What would be spent with this as well."""
+        if not isinstance(charge, Charge):
+            raise InputError(
+                f"charge is {charge!r:.40}: give a Charge, such as charge_of(experiment)", parameter="charge"
+            )
         return self._dearest([*((one.part, one.charge) for one in self.counted), (part, charge)])
 
     @property

@@ -186,6 +186,8 @@ class _FromOrders(Conversion):
         """log of the least bound on δ(ε) that is found: any order is safe, and the best one of k → ∞ is among them."""
         shape = np.shape(epsilon)
         epsilon = np.asarray(epsilon, dtype=float).ravel()
+        if not epsilon.size:  # nothing is asked
+            return np.empty(shape)
         m, rho = (np.stack(v) for v in zip(*self._tried(epsilon), strict=True))
         return np.asarray(delta_bound(epsilon, m, rho).min(axis=0).reshape(shape))
 
