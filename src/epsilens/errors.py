@@ -40,9 +40,9 @@ def _again(kind: type[EpsilensError], args: tuple[Any, ...]) -> EpsilensError:
 
 
 def _sentence(message: str) -> str:
-    """One line, however many the value has that it quotes, and not without end."""
+    """One line, however many the value has that it quotes, and not without end: what to do stands last, so it stays."""
     line = message if "\n" not in message and "\r" not in message else " ".join(message.split())
-    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 3]}..."
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST // 2 - 2]}...{line[1 - _LONGEST // 2 :]}"
 
 
 class InputError(EpsilensError, ValueError):

@@ -109,7 +109,7 @@ def test_explain_shows_the_library_s_numbers(visit: Visit, width: int) -> None:
 @pytest.mark.parametrize("width", WIDTHS)
 def test_choose_shows_the_library_s_number(visit: Visit, width: int) -> None:
     page = visit("/choose", width)
-    page.fill("#f-at_most", "0.6")
+    page.fill("#f-at_most", "60")  # of 100
     page.wait_for_function("() => document.querySelector('#result h1').textContent.includes('0.4462')")
     about = chosen(el.choose(el.laplace, "epsilon", at_most=0.6))
     assert page.locator("#result h1").inner_text() == about.headline

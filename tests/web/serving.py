@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import http.client
 import json
@@ -11,9 +12,12 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 SOURCE = str(Path(__file__).parents[2] / "src")
 #: ``serve`` with other limits than its own.
@@ -28,6 +32,12 @@ from epsilens.web.connections import Connection
 Connection.head_seconds = 1.0
 serve(port=0, host={host!r})
 """
+
+
+def awaited(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """What a coroutine gives, run where no loop runs: a browser test leaves one running in its own thread."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(lambda: asyncio.run(work())).result()
 
 
 class Server:

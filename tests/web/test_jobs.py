@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.web.serving import awaited
 
 pytest.importorskip("duckdb", reason="assessing needs epsilens[data]")
 
@@ -244,7 +243,7 @@ def test_waiting_with_a_limit() -> None:
         assert await job.finished(10)
         assert job.state is State.DONE
 
-    _in_own_thread(both)
+    awaited(both)
 
 
 # -- real processes -----------------------------------------------------------------------------------------------
@@ -335,12 +334,6 @@ def test_a_crash_is_logged_by_its_kind(
         jobs.close()
     assert "a shares failed with ZeroDivisionError at epsilens.checks:" in caplog.text
     assert "4711" not in caplog.text
-
-
-def _in_own_thread(both: Any) -> Any:
-    """Run a coroutine where no loop runs: a browser test of the same process leaves one running in this thread."""
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(lambda: asyncio.run(both())).result()
 
 
 def test_a_release_that_runs_is_ended_by_nobody() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 import time
@@ -11,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.web.serving import alive, until
+from tests.web.serving import alive, awaited, until
 
 from epsilens.web.reader import answered
 from epsilens.web.readers import Readers
@@ -111,9 +110,9 @@ def test_a_failure_names_its_kind_alone() -> None:
     async def large(scope: Any, receive: Any, send: Any) -> None:
         raise MemoryError
 
-    head, _ = asyncio.run(answered(broken, asked("")))
+    head, _ = awaited(lambda: answered(broken, asked("")))
     assert head["failed"].startswith("RuntimeError at epsilens.web.reader")
-    assert asyncio.run(answered(large, asked(""))) == ({"large": True}, b"")
+    assert awaited(lambda: answered(large, asked(""))) == ({"large": True}, b"")
 
 
 def test_those_who_stop_are_told() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 from tests.web.conftest import HOST
+from tests.web.serving import awaited
 
 from epsilens.web.app import create_app
 from epsilens.web.readers import Readers
@@ -94,6 +95,6 @@ def test_one_who_leaves_takes_the_work_along() -> None:
         await asyncio.wait_for(app(scope, receive, send), 60)
 
     began = time.monotonic()
-    asyncio.run(leaves())
+    awaited(leaves)
     assert time.monotonic() - began < 20
     app.state.readers.close()

@@ -52,6 +52,7 @@ def correlation_terms(model: Records, i: int, j: int, known: Mapping[int, int], 
 def chain_rule(model: Records, i: int, known: Mapping[int, int], scale: float) -> float:
     """Theorem 5, unsafe: |… |LS_i/λ + IC| + … | with the known values kept, the largest child over x_j, the least path.
 
+    >>> from epsilens.build.correlated import table
     >>> round(chain_rule(table([[0.5, 0.0], [0.25, 0.25]]), 0, {}, 1.0), 10)  # the truth is 1.6201145070
     1.379885493
     """
@@ -124,6 +125,7 @@ def _terms(model: Records, scale: float) -> Terms:
 def algorithm1(model: Records, scale: float = 1.0) -> float:
     """Full-space searching as printed; **unsafe**: can fall below the true worst leakage.
 
+    >>> from epsilens.build.correlated import table
     >>> m = table([[0.75, 0.15], [0.05, 0.05]])
     >>> round(algorithm1(m), 6), round(m.worst(scale=1.0).leakage, 6)
     (1.268559, 1.368282)
