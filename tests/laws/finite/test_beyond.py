@@ -310,3 +310,18 @@ def test_discrete_normal_noise_grows_with_the_order() -> None:
         up, down = (-1e200, 1e200) if swapped else (1e200, -1e200)
         assert drawn.growth(up) == pytest.approx((1e200 / 8, 1e200 / 8), rel=1e-12)
         assert drawn.growth(down) == pytest.approx((-math.log(0.9), -math.log(0.9)), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("noise", "power", "truth"),  # sums over 6,000 masses in 80 digits: with one draw in ten the weight lies far below
+    [
+        (Skellam(9.0), -1e6, 102755.06085876038), (Skellam(9.0), -1e8, 10502979.281528244),
+        (DiscreteNormal(2.0), -1e14, 10536051564399.981),
+    ],
+)  # fmt: skip
+def test_a_sample_where_its_loss_has_an_end(noise: WholeNoise, power: float, truth: float) -> None:
+    assert Beyond(noise, 1, drawn=0.1).log_moment(power) == pytest.approx(truth, rel=1e-14)
+    assert Beyond(noise, 1, drawn=0.1, swapped=True).log_moment(1 - power) == pytest.approx(truth, rel=1e-14)
+    far = [Beyond(noise, 1, drawn=0.1).log_moment(a) / -a for a in (-1e20, -1e30, -1e40, -1e90)]
+    assert far == sorted(far)
+    assert far[-1] == pytest.approx(-math.log(0.9), rel=1e-15)

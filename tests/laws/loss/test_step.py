@@ -114,3 +114,21 @@ def test_laws_of_closed_form(order: float) -> None:
     assert el.from_gdp([1.0, 2.0]).renyi(order) == pytest.approx([order / 2, 2 * order], rel=1e-15)
     narrow = el.laplace(epsilon=1.0, stretch=1.5)
     assert narrow.renyi(order) == pytest.approx(narrow.renyi(math.inf), rel=1e-12)
+
+
+@pytest.mark.parametrize("order", [1e101, 1e155, 1e160, 1e200, 1e300])
+def test_training(order: float) -> None:
+    training = el.dpsgd(sigma=1.0, rate=0.01, steps=100)
+    ends = {
+        "forward": (training, -100 * math.log1p(-0.01)),
+        "backward": (training.reverse(), 50 * order),
+        "replaced": (el.dpsgd(sigma=1.0, rate=0.01, steps=100, neighbours="replace"), 50 * order),
+        "group": (el.dpsgd(sigma=1.0, rate=0.01, steps=100, people=3).reverse(), 450 * order),
+    }
+    for name, (e, truth) in ends.items():
+        low, high = e.bracket("renyi", order=order)
+        assert low <= truth <= high, name
+        assert high <= low * (1 + 1e-10), name
+    many = el.dpsgd(sigma=[1.0, 2.0], rate=0.01, steps=100).reverse().bracket("renyi", order=order)
+    for end in many:
+        assert end == pytest.approx([50 * order, 12.5 * order], rel=1e-10)

@@ -20,7 +20,6 @@ from scipy.special import logsumexp, ndtri_exp
 
 from ...checks import Array
 from ...numerics.special import mills, moment_less_one
-from ...readings.law import FAR_ORDER
 from ..loss.sampled import mix
 from .whole import WholeNoise
 
@@ -32,6 +31,8 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
 _NEAR = 1e-6  # relative: gaps that may be the largest
 _MOST_NEAR = 64
 _STEPS = 24
+_MOST_THIRDS = 200
+_SATURATED = 1e36
 _PLACES = 65  # beyond the list
 
 
@@ -77,8 +78,9 @@ class Beyond:
     def growth(self, power: float) -> tuple[float, float]:
         """Ends of log ∫dH1^a dH0^{1−a}/|a| at |a| > 1e100, where the moment itself may be no double."""
         a = -power if self.swapped else power
-        if a < 0 and self.drawn < 1:
-            return self.log_moment(math.copysign(FAR_ORDER, power)) / FAR_ORDER, -math.log1p(-self.drawn)
+        if a < 0 and self.drawn < 1:  # the end of the losses, which is near long before masses of e^{−|a|}
+            end = -math.log1p(-self.drawn)
+            return end, end
         if math.isinf(self.noise.concentration):  # losses that grow with log k: a moment is a double yet
             value = self.log_moment(power) / abs(power)
             return value, value
@@ -97,6 +99,8 @@ class Beyond:
         """Over what a list of atoms holds, and around the largest terms where they lie elsewhere."""
         if power in (0.0, 1.0):
             return 0.0
+        if power < -_SATURATED and self.drawn < 1:  # at the end of the losses, to all digits
+            return power * math.log1p(-self.drawn)
         k = np.arange(-self.noise.reach, self.distance + self.noise.reach + 1.0)
         log_p0, loss = self.noise.log_mass(k), self._losses(k)
         listed = log_p0 + power * loss
@@ -112,7 +116,7 @@ class Beyond:
         edge = self.noise.farthest(power, self.distance)
         edge += 40 * (self.noise.scale + math.sqrt(edge))  # terms that large may lie to either side
         side, start = (1.0, last + 1) if power > 1 else (-1.0, 1 - first)
-        if 0 <= power <= 1 or edge <= start or (power < 0 and self.drawn < 1):
+        if 0 <= power <= 1 or edge <= start:
             return np.zeros(0)
         term = self._term(power)
         both = np.linspace(start, edge, 2001), np.geomspace(start, edge, 2001)
@@ -122,6 +126,8 @@ class Beyond:
         top = max(top, float(values.max()))
         found, upto = [np.zeros(0)], start - 1
         for i in np.flatnonzero(rising & falling & (values >= top - 10 * _NOTHING)).tolist():
+            if span[i] <= upto:  # one flat crest has many tops, by rounding
+                continue
             ends = float(span[max(i - 1, 0)]), float(span[min(i + 1, span.size - 1)])
             crest = _highest(lambda k: float(term(np.asarray(side * k))), *ends)
             peak = float(term(np.asarray(side * crest)))
@@ -237,7 +243,9 @@ def _hill(term: Callable[[Array], Array], side: float, left: float, right: float
 
 def _highest(term: Callable[[float], float], low: float, high: float) -> float:
     """The whole number at which a concave function is largest, about where it is flat to all digits."""
-    while high - low > max(32.0, 1e-9 * high):
+    for _ in range(_MOST_THIRDS):
+        if high - low <= max(32.0, 1e-9 * high):
+            break
         a, b = math.floor(low + (high - low) / 3), math.ceil(high - (high - low) / 3)
         here, there = term(float(a)), term(float(b))  # so far apart that rounding does not decide
         low, high = (float(a) if here <= there else low), (float(b) if here >= there else high)
