@@ -58,7 +58,7 @@ def _next(runs: int, whole: int) -> int:
 
 @dataclass
 class ReleaseSource:
-    """Releases of a plan on the first or the second table; every ``whole``-th is an entire one, fewer in long audits."""
+    """Releases of a plan on the first or the second table; every ``whole``-th is entire, fewer in long audits."""
 
     plan: Release
     first: Any

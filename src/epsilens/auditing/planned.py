@@ -71,7 +71,8 @@ def audit_plan(
 
     ``table`` says which columns there are, where the plan's own is not at hand; none of its values is looked at.
     ``runs`` are the most on each pair of tables, 2000 of a pure claim and 6000 of others, which one run tells less of;
-    one in ``whole`` is an entire release, fewer in long audits, the others start from the exact numbers. ``pairs`` names some of :class:`~.pairs.Kind`; all that apply by default.
+    one in ``whole`` is an entire release, fewer in long audits, the others start from the exact numbers.
+    ``pairs`` names some of :class:`~.pairs.Kind`; all that apply by default.
     ``claim`` replaces the plan's own.
     """
     said = as_written(read_release(plan if not isinstance(plan, os.PathLike) else Path(plan)))
