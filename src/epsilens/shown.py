@@ -42,8 +42,11 @@ class Picture(Protocol):
     def svg(self, palette: str = "light", width: int | None = None) -> str:
         """The chart as SVG."""
 
+    def pdf(self, palette: str = "light", width: int | None = None) -> bytes:
+        """The chart as a page of PDF."""
+
     def save(self, path: str | Path) -> Path:
-        """Write it as .svg, .png or .html."""
+        """Write it as .svg, .png, .pdf or .html."""
 
     def plot(self, ax: Any = None) -> Any:
         """The chart on matplotlib axes."""
@@ -59,7 +62,7 @@ class Pictures(Protocol):
         """How many there are."""
 
     def save(self, path: str | Path) -> Path:
-        """Write them as one page, .html."""
+        """Write them as one file, .html or .pdf."""
 
     def plot(self, axes: Any = None) -> Any:
         """The charts on matplotlib axes."""

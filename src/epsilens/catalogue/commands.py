@@ -131,7 +131,7 @@ def _compare() -> tuple[Option, ...]:
         ),
         _shared("prior"),
         *_panel(Panel.READING, EXPLAINED),
-        _own("chart", "Write the ROC curves too: .svg, .png or .html", "FILE", Panel.OUTPUT),
+        _own("chart", "Write the ROC curves too: .svg, .png, .pdf or .html", "FILE", Panel.OUTPUT),
         *_OUTPUT,
     )  # fmt: skip
 

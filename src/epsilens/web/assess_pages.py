@@ -17,12 +17,13 @@ from markupsafe import Markup
 
 from ..data.tables.source import names
 from ..errors import EpsilensError, InputError
+from ..show.charts.pdf import pdf
 from .assess_view import DRAFTS, UPLOAD, View, families, link_of, read, show, table_name, turned
 from .assessing import assessed
 from .drafts import Draft
 from .examples import EXAMPLES
 from .jobs import Job, State
-from .pages import as_json, attachment, file_of, render
+from .pages import PICTURES, as_json, attachment, file_of, render
 from .planform import check_size, entered, mapping_of, plan_of, to_yaml
 from .problems import check_columns, problem_at
 from .questions import Problem
@@ -186,15 +187,16 @@ def job_file(request: Request, id: str, kind: str) -> Response:
 
 @router.get("/assess/job/{id}/picture/{place}.{kind}")
 def job_picture(request: Request, id: str, place: int, kind: str) -> Response:
-    """One chart of a report, as SVG or PNG."""
+    """One chart of a report, as SVG, PNG or PDF."""
     job = request.app.state.jobs.get(id, request.state.visitor)
     known = job is not None and job.task == "assess" and job.state is State.DONE
     made: list[Any] = job.result()["pictures"] if job is not None and known else []
     one = made[place] if 0 <= place < len(made) else {}
-    if kind not in ("svg", "png") or kind not in one:
+    if kind not in PICTURES or ("png" if kind == "png" else "svg") not in one:
         return render("message.html", 404, view="Assess", heading="No picture", sentence="There is no such picture.")
-    content = one["svg"].encode() if kind == "svg" else base64.b64decode(one["png"])
-    return file_of(content, f"{one['name']}.{kind}", "image/svg+xml" if kind == "svg" else "image/png")
+    drawn: str = one["svg"]
+    content = base64.b64decode(one["png"]) if kind == "png" else pdf(drawn) if kind == "pdf" else drawn.encode()
+    return file_of(content, f"{one['name']}.{kind}", PICTURES[kind])
 
 
 @router.get("/assess/job/{id}/board")

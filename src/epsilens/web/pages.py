@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from .comparing import Setting
 
 __all__ = [
-    "Kept", "as_json", "attachment", "beside", "curves", "file_of", "plain_or_here", "query_of", "render", "router",
-    "slots", "unanswered",
+    "PICTURES", "Kept", "as_json", "attachment", "beside", "curves", "file_of", "plain_or_here", "query_of", "render",
+    "router", "slots", "unanswered",
 ]  # fmt: skip
 
 
@@ -135,6 +135,8 @@ _WHOLE_VIEW = Markup(
 _PRESS = Markup(
     'hx-get="{}" hx-trigger="click" hx-include="closest form" hx-target="#view" hx-select="#view" hx-select-oob="unset"'
 )
+#: The kinds of file a chart may be kept as.
+PICTURES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf"}
 _DOWNLOAD_CSP = f"{POLICY}; frame-ancestors 'none'"
 
 

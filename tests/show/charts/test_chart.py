@@ -126,7 +126,7 @@ def test_saved(drawn: Chart, tmp_path: Path) -> None:
     assert "<title>ROC curve · epsilens</title>" in page
     assert "http" not in page.replace("http://www.w3.org/2000/svg", "").replace("http-equiv", "")
     assert json.loads(drawn.save(tmp_path / "a.json").read_text()) == drawn.spec
-    with pytest.raises(el.InputError, match=r"ends in \.svg, \.png, \.html or \.json"):
+    with pytest.raises(el.InputError, match=r"ends in \.svg, \.png, \.pdf, \.html or \.json"):
         drawn.save(tmp_path / "a.gif")
 
 
