@@ -83,6 +83,9 @@ class Presenter(Protocol):
     def html(self, result: Shown) -> str:
         """A self-contained page."""
 
+    def pdf(self, result: Shown) -> bytes:
+        """A PDF on A4."""
+
     def csv(self, data: Mapping[str, Any]) -> str:
         """The main table of a result's data."""
 
@@ -115,6 +118,9 @@ class Presenter(Protocol):
 
     def board(self, assessment: Shown) -> str:
         """One page of paper for those who decide."""
+
+    def board_pdf(self, assessment: Shown) -> bytes:
+        """The same as a PDF."""
 
     def registry(self, assessment: Shown) -> str:
         """A record for the public deployments registry."""
@@ -156,6 +162,10 @@ class Shown:
     def to_html(self) -> str:
         """A self-contained page with its charts."""
         return presenter().html(self)
+
+    def to_pdf(self) -> bytes:
+        """What the page shows as a PDF on A4, with its charts; nothing to install."""
+        return presenter().pdf(self)
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain values."""

@@ -78,7 +78,7 @@ def _own(
 # -- what several commands share ----------------------------------------------------------------------------------
 
 _OUTPUT = (
-    _own("format", "How to write the result", "[table|json|md|html|csv]", Panel.OUTPUT, Kind.WORD, default="table"),
+    _own("format", "How to write the result", "[table|json|md|html|csv|pdf]", Panel.OUTPUT, Kind.WORD, default="table"),
     _own("output", "Write to a file instead of the terminal", "FILE", Panel.OUTPUT),
 )
 #: How a table is read: on which engine, and what that may take.

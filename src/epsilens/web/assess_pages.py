@@ -39,7 +39,7 @@ router = APIRouter(include_in_schema=False)
 #: How long a request waits before it shows how far the job is.
 _AT_ONCE = 0.3
 #: What of a report can be kept.
-_KINDS = ("html", "board", "csv", "json", "yaml")
+_KINDS = ("html", "pdf", "board", "board.pdf", "csv", "json", "yaml")
 _GONE = "the file is no longer here, because it is kept for half an hour after it was last used: choose it again"
 
 
@@ -224,6 +224,7 @@ def _sheet(made: Any, back: str, keep: str) -> Response:
     return render(
         "board.html", view="Assess", stylesheets=["page.css", "assessment.css", "sheet.css"],
         title=made["data"]["title"], board=made["board"], sheet=Markup(made["board"]["sheet"]), back=back, keep=keep,
+        keep_pdf=keep.replace(".board", ".board.pdf", 1),
     )  # fmt: skip
 
 
@@ -239,6 +240,10 @@ def _file(made: Any, text: str, kind: str) -> Response:
         return attachment(as_json(made["data"]), "assessment.json", "application/json")
     if kind == "csv":
         return attachment(of_assessment(made["data"]), "assessment.csv", "text/csv; charset=utf-8")
+    if kind == "pdf":
+        return file_of(base64.b64decode(made["pdf"]), "assessment.pdf", PICTURES["pdf"])
+    if kind == "board.pdf":
+        return file_of(base64.b64decode(made["board"]["pdf"]), "board.pdf", PICTURES["pdf"])
     if kind == "board":
         return attachment(str(made["board"]["html"]), "board.html", "text/html")
     return attachment(str(made["html"]), "assessment.html", "text/html")
@@ -352,13 +357,15 @@ async def condition_sent(request: Request, prefix: str) -> Response:
 
 
 @router.get("/assess.html")
+@router.get("/assess.pdf")
 @router.get("/assess.board")
+@router.get("/assess.board.pdf")
 @router.get("/assess.csv")
 @router.get("/assess.json")
 @router.get("/assess.yaml")
 async def assess_file(request: Request, yaml: str = "") -> Response:
     """The report on a bundled table, its numbers or its plan, to keep."""
-    kind = request.url.path.rpartition(".")[2]
+    kind = request.url.path.partition(".")[2]
     try:
         check_size(yaml)
         made = None if kind == "yaml" else await assessed(request, yaml)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
+from ..choice.comparison import compare as side_by_side
 from ..errors import EpsilensError, InputError
 from ..show import charts
 from ..show.charts.chart import Chart
@@ -67,6 +68,20 @@ def compared_csv(request: Request) -> Response:
     every = [s.asked.about for s in made.good if s.asked.about is not None]
     letters, settings = [s.letter for s in made.good], [s.spoken for s in made.good]
     return attachment(of_comparison(letters, settings, every), "compare.csv", _CSV)
+
+
+@router.get("/compare.pdf")
+def compared_paper(request: Request) -> Response:
+    """Every setting side by side, on paper."""
+    made = compare(query_of(request))
+    if not _whole(made):
+        return unanswered(_wrong(made))
+    every = {s.spoken: s.asked.about for s in made.good if s.asked.about is not None}
+    first = next(iter(every.values()))
+    given = {name: first.arguments[name] for name in ("prior", "fpr")}
+    named = {name: about.experiment for name, about in every.items()}
+    shown = side_by_side(named, **given).to_pdf() if len(named) > 1 else first.to_pdf()
+    return file_of(shown, "compare.pdf", PICTURES["pdf"])
 
 
 @router.get("/compare/roc.{kind}")

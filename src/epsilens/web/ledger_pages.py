@@ -19,7 +19,7 @@ from ..show.charts.ledger import over_time
 from ..show.presenters import document
 from ..show.render import html
 from .kept_pages import picture
-from .pages import Kept, as_json, attachment, beside, render
+from .pages import PICTURES, Kept, as_json, attachment, beside, file_of, render
 from .security import check_texts
 
 __all__ = ["Named", "router"]
@@ -85,9 +85,8 @@ def ledger_view(request: Request) -> Response:
         query=query,
         drawn=bool(account.counted),
         downloads=[
-            ("Page", f"/ledger.html?{query}"),
-            ("CSV", f"/ledger.csv?{query}"),
-            ("JSON", f"/ledger.json?{query}"),
+            (word, f"/ledger.{kind}?{query}")
+            for word, kind in (("Page", "html"), ("PDF", "pdf"), ("CSV", "csv"), ("JSON", "json"))
         ],
     )
 
@@ -97,6 +96,15 @@ def ledger_file(request: Request) -> Response:
     """The account to keep."""
     try:
         return attachment(_found(request)[1].to_html(), "ledger.html", "text/html")
+    except EpsilensError as error:
+        return _trouble(error)
+
+
+@router.get("/ledger.pdf")
+def ledger_paper(request: Request) -> Response:
+    """The account on paper."""
+    try:
+        return file_of(_found(request)[1].to_pdf(), "ledger.pdf", PICTURES["pdf"])
     except EpsilensError as error:
         return _trouble(error)
 

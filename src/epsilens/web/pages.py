@@ -279,6 +279,18 @@ def choose_file(request: Request) -> Response:
     return _file(questions.ask_choose(query_of(request)), "choose")
 
 
+@router.get("/explain.pdf")
+@router.get("/choose.pdf")
+def paper_file(request: Request) -> Response:
+    """The same on paper."""
+    view = request.url.path.strip("/").removesuffix(".pdf")
+    ask = questions.ask_explain if view == "explain" else questions.ask_choose
+    asked = ask(query_of(request))
+    if asked.about is None:
+        return unanswered(asked.problem)
+    return file_of(asked.about.to_pdf(), f"{view}-{asked.mechanism}.pdf", PICTURES["pdf"])
+
+
 @router.get("/choose.json")
 def choose_json(request: Request) -> Response:
     """The choice as JSON, from the view's own query."""

@@ -31,7 +31,7 @@ def words_of(made: bytes) -> list[str]:
         tables[int(weight)] = {glyph: bytes.fromhex(char).decode("utf-16-be") for glyph, char in pairs}
     words = []
     for stream in streams_of(made):
-        if b"BDC" not in stream or b"begincmap" in stream:
+        if b" cm\n" not in stream or b"begincmap" in stream:  # a page turns its coordinates first
             continue
         read = re.sub(r"/Span << /ActualText <FEFF> >> BDC .*? EMC", "", stream.decode())
         for weight, code in re.findall(r"/F(\d+) [\d.]+ Tf .*? <([0-9A-F]*)> Tj", read):

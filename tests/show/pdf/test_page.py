@@ -69,7 +69,7 @@ def test_lines_and_dots_are_drawn_where_they_were_told(page: Page) -> None:
 
 
 def test_paths_go_up_down_and_around() -> None:
-    page = Page(100, 100)
+    page = Page(100, 100, said="steps")
     page.path("M1,2H5V7v3h-2C1,2,3,4,5,6", "#000000", at=(10, 20))
     drawn = next(s for s in streams_of(written([page], "x")) if b"BDC" in s).decode()
     assert "11 22 m 15 22 l 15 27 l 15 30 l 13 30 l 11 22 13 24 15 26 c S" in drawn

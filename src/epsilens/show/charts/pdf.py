@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 from ..pdf.fonts import font
 from ..pdf.page import Page, written
 
-__all__ = ["page_of", "pdf"]
+__all__ = ["page_of", "pdf", "put", "size_of"]
 
 
 def pdf(drawing: str) -> bytes:
@@ -31,10 +31,29 @@ def page_of(drawing: str, paper: str = "") -> Page:
     page = Page(float(drawn.get("width", 0)), float(drawn.get("height", 0)), drawn.get("aria-label", ""))
     if paper:
         page.fill(paper)
-    (group,) = drawn
-    for mark in group:
-        _mark(page, mark, _moved(group))
+    _draw(page, drawn, (0.0, 0.0))
     return page
+
+
+def put(page: Page, drawing: str, at: tuple[float, float]) -> None:
+    """Draw a drawing of ours onto a page, its upper left corner at a point."""
+    drawn = ElementTree.fromstring(drawing)
+    page.begin(drawn.get("aria-label", ""))
+    _draw(page, drawn, at)
+    page.end()
+
+
+def size_of(drawing: str) -> tuple[float, float]:
+    """How wide and high a drawing is."""
+    drawn = ElementTree.fromstring(drawing)
+    return float(drawn.get("width", 0)), float(drawn.get("height", 0))
+
+
+def _draw(page: Page, drawn: ElementTree.Element, at: tuple[float, float]) -> None:
+    (group,) = drawn
+    x, y = _moved(group)
+    for mark in group:
+        _mark(page, mark, (at[0] + x, at[1] + y))
 
 
 def _moved(mark: ElementTree.Element) -> tuple[float, float]:

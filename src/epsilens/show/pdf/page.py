@@ -37,7 +37,7 @@ def _paint(colour: str, stroke: bool = False) -> str:
 
 @dataclass
 class Page:
-    """One page, ``wide`` and ``high`` in pixels; ``said`` is what a reader hears who cannot see it."""
+    """One page, ``wide`` and ``high`` in pixels; of a picture ``said`` is what a reader hears who cannot see it."""
 
     wide: float
     high: float
@@ -53,6 +53,20 @@ class Page:
     def rectangle(self, x: float, y: float, wide: float, high: float, colour: str) -> None:
         """A filled rectangle."""
         self._drawn.append(f"q {_paint(colour)} {_n(x)} {_n(y)} {_n(wide)} {_n(high)} re f Q")
+
+    def begin(self, said: str) -> None:
+        """A picture on the page begins, and what a reader hears who cannot see it."""
+        self._drawn.append(f"/Span << /Alt {_text(said)} >> BDC")
+
+    def end(self) -> None:
+        """It ends."""
+        self._drawn.append("EMC")
+
+    def shape(self, corners: Sequence[tuple[float, float]], colour: str) -> None:
+        """A filled shape."""
+        (x, y), *rest = corners
+        lines = " ".join(f"{_n(a)} {_n(b)} l" for a, b in rest)
+        self._drawn.append(f"q {_paint(colour)} {_n(x)} {_n(y)} m {lines} h f Q")
 
     def path(
         self,
@@ -190,11 +204,14 @@ def written(pages: Sequence[Page], title: str) -> bytes:
     faint = {name: value for page in pages for name, value in page._faint.items()}
     states = " ".join(f"/{name} << /ca {_n(v)} /CA {_n(v)} >>" for name, v in faint.items())
     shared = f"/Resources << /Font << {fonts} >> /ExtGState << {states} >> >>"
-    kids, figures = [], []
+    kids: list[int] = []
+    figures: list[int] = []
+    tagged: dict[int, int] = {}
     for i, page in enumerate(pages):
         size = _n(page.wide * _POINTS), _n(page.high * _POINTS)
         drawn = "\n".join(page._drawn)
-        content = f"/Figure << /MCID 0 >> BDC\nq {_POINTS} 0 0 -{_POINTS} 0 {size[1]} cm\n{drawn}\nQ\nEMC"
+        content = f"q {_POINTS} 0 0 -{_POINTS} 0 {size[1]} cm\n{drawn}\nQ"
+        content = f"/Figure << /MCID 0 >> BDC\n{content}\nEMC" if page.said else content
         stream = file.stream(content.encode("latin-1"))
         kids.append(
             file.kept(
@@ -202,6 +219,9 @@ def written(pages: Sequence[Page], title: str) -> bytes:
                 f"/StructParents {i} {shared} >>"
             )
         )
+        if not page.said:
+            continue
+        tagged[i] = len(figures)
         figures.append(
             file.kept(
                 f"<< /Type /StructElem /S /Figure /P {structure} 0 R /Pg {kids[-1]} 0 R /K 0 /Alt {_text(page.said)} >>"
@@ -209,11 +229,12 @@ def written(pages: Sequence[Page], title: str) -> bytes:
         )
     file.set(tree, f"<< /Type /Pages /Kids [{_references(kids)}] /Count {len(kids)} >>")
     file.set(structure, f"<< /Type /StructTreeRoot /K [{_references(figures)}] /ParentTree {parents} 0 R >>")
-    file.set(parents, f"<< /Nums [{' '.join(f'{i} [{number} 0 R]' for i, number in enumerate(figures))}] >>")
+    file.set(parents, f"<< /Nums [{' '.join(f'{i} [{figures[k]} 0 R]' for i, k in tagged.items())}] >>")
+    marked = "true" if all(page.said for page in pages) else "false"
     file.set(
         root,
-        f"<< /Type /Catalog /Pages {tree} 0 R /Lang (en) /MarkInfo << /Marked true >> /StructTreeRoot {structure} 0 R "
-        "/ViewerPreferences << /DisplayDocTitle true >> >>",
+        f"<< /Type /Catalog /Pages {tree} 0 R /Lang (en) /MarkInfo << /Marked {marked} >> "
+        f"/StructTreeRoot {structure} 0 R /ViewerPreferences << /DisplayDocTitle true >> >>",
     )
     return file.bytes(root, file.kept(f"<< /Title {_text(title)} /Producer (epsilens) >>"))
 
