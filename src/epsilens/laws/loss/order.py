@@ -288,7 +288,12 @@ class Order:
         allowed = np.broadcast_to(np.asarray(slack, dtype=float), np.shape(values)).ravel()
         key = (kind, flat.tobytes(), allowed.tobytes())
         if work is not None:
-            low, high, _ = self._asked(kind, flat, allowed, work)
+            here = (self.flipped, *key)
+            if here not in work.answers:
+                if len(work.answers) > 1:  # one for losses above 0, one for those below
+                    del work.answers[next(iter(work.answers))]
+                work.answers[here] = self._asked(kind, flat, allowed, work)[:2]
+            low, high = work.answers[here]
         else:
             fine = self._fine._answers if self._fine is not None else {}
             if key not in self._answers:
