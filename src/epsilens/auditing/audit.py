@@ -32,7 +32,7 @@ from .outcomes import Outcomes, Reader, joined, most_entries
 from .readings import Evidence, fixed_result, sequential_result
 from .result import Audit, Finding, Found, Stopped
 
-__all__ = ["Game", "Progress", "audit", "audit_source"]
+__all__ = ["Game", "Progress", "Unbegun", "audit", "audit_source"]
 
 _FIRST = 10  # runs that are only learnt from
 _GROWTH, _EARLY, _MANY = 1.5, 1.25, 500  # events are learnt anew when the runs have grown so much, or less at first
@@ -41,6 +41,10 @@ _LOOKS = 128  # at the capital, while the runs grow by their own number
 _BATCHES, _LEAST = 16, 8  # where a call answers many runs: fewer calls, each for so many runs at least
 _MOST_RUNS = 10**9
 _OWN = 0x617564697400  # the coins are not the numbers that a mechanism draws from the same seed
+
+
+class Unbegun(InputError):  # noqa: N818 - reads as what it is
+    """An audit that was stopped before its first runs."""
 
 
 @dataclass(frozen=True)
@@ -321,7 +325,7 @@ class Game:
     def result(self, confidence: float, sequential: bool, pair: tuple[str, str]) -> Audit:
         """What the runs show."""
         if not self.past:
-            raise InputError(
+            raise Unbegun(
                 "the audit was stopped before its first runs: nothing can be said of the claim", parameter="runs"
             )
         outcomes, bits = self.gathered()
