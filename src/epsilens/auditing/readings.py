@@ -140,10 +140,10 @@ def sequential_result(
 
     looks = len(evidence.always[0])
     at = np.unique(np.linspace(0, looks - 1, min(looks, _SUCCESSES)).astype(int))
-    guesses = [np.asarray(held)[at] for held in evidence.always]
+    right, wrong = (np.asarray(held, dtype=float)[at] for held in evidence.always)
 
     def unlucky(success: float) -> bool:
-        return bool(path.size and log_precision_capital(*guesses, success).max() >= -math.log(evidence.alpha))
+        return bool(path.size and log_precision_capital(right, wrong, success).max() >= -math.log(evidence.alpha))
 
     success = max(0.5, first_kept(unlucky, 1.0 - 1e-12, low=0.5))
     return _assemble(
