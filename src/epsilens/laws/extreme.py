@@ -147,6 +147,10 @@ class Extreme(Composable):
         inside = (np.asarray(a) > 0) & (np.asarray(a) < 1)
         return np.where(inside, self._rest(lambda law: law.log_moment(a)), self._risk(lambda law: law.log_moment(a)))
 
+    def far_renyi(self, order: Array) -> Array:
+        """D_a(H0‖H1)."""
+        return self._risk(lambda law: law.far_renyi(order))
+
     def kl(self) -> Array:
         """D(H0‖H1)."""
         return self._risk(lambda law: law.kl())

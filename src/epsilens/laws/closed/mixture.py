@@ -306,6 +306,16 @@ class _Mixed(Integrated):
 
     # -- the rest -------------------------------------------------------------------------------------------------
 
+    def growth(self, power: float) -> tuple[float, float]:
+        """|a|c²/2 of the largest shift upwards, of the smallest downwards; H1 is at least its share of that."""
+        end = -1 if power > 0 else 0
+        grown, share = abs(power) * (float(self._c[end]) ** 2 / 2), float(self._log_w[end])
+        if power > 0:
+            return max(grown + share, 0.0), grown
+        if grown == 0:
+            return super().growth(power)
+        return max(grown - 1, 0.0), grown - share  # below 0 no shift brings H1 above that of the smallest
+
     def psi(self) -> float:
         """The largest shift: it rules the tail however rare it is."""
         return self.shift

@@ -296,6 +296,13 @@ class Loss(Sided):
             out[i] = self._forward.product.log_moment(float(1 - power if self.flipped else power))
         return np.asarray((out * self._rounded).reshape(a.shape))
 
+    def far_renyi(self, order: Array) -> Array:
+        """What the steps grow by adds up, from the side of this law."""
+        order = np.asarray(order, dtype=float)
+        sign, side = (1.0 if self.flipped else -1.0), (1 if self._upper else 0)
+        found = [self._forward.product.growth(sign * float(a))[side] for a in order.ravel()]
+        return np.asarray(np.asarray(found) * self._rounded).reshape(order.shape)
+
     @property
     def _rounded(self) -> float:
         return 1 + ERROR if self._upper else 1 - ERROR

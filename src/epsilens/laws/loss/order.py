@@ -18,7 +18,7 @@ from .moments import ERROR
 from .plan import HALF, Aim, Ask, Plan, aim, largest_loss, levels, plan, reach_of
 from .scattered import Scattered, scattered
 from .slice import About, Slice, slice_of
-from .surely import Surely
+from .surely import Surely, log_profile
 from .transform import MOST_POINTS, Part, log_moment, power, window
 from .work import Budget
 from .work import Work as AnyWork
@@ -36,6 +36,7 @@ _EACH_POINT = 0.25  # what a point of its two transforms costs
 _STEEPEST = 40.0
 _COARSEST = 8.0  # between lattice points: e^{−8} is all that one of them leaves of the next
 _SURE = 1e-3  # by how much a bound must be below, relative
+_ALMOST = 1e-3  # of a log probability
 View = Slice | Inverted | Largest | Scattered | Surely
 Work = AnyWork[View]
 _TILTS = np.geomspace(0.05, 200.0, 24)  # of Chernoff's bounds
@@ -184,10 +185,15 @@ class Order:
         return aim(self.product.steps, not self.flipped, Ask("delta", 0.0), self._series_width)
 
     def surely_below(self, log_delta: float, epsilon: float) -> bool:
-        """Whether Chernoff's bound alone puts ε(δ) below; where it does not, what it took is kept for the series."""
+        """Whether moments alone put ε(δ) below; where they do not, what it took is kept for the series."""
         bound = self._aim(Ask("epsilon", log_delta), self._series_width)
         left_out = 1e-5 + 2 * bound.cumulants.at_top * math.exp(-log_delta)  # as a share of δ, and of the quadrature
-        return bound.loss * (1 + _SURE) + left_out / bound.saddle < epsilon
+        if bound.loss * (1 + _SURE) + left_out / bound.saddle < epsilon:
+            return True
+        shape = bound.cumulants.shape(bound.saddle)
+        if shape is None or not shape.variance > 0:
+            return False
+        return log_profile(shape, bound.saddle, epsilon * (1 - _SURE)) + left_out + _ALMOST < log_delta
 
     def _outline(self, ask: Ask, width: float) -> _Outline:
         """What a lattice for a question would be, and how fine it can be."""

@@ -20,8 +20,8 @@ from .step import Counted, Step
 from .told import added_nodes
 
 __all__ = [
-    "DEEPEST", "HALF", "Aim", "Ask", "Plan", "aim", "common_unit", "decided", "largest_loss", "levels", "plan",
-    "reach_of",
+    "DEEPEST", "HALF", "Aim", "Ask", "Plan", "Shape", "aim", "common_unit", "cumulants", "decided", "largest_loss",
+    "levels", "plan", "reach_of",
 ]  # fmt: skip
 
 _U = 2.0**-53
@@ -36,6 +36,15 @@ class Ask(NamedTuple):
 
     kind: str
     value: float
+
+
+class Shape(NamedTuple):
+    """K(λ), and of the tilted loss the mean, the variance, and the sum over the steps of E|L − E L|³."""
+
+    log_scale: float
+    mean: float
+    variance: float
+    third: float
 
 
 @dataclass(frozen=True)
@@ -133,6 +142,25 @@ class Cumulants:
             mean += -k * m if self._flipped else k * m
             variance += k * v
         return mean, np.sqrt(np.maximum(variance, 1e-300))
+
+    def shape(self, tilt: float) -> Shape | None:
+        """Of the tilted loss; None where a step has a closed form."""
+        if self._closed or not self.laws:
+            return None
+        log_scale = mean = variance = third = 0.0
+        for loss, log_p, k in self.laws:
+            log_weight = tilt * loss + log_p
+            top = float(log_weight.max())
+            weight = np.exp(log_weight - top)
+            mass = float(weight.sum())
+            m = float(weight @ loss) / mass
+            off = np.abs(loss - m)
+            square = off * off
+            log_scale += k * (top + math.log(mass))
+            mean += k * m
+            variance += k * float(weight @ square) / mass
+            third += k * float(weight @ (square * off)) / mass
+        return Shape(log_scale, mean, variance, third)
 
     @property
     def whole(self) -> float:

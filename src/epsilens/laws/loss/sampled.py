@@ -188,6 +188,10 @@ class Swapped(Around):
         """The base's, with the laws exchanged."""
         return self.base.log_moment(1 - power)
 
+    def growth(self, power: float) -> tuple[float, float]:
+        """The base's, with the laws exchanged."""
+        return self.base.growth(-power)
+
     def kl(self) -> float:
         """The base's in the other order."""
         return self.base.kl_back()
@@ -305,6 +309,13 @@ class Sampled(Around):
         turn = float(self.base.place(np.asarray(log_odds_against(self.rate))))
         return (*self.base.turns, *((turn,) if math.isfinite(turn) else ()))
 
+    def growth(self, power: float) -> tuple[float, float]:
+        """Upwards between the base's, as the mixture is at least q·H1, and that without the factor q."""
+        if power < 0:
+            return super().growth(power)
+        low, high = self.base.growth(power)
+        return max(low + math.log(self.rate), 0.0), high
+
     def kl_bound(self) -> float:
         """KL ≤ log(1 + χ²) = log(1 + q²·χ²) of what was sampled."""
         return math.log1p(self.rate**2 * self.base.chi_square())
@@ -402,6 +413,11 @@ class Flagged(Around):
         """Rarer."""
         p, q = self.base.below(x)
         return p + math.log(self.rate), q + math.log(self.rate)
+
+    def growth(self, power: float) -> tuple[float, float]:
+        """The base's, but for log q over the order."""
+        low, high = self.base.growth(power)
+        return max(low + math.log(self.rate) / abs(power), 0.0), high
 
     @property
     def known(self) -> Known:

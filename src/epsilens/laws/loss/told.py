@@ -140,6 +140,11 @@ class Told(Step):
             return float(logsumexp(each, b=[share for _, share in self.parts]))
         return math.log1p(math.fsum(share * math.expm1(one) for one, (_, share) in zip(each, self.parts, strict=True)))
 
+    def growth(self, power: float) -> tuple[float, float]:
+        """That of the largest, but for the logarithm of its share over the order."""
+        each = [(*step.growth(power), math.log(share) / abs(power)) for step, share in self.parts]
+        return max(max(low + share for low, _, share in each), 0.0), max(high for _, high, _ in each)
+
     def kl(self) -> float:
         """The weighted sum."""
         return math.fsum(share * step.kl() for step, share in self.parts)
