@@ -71,3 +71,9 @@ def test_the_board_s_sheet_is_one_page(tmp_path: Path) -> None:
     report = tmp_path / "report.pdf"
     assert _run("assess", str(tmp_path / "plan.yaml"), "--output", str(report)) == 0
     assert report.read_bytes().count(b"/Type /Page ") > 1
+
+
+def test_a_reading_nearly_right_is_told_also_with_a_share(capsys: pytest.CaptureFixture[str]) -> None:
+    for limit in ("0.55", "55%", "55 of 100"):
+        assert _run("choose", "laplace", "--at-most", f"sucess={limit}") == 2
+        assert "did you mean success?" in capsys.readouterr().err

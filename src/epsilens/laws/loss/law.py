@@ -170,13 +170,13 @@ class Loss(Sided):
                 if math.isfinite(other._ends[1]) and (read(law, flat)[0] >= other._ends[1]).all():
                     return read(law, flat)
         ahead, behind = self._forward.rough(), self._backward.rough()
-        (low, high), (back_low, back_high) = (
-            read(self._like(*orders, self._upper), flat) for orders in ((ahead, behind), (behind, ahead))
-        )
+        here, there = (read(self._like(*two, self._upper), flat) for two in ((ahead, behind), (behind, ahead)))
         out = np.zeros(flat.size), np.zeros(flat.size)
-        for law, needed in ((self, ~(high < back_low)), (back, ~(back_high < low))):
-            if needed.any():
-                found = read(law, flat[needed])
+        for law, order, rough, against in ((self, ahead, here, there), (back, behind, there, here)):
+            needed = ~(rough[1] < against[0])
+            if needed.any():  # what took all that a reading may cost stays as rough as it is
+                found = (rough[0][needed], rough[1][needed]) if order.dear else read(law, flat[needed])
+                self._note(order.dear and bool(np.any(found[1] - found[0] > self.width * found[1])))
                 for side, value in zip(out, found, strict=True):
                     side[needed] = np.maximum(side[needed], value)
         return out
