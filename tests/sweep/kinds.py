@@ -231,9 +231,10 @@ def _exponential(rng: random.Random) -> Drawn:
     s0 = [rng.randint(-24, 24) / 8 for _ in range(n)]
     moved = [1.0] + [rng.choice([-1.0, -0.5, 0.0, 0.25]) for _ in s0[1:]]  # not all alike: that would tell nothing
     s1 = [s + d for s, d in zip(s0, moved, strict=True)]
-    w0, w1 = ([MP.exp(MP.mpf(e) * MP.mpf(s) / 2) for s in side] for side in (s0, s1))
-    q, p = ([v / sum(side) for v in side] for side in (w0, w1))
-    loss = [MP.log(b / a) for a, b in zip(q, p, strict=True)]
+    with MP.workdps(700):  # masses 1 − e^{−ε·5/2} are told from 1
+        w0, w1 = ([MP.exp(MP.mpf(e) * MP.mpf(s) / 2) for s in side] for side in (s0, s1))
+        q, p = ([v / sum(side) for v in side] for side in (w0, w1))
+        loss = [MP.log(b / a) for a, b in zip(q, p, strict=True)]
     truth = Atoms(*(np.array(v, dtype=object) for v in (p, q, loss)))
     return Drawn(f"el.exponential(scores0={s0!r}, scores1={s1!r}, epsilon={e!r})", truth, e)
 
