@@ -9,145 +9,34 @@ cut off or rounded is all inside.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ...checks import Array
-from ...numerics.written import brief
 from ...readings.guesses import fbeta_floor
 from ...readings.law import Known
-from .counted import Product
 from .index import Curve, mu_of, psi_of
 from .moments import ERROR, divergences, rounding
 from .order import ROUGH, Order, Work
 from .overall import Sides, area, best_fbeta
-from .sampled import Swapped
-from .step import Composable, Counted
+from .sided import WIDTH, Sided
+from .step import Counted
 from .work import Budget
 
 __all__ = ["WIDTH", "Loss"]
 
-Works = tuple[Work | None, Work | None]  # in this order and in the other
-
-WIDTH = 1e-3
 _SEEN = 1e-300  # a probability that is told from none
 _DEEPEST = 1e-280  # recalls below have too few digits
 _BESIDE = 1e-3  # of the width: how well a term must be known beside a larger one
 
 
-class Loss(Composable):
-    """A product of steps, each (step, count); ``width`` is the relative width asked of a bracket.
-
-    ``known`` is a bracket, or a bound where some step is only known to dominate what it stands for.
-    """
-
-    def __init__(self, steps: Sequence[Counted], width: float = WIDTH, *, bound: bool = False) -> None:
-        product = Product(steps)
-        bound = bound or any(step.known is Known.BOUND for step, _ in steps)
-        self.known = Known.BOUND if bound else Known.BRACKET
-        self._set(Order(product, False, width), Order(product, True, width), True)
-
-    def _set(self, forward: Order, backward: Order, upper: bool, works: Works = (None, None)) -> Loss:
-        self._forward, self._backward, self._upper, self._works = forward, backward, upper, works
-        return self
-
-    def _facts(self) -> tuple[Any, ...]:
-        """What makes it this law, whatever it has been asked so far."""
-        return (self._counted, self.width, self.known, self._upper, self.flipped, self._forward.part)
-
-    def __eq__(self, other: object) -> bool:
-        return self._facts() == other._facts() if isinstance(other, Loss) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash((Loss, self._facts()))
+class Loss(Sided):
+    """A product of steps, each (step, count); ``width`` is the relative width asked of a bracket."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (_restored, self._facts())
-
-    def __repr__(self) -> str:
-        return f"Loss({brief(self.steps())}, width={self.width:g}, {self.known})"
-
-    @property
-    def _counted(self) -> tuple[Counted, ...]:
-        """The steps with their counts, in the order in which they were given."""
-        return self._forward.product.steps
-
-    def steps(self) -> tuple[Counted, ...]:
-        """The steps with their counts, exchanged where H0 and H1 are."""
-        return tuple((Swapped(step), k) for step, k in self._counted) if self.flipped else self._counted
-
-    @property
-    def flipped(self) -> bool:
-        """Whether H0 and H1 are exchanged."""
-        return self._forward.flipped
-
-    @property
-    def only1(self) -> float:
-        """The H1-mass of losses at +∞."""
-        return self._at_top
-
-    @property
-    def width(self) -> float:
-        """The relative width asked for."""
-        return self._forward.width
-
-    @property
-    def reached(self) -> bool:
-        """Whether every answer so far is as narrow as asked for."""
-        return not (self._forward.missed or self._backward.missed)
-
-    @property
-    def symmetric(self) -> bool:
-        """If every step is."""
-        return self._forward.product.mirrored
-
-    @property
-    def direction(self) -> str:
-        """Upper bounds on risk; from the other side, lower ones."""
-        return "upper" if self._upper else "lower"
-
-    def reverse(self) -> Loss:
-        """The two laws exchanged; what was computed is kept."""
-        if self.symmetric:
-            return self
-        return self._like(self._backward, self._forward, self._upper, (self._works[1], self._works[0]))
-
-    def other_side(self) -> Loss:
-        """The same law from the other side of its bracket."""
-        return self._like(self._forward, self._backward, not self._upper, self._works)
-
-    def _like(self, forward: Order, backward: Order, upper: bool, works: Works = (None, None)) -> Loss:
-        made = Loss.__new__(Loss)
-        made.known = self.known
-        return made._set(forward, backward, upper, works)
-
-    def _sharing(self, budget: Budget) -> Loss:
-        """The same law from above for one reading that asks much: what is made is shared, and one budget holds."""
-        ahead = Work(budget)
-        return self._like(self._forward, self._backward, True, (ahead, ahead if self.symmetric else Work(budget)))
-
-    def as_bound(self) -> Loss:
-        """The same where it only stands for something no riskier."""
-        made = self._like(self._forward, self._backward, self._upper)
-        made.known = Known.BOUND
-        return made
-
-    def with_width(self, width: float) -> Loss:
-        """The same product, to be read to another relative width."""
-        return self._like(self._forward.with_width(width), self._backward.with_width(width), self._upper)
-
-    def sharing(self, of: int) -> Loss:
-        """The same, where a reading may cost one part of that many only, as it is one of several."""
-        made = self._like(self._forward.sharing(of), self._backward.sharing(of), self._upper)
-        return self if self._forward.part == of else made
-
-    def _back(self) -> Order:
-        return self._forward if self.symmetric else self._backward
-
-    def _pick(self, bracket: tuple[Array, Array]) -> Array:
-        return bracket[1] if self._upper else bracket[0]
 
     def _outward(self, risk: Array) -> Array:
         """A probability that grows with risk, moved outwards by the rounding of the last operations."""
@@ -158,21 +47,6 @@ class Loss(Composable):
         """A probability that falls as risk grows, likewise."""
         slack = rounding(rest)
         return rest * (1 - slack) if self._upper else np.minimum(rest * (1 + slack), 1.0)
-
-    @property
-    def _ends(self) -> tuple[float, float]:
-        low, high = self._forward.product.ends
-        return (-high, -low) if self.flipped else (low, high)
-
-    @property
-    def _finite_top(self) -> float:
-        low, high = self._forward.product.finite_ends
-        return -low if self.flipped else high
-
-    @property
-    def _at_top(self) -> float:
-        product = self._forward.product
-        return product.at_bottom if self.flipped else product.at_top
 
     # -- the profile --------------------------------------------------------------------------------------------
 
@@ -370,11 +244,6 @@ class Loss(Composable):
                 out[low] = np.minimum(out[low], recall[low] * (self._inverse_roc(np.asarray([_DEEPEST])) / _DEEPEST))
         return out
 
-    @property
-    def _at_bottom(self) -> float:
-        product = self._forward.product
-        return product.at_top if self.flipped else product.at_bottom
-
     def at(self, log_threshold: Array) -> tuple[Array, Array]:
         """(α, recall) that the threshold test surely reaches: at most, and at least."""
         u = np.asarray(log_threshold, dtype=float)
@@ -412,15 +281,6 @@ class Loss(Composable):
                 kept.clear()
             kept[key] = read()
         return kept[key][1 if self._upper else 0]
-
-    def seen(self, low: Array, high: Array) -> None:
-        """Remember a bracket that is wider than asked for, whichever reading it is of."""
-        with np.errstate(invalid="ignore"):
-            self._note(bool(np.any(high - low > self.width * np.abs(high) * (1 + 1e-9))))
-
-    def _note(self, wide: bool) -> None:
-        """Remember that an answer is wider than asked for."""
-        self._forward.missed = self._forward.missed or bool(wide)
 
     # -- the rest -----------------------------------------------------------------------------------------------
 

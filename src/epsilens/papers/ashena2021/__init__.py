@@ -11,8 +11,7 @@ __all__ = ["Attack", "Estimate", "clopper_pearson", "estimate", "paper", "rule_s
 
 def paper() -> Paper:
     """Everything recomputed of this paper."""
-    from . import algorithms, comparisons, crowd, figures
+    from . import algorithms, comparisons, crowd, figures, reconstruction
 
-    return Paper(
-        "001", CITATIONS["001"].text, (*figures.items(), *comparisons.items(), *algorithms.items(), crowd.item())
-    )
+    others = (crowd.item(), reconstruction.item())
+    return Paper("001", CITATIONS["001"].text, (*figures.items(), *comparisons.items(), *algorithms.items(), *others))
