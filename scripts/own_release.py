@@ -56,8 +56,10 @@ PLANS = (
     Own("Laplace, counts in 3 groups", {"count": True, **FEW}, PURE, 2000),
     Own("Laplace, averages in 3 groups", {"average": "x", "bounds": [0, 8], **FEW}, PURE, 2000),
     Own("Laplace, counts above a threshold", {"count": True, "by": "site", "threshold": 20}, PURE, 2000),
-    Own("Gaussian, counts in 3 groups", {"count": True, **FEW}, GAUSSIAN, 2000),
-    Own("Gaussian, sums in 3 groups", {"sum": "x", "bounds": [0, 8], **FEW}, GAUSSIAN, 2000),
+    Own("Laplace, sums above a threshold", {"sum": "x", "bounds": [0, 8], "by": "site", "threshold": 20}, PURE, 6000),
+    Own("Gaussian, counts in 3 groups", {"count": True, **FEW}, GAUSSIAN, 6000),
+    Own("Gaussian, sums in 3 groups", {"sum": "x", "bounds": [0, 8], **FEW}, GAUSSIAN, 6000),
+    Own("Gaussian, averages in 3 groups", {"average": "x", "bounds": [0, 8], **FEW}, GAUSSIAN, 6000),
     Own("Gaussian, counts above a threshold", {"count": True, "by": "site", "threshold": 60}, GAUSSIAN, 6000),
 )  # fmt: skip
 

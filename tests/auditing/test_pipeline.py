@@ -44,6 +44,13 @@ def test_outcomes_are_what_is_published_on_the_table_of_the_bit(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_long_audit_has_an_entire_release_each_time_the_runs_have_grown_by_half() -> None:
+    """With one in two: before runs 0, 2, 4, 6, 9, 13, 19 and 28."""
+    source = ReleaseSource(read_release(PLAN), FIRST, SECOND, whole=2)
+    source.draw(bits(*[0] * 30))
+    assert (source.runs, source.entire) == (30, 8)
+
+
 def test_exact_numbers_that_differ_between_releases_make_every_run_an_entire_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -2,8 +2,10 @@
 
 The exact numbers of a table are the same in every run: nothing random goes into them, and rows beyond a person's limit
 are left out by a hash with a fixed key. So they are taken once for each table, and only the noise, the names and the
-rounding are run again. That is checked rather than believed: the first run and every ``whole``-th one are entire
-releases, from the table on, and once two of them differ in their exact numbers every run is an entire one.
+rounding are run again, by calls of their own: noise that two runs shared would not be seen in one call for both. That
+is checked rather than believed: entire releases, from the table on, are the first run and every ``whole``-th one, and
+in long audits one each time the runs have grown by half. Once two of them differ in their exact numbers every run is
+an entire one.
 
 Nothing enters a ledger, no limit is asked, and nothing is written.
 """
@@ -49,9 +51,14 @@ def cells_of(answers: Sequence[PublishedAnswer]) -> dict[str, float]:
     return made
 
 
+def _next(runs: int, whole: int) -> int:
+    """After this run, which was an entire release, the next that is one."""
+    return runs + max(whole, runs // 2)
+
+
 @dataclass
 class ReleaseSource:
-    """Releases of a plan on the first or the second table; every ``whole``-th is an entire one."""
+    """Releases of a plan on the first or the second table; every ``whole``-th is entire, fewer in long audits."""
 
     plan: Release
     first: Any
@@ -62,6 +69,7 @@ class ReleaseSource:
     repeatable: bool = True
     drawings: tuple[Drawing, ...] = field(init=False)
     _exact: dict[bool, tuple[Exact, ...]] = field(default_factory=dict, init=False)
+    _due: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
         self.plan = unread(self.plan)
@@ -84,7 +92,9 @@ class ReleaseSource:
         return made
 
     def _once(self, bit: bool) -> tuple[PublishedAnswer, ...]:
-        due = self.runs % self.whole == 0 or not self.repeatable
+        due = self.runs >= self._due or not self.repeatable
+        if due:
+            self._due = _next(self.runs, self.whole)
         self.runs += 1
         if bit not in self._exact or due:
             exact = exact_of(self.plan, self.second if bit else self.first)
@@ -100,8 +110,8 @@ class GroupsSource:
 
     The outcome of a group are its cells in all queries that list it. People in different groups add to different
     numbers, so the exact numbers of any mixture are, group by group, those of the table with everybody or of the one
-    with nobody. The first call and every ``whole``-th one are entire releases of the mixture, and once one of them has
-    other exact numbers than that, every call is.
+    with nobody. The first call and every ``whole``-th one are entire releases of the mixture, fewer in long audits, and
+    once one of them has other exact numbers than that, every call is.
     """
 
     plan: Release
@@ -111,6 +121,7 @@ class GroupsSource:
     entire: int = 0
     calls: int = 0
     repeatable: bool = True
+    _due: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
         rows = Rows(self.plan, self.table, self.engine)
@@ -157,7 +168,8 @@ class GroupsSource:
 
     def _once(self, coins: Bits) -> NDArray[Any]:
         exact = self._mixed(coins)
-        if self.calls % self.whole == 0 or not self.repeatable:
+        if self.calls >= self._due or not self.repeatable:
+            self._due = _next(self.calls, self.whole)
             found = self._exact(coins)
             self.repeatable = self.repeatable and found == exact
             exact = found

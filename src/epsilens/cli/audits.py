@@ -85,7 +85,7 @@ def audit(
             "--runs",
             rich_help_panel=Panel.READING.value,
             metavar="NUMBER",
-            help="The most on each pair. [2000; 1000 of a command]",
+            help="The most on each pair. [2000, of Gaussian noise 6000; 1000 of a command]",
         ),
     ] = None,
     confidence: Annotated[
