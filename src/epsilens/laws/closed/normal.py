@@ -20,7 +20,7 @@ from ...numerics.special import half_normal_quantile, mills, mills_drop
 from ...readings.guesses import fbeta_by_thresholds
 from ...readings.law import Known
 from ...worlds import Neighbours
-from ..loss.moments import Unbounded
+from ..loss.moments import ERROR, Unbounded
 from ..loss.sampled import Sampled, drawn_beyond, exchanged, log_odds_against, mix
 from ..loss.step import Composable, Counted, Exponent, Family, Noise, NoiseKind, Step
 from ..loss.tilts import TiltedNormal, normal_cumulant, normal_spread
@@ -260,6 +260,11 @@ class NormalStep(_Shifted):
     def reach(self, log_top: float, log_bottom: float) -> tuple[float, float]:
         """Normal quantiles."""
         return float(ndtri_exp(log_bottom)), self.mu - float(ndtri_exp(log_top))
+
+    @property
+    def moment_error(self) -> float:
+        """In closed form, whatever μ."""
+        return ERROR
 
     def log_moment(self, power: float) -> float:
         """a(a−1)μ²/2."""
