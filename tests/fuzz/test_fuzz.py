@@ -128,3 +128,17 @@ def test_names_that_no_file_can_have(name: str, tmp_path: Path, monkeypatch: pyt
     assert not Path("ledger.db").exists()  # nothing was spent on it
     assert demo.main([f"{name.partition('/')[0]}\0"]) == 2
     assert not is_folder(f"{name}.csv")
+
+
+def test_the_least_threshold_above_nothing() -> None:
+    drawn = el.matrix(C=np.eye(3), sigma=1.0, rate=1e-6)
+    low, high = drawn.bracket("delta", epsilon=5e-324)
+    # Three answers, each moved with probability q = 1e-6: between one of them alone, q·(2Φ(½) − 1), and thrice that.
+    assert 3.829e-7 < low <= high < 3 * 3.83e-7
+
+
+def test_a_distribution_of_too_many_points_is_refused_before_it_is_made() -> None:
+    pytest.importorskip("dp_accounting")
+    for count, interval in ((100, 1e-6), (100_000, 1e-4)):
+        with pytest.raises(el.InputError, match=r"interval is .* points, so give a larger one"):
+            el.bridges.to_pld(el.gaussian(psi=0.2).repeat(count), interval=interval)
