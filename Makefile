@@ -57,9 +57,9 @@ quick: $(READY) ## run the fast tests, for a change in hand
 	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile $(QUICK) tests
 
 test: $(READY) ## run the tests
-	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile
+	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile -m "not long"
 
-full: $(READY) ## run the tests with all random examples; make test tries a third of them
+full: $(READY) ## run every test with all random examples; make test leaves the longest out and tries a third of them
 	@EPSILENS_FULL=1 $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile
 
 slow: $(BRIDGES) ## measure every test anew and write down which ones quick leaves out

@@ -1,4 +1,4 @@
-"""Measure every test and write the slow ones down in ``tests/slow.txt``, which ``make quick`` leaves out.
+"""Measure every test and write the slow ones down in ``tests/slow.txt``, with what each takes.
 
 Usage::
 
@@ -6,15 +6,19 @@ Usage::
     python -m scripts.slow --tidy    # measures nothing: follows tests that moved, drops those that are gone
 
 A test function is slow when all its examples together take ``SLOW`` seconds of processor time or more, its own and
-that of the processes it waited for. Processor time, not the clock: what else the machine does hardly matters. The
+that of the processes it waited for: ``make quick`` leaves it out. From ``LONG`` seconds on (``tests/conftest.py``)
+``make test`` leaves it to ``make full``. Processor time, not the clock: what else the machine does hardly matters. The
 browser is a process that outlives its tests, so those are slow by where they lie.
 """
 
 from __future__ import annotations
 
 import ast
+import json
 import os
+import subprocess
 import sys
+import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Iterator
@@ -25,6 +29,9 @@ import pytest
 SLOW = 0.15
 ROOT = Path(__file__).resolve().parent.parent
 RECORD = ROOT / "tests" / "slow.txt"
+#: Where each process of a measured run writes what its tests took.
+FOLDER = "EPSILENS_TIMES"
+_taken: defaultdict[str, float] = defaultdict(float)
 
 
 def processor() -> float:
@@ -33,58 +40,69 @@ def processor() -> float:
     return time.process_time() + used.children_user + used.children_system
 
 
-class Meter:
-    """A pytest plugin that adds up what each test function takes."""
-
-    def __init__(self) -> None:
-        self.seconds: defaultdict[str, float] = defaultdict(float)
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
-        """Take the time of one test, its set-up and its tear-down."""
-        before = processor()
-        result = yield
-        self.seconds[item.nodeid.partition("[")[0]] += processor() - before
-        return result
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Take the time of one test, its set-up and its tear-down."""
+    before = processor()
+    result = yield
+    _taken[item.nodeid.partition("[")[0]] += processor() - before
+    return result
 
 
-def tidied(names: list[str]) -> list[str]:
-    """The names that still exist, those of functions that moved to one other file under their new address."""
+def pytest_sessionfinish() -> None:
+    """What the tests of this process took, for the one that started it."""
+    if _taken:
+        Path(os.environ[FOLDER], f"{os.getpid()}.json").write_text(json.dumps(_taken), "utf-8")
+
+
+def tidied(record: dict[str, float]) -> dict[str, float]:
+    """The tests that still exist, those of functions that moved to one other file under their new address."""
     homes: defaultdict[str, set[str]] = defaultdict(set)
     for path in (ROOT / "tests").rglob("test_*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.FunctionDef):
                 homes[node.name].add(str(path.relative_to(ROOT)))
-    kept = set()
-    for name in names:
+    kept = {}
+    for name, taken in record.items():
         file, _, function = name.partition("::")
         there = homes[function.split("::")[-1]]
         if file in there or (not file.startswith("tests/") and (ROOT / file).exists()):
-            kept.add(name)
+            kept[name] = taken
         elif len(there) == 1:
-            kept.add(f"{next(iter(there))}::{function}")
-    return sorted(kept)
+            kept[f"{next(iter(there))}::{function}"] = taken
+    return kept
 
 
-def write(names: list[str]) -> None:
-    """The record, one name a line."""
-    RECORD.write_text("\n".join(names) + "\n", "utf-8")
+def recorded() -> dict[str, float]:
+    """The record: a test function and its seconds a line."""
+    lines = RECORD.read_text("utf-8").splitlines()
+    return {name: float(taken) for name, taken in (line.rsplit(" ", 1) for line in lines)}
+
+
+def write(record: dict[str, float]) -> None:
+    """Write the record, by name."""
+    RECORD.write_text("".join(f"{name} {taken:.2f}\n" for name, taken in sorted(record.items())), "utf-8")
 
 
 def main(arguments: list[str]) -> int:
-    """Run everything once, one test after the other, and rewrite the record."""
+    """Run everything once, side by side as ``make test`` does, and rewrite the record."""
     if "--tidy" in arguments:
-        write(tidied(RECORD.read_text("utf-8").split()))
+        write(tidied(recorded()))
         return 0
-    meter = Meter()
-    code = pytest.main(["-q", "-p", "no:cacheprovider"], plugins=[meter])
-    if code:
-        return int(code)
-    slow = sorted(name for name, taken in meter.seconds.items() if taken >= SLOW or "/browser/" in name)
+    seconds: defaultdict[str, float] = defaultdict(float)
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "pytest", "-v", "-n", "2", "--dist", "loadfile", "-p", "no:cacheprovider"]
+        code = subprocess.run([*command, "-p", "scripts.slow"], cwd=ROOT, env={**os.environ, FOLDER: folder}).returncode
+        if code:
+            return code
+        for part in Path(folder).iterdir():
+            for name, taken in json.loads(part.read_text("utf-8")).items():
+                seconds[name] += taken
+    slow = {name: taken for name, taken in seconds.items() if taken >= SLOW or "/browser/" in name}
     write(slow)
     print(
-        f"{len(slow)} of {len(meter.seconds)} test functions are slow: {sum(meter.seconds.values()):.0f} s in all, "
-        f"{sum(t for name, t in meter.seconds.items() if name not in slow):.0f} s in make quick"
+        f"{len(slow)} of {len(seconds)} test functions are slow: {sum(seconds.values()):.0f} s in all, "
+        f"{sum(taken for name, taken in seconds.items() if name not in slow):.0f} s in make quick"
     )
     return 0
 

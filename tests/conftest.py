@@ -23,8 +23,11 @@ settings.register_profile(
 settings.load_profile("epsilens")
 
 
-#: What ``make quick`` leaves out: the functions that took longest when ``make slow`` last measured them all.
-SLOW = frozenset(Path(__file__).with_name("slow.txt").read_text("utf-8").split())
+#: The functions that took longest, and their seconds, when ``make slow`` last measured them all.
+_LINES = Path(__file__).with_name("slow.txt").read_text("utf-8").splitlines()
+SLOW = {name: float(taken) for name, taken in (line.rsplit(" ", 1) for line in _LINES)}
+#: ``make quick`` leaves out all of them, ``make test`` those that take so many seconds or more; ``make full`` none.
+LONG = 4.0
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -40,8 +43,11 @@ def _own_state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if item.nodeid.partition("[")[0] in SLOW:
+        taken = SLOW.get(item.nodeid.partition("[")[0])
+        if taken is not None:
             item.add_marker(pytest.mark.slow)
+            if taken >= LONG:
+                item.add_marker(pytest.mark.long)
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -106,8 +106,8 @@ def test_pytest_looks_into_every_room(pytestconfig: pytest.Config) -> None:
 def test_every_slow_test_is_there() -> None:
     """What moved or is gone must not stay on the list: ``python -m scripts.slow --tidy`` follows it."""
     known: dict[str, set[str]] = {}
-    for line in (ROOT / "tests" / "slow.txt").read_text("utf-8").split():
-        path, _, rest = line.partition("::")
+    for line in (ROOT / "tests" / "slow.txt").read_text("utf-8").splitlines():
+        path, _, rest = line.rsplit(" ", 1)[0].partition("::")
         known.setdefault(path, set()).add(rest.split("::")[-1])
     for path, functions in known.items():
         if path.startswith("tests/"):

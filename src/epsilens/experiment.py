@@ -334,9 +334,9 @@ class Experiment(Valued, Shown):
         It is ``roc``, ``tradeoff``, ``precision_recall``, ``profile`` (δ against ε), ``success`` or ``posterior``
         (against the prior), or ``renyi`` (against the order); a reading's name is its curve. ``against`` are other
         experiments to draw beside it, or a mapping from names to them. Alone, the first three mark the best guess at
-        ``prior`` and what is found at the false-alarm rate ``fpr``. ``.save("x.svg")`` (or ``.png``, ``.html``,
-        ``.json``) writes it, ``.plot(ax)`` draws it with matplotlib, ``.data`` holds its points and ``.spec`` its
-        Vega-Lite definition.
+        ``prior`` and what is found at the false-alarm rate ``fpr``. ``.save("x.svg")`` (or ``.png``, ``.pdf``,
+        ``.html``, ``.json``) writes it, ``.plot(ax)`` draws it with matplotlib, ``.data`` holds its points and
+        ``.spec`` its Vega-Lite definition.
 
         >>> import epsilens as el
         >>> chart = el.laplace(epsilon=1.0).chart("roc", against=[el.gaussian(psi=1.0)])

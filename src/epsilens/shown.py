@@ -42,8 +42,11 @@ class Picture(Protocol):
     def svg(self, palette: str = "light", width: int | None = None) -> str:
         """The chart as SVG."""
 
+    def pdf(self, palette: str = "light", width: int | None = None) -> bytes:
+        """The chart as a page of PDF."""
+
     def save(self, path: str | Path) -> Path:
-        """Write it as .svg, .png or .html."""
+        """Write it as .svg, .png, .pdf or .html."""
 
     def plot(self, ax: Any = None) -> Any:
         """The chart on matplotlib axes."""
@@ -59,7 +62,7 @@ class Pictures(Protocol):
         """How many there are."""
 
     def save(self, path: str | Path) -> Path:
-        """Write them as one page, .html."""
+        """Write them as one file, .html or .pdf."""
 
     def plot(self, axes: Any = None) -> Any:
         """The charts on matplotlib axes."""
@@ -79,6 +82,9 @@ class Presenter(Protocol):
 
     def html(self, result: Shown) -> str:
         """A self-contained page."""
+
+    def pdf(self, result: Shown) -> bytes:
+        """A PDF on A4."""
 
     def csv(self, data: Mapping[str, Any]) -> str:
         """The main table of a result's data."""
@@ -112,6 +118,9 @@ class Presenter(Protocol):
 
     def board(self, assessment: Shown) -> str:
         """One page of paper for those who decide."""
+
+    def board_pdf(self, assessment: Shown) -> bytes:
+        """The same as a PDF."""
 
     def registry(self, assessment: Shown) -> str:
         """A record for the public deployments registry."""
@@ -153,6 +162,10 @@ class Shown:
     def to_html(self) -> str:
         """A self-contained page with its charts."""
         return presenter().html(self)
+
+    def to_pdf(self) -> bytes:
+        """What the page shows as a PDF on A4, with its charts; nothing to install."""
+        return presenter().pdf(self)
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain values."""

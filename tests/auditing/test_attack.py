@@ -57,6 +57,26 @@ def test_counts_of_cells_and_events(kind: str, runs: int) -> None:
     assert attack.nested.max() == 1.0
 
 
+@pytest.mark.parametrize(
+    ("zero", "one", "cut"),
+    [
+        ([0.1, -1.3, 2.0], [40.0, 38.5], 20.25),  # half-way
+        ([50.0, 47.5], [2.5, 2.0], 25.0),  # the other way round
+        ([0.0, 1.0], [4.0, 9.0], 3.0),  # whole numbers are cut at one
+        ([0.0, 0.0], [1.0, 1.0], 1.0),
+        ([-np.inf, 0.5], [np.inf, np.inf], np.inf),
+        ([-np.inf, -np.inf], [np.inf, np.inf], np.inf),
+    ],
+)
+def test_worlds_that_never_overlapped_are_cut_half_way(zero: list[float], one: list[float], cut: float) -> None:
+    bits = np.arange(len(zero) + len(one)) >= len(zero)
+    attack = attack_on(VALUE, Reader().read(np.array(zero + one)), bits)
+    assert attack is not None
+    assert cut in attack.edges.tolist()
+    right, wrong = attack.guesses()
+    assert (right[wrong == 0]).max() == bits.size
+
+
 def test_what_never_varies_is_no_attack() -> None:
     bits = np.arange(10) % 2 == 0
     assert attack_on(VALUE, Reader().read(np.ones(10)), bits) is None

@@ -270,3 +270,23 @@ def test_a_fixed_number_that_was_cut_short_refutes_nothing() -> None:
     found = audit(hangs, 0, 1, claim=1.0, runs=100, timeout=0.05, sequential=False, seed=1)
     assert found.stopped is Stopped.SILENT
     assert found.verdict is Verdict.INCONCLUSIVE
+
+
+def test_of_a_batch_the_runs_after_the_one_that_refutes_do_not_count() -> None:
+    """The coin itself against ε = 1: looked at run by run, or drawn 8 at a time, it takes as many runs."""
+    drawn: list[int] = []
+
+    def tells(d: int, n: int) -> Any:
+        drawn.append(n)
+        return np.full(n, d)
+
+    for seed in range(5):
+        drawn.clear()
+        together = audit(tells, 0, 1, claim=1.0, batch=True, seed=seed)
+        alone = audit(lambda d: d, 0, 1, claim=1.0, seed=seed)
+        assert together.refuted
+        assert alone.refuted
+        assert together.runs <= sum(drawn)
+        assert together.event is not None
+        assert together.event.runs < together.runs <= 32
+        assert abs(together.runs - alone.runs) <= 2

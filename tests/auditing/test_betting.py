@@ -71,6 +71,7 @@ def test_a_fair_capital_does_not_grow() -> None:
 
 
 PASTS = (
+    [[0.0, 5.0], [1.0, 0.0], [0.0, 1.0], [4.0, 0.0]],  # few runs, nearly all right: the early ones bet alone
     [[9.0, 2.0], [8.0, 5.0], [4.0, 9.0], [1.0, 8.0]],  # misleading: the worlds the other way round
     [[0.0, 5.0], [3.0, 9.0], [8.0, 4.0], [6.0, 0.0]],
     [[0.0, 60.0], [30.0, 90.0], [80.0, 40.0], [70.0, 1.0]],
@@ -85,10 +86,10 @@ def test_a_bet_on_a_line_is_fair_for_the_worst_pair(past: list[list[float]]) -> 
     one = np.array([delta, (1 - delta) * q, (1 - delta) * (1 - q), 0.0])
     zero = one[::-1]
     assert (one - math.exp(eps) * zero).clip(0).sum() == pytest.approx(delta)
-    mean = mean_capital(zero, one, line(eps, delta), 2, [attack(past), attack(PASTS[2])])
+    mean = mean_capital(zero, one, line(eps, delta), 2, [attack(past), attack(PASTS[3])])
     assert 0.5 < mean <= 1 + 1e-12
     # the event that always speaks is fair to the last digit
-    one_event = attack(PASTS[2], NAMES[:1])
+    one_event = attack(PASTS[3], NAMES[:1])
     assert mean_capital(zero, one, line(eps, delta), 2, [one_event, one_event]) == pytest.approx(1.0, abs=1e-12)
     # a world told apart less is unfair to the bettor
     same = np.full(4, 0.25)
@@ -101,11 +102,22 @@ def test_no_bet_on_many_lines_gains_from_a_pair_that_keeps_them(past: list[list[
     from scipy.stats import norm
 
     zero, one = (np.diff(norm.cdf([-np.inf, -0.4, 0.5, 1.6, np.inf], d)) for d in (0.0, 1.0))
-    attacks = [attack(past), attack(PASTS[2])]
+    attacks = [attack(past), attack(PASTS[3])]
     for first, second in ((zero, one), (one, zero), (zero[::-1], one[::-1])):
         assert mean_capital(first, second, gdp_lines(1.0), 2, attacks) <= 1 + 1e-12
         pure = float(np.abs(np.log(one / zero)).max())
         assert mean_capital(first, second, line(pure, 0.0), 2, attacks) <= 1 + 1e-12
+
+
+def test_with_few_runs_known_only_part_is_bet_and_fairly() -> None:
+    """Eleven known runs: a mean of 1 at the boundary, and one wrong guess leaves most of the capital."""
+    q = math.e / (1 + math.e)
+    one = np.array([q / 2, q / 2, (1 - q) / 2, (1 - q) / 2])
+    known = attack(PASTS[0], NAMES[:1])
+    assert mean_capital(one[::-1], one, line(1.0, 0.0), 3, [known] * 3) == pytest.approx(1.0, abs=1e-12)
+    history = History()
+    history.add((known,), counts((0, 0)))
+    assert math.exp(float(log_capital(history, line(1.0, 0.0))[-1])) > 0.5
 
 
 def test_many_guesses_about_one_call_are_fair() -> None:
@@ -119,7 +131,7 @@ def test_many_guesses_about_one_call_are_fair() -> None:
         for flipped, chance in ((0, q), (1, 1 - q)):
             drawn = [(3 * (1 - (bit ^ flipped)), bit) for bit in bits]
             history = History()
-            history.add((attack(PASTS[2], NAMES[:1]),), counts(*drawn))
+            history.add((attack(PASTS[3], NAMES[:1]),), counts(*drawn))
             mean += 0.25 * chance * math.exp(float(log_capital(history, claim)[-1]))
     assert mean > 1.03
     fair = 0.0
@@ -128,7 +140,7 @@ def test_many_guesses_about_one_call_are_fair() -> None:
             chance = math.prod(1 - q if flip else q for flip in flips)
             drawn = [(3 * (1 - (bit ^ flip)), bit) for bit, flip in zip(bits, flips, strict=True)]
             history = History()
-            history.add((attack(PASTS[2], NAMES[:1]),), counts(*drawn))
+            history.add((attack(PASTS[3], NAMES[:1]),), counts(*drawn))
             fair += 0.25 * chance * math.exp(float(log_capital(history, claim)[-1]))
     assert fair == pytest.approx(1.0, abs=1e-12)
 

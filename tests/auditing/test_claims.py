@@ -80,3 +80,12 @@ def test_levels() -> None:
     for bad in (0.0, 1.0, 0.3, 95):
         with pytest.raises(el.InputError, match="confidence"):
             level_of(bad)
+
+
+def test_a_claim_beyond_all_tests_still_says_its_epsilon() -> None:
+    """δ of Laplace noise at ε = 700 and of ψ = 33 is 1 to a double far out, and falls further on: not a bare δ."""
+    for claim, own in ((el.laplace(epsilon=700.0), 699.9999), (el.gaussian(psi=33.0), 684.3)):
+        said = claim_of(claim)
+        assert not said.bare
+        assert claim.epsilon(said.stated) == pytest.approx(own, abs=0.01)
+    assert claim_of(el.approximate(epsilon=1.0, delta=0.6)).bare

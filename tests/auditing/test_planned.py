@@ -8,9 +8,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from epsilens.auditing.pipeline import ReleaseSource
 from epsilens.auditing.planned import GROUPS, audit_plan, promised
 from epsilens.auditing.result import Verdict
-from epsilens.errors import InputError
+from epsilens.errors import InputError, Refused
 from epsilens.plan.file import read_release
 
 pytest.importorskip("opendp")
@@ -106,3 +107,73 @@ def test_pairs_are_named_as_they_are() -> None:
         audit_plan(PLAN, table=TABLE, pairs=("nobody",))
     with pytest.raises(InputError, match="pairs has none that applies"):
         audit_plan({**PLAN, "queries": [{"count": True}]}, table=TABLE, pairs=("alone in a group",))
+
+
+def test_very_many_groups_are_narrowed_on_the_pairs_and_all_there_where_each_has_a_coin() -> None:
+    names = [f"g{i}" for i in range(1000)]
+    plan = {
+        "data": {"table": "t"}, "queries": [{"count": True, "by": "site", "groups": names}],
+        "mechanism": {"epsilon": 1.0},
+    }  # fmt: skip
+    found = audit_plan(plan, table=TABLE, runs=1000, confidence=SURE, pairs=("at the bounds", GROUPS))
+    assert found.left == 900
+    assert found.each[1].audit.guesses_a_call == 1000
+    assert found.verdict is Verdict.CONSISTENT
+    assert "900 of the listed groups are left out" in " ".join(found.to_text().split())
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"queries": [{"count": True, "by": "nosuch", "groups": ["a"]}]}, "(its columns are 'who', 'site', 'x')"),
+        ({"queries": [{"sum": "y", "bounds": [0, 1]}]}, "'y', which is not a column of the table"),
+        ({"data": {"table": "t", "person": "nobody"}}, "person has 'nobody', which is not a column"),
+        ({"queries": [{"sum": "site", "bounds": [0, 1]}]}, "which is string: give a column of numbers"),
+        ({"queries": [{"sum": "x", "bounds": [5, 0]}]}, "bounds are 5 and 0: give two finite numbers"),
+        ({"queries": [{"sum": "x", "bounds": [0, 0]}]}, "bounds are 0 and 0: give two finite numbers"),
+        ({"queries": [{"count": True, "by": "site"}]}, "list the groups, or add a threshold"),
+        ({"mechanism": {"epsilon": 1, "split": "least error"}}, "its shares come from the data"),
+        ({"mechanism": {"epsilon": float("inf")}}, "at most 700"),
+    ],
+)
+def test_a_plan_that_cannot_be_released_is_one_sentence(changed: dict[str, Any], words: str) -> None:
+    with pytest.raises(InputError) as told:
+        audit_plan({**PLAN, **changed}, table=TABLE)
+    assert words in str(told.value)
+    assert not isinstance(told.value, Refused)  # whose exit code is that of a violation
+
+
+@pytest.mark.parametrize(
+    ("changed", "verdict"),
+    [
+        ({"mechanism": {"epsilon": 1e-12}}, Verdict.CONSISTENT),
+        ({"queries": [{"count": True}], "mechanism": {"epsilon": 1e-290}}, Verdict.CONSISTENT),
+        ({"mechanism": {"epsilon": 700}}, Verdict.INCONCLUSIVE),
+        ({"mechanism": {"epsilon": 700, "delta": 1e-6, "noise": "gaussian"}}, Verdict.INCONCLUSIVE),
+        ({"queries": [{"sum": "n", "bounds": [0, 1e300]}]}, Verdict.CONSISTENT),
+        ({"data": {"table": "t", "person": "who", "max_rows": 10**9}}, Verdict.CONSISTENT),
+    ],
+)
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_plans_at_the_ends_of_what_is_allowed(changed: dict[str, Any], verdict: Verdict) -> None:
+    table = pa.table({"who": [1], "site": ["a"], "x": [1.0], "n": pa.array([1], "int8")})
+    found = audit_plan({**PLAN, **changed}, table=table, runs=40, confidence=SURE, pairs=("at the bounds",))
+    assert found.verdict is verdict or found.verdict is Verdict.INCONCLUSIVE
+    assert found.worst.audit.claimed["epsilon"] <= 700
+    assert found.worst.audit.claimed["epsilon"] > 0.8 * changed.get("mechanism", PLAN["mechanism"])["epsilon"]
+
+
+def test_an_interrupt_keeps_the_pairs_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    draw = ReleaseSource.draw
+
+    def stopped(self: ReleaseSource, bits: Any) -> Any:
+        if self.second.num_rows - self.first.num_rows > 2:  # the pair with many rows
+            raise KeyboardInterrupt
+        return draw(self, bits)
+
+    monkeypatch.setattr(ReleaseSource, "draw", stopped)
+    found = audit_plan(PLAN, table=TABLE, runs=30, pairs=NAMES)
+    assert [one.pair for one in found.each] == ["at the bounds"]
+    assert found.skipped == 2
+    with pytest.raises(InputError, match="stopped before its first runs"):
+        audit_plan(PLAN, table=TABLE, runs=30, pairs=("many rows",))

@@ -36,6 +36,9 @@ VIEWS = {
     "table": "/assess?table=epsilens:rand-hie",
     "asking": f"/assess?{urlencode({'yaml': EXAMPLES['epsilens:adult'].replace('epsilens:adult', 'people.csv')})}",
     "report": REPORT,
+    "papers": "/papers",
+    "paper": "/papers/liu2019",
+    "errata": "/papers/errata",
     "help": "/help",
     "api": "/api",
     "missing": "/no-such-page",
@@ -67,7 +70,19 @@ SEEN = [
     *((name, 390, "dark") for name in VIEWS),
     *(
         (n, 1280, "light")
-        for n in ("explain", "compare", "ledger", "assess", "table", "asking", "report", "claim", "board")
+        for n in (
+            "explain",
+            "compare",
+            "ledger",
+            "assess",
+            "table",
+            "asking",
+            "report",
+            "claim",
+            "board",
+            "papers",
+            "paper",
+        )
     ),
 ]
 

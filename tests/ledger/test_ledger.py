@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import hmac
 import json
+import pickle
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -302,3 +304,29 @@ def test_what_is_no_experiment_is_refused(tmp_path: Path, given: Any) -> None:
 def test_what_is_no_place_is_refused(given: Any) -> None:
     with pytest.raises(el.InputError, match=r"ledger is (a|None)"):
         Ledger(given)
+
+
+def test_pickled_it_is_where_it_lies(url: str) -> None:
+    ledger = el.Ledger(url)
+    ledger.limit("patients", epsilon=1.0)
+    again = pickle.loads(pickle.dumps(ledger))
+    assert (again, hash(again), repr(again)) == (ledger, hash(ledger), repr(ledger))
+    again.add("patients", LAPLACE, title="visits")
+    assert ledger.account("patients").spent.epsilon == 0.5
+    assert copy.deepcopy(ledger) == ledger
+
+
+def test_pickled_in_one_folder_it_is_found_from_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    kept = pickle.dumps(el.Ledger("ledger.db"))
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path / "other")
+    assert pickle.loads(kept).store.path == tmp_path / "ledger.db"
+    assert el.Ledger("ledger.db") != pickle.loads(kept)
+
+
+def test_room_that_was_taken_pickles_too(url: str) -> None:
+    made = reserved(el.Ledger(url))
+    pickle.loads(pickle.dumps(made)).publish(answers=[1])
+    (one,) = el.Ledger(url).account("patients").releases
+    assert one.state is Kind.PUBLISHED

@@ -102,3 +102,12 @@ def test_at_most_more_than_is_never_said() -> None:
     for text in shown:
         assert "at most more" not in " ".join(text.split())
         assert "at most fewer" not in " ".join(text.split())
+
+
+def test_its_loss_is_shown_at_its_own_delta() -> None:
+    """The claim (8, 10⁻⁶) is about δ = 10⁻⁶, and there its worst case has exactly this ε."""
+    row = explain(el.claim(epsilon=8.0, delta=1e-6)).row("epsilon_at_delta")
+    assert row.name == "Privacy loss at δ = 0.000001"
+    assert row.value == pytest.approx(8.0, abs=1e-9)
+    assert explain(el.claim(epsilon=8.0, delta=1e-6), delta=1e-4).row("epsilon_at_delta").name.endswith("0.0001")
+    assert explain(el.claim(epsilon=8.0)).row("epsilon_at_delta").name.endswith("0.00001")

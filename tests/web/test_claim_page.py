@@ -110,3 +110,13 @@ def test_what_is_wrong_stays_in_the_address(client: Any, at: str) -> None:
     answer = client.get(at, headers={"hx-request": "true"})
     assert answer.status_code == 422
     assert answer.headers["hx-replace-url"] == at
+
+
+@pytest.mark.parametrize(("kind", "start"), [("svg", b"<svg"), ("png", b"\x89PNG"), ("pdf", b"%PDF")])
+def test_its_curves_are_files(client: Any, kind: str, start: bytes) -> None:
+    made = client.get(f"/claim/roc.{kind}?epsilon=8&delta=0.000001")
+    assert made.content.startswith(start)
+    assert made.headers["content-disposition"] == f'attachment; filename="claim-roc.{kind}"'
+    assert f"/claim/roc.{kind}?" in client.get("/claim?epsilon=8&delta=0.000001").text
+    assert client.get(f"/claim/roc.{kind}?epsilon=x").status_code == 422
+    assert client.get("/claim/roc.gif?epsilon=8").status_code == 422

@@ -96,3 +96,23 @@ def test_a_ledger_that_goes_away_is_told(asked: TestClient, ledger: el.Ledger, t
     answer = asked.get("/ledger")
     assert answer.status_code == 422
     assert "There is no ledger at" in text_of(answer.text)
+
+
+@pytest.mark.parametrize(("kind", "start"), [("svg", b"<svg"), ("png", b"\x89PNG"), ("pdf", b"%PDF")])
+def test_its_chart_is_a_file(asked: TestClient, kind: str, start: bytes) -> None:
+    made = asked.get(f"/ledger/releases.{kind}?people=patients")
+    assert made.content.startswith(start)
+    assert made.headers["content-disposition"] == f'attachment; filename="ledger.{kind}"'
+    assert f"/ledger/releases.{kind}?people=patients" in asked.get("/ledger?people=patients").text
+
+
+def test_where_nothing_was_released_there_is_no_chart(asked: TestClient, text_of: Words) -> None:
+    assert "releases.svg" not in asked.get("/ledger?people=doctors").text
+    assert "Nothing was released yet" in text_of(asked.get("/ledger/releases.svg?people=doctors").text)
+    assert asked.get("/ledger/releases.gif?people=patients").status_code == 422
+
+
+def test_every_release_is_a_row_of_its_csv(asked: TestClient) -> None:
+    head, row = asked.get("/ledger.csv?people=patients").text.splitlines()
+    told = dict(zip(head.split(","), row.split(","), strict=True))
+    assert (told["title"], float(told["charge.epsilon"])) == ("<i>visits</i>", 0.2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import json
 from typing import Any
@@ -108,12 +109,20 @@ def test_the_last_two_of_a_visit(visit: Any, text_of: Any) -> None:
     words = text_of(visit.get("/compare/reports").text)
     right = [round(100 * el.laplace(epsilon=e).success()) for e in (1.0, 0.2)]
     assert f"{right[0]} times of 100 in A and {right[1]} times of 100 in B" in words
+    # both side by side, as a file
+    query = html.unescape(visit.get("/compare/reports").text.partition("/compare/reports.csv?")[2].partition('"')[0])
+    both = list(csv.DictReader(io.StringIO(visit.get(f"/compare/reports.csv?{query}").text)))
+    found = next(list(r.values()) for r in both if r["name"] == "Membership test")
+    assert [found[2].split()[0], found[3].split()[0]] == [str(n) for n in right]
+    assert visit.get("/compare/reports.csv?a=x&b=y").status_code == 404
     # what the last report shows, as files
     page = followed(visit, visit.post("/assess", data={"yaml": PLAN.replace("EPSILON", "0.2")}))
     at = page.text.index("/picture/0.svg")
     job = page.text[page.text.rindex('"', 0, at) + 1 : at]
     assert visit.get(f"{job}/picture/0.svg").text.startswith("<svg")
     assert visit.get(f"{job}/picture/0.png").content.startswith(b"\x89PNG")
+    assert visit.get(f"{job}/picture/0.pdf").content.startswith(b"%PDF")
+    assert visit.get(f"{job}/assessment.pdf").content.startswith(b"%PDF")
     for name in ("picture/99.svg", "picture/0.exe"):
         assert visit.get(f"{job}/{name}").status_code == 404
     rows = list(csv.DictReader(io.StringIO(visit.get(f"{job}/assessment.csv").text)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,12 +12,14 @@ from starlette.testclient import TestClient
 from tests.web.conftest import HOST
 from tests.web.serving import awaited
 
+import epsilens as el
 from epsilens.web.app import create_app
 from epsilens.web.readers import Readers
 from epsilens.web.refused import Refused
 from epsilens.web.security import Limits
-from epsilens.web.timed import is_quick
+from epsilens.web.timed import Timed, is_quick
 
+_LATE = "This takes longer than 0.05 seconds: use the command line, which has no limit."
 _LONG = "mechanism=dpsgd&rate=0.013&steps=2000&reading=success&at_most=0.55"
 
 
@@ -35,6 +38,10 @@ _LONG = "mechanism=dpsgd&rate=0.013&steps=2000&reading=success&at_most=0.55"
         ("/compare", "a=laplace:epsilon=1,sensitivity=2", True),
         ("/compare", "a=exponential:scores0=1,2,3", False),
         ("/compare", "a=dpsgd", False),
+        ("/notions", "from=dp", False),
+        ("/ledger", "", False),
+        ("/ledger.json", "people=patients", False),
+        ("/claim/roc.pdf", "", False),
         ("/assess", "table=epsilens:adult", True),
         ("/assess.html", "yaml=title: x", True),
         ("/explain.html", "mechanism=top-k", False),
@@ -98,3 +105,71 @@ def test_one_who_leaves_takes_the_work_along() -> None:
     awaited(leaves)
     assert time.monotonic() - began < 20
     app.state.readers.close()
+
+
+@pytest.mark.skipif(not Readers.possible, reason="there is no fork here")
+@pytest.mark.parametrize("path", ["/ledger", "/ledger.json", "/ledger.csv", "/ledger/releases.svg", "/notions"])
+def test_a_ledger_and_a_definition_have_a_time_limit_too(path: str, tmp_path: Path) -> None:
+    ledger = el.Ledger(tmp_path / "ledger.db")
+    ledger.add("patients", el.laplace(epsilon=0.2))
+    with TestClient(create_app(limits=Limits(reading_seconds=60), ledger=ledger), base_url=HOST) as client:
+        assert client.get(path).status_code == 200
+        client.app.state.readers.limits = Limits(reading_seconds=0)  # type: ignore[attr-defined]
+        assert client.get(path).status_code in (503, 504)
+
+
+def _asked(app: Any, path: str = "/explain") -> list[Any]:
+    seen = []
+
+    async def run() -> None:
+        async def receive() -> Any:
+            await asyncio.sleep(60)
+
+        async def send(message: Any) -> None:
+            seen.append(message)
+
+        scope = {"type": "http", "method": "GET", "path": path, "query_string": b"", "headers": []}
+        await asyncio.wait_for(app(scope, receive, send), 30)
+
+    awaited(run)
+    return seen
+
+
+def _refusing(scope: Any, status: int, sentence: str) -> Any:
+    async def answer(scope: Any, receive: Any, send: Any) -> None:
+        await send((status, sentence))
+
+    return answer
+
+
+def test_what_the_server_answers_itself_has_a_time_limit_too() -> None:
+    async def slow(scope: Any, receive: Any, send: Any) -> None:
+        try:
+            await asyncio.sleep(20)
+        finally:
+            await send("too late for anybody")
+
+    readers = Readers(Limits(reading_seconds=0.05))
+    assert _asked(Timed(slow, readers, _refusing)) == [(504, _LATE)]
+    readers.close()
+
+
+def test_an_answer_that_has_begun_comes_to_its_end() -> None:
+    async def slow(scope: Any, receive: Any, send: Any) -> None:
+        await send("the start")
+        await asyncio.sleep(0.2)
+        await send("the end")
+
+    readers = Readers(Limits(reading_seconds=0.05))
+    assert _asked(Timed(slow, readers, _refusing)) == ["the start", "the end"]
+    readers.close()
+
+
+def test_an_error_of_ours_is_not_hidden_by_the_limit() -> None:
+    async def wrong(scope: Any, receive: Any, send: Any) -> None:
+        raise ZeroDivisionError
+
+    readers = Readers(Limits())
+    with pytest.raises(ZeroDivisionError):
+        _asked(Timed(wrong, readers, _refusing))
+    readers.close()

@@ -139,6 +139,10 @@ class Assessment(Valued, Shown):
         """One sheet of A4 for those who decide, as a self-contained page: what ε is, what it means, who is affected."""
         return presenter().board(self)
 
+    def to_board_pdf(self) -> bytes:
+        """The same sheet as a PDF."""
+        return presenter().board_pdf(self)
+
     def chart(self, name: str | Sequence[str] = "risk") -> Picture | Pictures:
         """``risk`` or ``accuracy`` against ε, ``simulated`` releases, or ``precedents``; several where it is a list."""
         if isinstance(name, list | tuple):

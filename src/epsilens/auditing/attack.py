@@ -21,7 +21,7 @@ __all__ = ["CELLS", "Attack", "attack_on", "perfect_attack"]
 
 #: Cells of a score at most, the last one for runs of which it says nothing; and events made of them.
 CELLS, _EVENTS = 24, 80
-_TAILS = 8  # sizes of a tail, as powers grow
+_TAILS = 7  # sizes of a tail, as powers grow
 _SHARES = (0.2, 0.3, 0.4)
 _RARE = 0.1  # of the runs
 
@@ -84,13 +84,36 @@ def attack_on(statistic: Statistic, outcomes: Outcomes, bits: Bits) -> Attack | 
     sizes = np.concatenate((np.geomspace(min(3, n / 2), n / 2, _TAILS), np.array(_SHARES) * n)).astype(int)
     sizes = np.clip(sizes, 1, n - 1)
     low, high = x[sizes], x[n - sizes]  # a tail begins at a value, so ties stay together
-    edges = np.unique(np.concatenate((low, high)))
+    edges = np.unique(np.concatenate((low, high, _between(score[known], bits[known]))))
     edges = edges[edges > x[0]]
     if not edges.size:
         edges = x[np.searchsorted(x, x[0], side="right")][None]
     past = _counted(score, edges, bits)
     names, nested = _events(past, edges, n)
     return Attack(statistic, edges, x[np.searchsorted(x, edges) - 1], past, names, nested)
+
+
+def _between(score: Array, bits: Bits) -> Array:
+    """Where the worlds have not overlapped so far, half-way between them; nothing where they have.
+
+    So the next runs fall on their own sides; whole numbers are cut at a whole number.
+
+    >>> _between(np.array([0.0, 1.0, 9.5, 10.0]), np.array([False, False, True, True])).tolist()
+    [5.25]
+    >>> _between(np.array([0.0, 2.0, 1.0]), np.array([False, False, True])).tolist()
+    []
+    """
+    zero, one = score[~bits], score[bits]
+    if not zero.size or not one.size:
+        return np.zeros(0)
+    low, high = (zero.max(), one.min()) if zero.max() < one.min() else (one.max(), zero.min())
+    if not low < high:
+        return np.zeros(0)
+    with np.errstate(invalid="ignore"):
+        middle = 0.5 * low + 0.5 * high  # NaN between two infinities
+    if np.all(score == np.floor(score)):
+        middle = np.ceil(middle)
+    return np.array([middle if low < middle <= high else high])
 
 
 def _events(past: Array, edges: Array, n: int) -> tuple[NDArray[np.int8], Array]:

@@ -1,8 +1,9 @@
 """The whole game: draw, guess, learn, and say what the runs show.
 
 In a sequential audit the event is learnt on past runs and bets on the next; it is learnt anew each time the runs have
-grown by half. One may look after every run, so the game ends as soon as the claim is refuted. In an audit of fixed size
-three runs of ten are a pilot, on which the event is chosen, and the rest are counted once.
+grown by a quarter, later by half. One may look after every run, so the game ends as soon as the claim is refuted: of a
+batch that was drawn together, the runs after that one do not count. In an audit of fixed size three runs of ten are a
+pilot, on which the event is chosen, and the rest are counted once.
 """
 
 from __future__ import annotations
@@ -31,15 +32,19 @@ from .outcomes import Outcomes, Reader, joined, most_entries
 from .readings import Evidence, fixed_result, sequential_result
 from .result import Audit, Finding, Found, Stopped
 
-__all__ = ["Game", "Progress", "audit", "audit_source"]
+__all__ = ["Game", "Progress", "Unbegun", "audit", "audit_source"]
 
-_FIRST = 20  # runs that are only learnt from
-_GROWTH = 1.5
+_FIRST = 10  # runs that are only learnt from
+_GROWTH, _EARLY, _MANY = 1.5, 1.25, 500  # events are learnt anew when the runs have grown so much, or less at first
 _PILOT = 0.3
-_LOOKS = 32  # at the capital, while the runs grow by their own number
-_BATCHES, _LEAST = 16, 8  # where a call answers many runs: fewer looks, each of so many runs at least
+_LOOKS = 128  # at the capital, while the runs grow by their own number
+_BATCHES, _LEAST = 16, 8  # where a call answers many runs: fewer calls, each for so many runs at least
 _MOST_RUNS = 10**9
 _OWN = 0x617564697400  # the coins are not the numbers that a mechanism draws from the same seed
+
+
+class Unbegun(InputError):  # noqa: N818 - reads as what it is
+    """An audit that was stopped before its first runs."""
 
 
 @dataclass(frozen=True)
@@ -227,19 +232,31 @@ class Game:
         self.history = History(self.alpha, self.budget, self.claim.pure)
         try:
             while self.runs < self.budget and self.stopped is Stopped.BUDGET:
-                ahead = max(_FIRST, math.ceil(_GROWTH * self.runs))
+                ahead = max(_FIRST, math.ceil((_EARLY if self.runs < _MANY else _GROWTH) * self.runs))
                 end = min(ahead, self.budget)
                 while self.runs < end and self.stopped is Stopped.BUDGET:
                     batch = isinstance(self.source, BatchSource)
                     step = max(_LEAST, self.runs // _BATCHES) if batch else max(self.together, self.runs // _LOOKS)
                     outcomes, bits = self.draw(min(end - self.runs, step if self.runs >= _FIRST else end))
                     if self.attacks and len(outcomes):
-                        self._bet(outcomes, bits, stop)
+                        self._bet_on(outcomes, bits, stop)
                 self._sane()
                 if self.runs < self.budget and self.stopped is Stopped.BUDGET:
                     self.learn_to_bet()
         except KeyboardInterrupt:
             self.stopped = Stopped.INTERRUPTED
+
+    def _bet_on(self, outcomes: Outcomes, bits: Bits, stop: bool) -> None:
+        """Bet on these runs, one after the other; those after the one that refutes the claim do not count."""
+        before = self.runs - len(outcomes)
+        step = self.source.width * max(1, before // _LOOKS // self.source.width)  # whole calls
+        for start in range(0, len(outcomes), step):
+            piece = slice(start, start + step)
+            self._bet(outcomes.take(piece), bits[piece], stop)
+            if self.stopped is Stopped.EVIDENCE:
+                self.runs = before + min(start + step, len(outcomes))
+                self.past[-1], self.bits[-1] = outcomes.take(slice(0, self.runs - before)), bits[: self.runs - before]
+                break
 
     def _bet(self, outcomes: Outcomes, bits: Bits, stop: bool) -> None:
         assert self.events is not None
@@ -308,7 +325,7 @@ class Game:
     def result(self, confidence: float, sequential: bool, pair: tuple[str, str]) -> Audit:
         """What the runs show."""
         if not self.past:
-            raise InputError(
+            raise Unbegun(
                 "the audit was stopped before its first runs: nothing can be said of the claim", parameter="runs"
             )
         outcomes, bits = self.gathered()

@@ -36,12 +36,14 @@ from .claims import Claim
 
 __all__ = ["History", "first_kept", "log_capital", "log_precision_capital", "refuted", "told", "worth"]
 
-#: Who holds how much at first. (weights by luck, stake by luck) of portfolios: standard errors that are taken off.
-_KELLY = ((0.0, 0.5, 0.05), (0.0, 1.5, 0.05), (1.5, 1.5, 0.06), (3.0, 2.0, 0.06))
-_PURE_KELLY = ((0.0, 0.5, 0.15), (0.0, 1.5, 0.15), (1.5, 1.5, 0.1), (3.0, 2.0, 0.1))
-_EVEN = ((0.3, 0.4), (0.75, 0.35))
-_TUNED = 0.03
+#: Who holds how much at first. (weights by luck, stake by luck, share, known runs from which on they bet) of
+#: portfolios; luck is standard errors that are taken off, and who takes enough off may begin early.
+_KELLY = ((0.0, 0.5, 0.03, 20), (0.0, 1.5, 0.04, 1), (1.5, 1.5, 0.04, 1), (3.0, 2.0, 0.04, 1))
+_PURE_KELLY = ((0.0, 0.5, 0.15, 20), (0.0, 1.5, 0.15, 1), (1.5, 1.5, 0.1, 1), (3.0, 2.0, 0.1, 1))
+_EVEN = ((0.1, 0.1), (0.25, 0.22), (0.4, 0.15), (0.6, 0.32), (0.9, 0.06))  # (stake, share)
+_TUNED = 0.02
 _PURE_MIX, _PURE_TUNED = 0.25, 0.25
+_ENOUGH = 20  # known runs from which on the others bet
 _SHOWN = 3.0  # standard errors by which past runs exceed the claim that is audited
 _RARER = 2.0  # standard errors by which a rare event must exceed a frequent one
 _HIGHEST = 0.95  # of the stakes: nobody bets all they have
@@ -150,11 +152,8 @@ def _lines(history: History, claim: Claim, pure: bool) -> _Lines:
     if pure:
         loss, charge = np.full(r.shape, math.exp(claim.pure)), np.zeros(r.shape)
     else:
-        grow = np.exp(claim.epsilon)
-        cost = 0.5 * sides[..., None] * claim.delta
-        # the line on which a guess this frequent has least to lose
-        at = np.argmin((grow + cost / (r + w)[..., None]) / (1 + grow), axis=-1)
-        loss, charge = grow[at], 0.5 * sides * claim.delta[at]
+        at = _tightest(claim, 0.5 * sides / (r + w))
+        loss, charge = np.exp(claim.epsilon)[at], 0.5 * sides * claim.delta[at]
     worth = _worth(r, w, loss, charge, sides)
     if pure and claim.pure < history.asked < math.inf:
         # events that past runs show to exceed the larger ε are what refutes the smaller one too: bets agree
@@ -162,6 +161,19 @@ def _lines(history: History, claim: Claim, pure: bool) -> _Lines:
         shown = larger.max(axis=-1, keepdims=True) > _SHOWN / np.sqrt(n)
         worth = np.where(shown, larger, worth)
     return _Lines(loss, charge, worth, np.minimum(r + w, 1.0), n)
+
+
+def _tightest(claim: Claim, rarity: Array) -> Array:
+    """Which line a guess has least to lose on, by how rare it is: min (e^ε + δ·rarity)/(1 + e^ε), nearly.
+
+    Any line is valid, so the rarities are looked up in a table.
+    """
+    steps = np.linspace(-1.0, 17.0, 600)
+    grow = np.exp(claim.epsilon)
+    best = np.argmin((grow + claim.delta * np.exp(steps)[:, None]) / (1 + grow), axis=-1)
+    with np.errstate(divide="ignore"):
+        place = (np.log(rarity) - steps[0]) / (steps[1] - steps[0])
+    return np.asarray(best[np.clip(np.rint(place), 0, steps.size - 1).astype(int)])
 
 
 def _worth(right: Array, wrong: Array, loss: Array, charge: Array, sides: Array) -> Array:
@@ -227,16 +239,18 @@ def _bets(history: History, claim: Claim) -> _Bets:
     payoffs: list[Array] = []
     weights: list[float] = []
 
-    def play(payoff: Array, stake: float | Array, weight: float) -> None:
-        payoffs.append(np.asarray(stake)[..., None, None] * payoff)
+    def play(payoff: Array, stake: float | Array, weight: float, since: int = _ENOUGH) -> None:
+        payoffs.append((stake * (known >= since))[..., None, None] * payoff)
         weights.append(weight)
 
-    def portfolios(lines: _Lines, players: Sequence[tuple[float, float, float]], share: float) -> None:
+    def portfolios(lines: _Lines, players: Sequence[tuple[float, float, float, int]], share: float) -> None:
         """Weights in proportion to how fast each event would have let the capital grow, less some luck."""
-        for luck, stakes_luck, weight in players:
+        for luck, stakes_luck, weight, since in players:
             excess = np.maximum(lines.worth - luck / np.sqrt(lines.runs), 0.0)
             payoff = _payoff(history, lines, _share(excess**2))
-            play(payoff, _kelly(history, payoff, stakes_luck), share * weight)
+            play(payoff, _kelly(history, payoff, stakes_luck), share * weight, since)
+
+    known = history.known()[0]
 
     pure = math.isfinite(claim.pure)
     both = 0.5 if pure and not claim.alone else 1.0
@@ -257,7 +271,8 @@ def _bets(history: History, claim: Claim) -> _Bets:
     mixed = both * _PURE_MIX if pure else 0.0
     total = sum(weights) + mixed
     _, _, _, second, first, *_ = history.known()
-    one, zero = (best[..., None, :] @ second)[..., 0, :], (best[..., None, :] @ first)[..., 0, :]
+    spoken = best * (known >= _ENOUGH)[..., None]
+    one, zero = (spoken[..., None, :] @ second)[..., 0, :], (spoken[..., None, :] @ first)[..., 0, :]
     factors = np.log1p(np.stack(payoffs))
     return _Bets(
         factors.reshape(*factors.shape[:-2], -1), np.array(weights) / total, np.stack((zero, one), axis=-1),

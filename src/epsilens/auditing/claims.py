@@ -33,6 +33,7 @@ __all__ = ["Claim", "claim_of", "gdp_lines", "level_of", "line"]
 
 _LINES = 41
 _HIGHEST = 40.0  # of ε: beyond, no number of runs tells a claim from none
+_BEYOND = 700.0  # as large as an ε may be
 _SMALL = 1e-7  # of δ: an attack on an event this rare is not seen
 _NEAR = 1e-9
 
@@ -184,7 +185,8 @@ def _read(e: Experiment) -> Claim:
     eps = np.linspace(0.0, top, _LINES) if top > 0 else np.zeros(1)
     delta = np.atleast_1d(np.asarray(e.delta(eps), dtype=float))
     implied = floor + (1 - floor) * (np.exp(top) - np.exp(eps)) / (1 + np.exp(top))
-    bare = floor > 0 and bool(np.all(delta >= implied - _NEAR))
+    stays = 0 < floor < 1 and float(e.delta(_BEYOND)) >= floor - _NEAR  # else δ falls further on
+    bare = stays and bool(np.all(delta >= implied - _NEAR))
     return Claim(eps, delta, e, math.inf, False, bare)
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
-from .audit import Progress, audit_source
+from .audit import Progress, Unbegun, audit_source
 from .claims import Claim, claim_of
 from .commands import CommandSource, words_of
 from .game import Source
@@ -79,13 +79,18 @@ def audit_outside(
         found: list[Named] = []
         try:
             for i, one in enumerate(inputs):
-                with _source(what, one, command, timeout, jobs) as source:
-                    drawn = source if record is None else Recorded(source, record, one.pair)
-                    audit = audit_source(
-                        drawn, claim=said, confidence=level, runs=runs, sequential=sequential,
-                        seed=None if coins is None else coins + i,
-                        progress=False if progress is None else partial(progress, one.pair), pair=_told(one),
-                    )  # fmt: skip
+                try:
+                    with _source(what, one, command, timeout, jobs) as source:
+                        drawn = source if record is None else Recorded(source, record, one.pair)
+                        audit = audit_source(
+                            drawn, claim=said, confidence=level, runs=runs, sequential=sequential,
+                            seed=None if coins is None else coins + i,
+                            progress=False if progress is None else partial(progress, one.pair), pair=_told(one),
+                        )  # fmt: skip
+                except Unbegun:  # an interrupt keeps the pairs before it
+                    if not found:
+                        raise
+                    break
                 found.append(Named(one.pair, audit))
                 if audit.stopped is Stopped.INTERRUPTED:
                     break

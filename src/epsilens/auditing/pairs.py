@@ -37,6 +37,7 @@ _OTHERS = 40  # rows of other people
 _MADE = 400  # rows from which those are taken that the plan covers
 _FAR = 100.0  # times the bounds
 _MANY = 20  # rows, or ten times what the plan uses
+_ROWS = 100_000  # of one person, at most
 _CROWD = 50_000  # people put into a group so that it is near its threshold
 _SEED = 20261116
 
@@ -259,7 +260,7 @@ class Rows:
         self, value: Callable[[str], Any] | None, rows: int | None = None, number: int = 0, **labels: Any
     ) -> list[Row]:
         """The person's rows: as many as the plan uses, in one group, with these values."""
-        count = (self.data.max_rows if rows is None else rows) if self.data.several else 1
+        count = min(self.data.max_rows if rows is None else rows, _ROWS) if self.data.several else 1
         held = {name: self._cast(value(name), name) if value else None for name in self.bounds}
         one = self._renamed({**self.template, **self.labels, **labels, **held}, number)
         return [dict(one) for _ in range(count)]

@@ -175,4 +175,5 @@ class GroupsSource:
             exact = found
         self.calls += 1
         answers = drawn_answers(self.plan, self._drawings, exact)
-        return np.array([[one.answer for one in answers if one.query == i] for i in self._queries]).T
+        cells = [[one.answer for one in answers if one.query == i] for i in self._queries]
+        return np.array(cells).T if len(cells) > 1 else np.array(cells[0])

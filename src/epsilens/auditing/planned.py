@@ -18,13 +18,14 @@ from .. import checks
 from ..assessment.promise import Promise, promise_of
 from ..build.claims import from_dp
 from ..build.composition import compose
-from ..errors import InputError
+from ..errors import InputError, Refused
 from ..experiment import Experiment
 from ..plan.file import read_release
 from ..plan.plan import Release
 from ..plan.read import as_written
+from ..publish.release import publishable
 from ..worlds import Neighbours
-from .audit import Progress, audit_source
+from .audit import Progress, Unbegun, audit_source
 from .claims import Claim, claim_of
 from .game import Source
 from .pairs import Kind, pairs_of
@@ -37,6 +38,9 @@ __all__ = ["GROUPS", "audit_plan", "promised"]
 #: The pair in which every listed group has a person and a coin of its own.
 GROUPS = "a person for each group"
 _PURE, _OTHER = 2000, 6000  # runs on a pair: half of the planned noise is found by then
+_CELLS, _LEAST = 100_000, 100  # noisy numbers of a pair, at most; yet so many runs
+_LISTED = 100  # groups of a query that are published in the runs of a pair
+_GUESSES = 100_000
 _FEWEST = 8  # groups for which that is worth a call
 
 
@@ -70,38 +74,49 @@ def audit_plan(
     """Does our own release of a plan keep the plan's promise? Nothing enters any ledger.
 
     ``table`` says which columns there are, where the plan's own is not at hand; none of its values is looked at.
-    ``runs`` are the most on each pair of tables, 2000 of a pure claim and 6000 of others, which one run tells less of;
-    one in ``whole`` is an entire release, fewer in long audits, the others start from the exact numbers.
+    ``runs`` are the most on each pair of tables: 2000 of a pure claim, 6000 of others, which one run tells less of, and
+    fewer of a release with hundreds of groups, where 100,000 guesses are made if each group may have a coin. One in
+    ``whole`` is an entire release, fewer in long audits, the others start from the exact numbers.
     ``pairs`` names some of :class:`~.pairs.Kind`; all that apply by default.
     ``claim`` replaces the plan's own.
     """
     said = as_written(read_release(plan if not isinstance(plan, os.PathLike) else Path(plan)))
     every = checks.whole("whole", whole, low=1)
+    try:
+        publishable(said)
+    except Refused as error:  # nothing was audited: no verdict, and not the exit code of one
+        raise InputError(str(error), parameter=error.parameter) from None
     each_claim: Claim = claim_of(promised(said) if claim is None else claim)
-    most = (_PURE if math.isfinite(each_claim.pure) else _OTHER) if runs is None else runs
+    fewer, left = _narrowed(said)
+    most = _default(fewer, each_claim) if runs is None else runs
     kinds, groups = _asked(pairs)
     made: list[tuple[str, Source, int]] = []
-    for pair in pairs_of(said, table, engine, kinds):
-        made.append((pair.kind.value, ReleaseSource(said, pair.first, pair.second, every), most))
+    for pair in pairs_of(fewer, table, engine, kinds):
+        made.append((pair.kind.value, ReleaseSource(fewer, pair.first, pair.second, every), most))
     if groups and _pure(said, each_claim):
         many = GroupsSource(said, table, engine)
-        made.append((GROUPS, many, _guesses(many.width, most)))
+        made.append((GROUPS, many, _guesses(many.width, _GUESSES if runs is None else runs)))
     if not made:
         raise InputError("pairs has none that applies to the plan: give others, or leave it out", parameter="pairs")
     level = shared_confidence(confidence, len(made))
     found: list[Named] = []
     for name, source, budget in made:
-        audit = audit_source(
-            source, claim=each_claim, confidence=level, runs=budget, sequential=sequential, seed=seed,
-            progress=False if progress is None else partial(progress, name),
-            pair=("the table without the person", f"the table with the person ({name})"),
-        )  # fmt: skip
+        try:
+            audit = audit_source(
+                source, claim=each_claim, confidence=level, runs=budget, sequential=sequential, seed=seed,
+                progress=False if progress is None else partial(progress, name),
+                pair=("the table without the person", f"the table with the person ({name})"),
+            )  # fmt: skip
+        except Unbegun:  # an interrupt keeps the pairs before it
+            if not found:
+                raise
+            break
         entire = source.entire if isinstance(source, ReleaseSource | GroupsSource) else None
         repeatable = not isinstance(source, ReleaseSource | GroupsSource) or source.repeatable
         found.append(Named(name, audit, entire, repeatable))
         if audit.stopped is Stopped.INTERRUPTED:
             break
-    return Audits(said.title, each_claim, confidence, tuple(found), len(made) - len(found))
+    return Audits(said.title, each_claim, confidence, tuple(found), len(made) - len(found), left=left)
 
 
 def _asked(pairs: tuple[str, ...] | None) -> tuple[tuple[Kind, ...], bool]:
@@ -120,6 +135,31 @@ def _pure(plan: Release, claim: Claim) -> bool:
     """Whether one call can be many guesses: a pure claim, people who come and go, and enough listed groups."""
     groups = max(len(query.labels or ()) for query in plan.queries)
     return math.isfinite(claim.pure) and groups >= _FEWEST and plan.mechanism.neighbours is Neighbours.ADD_REMOVE
+
+
+def _narrowed(plan: Release) -> tuple[Release, int]:
+    """The plan with the first and the last of many listed groups, and how many are left out of the longest list.
+
+    A number of one group is drawn as that of another, and a person is in few of them, so the same claim is tested in a
+    hundredth of the time.
+    """
+    kept = max(_LISTED, 4 * (plan.data.max_groups or plan.data.max_rows))
+    left = max(len(query.groups or ()) for query in plan.queries) - kept
+    if left <= 0:
+        return plan, 0
+    queries = [
+        query.model_copy(update={"groups": (*query.groups[: kept // 2], *query.groups[-(kept // 2) :])})
+        if query.groups is not None and len(query.groups) > kept
+        else query
+        for query in plan.queries
+    ]
+    return plan.model_copy(update={"queries": queries}), left
+
+
+def _default(plan: Release, claim: Claim) -> int:
+    """How many runs on a pair: seconds of them, whatever the number of groups."""
+    cells = sum(len(query.labels or ()) or 1 for query in plan.queries)
+    return min(_PURE if math.isfinite(claim.pure) else _OTHER, max(_LEAST, _CELLS // cells))
 
 
 def _guesses(width: int, runs: int) -> int:

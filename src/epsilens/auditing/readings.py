@@ -29,6 +29,7 @@ __all__ = ["Evidence", "claimed_readings", "counted_p", "fixed_result", "sequent
 _BAND = 11  # values of ε at which δ is bounded
 _MOST_WORDS = 6
 _LUCK = 1.5  # standard errors
+_SUCCESSES = 200  # looks at the guesses that always speak: fewer bound no more
 
 
 @dataclass(frozen=True)
@@ -137,8 +138,12 @@ def sequential_result(
     could = _all_right(history)
     largest = first_kept(lambda e: refuted(could, line(e, 0.0)), 40.0) if path.size else 0.0
 
+    looks = len(evidence.always[0])
+    at = np.unique(np.linspace(0, looks - 1, min(looks, _SUCCESSES)).astype(int))
+    right, wrong = (np.asarray(held, dtype=float)[at] for held in evidence.always)
+
     def unlucky(success: float) -> bool:
-        return bool(path.size and log_precision_capital(*evidence.always, success).max() >= -math.log(evidence.alpha))
+        return bool(path.size and log_precision_capital(right, wrong, success).max() >= -math.log(evidence.alpha))
 
     success = max(0.5, first_kept(unlucky, 1.0 - 1e-12, low=0.5))
     return _assemble(

@@ -50,6 +50,7 @@ class Audits(Valued, Sentenced):
     confidence: float
     each: tuple[Named, ...]
     skipped: int = 0  # pairs that were not reached, since the claim was refuted or a key stopped it
+    left: int = 0  # listed groups that the pairs do without, where there are very many
     where: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @property
@@ -86,7 +87,7 @@ class Audits(Valued, Sentenced):
                 {"pair": one.pair, "entire": one.entire, "repeatable": one.repeatable, "audit": one.audit.to_dict()}
                 for one in self.each
             ],
-            "skipped": self.skipped, "sentence": self.sentence,
+            "skipped": self.skipped, "left": self.left, "sentence": self.sentence,
         }  # fmt: skip
 
     def __repr__(self) -> str:

@@ -249,6 +249,12 @@ def _linear(past: Outcomes, bits: Bits, columns: list[int]) -> Statistic | None:
     if not columns:
         return None
     x = x[:, held]
+    with np.errstate(over="ignore", invalid="ignore"):  # of squares of numbers near the largest: no rule then
+        return _fisher(x, bits, columns)
+
+
+def _fisher(x: Array, bits: Bits, columns: list[int]) -> Statistic | None:
+    """The rule for cells each of which has a number."""
     centre = np.nanmean(x, axis=0)
     x = np.where(np.isnan(x), 0.0, x - centre)
     gap = x[bits].mean(axis=0) - x[~bits].mean(axis=0)
@@ -263,4 +269,4 @@ def _linear(past: Outcomes, bits: Bits, columns: list[int]) -> Statistic | None:
             weights = gap / spread
     else:
         weights = gap / spread
-    return _Linear(Looks.LINEAR, tuple(columns), centre, weights)
+    return _Linear(Looks.LINEAR, tuple(columns), centre, weights) if np.isfinite(weights).all() else None

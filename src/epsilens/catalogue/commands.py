@@ -78,7 +78,7 @@ def _own(
 # -- what several commands share ----------------------------------------------------------------------------------
 
 _OUTPUT = (
-    _own("format", "How to write the result", "[table|json|md|html|csv]", Panel.OUTPUT, Kind.WORD, default="table"),
+    _own("format", "How to write the result", "[table|json|md|html|csv|pdf]", Panel.OUTPUT, Kind.WORD, default="table"),
     _own("output", "Write to a file instead of the terminal", "FILE", Panel.OUTPUT),
 )
 #: How a table is read: on which engine, and what that may take.
@@ -131,7 +131,7 @@ def _compare() -> tuple[Option, ...]:
         ),
         _shared("prior"),
         *_panel(Panel.READING, EXPLAINED),
-        _own("chart", "Write the ROC curves too: .svg, .png or .html", "FILE", Panel.OUTPUT),
+        _own("chart", "Write the ROC curves too: .svg, .png, .pdf or .html", "FILE", Panel.OUTPUT),
         *_OUTPUT,
     )  # fmt: skip
 

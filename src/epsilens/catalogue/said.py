@@ -17,6 +17,7 @@ from .mechanisms import CLAIMED, CLAIMS, MECHANISMS, Entry, Family, Mechanism, e
 from .parameter import Kind, Panel, Parameter, flag, meant
 from .parameters import CONDITIONS, PARAMETERS
 from .readings import READINGS, parameter_of
+from .readings import find as find_reading
 
 __all__ = [
     "EXPLAINED", "Spelling", "arguments_given", "conditions_given", "find", "find_entry", "find_explained", "is_said",
@@ -160,7 +161,12 @@ def split_limit(text: str, label: str = "--at-most", parameter: str = "at_most")
             f"{label} is {text[:40]!r}: give a reading and its limit, such as success=0.55", parameter=parameter
         )
     name, told = reading.replace("-", "_"), f"{label} {reading}"
-    return name, share(told, limit, parameter) if is_share(name) else number(told, limit, parameter)
+    try:
+        return name, share(told, limit, parameter) if is_share(name) else number(told, limit, parameter)
+    except InputError:
+        if name not in READINGS and meant(name, READINGS):
+            find_reading(name)  # the word is nearly a reading: that is what is wrong
+        raise
 
 
 # -- mechanisms ---------------------------------------------------------------------------------------------------

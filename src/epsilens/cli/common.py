@@ -42,7 +42,8 @@ from ..errors import InputError, NoSolutionError, Refused
 from ..shown import harmless
 
 __all__ = [
-    "TYPED", "Format", "FormatOption", "OutputOption", "Said", "Showable", "aside", "emit", "run", "show", "to_repeat",
+    "TYPED", "Format", "FormatOption", "OutputOption", "Said", "Showable", "aside", "by_name", "emit", "emit_file",
+    "run", "show", "to_repeat",
 ]  # fmt: skip
 
 
@@ -54,6 +55,7 @@ class Format(StrEnum):
     md = "md"
     html = "html"
     csv = "csv"
+    pdf = "pdf"
 
 
 class Showable(Protocol):
@@ -79,6 +81,10 @@ class Showable(Protocol):
         """The main table, numbers in full."""
         ...
 
+    def to_pdf(self) -> bytes:
+        """A PDF on A4."""
+        ...
+
     def to_dict(self) -> dict[str, Any]:
         """What JSON holds."""
         ...
@@ -90,12 +96,19 @@ OutputOption = Annotated[
 ]
 
 
+#: Endings of files that say how to write.
+_ENDINGS = ("json", "md", "html", "csv")
+
+
 # -- output -------------------------------------------------------------------------------------------------------
 
 
 def show(result: Showable, format: Format, output: str | None) -> None:
-    """Write a result in the wanted format, to a file or the terminal."""
-    styled = False
+    """Write a result in the wanted format, to a file or the terminal; the ending of a file's name says it too."""
+    styled, format = False, Format(by_name(format, output))
+    if format is Format.pdf:
+        emit_file(result.to_pdf(), output)
+        return
     if format is Format.json:
         text = json.dumps(result.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
     elif format is Format.md:
@@ -113,6 +126,38 @@ def show(result: Showable, format: Format, output: str | None) -> None:
     emit(text, output, styled=styled)
 
 
+def by_name(format: str, output: str | None) -> str:
+    """The format that was asked for, or the one that the file's name ends in where none was.
+
+    >>> by_name("table", "report.html"), by_name("table", None), by_name("board", "board.pdf")
+    ('html', 'table', 'board')
+    """
+    ending = Path(output).suffix.lower().removeprefix(".") if output else ""
+    if ending == "pdf" and format not in ("table", "pdf", "board"):
+        raise InputError(
+            f"--output is {shortened(str(output))} and --format is {format}: leave --format out, or end the name in "
+            f".{format}",
+            parameter="output",
+        )
+    return ending if format == "table" and ending in (*_ENDINGS, "pdf") else str(format)
+
+
+def emit_file(content: bytes, output: str | None) -> None:
+    """Write what is no text: to a file, or to a pipe."""
+    if output is not None and output != "-":
+        _to_file(content, output)
+        return
+    if sys.stdout is None:
+        return
+    if sys.stdout.isatty():
+        raise InputError("a PDF is nothing for a terminal: give --output FILE, such as report.pdf", parameter="output")
+    try:
+        sys.stdout.buffer.write(content)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _forget_stdout()
+
+
 def emit(text: str, output: str | None, *, styled: bool = False) -> None:
     """Write text with a final newline; a file is replaced whole or not at all.
 
@@ -122,7 +167,7 @@ def emit(text: str, output: str | None, *, styled: bool = False) -> None:
     if output is None or output == "-":
         _to_terminal(text if styled else harmless(text))
     else:
-        _to_file(text, output)
+        _to_file(text.encode(), output)
 
 
 def aside(text: str) -> None:
@@ -170,13 +215,13 @@ def _writable(text: str, encoding: str) -> str:
     return text
 
 
-def _to_file(text: str, output: str) -> None:
+def _to_file(content: bytes, output: str) -> None:
     try:
         path = Path(output).resolve()
         if path.exists() and not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
-            path.write_text(text, encoding="utf-8")  # a device or a pipe cannot be replaced
+            path.write_bytes(content)  # a device or a pipe cannot be replaced
             return
-        _replace(path, text)
+        _replace(path, content)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(
@@ -184,14 +229,14 @@ def _to_file(text: str, output: str) -> None:
         ) from None
 
 
-def _replace(path: Path, text: str) -> None:
+def _replace(path: Path, content: bytes) -> None:
     if path.is_dir():
         raise IsADirectoryError(21, "it is a directory")
     mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o666 & ~_umask()
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
         os.chmod(name, mode)
         os.replace(name, path)
     except BaseException:

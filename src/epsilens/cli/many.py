@@ -25,13 +25,13 @@ __all__ = ["compare", "sweep_choice", "sweep_readings"]
 #: What a sweep reads unless told, and at which δ ε is read.
 _USUAL = ("success", "advantage", "posterior", "auc", "epsilon")
 _DELTA = 1e-5
-_CHARTS = (".svg", ".png", ".html")
+_CHARTS = (".svg", ".png", ".pdf", ".html")
 
 
 def compare(said: Said) -> None:
     """Put settings side by side: every reading of each, and their curves over each other.
 
-    A setting is a mechanism or a claim with its parameters. --chart writes the ROC curves as SVG, PNG or HTML.
+    A setting is a mechanism or a claim with its parameters. --chart writes the ROC curves as SVG, PNG, PDF or HTML.
 
     For example: epsilens compare laplace:epsilon=1 gaussian:psi=1
     """

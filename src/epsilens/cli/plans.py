@@ -15,7 +15,7 @@ from ..catalogue.commands import Exit
 from ..catalogue.parameter import Panel
 from ..data.tables.address import without_password
 from ..errors import InputError
-from .common import Format, OutputOption, aside, emit, show
+from .common import Format, OutputOption, aside, emit, emit_file, show
 from .tables import progress_bar
 
 __all__ = ["AssessFormat", "InitFormat", "assess", "init"]
@@ -29,6 +29,7 @@ class AssessFormat(StrEnum):
     md = "md"
     html = "html"
     csv = "csv"
+    pdf = "pdf"
     board = "board"
     registry = "registry"
 
@@ -83,7 +84,8 @@ def assess(
     """Assess a planned release: the risk of each adversary, the ε to choose, the accuracy it buys.
 
     Exit code 4: a limit is exceeded; 3: no ε meets the limits. The report is written all the same.
-    For example: epsilens assess release.yaml --format html --output report.html
+    --format board --output board.pdf is one sheet for those who decide.
+    For example: epsilens assess release.yaml --output report.pdf
     """
     from ..assessment.assessment import assess as assessed
     from ..data.tables.memory import use_memory
@@ -98,7 +100,10 @@ def assess(
     if format is AssessFormat.registry:
         emit(found.to_registry(), output)
     elif format is AssessFormat.board:
-        emit(found.to_board(), output)
+        if (output or "").lower().endswith(".pdf"):
+            emit_file(found.to_board_pdf(), output)
+        else:
+            emit(found.to_board(), output)
     else:
         show(found, Format(format.value), output)
     if found.exceeded:

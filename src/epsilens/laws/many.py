@@ -101,6 +101,10 @@ class Many(Law):
         """The moments of each."""
         return self._each(lambda law, order: law.log_moment(order), a)
 
+    def far_renyi(self, order: Array) -> Array:
+        """D_a(H0‖H1) of each."""
+        return self._each(lambda law, far: law.far_renyi(far), order)
+
     def kl(self) -> Array:
         """D(H0‖H1) of each."""
         return self._each(lambda law: law.kl())

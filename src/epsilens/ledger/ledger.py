@@ -93,6 +93,20 @@ class Ledger(Sentenced):
     def __repr__(self) -> str:
         return f"Ledger({self.store.name!r})"
 
+    def __eq__(self, other: object) -> bool:
+        return self.store.address == other.store.address if isinstance(other, Ledger) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.store.address)
+
+    def __reduce__(self) -> tuple[type[Ledger], tuple[str]]:
+        """Pickled, a ledger is where it lies, and is opened there again; nothing of what is in it travels.
+
+        An address of PostgreSQL keeps the password it was given with: leave it to the environment (``PGPASSWORD``)
+        where a pickle may be read by others.
+        """
+        return Ledger, (self.store.address,)
+
     # -- reading ------------------------------------------------------------------------------------------------
 
     def accounts(self) -> dict[str, Account]:

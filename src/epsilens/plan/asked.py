@@ -159,6 +159,9 @@ class ReleaseQuery(Part):
         kind = kinds[0]
         if kind.bounded and self.bounds is None:
             raise Misplaced(f"{kind} needs bounds: [least, largest]", "bounds")
+        if kind.bounded and self.bounds is not None and not self.bounds[0] < self.bounds[1]:
+            low, high = self.bounds
+            raise Misplaced(f"bounds are {low:g} and {high:g}: give two finite numbers, the smaller first", "bounds")
         if kind is QueryKind.COUNT and isinstance(self.count, str) and self.where:
             raise Misplaced("count has its condition already: leave out where", "where")
         if self.rows and kind.bounded:

@@ -42,7 +42,7 @@ from .published import Published, PublishedAnswer, versions
 from .synthetic import made_up
 from .words import guarantee_of, lost_of
 
-__all__ = ["LEDGER", "exact_of", "release"]
+__all__ = ["LEDGER", "exact_of", "publishable", "release"]
 
 #: Where the account is kept unless another place is named.
 LEDGER = "ledger.db"
@@ -80,7 +80,7 @@ def release(
     form = form_of(output, format)
     if output is not None and not dry_run:
         writable(Path(output))
-    _publishable(said)
+    publishable(said)
     name = people if people is not None else account_of(said.data.table if table is None else table)
     drawings = drawings_of(said)
     promise = promise_of(said)
@@ -137,7 +137,7 @@ class _Job:
         )  # fmt: skip
 
 
-def _publishable(plan: Release) -> None:
+def publishable(plan: Release) -> None:
     """Refuse what no noise can make right."""
     if plan.mechanism.split is Split.LEAST_ERROR:
         raise InputError(

@@ -11,11 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from ..data.tables.columns import column_of
 from ..data.tables.conditions import parse, syntax
 from ..data.tables.engines import need_ibis
 from ..data.tables.forms import as_read
 from ..data.tables.open import open_table
 from ..plan.file import about
+from ..plan.needs import needs_of, owners_of
 from ..plan.plan import Release
 from ..plan.read import mentioned
 
@@ -34,6 +36,9 @@ def made_up(plan: Release, table: Any = None, engine: Any = None, rows: int = RO
         opened = open_table(plan.data.table if table is None else table, engine)
     with opened:
         read = as_read(opened.table, plan.data.forms) if plan.data.read else opened.table
+        for name in owners_of(plan.data):
+            column_of(read, name, "person", "data.person")
+        needs_of(read, plan)  # a column that is not there, or of another type, is refused as in a release
         kinds = {name: read.schema()[name] for name in read.columns if name in mentioned(plan)}
     rng = np.random.default_rng(_SEED)
     named = _named(plan)
@@ -103,12 +108,20 @@ def _value(rng: np.random.Generator, kind: Any, values: list[Any], low: float, h
     if kind.is_boolean():
         return bool(rng.integers(2))
     if kind.is_integer():
-        return int(rng.integers(math.ceil(low), math.floor(high) + 1))
+        least, most = _within(kind)
+        first = min(max(math.ceil(low), least), most)
+        return int(rng.integers(first, max(min(math.floor(high), most), first), endpoint=True))
     if kind.is_numeric():
         return _as(float(rng.uniform(low, high)), kind)
     if kind.is_string():
         return f"group {int(rng.integers(1, 4))}"
     return None
+
+
+def _within(kind: Any) -> tuple[int, int]:
+    """What a column of whole numbers holds."""
+    held = np.iinfo(kind.to_numpy())
+    return int(held.min), int(held.max)
 
 
 def _as(value: Any, kind: Any) -> Any:
@@ -121,7 +134,8 @@ def _as(value: Any, kind: Any) -> Any:
         if kind.is_boolean():
             return bool(value)
         if kind.is_integer():
-            return int(value)
+            least, most = _within(kind)
+            return int(value) if least <= int(value) <= most else None
         if kind.is_decimal():
             return round(Decimal(str(value)), kind.scale or 0)
         if kind.is_numeric():

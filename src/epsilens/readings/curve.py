@@ -14,7 +14,7 @@ from scipy.special import ndtri
 
 from ..checks import Array
 from ..numerics.roots import least
-from .law import Law
+from .law import FAR_ORDER, Law
 
 __all__ = ["chernoff", "practical", "psi_by_tangents", "renyi"]
 
@@ -69,9 +69,11 @@ def practical(law: Law, level: Array) -> Array:
 def renyi(law: Law, order: Array) -> Array:
     """D_a(H0‖H1) for an order a in [0, ∞]; order 1 is KL, order ∞ the largest log-likelihood ratio."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        ordinary = (order != 1) & np.isfinite(order)
-        a = np.where(ordinary, order, 2.0)
+        far = np.isfinite(order) & (order > FAR_ORDER)
+        a = np.where((order != 1) & np.isfinite(order) & ~far, order, 2.0)
         value = law.log_moment(1 - a) / (a - 1)
+        if far.any():
+            value = np.where(far, law.far_renyi(np.where(far, order, FAR_ORDER)), value)
         if np.any(order < 0.5):  # 1 − a would round: E(1−a) of the pair is E(a) of its reverse
             value = np.where(a < 0.5, law.reverse().log_moment(np.minimum(a, 0.5)) / (a - 1), value)
     value = np.where(order == 1, law.kl(), np.where(np.isinf(order), law.reverse().max_llr(), value))

@@ -19,7 +19,9 @@ from ..checks import Array
 from ..numerics.frozen import Valued
 from .practical import mu_by_lines, mu_by_tests
 
-__all__ = ["Known", "Law"]
+__all__ = ["FAR_ORDER", "Known", "Law"]
+
+FAR_ORDER = 1e100  # of a moment: the square of one not much larger is no double
 
 
 class Known(StrEnum):
@@ -129,6 +131,12 @@ class Law(Valued, ABC):
     @abstractmethod
     def log_moment(self, a: Array) -> Array:
         """log ∫ dH1^a dH0^{1−a}, for any real a; +∞ where it diverges."""
+
+    def far_renyi(self, order: Array) -> Array:
+        """D_a(H0‖H1) at orders from 1e100 on: where the moment is no double, the largest loss, which it tends to."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            value = self.log_moment(1 - order) / (order - 1)
+        return np.asarray(np.where(np.isfinite(value), value, self.reverse().max_llr()))
 
     @abstractmethod
     def kl(self) -> Array:

@@ -14,7 +14,7 @@ from ..auditing.result import Finding, Found, Stopped, Verdict
 from ..shown import listed
 from .charts.audit import band_chart
 from .document import Document, Figure, Forms, Lead, Notes, Paragraph, Section, Status, Tone, plain_table, said
-from .words import grouped, rounded_down, rounded_up
+from .words import grouped, rounded_down, rounded_up, small
 
 if TYPE_CHECKING:
     from ..auditing.result import Audit, Seen
@@ -35,7 +35,7 @@ def _percent(confidence: float) -> str:
 def sentence(found: Audit) -> str:
     """The verdict with its bound, beside the claim's own."""
     runs = _how_many(found)
-    at = "" if found.delta == 0 else f" at δ = {found.delta:g}"
+    at = "" if found.delta == 0 else f" at δ = {small(found.delta)}"
     bound = f"ε is at least {rounded_down(found.epsilon_lo)}{at}"
     own = found.claimed["epsilon"]
     claimed = "no finite ε is claimed" if math.isinf(own) else f"{rounded_up(own)} is claimed"
@@ -59,7 +59,7 @@ def breaking(found: Audit) -> str:
 
     A claim of a whole curve can be broken where ε at one δ is far from it.
     """
-    at = "" if found.delta == 0 else f" at δ = {found.delta:g}"
+    at = "" if found.delta == 0 else f" at δ = {small(found.delta)}"
     readings = [
         ("ε is at least {}" + at, found.epsilon_lo, "epsilon", 1.0),
         ("μ is at least {}", found.mu_lo, "mu", 1.0),
@@ -175,7 +175,7 @@ def present(found: Audit) -> Document:
 
 def _bounds(found: Audit) -> list[list[str]]:
     names = [
-        (f"ε at δ = {found.delta:g}", found.epsilon_lo, "epsilon", 1.0),
+        (f"ε at δ = {small(found.delta)}", found.epsilon_lo, "epsilon", 1.0),
         ("μ (GDP)", found.mu_lo, "mu", 1.0),
         ("Right guesses of 100", found.success_lo, "success", 100.0),
         ("Advantage", found.advantage_lo, "advantage", 1.0),

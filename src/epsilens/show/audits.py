@@ -46,6 +46,11 @@ def present(found: Audits) -> Document:
         "Each pair is audited at a share of the level, so that the confidence is that of all of them together.",
         *_entire(found.each),
     ]  # fmt: skip
+    if found.left:
+        notes.append(
+            f"On these pairs {grouped(found.left)} of the listed groups are left out: each number is drawn alike, and "
+            "the person is in a group that is there."
+        )
     if found.skipped:
         notes.append(f"{grouped(found.skipped)} more pairs were not reached.")
     sections = [Section("The pairs", (plain_table(head, [_row(n) for n in found.each]), Notes(tuple(notes))))]

@@ -174,13 +174,14 @@ def explain(
     fpr: float = 0.1,
     beta: float = 1.0,
     epsilon_for_delta: float | None = None,
-    delta: float = 1e-5,
+    delta: float | None = None,
     baseline: float = 0.01,
     level: float = 1e-6,
 ) -> Explanation:
     """Every reading of an experiment, in words.
 
     ``epsilon_for_delta`` is the ε whose δ is shown: half the guarantee unless given, or 1 where there is none.
+    ``delta`` is the δ at which ε is shown: that of a claim unless given, or 0.00001 where there is none.
 
     >>> import epsilens as el
     >>> print(explain(el.laplace(epsilon=1.0)))
@@ -191,6 +192,8 @@ def explain(
     """
     if experiment.many:
         raise InputError("this experiment holds arrays: give single numbers, or read the values it returns")
+    if delta is None:
+        delta = _claimed_delta(experiment) or _USUAL["delta"]
     given = {
         "prior": float(checks.probability("prior", checks.scalar("prior", prior))),
         "fpr": float(checks.probability("fpr", checks.scalar("fpr", fpr))),
@@ -265,6 +268,12 @@ def frame(experiment: Experiment, **arguments: float) -> pd.DataFrame:
 _USUAL = {
     "prior": 0.5, "fpr": 0.1, "beta": 1.0, "epsilon_for_delta": 1.0, "delta": 1e-5, "baseline": 0.01, "level": 1e-6,
 }  # fmt: skip
+
+
+def _claimed_delta(e: Experiment) -> float:
+    """The δ that stands in a claim; 0 where none does."""
+    told = e.claimed.get("delta") if isinstance(e, Claim) else None
+    return float(told) if isinstance(told, int | float) else 0.0
 
 
 def _each(e: Experiment, given: Mapping[str, float]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from .charts.findings import certainty_chart, legend
 from .document import Cell, Column, Document, Figure, Forms, Group, Kind, Lead, Paragraph, Section, Table, Tone, said
 from .presenters import Report, to_know
-from .words import at_most, grouped, number, rounded_down, rounded_up
+from .words import at_most, grouped, number, rounded_down, rounded_up, small
 
 if TYPE_CHECKING:
     from ..attacks.identification import Identification
@@ -81,7 +81,7 @@ def present(found: Identification) -> Document:
 
 
 def _setting(f: Identification) -> str:
-    noise = "Laplace noise" if f.noise == "laplace" else f"Normal noise, δ = {f.delta:g}"
+    noise = "Laplace noise" if f.noise == "laplace" else f"Normal noise, δ = {small(f.delta or 0.0)}"
     return (
         f"{noise} at ε = {rounded_down(f.epsilon)} on a {f.query} of sensitivity {f.sensitivity:.6g}; "
         f"with someone else missing, the answer moves by up to {f.spread:.6g}."

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from .charts import Chart, Charts
 
 __all__ = [
-    "Presented", "Report", "board", "chart", "charts", "csv", "data", "document", "explained", "finite", "fragment",
-    "frame", "html", "markdown", "registry", "sentence", "table", "terminal", "text", "to_know", "verdict",
-    "with_command",
+    "Presented", "Report", "board", "board_pdf", "chart", "charts", "csv", "data", "document", "explained", "finite",
+    "fragment", "frame", "html", "markdown", "pdf", "registry", "sentence", "table", "terminal", "text", "to_know",
+    "verdict", "with_command",
 ]  # fmt: skip
 
 #: The presenter of each kind of result: a module here, what builds the document in it, and what tells its sentence.
@@ -139,6 +139,13 @@ def html(result: Shown) -> str:
     return page(document(result))
 
 
+def pdf(result: Shown) -> bytes:
+    """A PDF on A4."""
+    from .render.pdf import to_pdf
+
+    return to_pdf(document(result))
+
+
 def csv(data: Mapping[str, Any]) -> str:
     """The main table of a result's data."""
     from .render.csv import to_csv
@@ -214,11 +221,23 @@ def table(rows: Sequence[dict[str, Any]], index: str = "") -> Any:
 
 def board(assessment: Shown) -> str:
     """The sheet of an assessment for those who decide, as a page of its own."""
-    from ..assessment.assessment import Assessment
-    from .assessment.board import board
     from .render.html import page
 
-    return page(cast(Document, _harmless(board(cast(Assessment, assessment)))))
+    return page(_sheet(assessment))
+
+
+def board_pdf(assessment: Shown) -> bytes:
+    """The same sheet as a PDF of one page."""
+    from .render.pdf import to_pdf
+
+    return to_pdf(_sheet(assessment))
+
+
+def _sheet(assessment: Shown) -> Document:
+    from ..assessment.assessment import Assessment
+    from .assessment.board import board
+
+    return cast(Document, _harmless(board(cast(Assessment, assessment))))
 
 
 def registry(assessment: Shown) -> str:

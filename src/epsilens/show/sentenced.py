@@ -10,7 +10,7 @@ import numpy as np
 
 from ..shown import listed
 from .document import Document, Fact, Facts, Forms, Paragraph, Tone, said
-from .words import at_most, frequencies, number, rounded_down, times
+from .words import at_most, frequencies, number, rounded_down, small, times
 
 if TYPE_CHECKING:
     from ..attacks.mistaken import Mistaken
@@ -201,7 +201,7 @@ def observed(o: Observed) -> str:
         return f"An attack with {point} is no better than chance: it is consistent with any ε."
     flipped = " (turned round, for it was worse than chance)" if o.flipped else ""
     if math.isinf(float(o.pure)):
-        least = "" if math.isinf(float(o.approximate)) else f"; allowing δ = {o.delta:g}, ε is at least "
+        least = "" if math.isinf(float(o.approximate)) else f"; allowing δ = {small(o.delta)}, ε is at least "
         least += _down(float(o.approximate)) if least else ""
         return f"An attack with {point}{flipped} is never wrong on one side: no finite ε allows it{least}."
     return (

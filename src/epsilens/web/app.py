@@ -94,12 +94,12 @@ def create_app(host: str = "127.0.0.1", limits: Limits | None = None, ledger: Le
     app.include_router(files_pages.router)
     app.include_router(shares_pages.router)
     app.include_router(release_pages.router)
-    app.include_router(ledger_pages.router)
     app.include_router(api.docs_router)
     api.describe(app)
     app.mount("/static", StaticFiles(directory=Path(__file__).with_name("static")), name="static")
     app.mount("/assets", StaticFiles(directory=ASSETS), name="assets")
-    app.add_middleware(Timed, readers=app.state.readers, failed=_failed)
+    held = ledger.store.address if ledger is not None else None
+    app.add_middleware(Timed, readers=app.state.readers, failed=_failed, ledger=held)
     app.add_middleware(
         Guard,
         hosts=allowed_hosts(host),
@@ -128,6 +128,7 @@ def _add_views(app: FastAPI) -> None:
     app.include_router(compare_pages.router)
     app.include_router(kept_pages.router)
     app.include_router(notions_pages.router)
+    app.include_router(ledger_pages.router)
     app.include_router(api.make_router())
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)

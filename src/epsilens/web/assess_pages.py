@@ -17,12 +17,13 @@ from markupsafe import Markup
 
 from ..data.tables.source import names
 from ..errors import EpsilensError, InputError
+from ..show.charts.pdf import pdf
 from .assess_view import DRAFTS, UPLOAD, View, families, link_of, read, show, table_name, turned
 from .assessing import assessed
 from .drafts import Draft
 from .examples import EXAMPLES
 from .jobs import Job, State
-from .pages import as_json, attachment, file_of, render
+from .pages import PICTURES, as_json, attachment, file_of, render
 from .planform import check_size, entered, mapping_of, plan_of, to_yaml
 from .problems import check_columns, problem_at
 from .questions import Problem
@@ -38,7 +39,7 @@ router = APIRouter(include_in_schema=False)
 #: How long a request waits before it shows how far the job is.
 _AT_ONCE = 0.3
 #: What of a report can be kept.
-_KINDS = ("html", "board", "csv", "json", "yaml")
+_KINDS = ("html", "pdf", "board", "board.pdf", "csv", "json", "yaml")
 _GONE = "the file is no longer here, because it is kept for half an hour after it was last used: choose it again"
 
 
@@ -186,15 +187,16 @@ def job_file(request: Request, id: str, kind: str) -> Response:
 
 @router.get("/assess/job/{id}/picture/{place}.{kind}")
 def job_picture(request: Request, id: str, place: int, kind: str) -> Response:
-    """One chart of a report, as SVG or PNG."""
+    """One chart of a report, as SVG, PNG or PDF."""
     job = request.app.state.jobs.get(id, request.state.visitor)
     known = job is not None and job.task == "assess" and job.state is State.DONE
     made: list[Any] = job.result()["pictures"] if job is not None and known else []
     one = made[place] if 0 <= place < len(made) else {}
-    if kind not in ("svg", "png") or kind not in one:
+    if kind not in PICTURES or ("png" if kind == "png" else "svg") not in one:
         return render("message.html", 404, view="Assess", heading="No picture", sentence="There is no such picture.")
-    content = one["svg"].encode() if kind == "svg" else base64.b64decode(one["png"])
-    return file_of(content, f"{one['name']}.{kind}", "image/svg+xml" if kind == "svg" else "image/png")
+    drawn: str = one["svg"]
+    content = base64.b64decode(one["png"]) if kind == "png" else pdf(drawn) if kind == "pdf" else drawn.encode()
+    return file_of(content, f"{one['name']}.{kind}", PICTURES[kind])
 
 
 @router.get("/assess/job/{id}/board")
@@ -222,6 +224,7 @@ def _sheet(made: Any, back: str, keep: str) -> Response:
     return render(
         "board.html", view="Assess", stylesheets=["page.css", "assessment.css", "sheet.css"],
         title=made["data"]["title"], board=made["board"], sheet=Markup(made["board"]["sheet"]), back=back, keep=keep,
+        keep_pdf=keep.replace(".board", ".board.pdf", 1),
     )  # fmt: skip
 
 
@@ -237,6 +240,10 @@ def _file(made: Any, text: str, kind: str) -> Response:
         return attachment(as_json(made["data"]), "assessment.json", "application/json")
     if kind == "csv":
         return attachment(of_assessment(made["data"]), "assessment.csv", "text/csv; charset=utf-8")
+    if kind == "pdf":
+        return file_of(base64.b64decode(made["pdf"]), "assessment.pdf", PICTURES["pdf"])
+    if kind == "board.pdf":
+        return file_of(base64.b64decode(made["board"]["pdf"]), "board.pdf", PICTURES["pdf"])
     if kind == "board":
         return attachment(str(made["board"]["html"]), "board.html", "text/html")
     return attachment(str(made["html"]), "assessment.html", "text/html")
@@ -350,13 +357,15 @@ async def condition_sent(request: Request, prefix: str) -> Response:
 
 
 @router.get("/assess.html")
+@router.get("/assess.pdf")
 @router.get("/assess.board")
+@router.get("/assess.board.pdf")
 @router.get("/assess.csv")
 @router.get("/assess.json")
 @router.get("/assess.yaml")
 async def assess_file(request: Request, yaml: str = "") -> Response:
     """The report on a bundled table, its numbers or its plan, to keep."""
-    kind = request.url.path.rpartition(".")[2]
+    kind = request.url.path.partition(".")[2]
     try:
         check_size(yaml)
         made = None if kind == "yaml" else await assessed(request, yaml)

@@ -182,13 +182,13 @@ def show(request: Request, view: View) -> Response:
 def _downloads(view: View, url: str) -> list[tuple[str, str, str]]:
     """Links to keep the report and the plan."""
     query = url.partition("?")[2]
-    kinds = ("html", "csv", "json", "yaml")
+    kinds = ("html", "pdf", "csv", "json", "yaml")
     if view.table and url:
         at = [f"/assess.{kind}?{query}" for kind in kinds]
     else:
         at = [f"/assess/job/{view.job}/assessment.{kind}" for kind in kinds]
-    words = ("Download page", "CSV", "JSON", "Plan")
-    files = ("assessment.html", "assessment.csv", "assessment.json", "plan.yaml")
+    words = ("Download page", "PDF", "CSV", "JSON", "Plan")
+    files = ("assessment.html", "assessment.pdf", "assessment.csv", "assessment.json", "plan.yaml")
     return list(zip(words, at, files, strict=True))
 
 

@@ -16,8 +16,9 @@ from fastapi.responses import Response
 from ..catalogue.deployments import deployments
 from ..catalogue.parameters import PARAMETERS
 from ..errors import EpsilensError, InputError
+from ..show.words import small
 from .fields import Field, field_of, from_of_100
-from .pages import as_json, attachment, plain_or_here, query_of, render, slots, unanswered
+from .pages import PICTURES, as_json, attachment, file_of, plain_or_here, query_of, render, slots, unanswered
 from .questions import Asked, check_of_100, explain_strictly, problem_of
 from .security import check_texts
 from .spreadsheets import of_explanation
@@ -132,7 +133,7 @@ def claim_view(request: Request) -> Response:
 
 def _listed(d: Any) -> str:
     told = {"ε": d.epsilon, "δ": d.delta, "ρ": d.rho}
-    return f"{d.title}: {', '.join(f'{k} = {v:g}' for k, v in told.items() if v is not None)}"
+    return f"{d.title}: {', '.join(f'{k} = {small(v)}' for k, v in told.items() if v is not None)}"
 
 
 def _url(asked: Asked) -> str:
@@ -140,6 +141,7 @@ def _url(asked: Asked) -> str:
 
 
 @router.get("/claim.html")
+@router.get("/claim.pdf")
 @router.get("/claim.csv")
 @router.get("/claim.json")
 def claim_file(request: Request) -> Response:
@@ -147,6 +149,8 @@ def claim_file(request: Request) -> Response:
     asked, kind = ask_claim(query_of(request)), request.url.path.rpartition(".")[2]
     if asked.about is None:
         return unanswered(asked.problem)
+    if kind == "pdf":
+        return file_of(asked.about.to_pdf(), "claim.pdf", PICTURES["pdf"])
     if kind == "csv":
         return attachment(of_explanation(asked.about), "claim.csv", "text/csv; charset=utf-8")
     if kind == "json":

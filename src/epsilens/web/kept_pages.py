@@ -1,26 +1,29 @@
-"""What is shown, as files to keep: readings as CSV, curves as SVG and PNG."""
+"""What is shown, as files to keep: readings as CSV, curves as SVG, PNG and PDF."""
 
 from __future__ import annotations
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
+from ..choice.comparison import compare as side_by_side
 from ..errors import EpsilensError, InputError
 from ..show import charts
 from ..show.charts.chart import Chart
+from ..show.claims import curves
 from . import questions
+from .claim_pages import ask_claim
 from .compare_pages import chart_of
 from .comparing import Comparison, compare
-from .pages import attachment, file_of, query_of, unanswered
+from .pages import PICTURES, attachment, file_of, query_of, unanswered
 from .questions import Asked, Problem, problem_of
 from .spreadsheets import of_comparison, of_explanation
 
-__all__ = ["router"]
+__all__ = ["picture", "router"]
 
 router = APIRouter(include_in_schema=False)
 
 _ASK = {"explain": questions.ask_explain, "choose": questions.ask_choose}
-_SVG, _PNG, _CSV = "image/svg+xml", "image/png", "text/csv; charset=utf-8"
+_CSV = "text/csv; charset=utf-8"
 
 
 @router.get("/explain.csv")
@@ -44,7 +47,16 @@ def curve_file(request: Request, name: str, kind: str) -> Response:
     draw = {"roc": charts.roc, "precision-recall": charts.precision_recall}.get(name)
     if draw is None:
         return _no_file(name)
-    return _picture(draw(asked.about.experiment, prior, fpr), f"{name}-{asked.mechanism}", kind)
+    return picture(draw(asked.about.experiment, prior, fpr), f"{name}-{asked.mechanism}", kind)
+
+
+@router.get("/claim/roc.{kind}")
+def claimed_file(request: Request, kind: str) -> Response:
+    """The curves of a claim, by what is known of the noise."""
+    about = (asked := ask_claim(query_of(request))).about
+    if about is None:
+        return unanswered(asked.problem)
+    return picture(curves(about.cases, about.arguments["fpr"]), "claim-roc", kind)
 
 
 @router.get("/compare.csv")
@@ -58,11 +70,25 @@ def compared_csv(request: Request) -> Response:
     return attachment(of_comparison(letters, settings, every), "compare.csv", _CSV)
 
 
+@router.get("/compare.pdf")
+def compared_paper(request: Request) -> Response:
+    """Every setting side by side, on paper."""
+    made = compare(query_of(request))
+    if not _whole(made):
+        return unanswered(_wrong(made))
+    every = {s.spoken: s.asked.about for s in made.good if s.asked.about is not None}
+    first = next(iter(every.values()))
+    given = {name: first.arguments[name] for name in ("prior", "fpr")}
+    named = {name: about.experiment for name, about in every.items()}
+    shown = side_by_side(named, **given).to_pdf() if len(named) > 1 else first.to_pdf()
+    return file_of(shown, "compare.pdf", PICTURES["pdf"])
+
+
 @router.get("/compare/roc.{kind}")
 def compared_file(request: Request, kind: str) -> Response:
     """The curves of every setting."""
     made = compare(query_of(request))
-    return _picture(chart_of(made.good), "compare-roc", kind) if _whole(made) else unanswered(_wrong(made))
+    return picture(chart_of(made.good), "compare-roc", kind) if _whole(made) else unanswered(_wrong(made))
 
 
 def _asked(request: Request) -> tuple[Asked, str]:
@@ -79,15 +105,15 @@ def _wrong(made: Comparison) -> Problem:
     return next((p for p in found if p is not None), Problem("", "There is nothing to compare: give a setting."))
 
 
-def _picture(chart: Chart, name: str, kind: str) -> Response:
+def picture(chart: Chart, name: str, kind: str) -> Response:
+    """A chart as a file of a kind."""
+    draw = {"svg": lambda: chart.svg("light").encode(), "png": chart.png, "pdf": chart.pdf}.get(kind)
+    if draw is None:
+        return _no_file(f"{name}.{kind}")
     try:
-        if kind == "svg":
-            return file_of(chart.svg("light").encode(), f"{name}.svg", _SVG)
-        if kind == "png":
-            return file_of(chart.png(), f"{name}.png", _PNG)
+        return file_of(draw(), f"{name}.{kind}", PICTURES[kind])
     except EpsilensError as error:
         return unanswered(problem_of(error))
-    return _no_file(f"{name}.{kind}")
 
 
 def _no_file(name: str) -> Response:

@@ -15,9 +15,11 @@ from fastapi.responses import Response
 from ..errors import EpsilensError, InputError
 from ..ledger.account import Account
 from ..ledger.ledger import Ledger
+from ..show.charts.ledger import over_time
 from ..show.presenters import document
 from ..show.render import html
-from .pages import Kept, as_json, attachment, beside, render
+from .kept_pages import picture
+from .pages import PICTURES, Kept, as_json, attachment, beside, file_of, render
 from .security import check_texts
 
 __all__ = ["Named", "router"]
@@ -80,7 +82,12 @@ def ledger_view(request: Request) -> Response:
         names=[(name, f"/ledger?{urlencode({'people': name})}") for name in accounts],
         sections=shown,
         url=f"/ledger?{query}",
-        downloads=[("Download page", f"/ledger.html?{query}"), ("Download JSON", f"/ledger.json?{query}")],
+        query=query,
+        drawn=bool(account.counted),
+        downloads=[
+            (word, f"/ledger.{kind}?{query}")
+            for word, kind in (("Page", "html"), ("PDF", "pdf"), ("CSV", "csv"), ("JSON", "json"))
+        ],
     )
 
 
@@ -89,6 +96,36 @@ def ledger_file(request: Request) -> Response:
     """The account to keep."""
     try:
         return attachment(_found(request)[1].to_html(), "ledger.html", "text/html")
+    except EpsilensError as error:
+        return _trouble(error)
+
+
+@router.get("/ledger.pdf")
+def ledger_paper(request: Request) -> Response:
+    """The account on paper."""
+    try:
+        return file_of(_found(request)[1].to_pdf(), "ledger.pdf", PICTURES["pdf"])
+    except EpsilensError as error:
+        return _trouble(error)
+
+
+@router.get("/ledger.csv")
+def ledger_csv(request: Request) -> Response:
+    """Every release of the account, a row each."""
+    try:
+        return attachment(_found(request)[1].to_csv(), "ledger.csv", "text/csv; charset=utf-8")
+    except EpsilensError as error:
+        return _trouble(error)
+
+
+@router.get("/ledger/releases.{kind}")
+def ledger_picture(request: Request, kind: str) -> Response:
+    """The chart of what was released one after the other, as a file."""
+    try:
+        chart = over_time(_found(request)[1])
+        if chart is None:
+            raise InputError("nothing was released yet, so there is no chart")
+        return picture(chart, "ledger", kind)
     except EpsilensError as error:
         return _trouble(error)
 

@@ -21,7 +21,7 @@ from ..show.explanation import command_line
 from ..show.render import html
 from ..show.words import rounded_down
 from .fields import field_of
-from .pages import as_json, attachment, render, unanswered
+from .pages import PICTURES, as_json, attachment, file_of, render, unanswered
 from .questions import Problem, with_symbol
 from .security import check_texts
 
@@ -119,6 +119,15 @@ def notions_view(request: Request) -> Response:
         url=url,
         oob=",".join(("#reproduce", *(f"#error-{n}" for n in ("from", *_FIELDS)))),
     )
+
+
+@router.get("/notions.pdf")
+def notions_paper(request: Request) -> Response:
+    """The same on paper."""
+    asked = ask(dict(request.query_params))
+    if asked.about is None:
+        return unanswered(asked.problem)
+    return file_of(asked.about.to_pdf(), f"notions-{asked.notion.key}.pdf", PICTURES["pdf"])
 
 
 @router.get("/notions.html")

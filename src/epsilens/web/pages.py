@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from .comparing import Setting
 
 __all__ = [
-    "Kept", "as_json", "attachment", "beside", "curves", "file_of", "plain_or_here", "query_of", "render", "router",
-    "slots", "unanswered",
+    "PICTURES", "Kept", "as_json", "attachment", "beside", "curves", "file_of", "plain_or_here", "query_of", "render",
+    "router", "slots", "unanswered",
 ]  # fmt: skip
 
 
@@ -135,6 +135,8 @@ _WHOLE_VIEW = Markup(
 _PRESS = Markup(
     'hx-get="{}" hx-trigger="click" hx-include="closest form" hx-target="#view" hx-select="#view" hx-select-oob="unset"'
 )
+#: The kinds of file a chart may be kept as.
+PICTURES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf"}
 _DOWNLOAD_CSP = f"{POLICY}; frame-ancestors 'none'"
 
 
@@ -275,6 +277,18 @@ def explain_file(request: Request) -> Response:
 def choose_file(request: Request) -> Response:
     """The Choose report to keep."""
     return _file(questions.ask_choose(query_of(request)), "choose")
+
+
+@router.get("/explain.pdf")
+@router.get("/choose.pdf")
+def paper_file(request: Request) -> Response:
+    """The same on paper."""
+    view = request.url.path.strip("/").removesuffix(".pdf")
+    ask = questions.ask_explain if view == "explain" else questions.ask_choose
+    asked = ask(query_of(request))
+    if asked.about is None:
+        return unanswered(asked.problem)
+    return file_of(asked.about.to_pdf(), f"{view}-{asked.mechanism}.pdf", PICTURES["pdf"])
 
 
 @router.get("/choose.json")

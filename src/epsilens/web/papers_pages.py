@@ -14,7 +14,8 @@ from markupsafe import Markup
 from ..errors import EpsilensError, InputError
 from ..papers import CITATIONS, PAPERS, Agreement, named
 from ..papers.errata import ERRATA
-from .pages import as_json, attachment, render
+from ..show.charts.pdf import pdf
+from .pages import as_json, attachment, file_of, render
 from .recomputed import ERRORS, Recomputed
 from .refused import Refused
 
@@ -116,9 +117,12 @@ async def paper_file(request: Request, paper: str, file: str) -> Response:
     if file == "paper.json":
         return attachment(as_json(found["data"]), f"{name}.json", "application/json")
     files = {known: text for item in found["items"] for known, text in item["files"].items()}
+    stem, _, kind = file.rpartition(".")
+    if kind == "pdf" and f"{stem}.svg" in files:
+        return file_of(pdf(files[f"{stem}.svg"]), f"{name}-{file}", "application/pdf")
     if file not in files:
         return _missing(f"There is no file {file[:60]!r} of this paper: take one that its page links.")
-    return attachment(files[file], f"{name}-{file}", _KINDS[file.rpartition(".")[2]])
+    return attachment(files[file], f"{name}-{file}", _KINDS[kind])
 
 
 def _recomputed(request: Request) -> Recomputed:

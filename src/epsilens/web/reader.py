@@ -81,6 +81,7 @@ async def answered(app: Any, request: dict[str, Any]) -> tuple[dict[str, Any], b
     ``failed`` in place of a status is the kind of error that it met.
     """
     beside.set(tuple((name, url) for name, url in request["beside"]))
+    _open_ledger(app, request.get("ledger"))
     path, query = request["path"], request["query"].encode("latin-1")
     headers = [(k.encode("latin-1"), v.encode("latin-1")) for k, v in request["headers"]]
     scope = {
@@ -108,6 +109,15 @@ async def answered(app: Any, request: dict[str, Any]) -> tuple[dict[str, Any], b
     except Exception as error:
         return {"failed": kind_of(error)}, b""
     return head, b"".join(body)
+
+
+def _open_ledger(app: Any, address: str | None) -> None:
+    """Let the views read the server's ledger, opened by this process itself."""
+    held = getattr(getattr(app, "state", None), "ledger", None)
+    if address is not None and (held is None or held.store.address != address):
+        from ..ledger.ledger import Ledger
+
+        app.state.ledger = Ledger(address)
 
 
 def _limit(memory: int) -> None:

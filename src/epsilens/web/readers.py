@@ -146,12 +146,12 @@ class Readers:
             while not reader.connection.poll(_LOOK):
                 if asked.over or self._closed:
                     reader.end()
-                    raise self._late()
+                    raise self.late()
             head, body = json.loads(reader.connection.recv_bytes()), reader.connection.recv_bytes()
         except (EOFError, OSError):
             reader.end()
             if asked.over:
-                raise self._late() from None
+                raise self.late() from None
             note("a reader was ended")
             if not again and time.monotonic() - sent < _AT_ONCE:
                 return self._answer(asked, again=True)  # it was at its end already
@@ -159,7 +159,8 @@ class Readers:
         self._give_back(reader, answers + 1)
         return head, body
 
-    def _late(self) -> Refused:
+    def late(self) -> Refused:
+        """That a reading takes too long."""
         seconds = self.limits.reading_seconds
         return Refused(f"this takes longer than {seconds:g} seconds: use the command line, which has no limit", 504)
 

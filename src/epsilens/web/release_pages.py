@@ -7,6 +7,7 @@ gives the answers of before, which is the ledger's doing.
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import secrets
 import threading
@@ -17,7 +18,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request
-from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse, Response
 from markupsafe import Markup
 
@@ -91,7 +91,7 @@ async def offer_view(request: Request, id: str, people: str = "", part: str = ""
     try:
         job = _assessed(request, id)
         check_texts({"people": people, "part": part})
-        names = list(await run_in_threadpool(request.app.state.ledger.accounts))
+        names = await _names(request)
         people = people.strip() or _account(job, names)
         ledger = request.app.state.ledger.store.address
         asked = request.app.state.jobs.start(
@@ -103,6 +103,15 @@ async def offer_view(request: Request, id: str, people: str = "", part: str = ""
     offer = Offer(secrets.token_urlsafe(32), request.state.visitor, id, made["people"], part.strip(), made)
     request.app.state.offers.keep(offer)
     return _shown(id, offer, people, part, names)
+
+
+async def _names(request: Request) -> list[str]:
+    """Those whom the ledger knows; who waits for another writer is not kept waiting longer than a reading."""
+    seconds = request.app.state.limits.reading_seconds
+    try:
+        return list(await asyncio.wait_for(asyncio.to_thread(request.app.state.ledger.accounts), seconds))
+    except TimeoutError:
+        raise Refused(f"the ledger did not answer within {seconds:g} seconds: try again in a moment", 503) from None
 
 
 def _assessed(request: Request, id: str) -> Job:

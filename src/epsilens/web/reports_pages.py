@@ -16,10 +16,11 @@ from starlette.datastructures import UploadFile
 from ..errors import EpsilensError
 from ..show.charts import icons
 from .jobs import Job
-from .pages import Kept, render
+from .pages import Kept, attachment, render
 from .problems import problem_at
 from .questions import Problem
 from .reports import Report, pictured, rows_of, said_of, taken
+from .spreadsheets import written
 
 __all__ = ["router"]
 
@@ -89,7 +90,25 @@ def reports_view(request: Request, a: str = "", b: str = "", wrong: str = "") ->
         said=said_of(both[0][1], both[1][1]) if both else "",
         rows=rows_of(both[0][1], both[1][1]) if both else [],
         picture=_picture,
+        query=urlencode(chosen),
     )
+
+
+@router.get("/compare/reports.csv")
+def reports_csv(request: Request, a: str = "", b: str = "") -> Response:
+    """Both reports, a row for each number."""
+    found = [_report(request, key) for key in (a, b)]
+    first, second = found
+    if first is None or second is None:
+        sentence = "One of the reports is no longer kept: assess it again, or bring its JSON."
+        return render("message.html", 404, view="Compare", heading="No report", sentence=sentence)
+    rows = [
+        (group, line["name"], *line["cells"], line["without"])
+        for group, lines in rows_of(first[1], second[1])
+        for line in lines
+    ]
+    head = ("part", "name", f"A: {first[0]}", f"B: {second[0]}", "without")
+    return attachment(written(head, rows), "reports.csv", "text/csv; charset=utf-8")
 
 
 def _picture(report: Report, letter: str) -> Markup:

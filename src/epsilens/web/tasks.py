@@ -151,6 +151,7 @@ def _assess(work: Work) -> dict[str, Any]:
     from ..show.assessment.split import HEADING
     from ..show.document import Forms
     from ..show.render import html
+    from ..show.render.pdf import to_pdf
 
     request = work.request
     plan = planned(request)
@@ -169,8 +170,10 @@ def _assess(work: Work) -> dict[str, Any]:
         "fragment": "\n".join(parts[:at]),
         "rest": "\n".join(parts[at:]),
         "html": html.page(document, parts),
+        "pdf": _packed(to_pdf(document)),
         "board": {
             "html": html.page(sheet),
+            "pdf": _packed(to_pdf(sheet)),
             "sheet": "\n".join(html.sections(sheet)),
             "kind": sheet.kind,
             "aside": sheet.aside,
@@ -180,6 +183,11 @@ def _assess(work: Work) -> dict[str, Any]:
         "panel": shown({"yaml": request["yaml"], "basis": packed}) if packed else None,
         "file": {"name": request["name"], "digest": request["digest"]} if request.get("table") else None,
     }
+
+
+def _packed(content: bytes) -> str:
+    """Bytes as JSON carries them."""
+    return base64.b64encode(content).decode("ascii")
 
 
 def _pictures(document: Document) -> list[dict[str, str]]:
@@ -205,7 +213,7 @@ def _pictures(document: Document) -> list[dict[str, str]]:
             said = f"Simulated releases: {figure.caption}" if figure.caption else told
             one = {"name": chart.name.replace("_", "-"), "said": said, "svg": chart.svg("light")}
             with suppress(MissingExtra):
-                one["png"] = base64.b64encode(chart.png()).decode("ascii")
+                one["png"] = _packed(chart.png())
             made.append(one)
     return made
 

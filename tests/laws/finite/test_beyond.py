@@ -284,3 +284,44 @@ def test_psi_of_a_rare_draw_lies_where_no_double_does(noise: Skellam, rate: floa
     assert found <= el.skellam(variance=noise.variance).psi()
     # and the root of the sum of squares bounds two of them
     assert e.repeat(2).psi() <= math.sqrt(2) * found * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("variance", "shift", "order", "truth"),  # Laplace's method on Debye's expansion in 700 digits
+    [
+        (10.0, 1, 1e8, 13.231385199757261), (10.0, 1, 1e11, 19.737711678325584), (10.0, 1, 1e15, 28.577323977410975),
+        (10.0, 7, 1e15, 213.21567759573483), (10.0, 1, 1e18, 35.274332884160652), (10.0, 1, 1e30, 62.335707804687843),
+        (1000.0, 1, 1e30, 57.806000084996867), (10.0, 1, 1e100, 222.24529975410015),
+        (1000.0, 1, 1e200, 447.19940839789983), (10.0, 1, 1e300, 681.64158707329108),
+    ],
+)  # fmt: skip
+def test_skellam_at_orders_whose_weight_lies_where_doubles_are_not_whole(
+    variance: float, shift: int, order: float, truth: float
+) -> None:
+    e = el.skellam(variance=variance, sensitivity=shift)
+    assert e.renyi(order) == pytest.approx(truth, rel=1e-14)
+    assert e.reverse().renyi(order) == pytest.approx(truth, rel=1e-14)
+
+
+def test_discrete_normal_noise_grows_with_the_order() -> None:
+    assert Beyond(DiscreteNormal(2.0), 3).growth(1e200) == pytest.approx((9e200 / 8, 9e200 / 8), rel=1e-15)
+    for swapped in (False, True):
+        drawn = Beyond(DiscreteNormal(2.0), 1, drawn=0.1, swapped=swapped)
+        up, down = (-1e200, 1e200) if swapped else (1e200, -1e200)
+        assert drawn.growth(up) == pytest.approx((1e200 / 8, 1e200 / 8), rel=1e-12)
+        assert drawn.growth(down) == pytest.approx((-math.log(0.9), -math.log(0.9)), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("noise", "power", "truth"),  # sums over 6,000 masses in 80 digits: with one draw in ten the weight lies far below
+    [
+        (Skellam(9.0), -1e6, 102755.06085876038), (Skellam(9.0), -1e8, 10502979.281528244),
+        (DiscreteNormal(2.0), -1e14, 10536051564399.981),
+    ],
+)  # fmt: skip
+def test_a_sample_where_its_loss_has_an_end(noise: WholeNoise, power: float, truth: float) -> None:
+    assert Beyond(noise, 1, drawn=0.1).log_moment(power) == pytest.approx(truth, rel=1e-14)
+    assert Beyond(noise, 1, drawn=0.1, swapped=True).log_moment(1 - power) == pytest.approx(truth, rel=1e-14)
+    far = [Beyond(noise, 1, drawn=0.1).log_moment(a) / -a for a in (-1e20, -1e30, -1e40, -1e90)]
+    assert far == sorted(far)
+    assert far[-1] == pytest.approx(-math.log(0.9), rel=1e-15)

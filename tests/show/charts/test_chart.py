@@ -126,7 +126,7 @@ def test_saved(drawn: Chart, tmp_path: Path) -> None:
     assert "<title>ROC curve · epsilens</title>" in page
     assert "http" not in page.replace("http://www.w3.org/2000/svg", "").replace("http-equiv", "")
     assert json.loads(drawn.save(tmp_path / "a.json").read_text()) == drawn.spec
-    with pytest.raises(el.InputError, match=r"ends in \.svg, \.png, \.html or \.json"):
+    with pytest.raises(el.InputError, match=r"ends in \.svg, \.png, \.pdf, \.html or \.json"):
         drawn.save(tmp_path / "a.gif")
 
 
@@ -274,3 +274,14 @@ def test_what_cannot_be_is_told_in_a_sentence(ask: Any, parameter: str) -> None:
     with pytest.raises(el.InputError) as told:
         ask(el.laplace(epsilon=1.0))
     assert told.value.parameter == parameter
+
+
+def test_a_choice_shows_its_limit_and_not_what_is_far_beyond_it() -> None:
+    found = el.choose(el.gaussian, "sigma", at_most=3.0, reading="epsilon", delta=1e-5)
+    chart = found.chart()
+    marks = {layer["description"]: layer["mark"] for layer in chart.spec["layer"] if "description" in layer}
+    assert marks["limit 3"]["strokeDash"] == [5, 3]
+    drawn = [point["y"] for point in chart.data if point["series"] == "epsilon"]
+    assert max(drawn) <= 12.0
+    assert chart.spec["title"]["text"] == "ε at δ = 0.00001"
+    assert "without the release" not in marks  # 0 is the axis

@@ -48,3 +48,13 @@ def test_what_cannot_be_drawn_is_left_out() -> None:
     chart = lines("odd", "t", "s", (odd,), Axis(0, 1, "x"), Axis(1, 100, log=True), "odd")
     assert [(p["x"], p["y"]) for p in chart.data] == [(0.0, 1.0), (1.0, 10.0)]
     assert "nan" not in chart.svg()
+
+
+def test_a_limit_is_dashed_ink_and_quiet_of_name() -> None:
+    """Limits are dashed ink and labelled (the visual direction); what they are compared with is solid."""
+    limit = Series("limit 0.5", ((0.0, 0.5), (1.0, 0.5)), limit=True)
+    chart = lines("fan", "A fan", "y", (limit, *FAN), Axis(0, 1, "x"), Axis(0, 1), "three powers", inside=True)
+    drawn = {layer["description"]: layer["mark"] for layer in chart.definition()["layer"] if "description" in layer}
+    assert (drawn["limit 0.5"]["color"], drawn["limit 0.5"]["strokeDash"]) == ("var(--ink)", [5, 3])
+    assert all("strokeDash" not in drawn[s.name] for s in FAN)
+    assert "limit 0.5" in " ".join(_texts(chart.definition()))

@@ -168,6 +168,11 @@ class Apart(Unbounded):
             return float(logsumexp(self._log_w + each))
         return math.log1p(float(np.exp(self._log_w) @ np.expm1(each)))
 
+    def growth(self, power: float) -> tuple[float, float]:
+        """|a|c²/2 of the largest shift, but for the logarithm of its weight over the order."""
+        grown = abs(power) * (self.shifts[-1] ** 2 / 2)
+        return max(grown + float(self._log_w[-1]) / abs(power), 0.0), grown
+
     def kl(self) -> float:
         """Σ w_j·c_j²/2."""
         return float(np.exp(self._log_w) @ self._c**2) / 2

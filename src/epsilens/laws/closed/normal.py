@@ -177,6 +177,10 @@ class Normal(Composable):
         """a(a−1)μ²/2."""
         return np.asarray((a * self.mu) * ((a - 1) * self.mu) / 2)  # no square of a huge order
 
+    def far_renyi(self, order: Array) -> Array:
+        """aμ²/2."""
+        return np.asarray(order * (self.mu**2 / 2))
+
     def kl(self) -> Array:
         """μ²/2."""
         return np.asarray(self.mu**2 / 2)
@@ -269,6 +273,11 @@ class NormalStep(_Shifted):
     def log_moment(self, power: float) -> float:
         """a(a−1)μ²/2."""
         return (power * self.mu) * ((power - 1) * self.mu) / 2 + 0.0  # not −0, no square of a huge order
+
+    def growth(self, power: float) -> tuple[float, float]:
+        """|a|μ²/2."""
+        grown = abs(power) * (self.mu**2 / 2)
+        return grown, grown
 
     def kl(self) -> float:
         """μ²/2."""
@@ -410,6 +419,13 @@ class NormalReplaced(_Shifted):
         """High enough for either part of each mixture."""
         one_sided = Sampled(NormalStep(self.mu), self.rate) if self.rate < 1 else NormalStep(self.mu)
         return -one_sided.reach(log_bottom, log_bottom)[1], one_sided.reach(log_top, log_top)[1]
+
+    def growth(self, power: float) -> tuple[float, float]:
+        """|a|μ²/2, the shift 2μ where all are drawn. H1 ≥ q·N(μ), and H0 ≤ N(0) beyond 0 and ≥ (1−q)·N(0)."""
+        if self.rate == 1:
+            return NormalStep(2 * self.mu).growth(power)
+        grown = abs(power) * (self.mu**2 / 2)
+        return max(grown + math.log(self.rate) - 1, 0.0), grown - math.log1p(-self.rate)
 
     def psi(self) -> float:
         """That of all records drawn, 2μ apart."""

@@ -127,6 +127,11 @@ class Opposite(Unbounded):
         """Of one side, each way."""
         return -self.side.reach(log_bottom, log_bottom)[1], self.side.reach(log_top, log_top)[1]
 
+    def growth(self, power: float) -> tuple[float, float]:
+        """That of one side upwards, where H0 ≤ N(0) beyond 0, and H0 ≥ w·N(0) with the weight w of no shift."""
+        low, high = self.side.growth(abs(power))
+        return max(low - 1 / abs(power), 0.0), min(high - self.side.ends[0], self.most_rho * abs(power))
+
     def psi(self) -> float:
         """Twice the largest shift."""
         return 2 * self.shift

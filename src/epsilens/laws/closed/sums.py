@@ -30,6 +30,7 @@ from ...readings.curve import psi_by_tangents
 from ...readings.guesses import fbeta_by_thresholds
 from ...readings.law import Known, Law
 from ...readings.practical import mu_by_lines
+from .far_sums import far_log_moment, far_out
 
 __all__ = ["LaplaceSumShift", "NormalLaplaceShift", "log_tail"]
 
@@ -217,6 +218,8 @@ class LaplaceSumShift(Mirrored):
         if shift < _TINY and abs(a) < 1 / _TINY:  # quadratic there
             return self._log_moment(_TINY, a) * (shift / _TINY) ** 2
 
+        if far_out(self.q, shift, max(a, 1 - a)):  # the two laws are mirror images
+            return far_log_moment(_polynomials(self.q)[0], shift, max(a, 1 - a))
         d = np.asarray(shift)
 
         def log_f(x: Array) -> Array:

@@ -26,11 +26,13 @@ from .whole import WholeNoise
 __all__ = ["Beyond"]
 
 _NOTHING = 80.0  # e^{−80} of the largest term does not count
-_MOST_TERMS = 2**23
+_MOST_TERMS = 2**16
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
 _NEAR = 1e-6  # relative: gaps that may be the largest
 _MOST_NEAR = 64
 _STEPS = 24
+_MOST_THIRDS = 200
+_SATURATED = 1e36
 _PLACES = 65  # beyond the list
 
 
@@ -73,6 +75,18 @@ class Beyond:
             return math.log1p(self.told * math.expm1(value))
         return value + math.log(self.told) + math.log1p((1 - self.told) / self.told * math.exp(-value))
 
+    def growth(self, power: float) -> tuple[float, float]:
+        """Ends of log ∫dH1^a dH0^{1−a}/|a| at |a| > 1e100, where the moment itself may be no double."""
+        a = -power if self.swapped else power
+        if a < 0 and self.drawn < 1:  # the end of the losses, which is near long before masses of e^{−|a|}
+            end = -math.log1p(-self.drawn)
+            return end, end
+        if math.isinf(self.noise.concentration):  # losses that grow with log k: a moment is a double yet
+            value = self.log_moment(power) / abs(power)
+            return value, value
+        grown = abs(a) * (self.noise.concentration * self.distance**2)
+        return max(grown + math.log(self.drawn), 0.0), grown
+
     # -- sums ---------------------------------------------------------------------------------------------------------
 
     def _losses(self, k: Array) -> Array:
@@ -85,6 +99,8 @@ class Beyond:
         """Over what a list of atoms holds, and around the largest terms where they lie elsewhere."""
         if power in (0.0, 1.0):
             return 0.0
+        if power < -_SATURATED and self.drawn < 1:  # at the end of the losses, to all digits
+            return power * math.log1p(-self.drawn)
         k = np.arange(-self.noise.reach, self.distance + self.noise.reach + 1.0)
         log_p0, loss = self.noise.log_mass(k), self._losses(k)
         listed = log_p0 + power * loss
@@ -100,7 +116,7 @@ class Beyond:
         edge = self.noise.farthest(power, self.distance)
         edge += 40 * (self.noise.scale + math.sqrt(edge))  # terms that large may lie to either side
         side, start = (1.0, last + 1) if power > 1 else (-1.0, 1 - first)
-        if 0 <= power <= 1 or edge <= start or (power < 0 and self.drawn < 1):
+        if 0 <= power <= 1 or edge <= start:
             return np.zeros(0)
         term = self._term(power)
         both = np.linspace(start, edge, 2001), np.geomspace(start, edge, 2001)
@@ -109,15 +125,16 @@ class Beyond:
         rising, falling = np.append(True, np.diff(values) >= 0), np.append(np.diff(values) <= 0, True)
         top = max(top, float(values.max()))
         found, upto = [np.zeros(0)], start - 1
-        for i in np.flatnonzero(rising & falling & (values > top - 10 * _NOTHING)).tolist():
+        for i in np.flatnonzero(rising & falling & (values >= top - 10 * _NOTHING)).tolist():
+            if span[i] <= upto:  # one flat crest has many tops, by rounding
+                continue
             ends = float(span[max(i - 1, 0)]), float(span[min(i + 1, span.size - 1)])
             crest = _highest(lambda k: float(term(np.asarray(side * k))), *ends)
             peak = float(term(np.asarray(side * crest)))
             left, right = (_fallen(term, side, crest, peak, way) for way in (-1.0, 1.0))
             left = max(left, upto + 1)
             if right >= left:
-                assert right - left < _MOST_TERMS
-                found.append(term(side * np.arange(left, right + 1)))
+                found.append(_hill(term, side, left, right))
                 upto = right
         return np.concatenate(found)
 
@@ -215,12 +232,24 @@ class Beyond:
         return float(logsumexp(np.append(0.0, -np.cumsum(self.noise.loss(k + more, 1)))))
 
 
+def _hill(term: Callable[[Array], Array], side: float, left: float, right: float) -> Array:
+    """Logarithms of the terms from one whole number to another; of a wide hill every so many, weighed.
+
+    Its curvature is far below 1 then: a sum of thousands of places is its integral, to all digits.
+    """
+    every = max(math.ceil((right - left) / _MOST_TERMS), 1)
+    return term(side * (left + every * np.arange((right - left) // every + 1))) + math.log(every)
+
+
 def _highest(term: Callable[[float], float], low: float, high: float) -> float:
-    """The whole number at which a concave function is largest."""
-    while high - low > 2:
-        a = math.floor((low + high) / 2)
-        low, high = (float(a), high) if term(a + 1.0) > term(float(a)) else (low, float(a + 1))
-    return float(max(np.arange(low, high + 1).tolist(), key=term))
+    """The whole number at which a concave function is largest, about where it is flat to all digits."""
+    for _ in range(_MOST_THIRDS):
+        if high - low <= max(32.0, 1e-9 * high):
+            break
+        a, b = math.floor(low + (high - low) / 3), math.ceil(high - (high - low) / 3)
+        here, there = term(float(a)), term(float(b))  # so far apart that rounding does not decide
+        low, high = (float(a) if here <= there else low), (float(b) if here >= there else high)
+    return float(max(np.linspace(low, high, int(min(high - low, 32.0)) + 1).tolist(), key=term))
 
 
 def _fallen(term: Callable[[Array], Array], side: float, crest: float, peak: float, way: float) -> float:

@@ -142,6 +142,13 @@ class Envelope(Finite):
         m = np.maximum(a - 1, -a)  # D_{1+m}(H1‖H0) or D_{1+m}(H0‖H1)
         return np.asarray(np.where(m > 0, np.minimum(value, self.moment(np.maximum(m, 0.0))), value))
 
+    def far_renyi(self, order: Array) -> Array:
+        """The smaller of what the polygon gives and what the claim says, which for zCDP is ξ + ρ·a."""
+        value = Finite.far_renyi(self, order)
+        if not isinstance(self.moment, Concentrated):
+            return value
+        return np.minimum(value, self.moment.xi + self.moment.rho * order)
+
     def _moment_less_one(self, power: float) -> float:
         """Between 0 and 1 without cancellation: the terms of the common atoms have one sign, and so has the rest."""
         if not 0 < power < 1:

@@ -43,6 +43,11 @@ class Joint(FiniteStep):
         """Moments multiply."""
         return math.fsum(k * step.log_moment(power) for step, k in self.parts)
 
+    def growth(self, power: float) -> tuple[float, float]:
+        """Divergences add up."""
+        each = [(step.growth(power), k) for step, k in self.parts]
+        return math.fsum(k * low for (low, _), k in each), math.fsum(k * high for (_, high), k in each)
+
     def kl(self) -> float:
         """Divergences add up."""
         return math.fsum(k * step.kl() for step, k in self.parts)

@@ -251,6 +251,13 @@ class Finite(Composable):
                 out[i] = logsumexp(self.log_p0 + power * self.llr) if self.llr.size else -np.inf
         return out.reshape(a.shape)
 
+    def far_renyi(self, order: Array) -> Array:
+        """Of noise without end as it grows there."""
+        if self.far is None:
+            return Composable.far_renyi(self, order)
+        order = np.asarray(order, dtype=float)
+        return np.asarray([self.far.growth(1 - float(a))[1] for a in order.ravel()]).reshape(order.shape)
+
     def _moment_less_one(self, power: float) -> float:
         """Σ p1^a p0^{1−a} − 1 without cancellation: what only one law shows takes (1−a)·only0 + a·only1 away."""
         if self.only0 or self.only1:
@@ -419,6 +426,10 @@ class FiniteStep(Step):
         if power in (0.0, 1.0) and not (self.atoms.only0 or self.atoms.only1):
             return 0.0
         return float(self.as_law().log_moment(np.asarray(power)))
+
+    def growth(self, power: float) -> tuple[float, float]:
+        """Of noise without end as it grows there."""
+        return Step.growth(self, power) if self.far is None else self.far.growth(power)
 
     def kl(self) -> float:
         """A sum."""

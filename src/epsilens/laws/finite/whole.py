@@ -25,6 +25,7 @@ _NO_DOUBLE = -750.0  # log of a mass that no double holds
 _DEBYE = 15  # terms of the uniform expansion of I, good to 1e-17 where √(k² + v²) ≥ 40
 _FAR = 40.0
 _FEW = 64  # factors
+_FARTHER = 2.0**50
 
 
 class WholeNoise(ABC):
@@ -158,7 +159,7 @@ class Skellam(WholeNoise):
         far = root >= _FAR
         if far.any():
             n, r = k[far], root[far]
-            out[far] = n * n / (r + v) - n * np.arcsinh(n / v) - 0.5 * np.log(2 * math.pi * r) + _log_debye(n, r)
+            out[far] = n * (n / (r + v)) - n * np.arcsinh(n / v) - 0.5 * np.log(2 * math.pi * r) + _log_debye(n, r)
         if not far.all():
             n = k[~far]
             out[~far] = n * math.log(v / 2) - gammaln(n + 1) + np.log(_power_series(n, v)) - v
@@ -167,6 +168,10 @@ class Skellam(WholeNoise):
     def loss(self, k: Array, distance: int) -> Array:
         """log I_b/I_a at a = |k|, b = |k−d|, with what cancels taken out."""
         k, v = np.asarray(k, dtype=float), self.variance
+        farther = np.abs(k) > _FARTHER
+        if farther.any():  # where k − d may be no double: I'/I falls as asinh(k/v), to all digits
+            near = self.loss(np.where(farther, 0.0, k), distance)
+            return np.where(farther, np.sign(k) * distance * np.arcsinh(np.abs(k) / v), near)
         a, b = np.abs(k), np.abs(k - distance)
         if v < _FAR:
             # the first terms of the two power series, (v/2)^n/n!, apart by the product of 2j/v from one n to the other
@@ -249,8 +254,9 @@ def _log_debye(k: Array, root: Array) -> Array:
     """log Σ U_n(p)/k^n with p = k/√(k²+v²), which is Σ poly_n(p²)/root^n."""
     p2, inverse = (k / root) ** 2, 1 / root
     total = np.zeros(k.shape)
+    least = 2 * min(float(root.min()), 1e9)
     # the n-th term is about Γ(n)/(2·root)^n
-    terms = next(n for n in range(3, _DEBYE + 1) if n == _DEBYE or math.gamma(n) < 1e-18 * (2 * root.min()) ** n)
+    terms = next(n for n in range(3, _DEBYE + 1) if n == _DEBYE or math.gamma(n) < 1e-18 * least**n)
     for n in range(terms - 1, 0, -1):
         value = np.zeros(k.shape)
         for c in _debye()[n, n::-1]:

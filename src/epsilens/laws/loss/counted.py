@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
@@ -38,6 +39,12 @@ class Product:
                 self._moments.clear()
             self._moments[power] = math.fsum(k * step.log_moment(power) for step, k in self.steps)
         return self._moments[power]
+
+    def growth(self, power: float) -> tuple[float, float]:
+        """Ends of log ∫dH1^a dH0^{1−a}/|a| at |a| > 1e100, which add up; the lower one a double."""
+        each = [(*step.growth(power), k) for step, k in self.steps]
+        low, high = sum(k * low for low, _, k in each), sum(k * high for _, high, k in each)
+        return (low if any(math.isinf(low) for low, _, _ in each) else min(low, sys.float_info.max)), high
 
     @cached_property
     def _gaps(self) -> list[float]:

@@ -181,6 +181,11 @@ class Folded(Around):
 
         return fold
 
+    def growth(self, power: float) -> tuple[float, float]:
+        """The base's upwards: what it has below 0 adds at most 1 to a moment."""
+        low, high = self.base.growth(abs(power))
+        return max(low - 1 / abs(power), 0.0), high
+
     def kl_bound(self) -> float:
         """Each divergence is ∫(dP − dQ)·L over L > 0: part of the sum of the base's two."""
         return self.base.kl() + self.base.kl_back()

@@ -170,13 +170,13 @@ class Loss(Sided):
                 if math.isfinite(other._ends[1]) and (read(law, flat)[0] >= other._ends[1]).all():
                     return read(law, flat)
         ahead, behind = self._forward.rough(), self._backward.rough()
-        (low, high), (back_low, back_high) = (
-            read(self._like(*orders, self._upper), flat) for orders in ((ahead, behind), (behind, ahead))
-        )
+        here, there = (read(self._like(*two, self._upper), flat) for two in ((ahead, behind), (behind, ahead)))
         out = np.zeros(flat.size), np.zeros(flat.size)
-        for law, needed in ((self, ~(high < back_low)), (back, ~(back_high < low))):
-            if needed.any():
-                found = read(law, flat[needed])
+        for law, order, rough, against in ((self, ahead, here, there), (back, behind, there, here)):
+            needed = ~(rough[1] < against[0])
+            if needed.any():  # what took all that a reading may cost stays as rough as it is
+                found = (rough[0][needed], rough[1][needed]) if order.dear else read(law, flat[needed])
+                self._note(order.dear and bool(np.any(found[1] - found[0] > self.width * found[1])))
                 for side, value in zip(out, found, strict=True):
                     side[needed] = np.maximum(side[needed], value)
         return out
@@ -295,6 +295,13 @@ class Loss(Sided):
         for i, power in enumerate(a.ravel()):
             out[i] = self._forward.product.log_moment(float(1 - power if self.flipped else power))
         return np.asarray((out * self._rounded).reshape(a.shape))
+
+    def far_renyi(self, order: Array) -> Array:
+        """What the steps grow by adds up, from the side of this law."""
+        order = np.asarray(order, dtype=float)
+        sign, side = (1.0 if self.flipped else -1.0), (1 if self._upper else 0)
+        found = [self._forward.product.growth(sign * float(a))[side] for a in order.ravel()]
+        return np.asarray(np.asarray(found) * self._rounded).reshape(order.shape)
 
     @property
     def _rounded(self) -> float:

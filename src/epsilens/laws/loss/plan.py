@@ -20,13 +20,14 @@ from .step import Counted, Step
 from .told import added_nodes
 
 __all__ = [
-    "DEEPEST", "HALF", "Aim", "Ask", "Plan", "aim", "common_unit", "decided", "largest_loss", "levels", "plan",
-    "reach_of",
+    "DEEPEST", "HALF", "Aim", "Ask", "Plan", "Shape", "aim", "common_unit", "cumulants", "decided", "largest_loss",
+    "levels", "plan", "reach_of",
 ]  # fmt: skip
 
 _U = 2.0**-53
 _NONE = np.zeros(0)
 DEEPEST = -760.0  # a log probability that no double holds: nothing is followed further out for it
+_MANY, _UNSEEN = 2048, -100.0  # nodes that are summed up tilt by tilt, and a log weight of them that does not count
 _SHARES, _FINER = np.linspace(0.0, 1.0, 46), np.linspace(0.0, 1.0, 17)  # of the tilts that are tried
 
 
@@ -35,6 +36,15 @@ class Ask(NamedTuple):
 
     kind: str
     value: float
+
+
+class Shape(NamedTuple):
+    """K(λ), and of the tilted loss the mean, the variance, and the sum over the steps of E|L − E L|³."""
+
+    log_scale: float
+    mean: float
+    variance: float
+    third: float
 
 
 @dataclass(frozen=True)
@@ -91,6 +101,9 @@ class Cumulants:
         """K at each tilt."""
         total = np.zeros(tilts.shape)
         for loss, log_p, k in self.laws:
+            if loss.size > _MANY:
+                total += k * np.asarray([_log_mass(tilt * loss + log_p) for tilt in tilts.tolist()])
+                continue
             a = np.multiply.outer(tilts, loss)
             a += log_p
             top = a.max(axis=1)
@@ -111,6 +124,10 @@ class Cumulants:
         """The same at each tilt."""
         mean, variance = np.zeros(tilts.size), np.zeros(tilts.size)
         for loss, log_p, k in self.laws:
+            if loss.size > _MANY:
+                each = np.asarray([_moments(loss, tilt * loss + log_p) for tilt in tilts.tolist()]).reshape(-1, 2)
+                mean, variance = mean + k * each[:, 0], variance + k * each[:, 1]
+                continue
             a = np.multiply.outer(tilts, loss)
             a += log_p
             a -= a.max(axis=1)[:, None]
@@ -126,6 +143,25 @@ class Cumulants:
             variance += k * v
         return mean, np.sqrt(np.maximum(variance, 1e-300))
 
+    def shape(self, tilt: float) -> Shape | None:
+        """Of the tilted loss; None where a step has a closed form."""
+        if self._closed or not self.laws:
+            return None
+        log_scale = mean = variance = third = 0.0
+        for loss, log_p, k in self.laws:
+            log_weight = tilt * loss + log_p
+            top = float(log_weight.max())
+            weight = np.exp(log_weight - top)
+            mass = float(weight.sum())
+            m = float(weight @ loss) / mass
+            off = np.abs(loss - m)
+            square = off * off
+            log_scale += k * (top + math.log(mass))
+            mean += k * m
+            variance += k * float(weight @ square) / mass
+            third += k * float(weight @ (square * off)) / mass
+        return Shape(log_scale, mean, variance, third)
+
     @property
     def whole(self) -> float:
         """E L² of the steps that are not cut off, together."""
@@ -133,9 +169,32 @@ class Cumulants:
         return math.fsum(k * (float(v[0]) + float(m[0]) ** 2) for m, v, k in both)
 
     @property
+    def nodes(self) -> int:
+        """How many there are."""
+        return sum(loss.size for loss, _, _ in self.laws)
+
+    @property
     def longest(self) -> float:
         """The largest loss of one step, of either sign, among those that can be cut off."""
         return max((float(np.abs(here).max()) for here, _, _ in self.laws), default=0.0)
+
+
+def _log_mass(log_p: Array) -> float:
+    """log Σ e^{log p}, of what is seen beside the largest."""
+    top = float(log_p.max())
+    beside = log_p - top
+    return top + math.log(float(np.exp(beside[beside > _UNSEEN]).sum()))
+
+
+def _moments(loss: Array, log_p: Array) -> tuple[float, float]:
+    """Mean and variance of these losses, of what is seen beside the likeliest."""
+    beside = log_p - float(log_p.max())
+    seen = beside > _UNSEEN
+    weight, loss = np.exp(beside[seen]), loss[seen]
+    mass = float(weight.sum())
+    mean = float(weight @ loss) / mass
+    off = loss - mean
+    return mean, float((weight * off * off).sum()) / mass
 
 
 def levels(log_value: float, width: float, count: int, flipped: bool) -> tuple[float, float]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from decimal import Context, Decimal, localcontext
+from functools import cached_property
 
 import numpy as np
 
@@ -40,10 +41,13 @@ def mix(loss: Array, rate: float) -> Array:
         return np.asarray(np.where((loss > -1) & (loss < 30), near, far))
     if loss.size == 0 or float(loss.max()) < 30:
         return np.asarray(np.log1p(rate * np.expm1(loss)))
-    with np.errstate(over="ignore"):
-        near = np.log1p(rate * np.expm1(np.minimum(loss, 30.0)))
-        far = loss + math.log(rate) + np.log1p((1 - rate) / rate * np.exp(-np.maximum(loss, 30.0)))
-    return np.asarray(np.where(loss < 30, near, far))
+    out = np.empty(loss.shape)
+    large = loss >= 30
+    small = ~large
+    out[small] = np.log1p(rate * np.expm1(loss[small]))
+    far = loss[large]
+    out[large] = far + math.log(rate) + np.log1p((1 - rate) / rate * np.exp(-far))
+    return out
 
 
 def unmix(loss: Array, rate: float) -> Array:
@@ -120,7 +124,7 @@ class Swapped(Around):
         low, high = self.base.ends
         return -high, -low
 
-    @property
+    @cached_property
     def atoms(self) -> Atoms:
         """Losses change sign, H0-masses take the place of H1-masses."""
         a = self.base.atoms
@@ -184,6 +188,10 @@ class Swapped(Around):
         """The base's, with the laws exchanged."""
         return self.base.log_moment(1 - power)
 
+    def growth(self, power: float) -> tuple[float, float]:
+        """The base's, with the laws exchanged."""
+        return self.base.growth(-power)
+
     def kl(self) -> float:
         """The base's in the other order."""
         return self.base.kl_back()
@@ -236,12 +244,12 @@ class Sampled(Around):
         """Only H1 is mixed."""
         return False
 
-    @property
+    @cached_property
     def atoms(self) -> Atoms:
         """The base's, mixed."""
         return sampled_atoms(self.base.atoms, self.rate)
 
-    @property
+    @cached_property
     def ends(self) -> tuple[float, float]:
         """The base's, mixed."""
         low, high = self.base.ends
@@ -300,6 +308,13 @@ class Sampled(Around):
         """Where q·e^L outgrows 1 − q."""
         turn = float(self.base.place(np.asarray(log_odds_against(self.rate))))
         return (*self.base.turns, *((turn,) if math.isfinite(turn) else ()))
+
+    def growth(self, power: float) -> tuple[float, float]:
+        """Upwards between the base's, as the mixture is at least q·H1, and that without the factor q."""
+        if power < 0:
+            return super().growth(power)
+        low, high = self.base.growth(power)
+        return max(low + math.log(self.rate), 0.0), high
 
     def kl_bound(self) -> float:
         """KL ≤ log(1 + χ²) = log(1 + q²·χ²) of what was sampled."""
@@ -398,6 +413,11 @@ class Flagged(Around):
         """Rarer."""
         p, q = self.base.below(x)
         return p + math.log(self.rate), q + math.log(self.rate)
+
+    def growth(self, power: float) -> tuple[float, float]:
+        """The base's, but for log q over the order."""
+        low, high = self.base.growth(power)
+        return max(low + math.log(self.rate) / abs(power), 0.0), high
 
     @property
     def known(self) -> Known:

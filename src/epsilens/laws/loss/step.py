@@ -19,7 +19,7 @@ import numpy as np
 from ...checks import Array
 from ...errors import InputError
 from ...numerics.frozen import Valued
-from ...readings.law import Known, Law
+from ...readings.law import FAR_ORDER, Known, Law
 from ...worlds import Neighbours
 
 __all__ = [
@@ -205,6 +205,19 @@ class Step(ABC):
     @abstractmethod
     def log_moment(self, power: float) -> float:
         """log ∫dH1^a dH0^{1−a}."""
+
+    def growth(self, power: float) -> tuple[float, float]:
+        """Ends of log ∫dH1^a dH0^{1−a}/|a| at |a| > 1e100, where the moment itself may be no double.
+
+        It is a Rényi divergence but for a share 1/|a|: it never falls with the order, and is at most the largest loss
+        on this side and at most ρ·|a|.
+        """
+        if (self.atoms.only1 if power > 0 else self.atoms.only0) > 0:
+            return math.inf, math.inf
+        least = self.log_moment(math.copysign(FAR_ORDER, power)) / FAR_ORDER
+        largest = self.ends[1] if power > 0 else -self.ends[0]
+        most = min(largest, self.most_rho * abs(power))
+        return (min(least, most) if math.isfinite(least) else 0.0), most
 
     @abstractmethod
     def kl(self) -> float:

@@ -1,8 +1,14 @@
-"""What moments alone say of a product: next to everything where the two laws hardly overlap, and at once.
+"""What moments alone say of a product, and at once: next to everything where the two laws hardly overlap.
 
 With E(s) = ∫dP^s dQ^{1−s}, 0 < s < 1, which multiplies, the two laws have ∫min(dP, t·dQ) ≤ E(s)·t^{1−s} in common. So
 1 − h(t) is at most that; the errors of a test are at most max_t E(s)·t^{1−s} − tα = s·E(s)·t^{1−s} at
 t = ((1−s)·E(s)/α)^{1/s}, and those of the test that rejects L > u at most E(s)·e^{−su} and E(s)·e^{(1−s)u} (Chernoff).
+
+:func:`log_profile` goes on where many steps add up. With g(x) = (1 − e^{−x})·e^{−λx} for x > 0, 0 below,
+h(e^u) = e^{K(λ)−λu}·E g(L − u) under the tilt λ. Chernoff's bound has the largest g instead. The tilted loss is a sum;
+by Berry and Esseen its distribution function lies within 0.56·Σ E|L_i − E L_i|³/s³ of the normal one (Shevtsova 2010,
+whatever the laws of the steps), and g goes up to its largest value and down again: E g is at most that of the normal
+law and twice that share of the largest g.
 """
 
 from __future__ import annotations
@@ -13,11 +19,15 @@ from collections.abc import Callable
 import numpy as np
 
 from ...checks import Array
+from ...numerics.special import mills
+from .plan import Shape
 
-__all__ = ["Surely"]
+__all__ = ["Surely", "log_profile"]
 
 _S = np.asarray([0.1, 0.3, 0.5, 0.7, 0.9])
 _ROOM = 1e-12  # of a logarithm, for rounding
+_BERRY_ESSEEN = 0.56
+_ROOT_2PI = math.sqrt(2 * math.pi)
 
 
 class Surely:
@@ -58,6 +68,24 @@ class Surely:
         low = float(self.delta(np.asarray(loss))[0])
         recall = -math.expm1(min(float(self._common(np.asarray(loss))), 0.0))
         return min(math.exp(min(alpha, 0.0)), 1.0), recall, -low
+
+
+def log_profile(of: Shape, tilt: float, u: float) -> float:
+    """log of a bound on h(e^u) from the loss under a tilt λ > 0.
+
+    A thousand tilted losses of ±0.1 about u, λ = 1: E g is 0.0541 by enumeration, Chernoff's bound has 0.25.
+
+    >>> round(math.exp(log_profile(Shape(0.0, 0.0, 10.0, 1.0), 1.0, 0.0)), 4)
+    0.0634
+    """
+    sd = math.sqrt(of.variance)
+    largest = math.exp(tilt * math.log(tilt / (tilt + 1)) - math.log1p(tilt))
+    apart = (of.mean - u) / sd
+    # ∫ e^{−λx} dN(m, s²) over x > 0 is φ(m/s)·M(λs − m/s), M Mills' ratio
+    one, other = mills(np.asarray([tilt * sd - apart, (tilt + 1) * sd - apart])).tolist()
+    normal = math.exp(-0.5 * apart * apart) / _ROOT_2PI * (one - other)
+    share = min(normal + 2 * _BERRY_ESSEEN * of.third / sd**3 * largest, largest)
+    return of.log_scale - tilt * u + math.log(share)
 
 
 def _rest(log_p: Array) -> Array:

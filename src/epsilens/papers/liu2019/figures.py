@@ -191,7 +191,7 @@ def _figure4() -> tuple[Item, Item]:
     second = _pr_item(
         "Figure 4b",
         "Precision and recall under Gaussian noise, by δ",
-        {f"δ = {d:g}": classical(1.0, d) for d in (1e-6, 1e-4, 1e-2, 0.1)},
+        {f"δ = {d}": classical(1.0, float(d)) for d in ("1e-6", "0.0001", "0.01", "0.1")},
         0.5,
         "The adversary does better with a larger δ.",
         "The same.",

@@ -21,8 +21,10 @@ from typing import TYPE_CHECKING, Any
 
 from ... import checks
 from ...errors import InputError, MissingExtra, kind_of
+from ..pdf.page import written
 from ..policy import meta
-from .svg import DARK, LIGHT, colours, named, resolved, svg
+from .pdf import page_of
+from .svg import DARK, LIGHT, Palette, colours, named, resolved, svg
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -97,11 +99,7 @@ class Chart:
             import resvg_py
         except ImportError:
             raise MissingExtra("resvg-py", extra="charts", purpose="a PNG picture") from None
-        chosen = named(palette)
-        if chosen not in (LIGHT, DARK):
-            raise InputError(
-                f"palette is {palette!r}: a picture is light or dark", parameter="palette", value=palette
-            )  # fmt: skip
+        chosen = _light_or_dark(palette)
         # resvg reads no WOFF2: the same letters stand in files of another name (assets/README.md).
         fonts = files("epsilens.show").joinpath("assets")
         drawn = svg(self.definition(width), chosen).replace("&#x27;Source Sans 3&#x27;", "Epsilens Sans")
@@ -115,15 +113,34 @@ class Chart:
             )
         )
 
+    def pdf(self, palette: str = "light", width: int | None = None) -> bytes:
+        """The chart as a PDF page of its own size: lines and letters, sharp on any paper; nothing to install."""
+        chosen = _light_or_dark(palette)
+        return written([page_of(svg(self.definition(width), chosen), chosen["paper"])], self.title)
+
+    @property
+    def title(self) -> str:
+        """What the chart is called: its own heading, or its name."""
+        return str(self.definition().get("title", {}).get("text", self.name))
+
     def html(self) -> str:
         """A page of its own that fetches nothing and follows the reader's light or dark theme."""
-        return _page(self.definition().get("title", {}).get("text", self.name), self.svg("notebook"))
+        return _page(self.title, self.svg("notebook"))
 
     def save(self, path: str | Path) -> Path:
-        """Write the chart; the ending of the name says how: ``.svg``, ``.png``, ``.html``, or ``.json`` (Vega-Lite)."""
+        """Write the chart; the ending of the name says how.
+
+        ``.svg``, ``.png``, ``.pdf``, ``.html``, or ``.json`` (Vega-Lite).
+
+        >>> import epsilens as el, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     el.laplace(epsilon=1.0).chart("roc").save(f"{folder}/roc.pdf").read_bytes()[:8]
+        b'%PDF-1.7'
+        """
         ways: dict[str, Callable[[], bytes]] = {
             ".svg": lambda: self.svg("light").encode(),
             ".png": self.png,
+            ".pdf": self.pdf,
             ".html": lambda: self.html().encode(),
             ".json": lambda: json.dumps(self.spec, ensure_ascii=False, allow_nan=False).encode(),
         }
@@ -165,11 +182,25 @@ class Charts:
 
     def html(self) -> str:
         """A page with all of them that fetches nothing and follows the reader's light or dark theme."""
-        return _page(", ".join(chart.name for chart in self.charts), self._repr_html_())
+        return _page(self.title, self._repr_html_())
+
+    def pdf(self, palette: str = "light") -> bytes:
+        """A PDF with a page for each chart."""
+        chosen = _light_or_dark(palette)
+        each = [page_of(svg(chart.definition(), chosen), chosen["paper"]) for chart in self.charts]
+        return written(each, self.title)
+
+    @property
+    def title(self) -> str:
+        """What they are called together."""
+        return ", ".join(chart.name for chart in self.charts)
 
     def save(self, path: str | Path) -> Path:
-        """Write them as one page; a picture is of one chart, so save each by itself: ``charts[0].save("x.svg")``."""
-        return _saved(path, {".html": lambda: self.html().encode()})
+        """Write them as one file: ``.html``, or ``.pdf`` with a page each.
+
+        A picture is of one chart, so save each by itself: ``charts[0].save("x.svg")``.
+        """
+        return _saved(path, {".html": lambda: self.html().encode(), ".pdf": self.pdf})
 
     def plot(self, axes: Any = None) -> Any:
         """The charts on matplotlib axes, on as many as are given; the array of them."""
@@ -188,6 +219,14 @@ class Charts:
 
     def __repr__(self) -> str:
         return f"Charts({', '.join(repr(chart.name) for chart in self.charts)})"
+
+
+def _light_or_dark(palette: str) -> Palette:
+    """The palette of a file that takes its colours with it."""
+    chosen = named(palette)
+    if chosen not in (LIGHT, DARK):
+        raise InputError(f"palette is {palette!r}: a picture is light or dark", parameter="palette", value=palette)
+    return chosen
 
 
 def _page(title: str, body: str) -> str:

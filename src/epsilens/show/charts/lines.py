@@ -37,6 +37,7 @@ _STYLES: tuple[tuple[str, float, tuple[int, ...]], ...] = (
     ("var(--ink)", 1.75, (2, 4)),
 )
 _QUIET = ("var(--secondary)", 1.75, ())
+_LIMIT = ("var(--ink)", 1.5, (5, 3))
 _TOP, _BOTTOM = 62, 56
 _LEADER = 27  # a name farther than this from its line is led to it
 
@@ -57,12 +58,19 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """A named line; ``quiet`` for what it is compared with, ``dotted`` for measured points without a line."""
+    """A named line: ``quiet`` for what it is compared with, ``limit`` for what it must keep under, ``dotted`` for
+    measured points without a line."""
 
     name: str
     points: tuple[Point, ...]
     quiet: bool = False
     dotted: bool = False
+    limit: bool = False
+
+    @property
+    def weight(self) -> int:
+        """How heavy its name is: what it is compared with stays in the background."""
+        return 400 if self.quiet or self.limit else 600
 
 
 def lines(
@@ -90,7 +98,7 @@ def _spec(
     narrow = width < 450
     up = _upward(y, height)
     left = max(30, int(max(width_of(written(v, up["axis"]["format"])) for v in up["axis"]["values"])) + 16)
-    names = [(s.name, 400 if s.quiet else 600) for s in series]
+    names = [(s.name, s.weight) for s in series]
     right = 14 if inside else int(min(max(width_of(*name) for name in names) + 14, 110 if narrow else 200))
     plot = width - left - right
     across = _across(x, plot)
@@ -108,7 +116,7 @@ def _spec(
         layers += told
     else:
         named = [
-            (s.name, place[1](points[-1][1]), style[0], 400 if s.quiet else 600)
+            (s.name, place[1](points[-1][1]), style[0], s.weight)
             for s, points, style in zip(series, kept, styles, strict=True)
             if points
         ]
@@ -119,7 +127,7 @@ def _spec(
 
 def _styled(series: Sequence[Series]) -> list[tuple[str, float, tuple[int, ...]]]:
     loud = iter(_STYLES * (1 + len(series) // len(_STYLES)))
-    return [_QUIET if s.quiet else next(loud) for s in series]
+    return [_QUIET if s.quiet else _LIMIT if s.limit else next(loud) for s in series]
 
 
 def _across(axis: Axis, width: int) -> dict[str, Any]:
@@ -179,7 +187,7 @@ def _inside(
     made: list[Layer] = []
     complete = True
     for i, (s, (colour, _, _)) in enumerate(zip(series, styles, strict=True)):
-        weight = 400 if s.quiet else 600
+        weight = s.weight
         words = wrapped(s.name, min(150, size[0] * 0.45), weight)
         wide = max(width_of(w, weight) for w in words)
         found = _beside(room, pixels[i], [p for k, p in enumerate(pixels) if k != i and len(p)], wide, len(words))
@@ -201,7 +209,7 @@ def _inside(
 def _letters(series: Sequence[Series]) -> list[str]:
     """A letter for each line that is not quiet."""
     loud = iter("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
-    return ["" if s.quiet else next(loud, "·") for s in series]
+    return ["" if s.quiet or s.limit else next(loud, "·") for s in series]
 
 
 def _lettered(series: Sequence[Series]) -> list[Series]:

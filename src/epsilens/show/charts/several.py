@@ -21,7 +21,7 @@ from ...choice.sweep import sweep
 from ...errors import InputError
 from ..advice import falls
 from ..sentences import question
-from ..words import number, rounded_down, rounded_up
+from ..words import number, rounded_down, rounded_up, small
 from . import curves
 from .chart import Chart
 from .lines import Axis, Series, lines
@@ -206,7 +206,9 @@ def _combinations(found: Sweep, others: Sequence[str]) -> list[str]:
     names = [""]
     for other in others:
         names = [
-            f"{before}{', ' if before else ''}{other} {value:g}" if _is_number(value) else f"{before} {value}".strip()
+            f"{before}{', ' if before else ''}{other} {small(value)}"
+            if _is_number(value)
+            else f"{before} {value}".strip()
             for before in names
             for value in found.varied[other]
         ]
@@ -233,7 +235,7 @@ def _against(
     if not values:
         raise InputError(f"{reading} is infinite at every value: there is nothing to draw, so read another, or give δ")
     y = _upwards(values, find(reading).ceiling, float(find(reading).floor(**arguments)))
-    told = ", ".join(f"{_spoken(key)} = {value:g}" for key, value in arguments.items())
+    told = ", ".join(f"{_spoken(key)} = {small(value)}" for key, value in arguments.items())
     title = f"{of}{find(reading).label}{f' at {told}' if told else ''}"
     title = title[:1].upper() + title[1:] if title[:1].isascii() and not of else title
     first, last = drawn[0].points[0], drawn[0].points[-1]
@@ -271,6 +273,10 @@ def _upwards(values: Sequence[float], ceiling: float, floor: float) -> Axis:
     return Axis(low if low == 0 else low - room / 4, min(high + room, ceiling) if high < ceiling else high)
 
 
+#: A choice is drawn up to so many times what its limit allows.
+_FAR = 4
+
+
 def choice_chart(choice: Choice, points: int = 33) -> Chart:
     """The reading against the parameter around the chosen value, with the limit and what no release reads."""
     if choice.mechanism is None:
@@ -290,10 +296,14 @@ def choice_chart(choice: Choice, points: int = 33) -> Chart:
             continue
         if math.isfinite(high := float(read[choice.reading_name][0])):
             kept.append((value, high))
-    span = (kept[0][0], kept[-1][0])
     floor = float(find(choice.reading_name).floor(**choice.arguments))
-    more = [Series(f"limit {choice.limit:g}", ((span[0], choice.limit), (span[1], choice.limit)), quiet=True)]
-    if floor < choice.limit:
+    most = floor + _FAR * (
+        choice.limit - floor
+    )  # far above the limit there is nothing to see, and it would press it flat
+    kept = [(value, high) for value, high in kept if high <= most or value == at]
+    span = (kept[0][0], kept[-1][0])
+    more = [Series(f"limit {small(choice.limit)}", ((span[0], choice.limit), (span[1], choice.limit)), limit=True)]
+    if 0 < floor < choice.limit:  # at 0 it is the axis
         more.append(Series(_WITHOUT, ((span[0], floor), (span[1], floor)), quiet=True))
     drawn = [
         Series(choice.reading_name, tuple(kept)),

@@ -128,6 +128,30 @@ def test_the_front_beats_everyone(compile: bool, model: tuple[Any, Any, Any]) ->
                 )
 
 
+@pytest.mark.parametrize("at_once", [0, 1, 3])
+def test_however_many_subsets_are_taken_at_once(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(normal_enumeration, "_BATCH", at_once)
+    rng = np.random.default_rng(5)
+    root = rng.normal(size=(7, 7))
+    cov, a, ones = root @ root.T + 0.1 * np.eye(7), rng.normal(size=7), np.ones(7)
+    p = Problem(cov, a)
+    for sigma in (None, 0.5):
+        every = normal_enumeration.enumerate_adversaries(p, sigma, compile=False)
+        assert every is not None
+        assert [f.value for f in every] == pytest.approx(brute(cov, a, ones, sigma), rel=1e-9)
+        assert [len(f.known) for f in every] == list(range(7))
+    front = normal_enumeration.front(p, compile=False)
+    assert front is not None
+    for i, known, seen in front:
+        first = [i, *known]
+        applied = np.linalg.solve(cov[np.ix_(first, first)], cov[first] @ a)
+        assert seen.shift == pytest.approx(abs(applied[0]), rel=1e-9)
+        assert seen.own**2 == pytest.approx(a @ cov @ a - applied @ (cov[first] @ a), abs=1e-8)
+    for sigma in (0.1, 1.0, 10.0):
+        best = max(seen.shift / np.hypot(sigma, seen.own) for *_, seen in front)
+        assert best == pytest.approx(max(brute(cov, a, ones, sigma)), rel=1e-9)
+
+
 def _structured(kind: str, rng: Any, n: int) -> tuple[Any, Any]:
     a = rng.normal(size=n) * (rng.random(n) < 0.8)
     sd = rng.uniform(0.3, 3, n)

@@ -3,6 +3,9 @@
 Records are decided in order, known or unknown, depth first. Along the way v = Cov(S, x_i|K), d = Var(x_i|K), q =
 Var(S|K) and the covariances with undecided records are kept; making a record known is one rank-one downdate, leaving
 it unknown costs nothing. At a leaf every i ∉ K is an adversary with β = v_i/d_i and σ₀² = q − v_i²/d_i.
+
+Without numba whole layers are taken at once, by the set A = K ∪ {i}: the regression of S on A has the β of all its
+members, and what it leaves is the σ₀² of them all.
 """
 
 from __future__ import annotations
@@ -52,7 +55,7 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
 LARGEST = 25
 #: Below this numpy takes a second at most: less than compiling takes the first time.
 _COMPILE_FROM = 21
-_BATCH = 14
+_BATCH = 13  # records of which all subsets are taken at once: what belongs to them stays in the cache
 _BUCKETS = 4096
 _EXTENDED = 14
 _MOST_FRONT = 200_000
@@ -91,8 +94,8 @@ class _State(NamedTuple):
     mask: int
 
 
-def _start(problem: Problem, kind: Any) -> _State:
-    a, cov = problem.weights.astype(kind), problem.cov.astype(kind)
+def _start(problem: Problem) -> _State:
+    a, cov = problem.weights, problem.cov
     return _State(cov @ a, np.diag(cov).copy(), cov.copy(), a @ cov @ a, np.arange(problem.n), 0, 0)
 
 
@@ -112,9 +115,9 @@ def _known(s: _State, record: int) -> _State:
     )
 
 
-def _prefixes(problem: Problem, depth: int, kind: Any) -> Iterator[_State]:
+def _prefixes(problem: Problem, depth: int) -> Iterator[_State]:
     """The states after the first ``depth`` records, in every combination."""
-    stack = [(_start(problem, kind), 0)]
+    stack = [(_start(problem), 0)]
     while stack:
         state, t = stack.pop()
         if t == depth:
@@ -293,52 +296,95 @@ def _loop(state: _State, asked: _Asked, so_far: _Best, kept: _Kept) -> int:
     return count
 
 
-def _batch(state: _State, asked: _Asked, so_far: _Best, front: Front) -> None:
-    """The same without numba: the open records are decided layer by layer, all subsets of a layer at once.
+class _Sets(NamedTuple):
+    """Sets A of records that are seen, along the last axis: every subset of the first ones, and ``mask`` of the others.
 
-    Subsets run along the last axis: those without the record stay where they are, those with it are written beyond.
+    ``w`` has one row per open record and a last one for S; one column per record: coefficients of the regression on A
+    where it is in A, 0 where it is decided and is not, covariances given A where it is open. ``q`` is Var(S|A).
+    """
+
+    w: Array
+    q: Array
+    decided: int
+    inside: int
+    mask: int
+
+
+def _first(problem: Problem, decided: int, kind: Any) -> _Sets:
+    """Every subset of the first records, all at once: those with a record are written beyond those without."""
+    n, every = problem.n, 1 << decided
+    a, cov = problem.weights.astype(kind), problem.cov.astype(kind)
+    w, q = np.empty((n + 1, n, every), kind), np.empty(every, kind)
+    w[:n, :, 0], w[n, :, 0], q[0] = cov, cov @ a, a @ cov @ a
+    for t in range(decided):
+        m = 1 << t
+        here, later, without, joined = w[t, :, :m], w[t + 1 :], slice(0, m), slice(m, 2 * m)
+        share = later[:, t, without] / here[t]
+        q[joined] = q[without] - later[-1, t, without] * share[-1]
+        new = np.multiply(here, share[:, None], out=later[..., joined])
+        np.subtract(later[..., without], new, out=new)
+        later[:, t, joined], later[:, t, without] = share, 0.0
+    return _Sets(w[decided:], q, decided, 0, 0)
+
+
+def _rest(sets: _Sets, n: int) -> Iterator[_Sets]:
+    """Depth first over the records still open, with and without each."""
+    kind, width, first = sets.w.dtype, sets.q.size, sets.decided
+    rooms = [np.empty((n - t, n, width), kind) for t in range(first, n)]  # of what joined at t; free by the next time
+    stack = [sets]
+    while stack:
+        s = stack.pop()
+        t = s.decided
+        if t == n:
+            yield s
+            continue
+        here, later = s.w[0], s.w[1:]
+        share = later[:, t] / here[t]
+        new = np.multiply(here, share[:, None], out=rooms[t - first])
+        np.subtract(later, new, out=new)
+        new[:, t] = share
+        q = s.q - later[-1, t] * share[-1]
+        later[:, t] = 0.0
+        stack.append(s._replace(w=later, decided=t + 1))
+        stack.append(_Sets(new, q, t + 1, s.inside + 1, s.mask | 1 << t))
+
+
+def _read(sets: _Sets, asked: _Asked, so_far: _Best, front: Front) -> None:
+    """Adversaries without numba, by what they see, A = K ∪ {i}.
+
+    β of every (i, A∖i) is a coefficient of the regression of S on A, and Var(S|A) the own randomness of them all.
     """
     n, mode, variance, trace = asked
     best, target, mask = so_far
-    open_, rows = state.g.shape
-    start, every = n - open_, 1 << open_
-    kind, masks = state.v.dtype, state.mask | np.arange(every) << start
-    # one row of ``g`` per open record, and v as the last
-    g, d, q = np.empty((open_ + 1, rows, every), kind), np.empty((rows, every), kind), np.empty(every, kind)
-    v = g[open_]
-    v[:, 0], d[:, 0], g[:open_, :, 0], q[0] = state.v, state.d, state.g, state.q
-    for t in range(open_):
-        p, m = state.unknown + t, 1 << t
-        here, without, known = g[t, :, :m], slice(0, m), slice(m, 2 * m)
-        inverse = 1 / d[p, without]
-        column = here * inverse
-        if mode != LEAKAGE:
-            q[known] = q[without] - v[p, without] * v[p, without] * inverse
-        later = g[t + 1 :]
-        for whole, by in ((d, here), (later, later[:, p, None, without])):
-            new = np.multiply(by, column, out=whole[..., known])
-            np.subtract(whole[..., without], new, out=new)
-        # a known record is no target, and nothing depends on it any more
-        d[p, known], later[:, p, known] = 1.0, 0.0
-    ratio = np.divide(v, d, out=d)
-    if mode != LEAKAGE:
-        own2 = np.maximum(q - v * ratio, 0.0)
-    shift2 = np.multiply(ratio, ratio, out=v)
+    inside, shift = sets.inside, np.abs(sets.w[0], out=sets.w[0])
+    top = shift.max(axis=0)  # beyond A the coefficients are 0
+    value, own2 = np.multiply(top, top, out=top), np.maximum(sets.q, 0.0) if mode != LEAKAGE else sets.q
+
+    def whose(c: Any) -> tuple[Any, Any]:
+        """The target of each set, its largest coefficient, and who else is in it."""
+        members = sets.mask | c
+        who = np.argmax(np.where(members >> np.arange(n)[:, None] & 1 == 1, shift[:, c], -1.0), axis=0)
+        return who, members & ~(1 << who)
+
     if mode == FRONT:
-        alive = (masks >> state.ids[:, None] & 1) == 0
         place = np.minimum((own2 * front.per_bucket).astype(np.int64), _BUCKETS)
-        row, col = np.nonzero(alive & (shift2 > front.reached[place]))
-        front.add(own2[row, col].astype(float), shift2[row, col].astype(float), state.ids[row], masks[col])
+        ahead = value > front.reached[place]
+        ahead[0] &= inside > 0
+        c = np.flatnonzero(ahead)
+        if c.size:
+            front.add(own2[c].astype(float), value[c].astype(float), *whose(c))
         return
-    value = shift2 if mode == LEAKAGE else shift2 / (variance + np.maximum(own2, trace))
-    columns, firsts = _by_size(open_)
-    top = value.max(axis=0)[columns]  # of known records the value is 0, so that they are no larger than the others
-    for more, most in enumerate(np.maximum.reduceat(top, firsts[:-1])):
-        k = n - rows + more
-        if k < n and most > best[k]:
-            c = columns[firsts[more] + np.argmax(top[firsts[more] : firsts[more + 1]])]
-            alive = (masks[c] >> state.ids & 1) == 0
-            best[k], target[k], mask[k] = most, state.ids[np.argmax(np.where(alive, value[:, c], -1.0))], masks[c]
+    if mode == PSI:
+        value = value / (variance + np.maximum(own2, trace))
+    columns, firsts = _by_size(value.size.bit_length() - 1)
+    value = value[columns]
+    most = np.maximum.reduceat(value, firsts[:-1])
+    first = 0 if inside else 1  # of nobody there is no target
+    larger = np.flatnonzero(most[first:] > best[inside + first - 1 : inside + most.size - 1]) + first
+    if larger.size:
+        c = columns[[firsts[more] + int(value[firsts[more] : firsts[more + 1]].argmax()) for more in larger]]
+        k = inside + larger - 1
+        best[k], (target[k], mask[k]) = most[larger], whose(c)
 
 
 @lru_cache(maxsize=4)
@@ -360,19 +406,23 @@ def _run(
     front = Front(problem.variance)
     asked = _Asked(n, mode, 0.0 if sigma is None else sigma * sigma, problem.trace)
     depth = min(4, n - 1) if fast else max(n - _BATCH, 0)
-    loop = compiled(_loop) if fast else _loop
     room = _MOST_FRONT if mode == FRONT else 1
     found, found_ids = np.empty((2, room)), np.empty((2, room), dtype=np.int64)
-    for done, s in enumerate(_prefixes(problem, depth, np.longdouble if extended(problem) and not fast else float)):
+    parts: Iterator[_State | _Sets] = (
+        _prefixes(problem, depth)
+        if fast
+        else _rest(_first(problem, n - depth, np.longdouble if extended(problem) else float), n)
+    )
+    for done, part in enumerate(parts):
         if deadline is not None and time.monotonic() > deadline:
             return best, None
         if progress is not None:
             progress(done / 2**depth, f"{count(n):,} adversaries")
-        if not fast:
-            _batch(s, asked, best, front)
+        if isinstance(part, _Sets):
+            _read(part, asked, best, front)
             continue
         kept = _Kept(found, found_ids, front.reached, front.held, front.per_bucket)
-        size = loop(s._replace(g=np.ascontiguousarray(s.g)), asked, best, kept)
+        size = compiled(_loop)(part._replace(g=np.ascontiguousarray(part.g)), asked, best, kept)
         if size > room:
             return best, None
         if mode == FRONT:

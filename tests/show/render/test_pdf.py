@@ -1,0 +1,67 @@
+"""Every result on paper says what its page says."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Any
+
+import pytest
+from tests.show.pdf.read import streams_of, words_of
+from tests.specimens import RESULTS
+
+import epsilens as el
+from epsilens.show.document import Document, Lead, Section, Status, plain_table, said
+from epsilens.show.render.pdf import to_pdf
+from epsilens.shown import Shown
+
+
+def _letters(words: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", words.lower())
+
+
+def test_the_sentence_and_every_reading_are_there() -> None:
+    e = el.gaussian(psi=1.0)
+    told = _letters("".join(words_of(e.to_pdf())))
+    text = re.sub(r"<(svg|style|title)\b.*?</\1>", " ", e.to_html(), flags=re.DOTALL)
+    cells = [html.unescape(re.sub(r"<[^>]+>", "", c)) for c in re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", text)]
+    assert len(cells) > 30
+    for cell in (c for c in cells if c != "Symbol"):  # a head that only a reader of the page hears
+        assert _letters(cell) in told, cell
+
+
+def test_charts_are_on_it() -> None:
+    drawn = b"\n".join(streams_of(el.laplace(epsilon=1.0).to_pdf())).decode("latin-1")
+    assert drawn.count("/Alt") >= 4  # two icon arrays, two curves
+    assert drawn.count(" c ") > 100  # a hundred round figures, twice
+
+
+def test_a_sheet_fits_on_one_page() -> None:
+    many = tuple(Section(f"Part {i}", (plain_table(("what", "value"), [["row", "1"]] * 3),)) for i in range(6))
+    sheet = Document("t", "For decision", (Status("over", True), Lead((said("A sentence. " * 20),))), many, sheet=True)
+    made = to_pdf(sheet)
+    assert made.count(b"/Type /Page ") == 1
+    loose = Document("t", "For decision", sheet.opening, many)
+    assert to_pdf(loose).count(b"/Type /Page ") > 1
+
+
+def test_a_table_s_head_is_on_every_page() -> None:
+    long = Document(
+        "t", "k", (), (Section("s", (plain_table(("name", "value"), [[f"row {i}", "1"] for i in range(120)]),)),)
+    )
+    made = to_pdf(long)
+    pages = made.count(b"/Type /Page ")
+    assert pages > 2
+    assert words_of(made).count("value") == pages
+    assert all(f"row {i}" in words_of(made) for i in range(120))
+
+
+@pytest.mark.parametrize("name", sorted(RESULTS))
+def test_every_kind_of_result_has_a_paper(name: str) -> None:
+    result: Any = RESULTS[name]()
+    if not isinstance(result, Shown):
+        pytest.skip("it shows itself in no form")
+    made = result.to_pdf()
+    assert made.startswith(b"%PDF-1.7")
+    sentence = getattr(result, "sentence", "")
+    assert _letters(sentence)[:60] in _letters("".join(words_of(made)))
