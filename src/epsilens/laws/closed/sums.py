@@ -91,6 +91,8 @@ class Mirrored(Law):
         delta, d = np.broadcast_arrays(np.asarray(delta, dtype=float), self.max_llr())
         start = self.profile(np.zeros(delta.shape))
         zero = start <= delta
+        if not (delta > 0).any():  # the bound of the loss itself: there is nothing to look for
+            return np.where(zero, 0.0, d)
         goal = np.where(zero | (delta <= 0), 0.5 * np.maximum(start, 1e-300), delta)
         value = root(lambda e: self.profile(e) - goal, np.where(zero, 0.0, 1e-300), np.where(d > 0, d, 1.0), atol=1e-15)
         value = np.minimum(value * (1 + 1e-13) + 1e-300, d)
