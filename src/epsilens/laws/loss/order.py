@@ -41,7 +41,7 @@ View = Slice | Inverted | Largest | Scattered | Surely
 Work = AnyWork[View]
 _TILTS = np.geomspace(0.05, 200.0, 24)  # of Chernoff's bounds
 ROUGH = 0.05  # relative width at which the two orders are compared
-_IN_VAIN = 2**17  # the plan of a lattice that cannot be, in points
+_UNMADE = 2**17  # the plan of a lattice that cannot be, in points
 _MOST_BINS = 2**20  # of all steps together: a second or two
 _NEARLY = 30.0  # times the width asked for
 _SURELY_WIDER = 10.0  # times what is known
@@ -394,7 +394,7 @@ class Order:
                 break
             made = self._latticed(question, width, work.budget.portion)
             if made is None:
-                work.budget.spent += _IN_VAIN
+                work.budget.spent += _UNMADE
                 break
             if use(made.view, made.cost):
                 return low, high
