@@ -9,8 +9,9 @@ Usage::
 
 A corner is a noise, a rate, a number of steps, a relation, how batches are drawn and how many people; of each, every
 reading is asked once, at values drawn from both ends of what is allowed. Time is processor time; a reading is given up
-after ``--most`` seconds of it, and named. The width of a bracket is relative, of AUC to what exceeds ½. "Says so" is
-the law's own word that a bracket is wider than asked for.
+after ``--most`` seconds of it, and named. On a machine that others use as well, set ``OPENBLAS_NUM_THREADS=1``:
+threads that wait for each other count as busy. The width of a bracket is relative, of AUC to what exceeds ½. "Says so"
+is the law's own word that a bracket is wider than asked for.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ import pytest
 import epsilens as el
 from epsilens.auditing.calls import Late, Raised
 from epsilens.auditing.game import BatchSource, CallSource, GroupSource
-from epsilens.auditing.result import Finding, Verdict
+from epsilens.auditing.result import Finding, Stopped, Verdict
 
 rng = np.random.default_rng(3)
 
@@ -166,6 +166,40 @@ def test_one_that_hangs_is_late_however_it_holds_out() -> None:
     began = time.monotonic()
     assert CallSource(holds, 0, 1, 0.2).draw(np.array([True])) == [Late()]
     assert time.monotonic() - began < 10
+
+
+def test_one_that_catches_everything_and_never_ends_is_late() -> None:
+    def sleeps(d: Any) -> Any:
+        while True:
+            try:
+                time.sleep(30)
+            except BaseException:
+                d += 1
+
+    def computes(d: Any) -> Any:
+        while True:
+            try:
+                sum(range(1000))
+            except BaseException:
+                continue
+
+    def twice(d: Any) -> Any:
+        while True:
+            try:
+                sleeps(d)
+            except BaseException:
+                time.sleep(30)
+
+    began = time.monotonic()
+    for mechanism in (sleeps, computes, twice):
+        assert CallSource(mechanism, 0, 1, 0.2).draw(np.array([True])) == [Late()]
+    assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
+    found = el.audit(sleeps, 0, 1, claim=1.0, timeout=0.1)
+    assert found.stopped is Stopped.SILENT
+    assert found.verdict is Verdict.INCONCLUSIVE
+    with pytest.raises(el.InputError, match="no answer on d0 within"):
+        el.audit(lambda d, n: sleeps(d), 0, 1, claim=1.0, batch=True, timeout=0.2, seed=1)
+    assert time.monotonic() - began < 60
 
 
 def test_what_answers_say_is_told_apart() -> None:

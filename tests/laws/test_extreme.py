@@ -16,10 +16,11 @@ from scipy.stats import binom
 import epsilens as el
 from epsilens.experiment import Experiment
 from epsilens.laws.closed.laplace import Laplace
-from epsilens.laws.closed.normal import Normal
+from epsilens.laws.closed.normal import Normal, NormalStep
 from epsilens.laws.extreme import Ends, Extreme, greatest
 from epsilens.laws.finite.law import Finite
 from epsilens.laws.loss.law import Loss
+from epsilens.laws.loss.sampled import Sampled
 from epsilens.laws.loss.work import MOST_WORK, Budget
 from epsilens.readings.law import Known, Law
 
@@ -245,3 +246,22 @@ def test_both_ends_are_one_reading(
     assert 0 < low <= high
     assert high - low <= width * high
     assert sum(one.spent for one in made) < 1.5 * MOST_WORK
+
+
+def test_what_is_the_same_in_either_order_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = Loss([(Sampled(NormalStep(1.0), 0.1), 5)]).other_side()
+    asked: list[Law] = []
+    before = Loss.auc
+
+    def counted(law: Loss) -> Any:
+        asked.append(law)
+        return before(law)
+
+    monkeypatch.setattr(Loss, "auc", counted)
+    known = greatest((one, one.reverse()))
+    # the area under a curve is that under its inverse
+    assert float(known.auc()) == pytest.approx(float(one.reverse().auc()), rel=1e-3)
+    assert len(asked) == 2  # once by each of both lines above
+    # δ(1) is not the same in either order
+    here, there = (float(law.profile(np.asarray(1.0))) for law in (one, one.reverse()))
+    assert float(known.profile(np.asarray(1.0))) == max(here, there) > min(here, there)

@@ -1,7 +1,8 @@
 """Calls of somebody else's code: silent, within their time, and whatever they end in.
 
-The alarm of the process stops whatever Python is at. It cannot stop a call that catches everything and goes on, nor one
-that does not return from a library: audit such a mechanism as ``package.module:function``, in a process of its own.
+The alarm of the process stops whatever Python is at. To a call that catches everything and goes on it rings again at
+once, and so is heard where nothing is caught: between two rounds of its loop. It cannot stop one that does not return
+from a library: audit such a mechanism as ``package.module:function``, in a process of its own.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from ..errors import InputError
 __all__ = ["Late", "Raised", "Unreadable", "called", "limit_of", "limited", "quiet"]
 
 _AGAIN = 0.5  # seconds
+_HEARD = 2  # rings that a call which means to end needs at most
+_AT_ONCE = 1e-5  # seconds
 _LONGEST = 1e8  # seconds that clocks take
 _MOST_YIELDED = 100_000
 
@@ -98,21 +101,39 @@ def quiet() -> Iterator[None]:
         yield
 
 
-def _ring(_signal: int, _frame: Any) -> None:
-    raise _TimeUp
+@dataclass
+class _Alarm:
+    """Whether it rings, and how often it has rung in this call."""
+
+    on: bool = False
+    rings: int = 0
+
+    def ring(self, _signal: int, _frame: Any) -> None:
+        """Raise in whatever is running; again at once where earlier rings were caught."""
+        if not self.on:
+            return
+        self.rings += 1
+        if self.rings > _HEARD:
+            signal.setitimer(signal.ITIMER_REAL, _AT_ONCE, _AGAIN)
+        raise _TimeUp
 
 
 def _alarmed(call: Callable[[], Any], seconds: float) -> Any:
     """By the alarm of the process, which stops whatever Python is at; it rings again if the first is not heeded."""
-    signal.signal(signal.SIGALRM, _ring)
+    alarm = _Alarm()
+    signal.signal(signal.SIGALRM, alarm.ring)
     try:
+        alarm.on = True
         signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN)
         try:
             return call()
         finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
+            alarm.on = False  # first of all: no ring comes between an exception and this
     except _TimeUp:
+        alarm.on = False
         return Late()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def _threaded(call: Callable[[], Any], seconds: float) -> Any:
@@ -149,7 +170,7 @@ def limited(seconds: float | None) -> Iterator[Callable[[Callable[[], Any]], Any
     if seconds is None:
         yield lambda call: call()
     elif hasattr(signal, "setitimer") and _main():
-        before = signal.signal(signal.SIGALRM, _ring)
+        before = signal.getsignal(signal.SIGALRM)
         try:
             yield lambda call: _alarmed(call, seconds)
         finally:

@@ -9,7 +9,7 @@ composed.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self
 
@@ -51,10 +51,19 @@ class Extreme(Composable):
         laws = tuple(law.sharing(of) if isinstance(law, Composable) else law for law in self.laws)
         return self if all(a is b for a, b in zip(laws, self.laws, strict=True)) else replace(self, laws=laws)
 
-    def _risk(self, read: Callable[[Law], Array]) -> Array:
+    def _risk(self, read: Callable[[Law], Array], laws: Sequence[Law] | None = None) -> Array:
         """Of what grows with risk."""
         pick = np.max if self.lower else np.min
-        return np.asarray(pick([read(law) for law in self.laws], axis=0))
+        return np.asarray(pick([read(law) for law in laws or self.laws], axis=0))
+
+    @property
+    def _distinct(self) -> list[Law]:
+        """Of two laws that are each other's reverse one: for what is the same in either order."""
+        found: list[Law] = []
+        for law in self.laws:
+            if not any(law == one.reverse() for one in found):
+                found.append(law)
+        return found
 
     def _rest(self, read: Callable[[Law], Array]) -> Array:
         """Of what falls as risk grows."""
@@ -148,15 +157,15 @@ class Extreme(Composable):
 
     def auc(self) -> Array:
         """The area."""
-        return self._risk(lambda law: law.auc())
+        return self._risk(lambda law: law.auc(), self._distinct)
 
     def psi(self) -> Array:
         """ψ."""
-        return self._risk(lambda law: law.psi())
+        return self._risk(lambda law: law.psi(), self._distinct)
 
     def practical(self, level: float) -> Array:
         """μ, which grows with risk."""
-        return self._risk(lambda law: law.practical(level))
+        return self._risk(lambda law: law.practical(level), self._distinct)
 
     def fbeta(self, beta: Array, odds: Array) -> Array:
         """The best Fβ."""

@@ -1,6 +1,6 @@
 """The upper end of a correlation within groups: closed forms, and how often it holds in simulated samples.
 
-The samples have a known correlation (``samples.py``). ``benchmarks/coverage.py`` tries many more; its table is in
+The samples have a known correlation (``samples.py``). ``benchmarks/upper_ends.py`` tries many more; its table is in
 ``docs/correlate.md``.
 """
 

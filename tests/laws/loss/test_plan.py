@@ -13,7 +13,8 @@ from scipy.special import log_ndtr
 from epsilens.laws.closed.normal import NormalStep
 from epsilens.laws.loss import lattice, moments
 from epsilens.laws.loss.law import Loss
-from epsilens.laws.loss.plan import DEEPEST, cumulants, levels
+from epsilens.laws.loss.moments import Nodes
+from epsilens.laws.loss.plan import DEEPEST, Cumulants, cumulants, levels
 from epsilens.laws.loss.sampled import Sampled
 
 
@@ -39,6 +40,25 @@ def test_what_is_certain_takes_no_memory(monkeypatch: pytest.MonkeyPatch) -> Non
         assert float(side.roc(np.asarray(0.5))) == pytest.approx(1, abs=4e-15)
         assert float(side.tradeoff(np.asarray(1e-300))) == 0 == math.exp(float(log_ndtr(-15000.0)))
     assert max(made) < 100_000
+
+
+@pytest.mark.parametrize("count", [100, 5000])
+def test_cumulants_of_many_nodes_are_the_sums_they_stand_for(count: int) -> None:
+    # the sums themselves, exactly rounded; nodes far apart in weight, so that most say nothing at any one tilt
+    loss, log_p, k = np.linspace(-3.0, 40.0, count), -((np.linspace(-8.0, 60.0, count)) ** 2) / 2, 7
+    of = Cumulants([(Nodes(loss, log_p, 0.0, 0.0), k)], False)
+    assert of.nodes == count
+    tilts = np.asarray([-0.5, 0.0, 0.3, 4.0, 60.0])
+    found, (means, sds) = of(tilts), of.spreads(tilts)
+    for i, tilt in enumerate(tilts.tolist()):
+        top = float((tilt * loss + log_p).max())
+        weights = [math.exp(v - top) for v in (tilt * loss + log_p).tolist()]
+        mass = math.fsum(weights)
+        mean = math.fsum(w * v for w, v in zip(weights, loss.tolist(), strict=True)) / mass
+        variance = math.fsum(w * (v - mean) ** 2 for w, v in zip(weights, loss.tolist(), strict=True)) / mass
+        assert found[i] == pytest.approx(k * (top + math.log(mass)), rel=1e-12, abs=1e-12)
+        assert means[i] == pytest.approx(k * mean, rel=1e-10)
+        assert sds[i] == pytest.approx(math.sqrt(k * variance), rel=1e-8)
 
 
 @pytest.mark.parametrize("flipped", [False, True])

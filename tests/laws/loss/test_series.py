@@ -25,7 +25,7 @@ from epsilens.laws.loss.law import Loss
 from epsilens.laws.loss.order import Order
 from epsilens.laws.loss.plan import Ask
 from epsilens.laws.loss.sampled import Flagged, Sampled, Swapped
-from epsilens.laws.loss.series import rest_of
+from epsilens.laws.loss.series import Rest, Series, rest_of
 from epsilens.laws.loss.step import Atoms, Step
 from epsilens.laws.loss.transform import tilted
 from epsilens.laws.loss.work import Budget
@@ -431,3 +431,22 @@ def test_series_and_lattice_agree(steps: Steps, loss: float, flipped: bool) -> N
         assert low <= above, (kind, low, high, below, above)
         assert below <= high, (kind, low, high, below, above)
     assert answered >= 2
+
+
+@pytest.mark.parametrize("count", [500, 5000])
+def test_the_sum_of_a_series_however_long_is_its_definition(count: int) -> None:
+    chance, h, centre = np.random.default_rng(5), 0.01, 0.7
+    terms = (chance.normal(size=count) + 1j * chance.normal(size=count)) / (1 + np.arange(count))
+    none = np.zeros(1)
+    rest = Rest(0.0, 0.0, 0.0, 0.0, math.inf, none, none, False)
+    of = Series(1.0, h, centre, 0.0, terms, 1e-12, 0.0, ((none, none), (none, none)), rest, 0)
+    losses = np.asarray([[-3.0, 0.7], [1.25, 40.0]])
+    values, slopes = of.at(losses)
+    assert values.shape == slopes.shape == losses.shape
+    for loss, value, slope in zip(losses.ravel(), values.ravel(), slopes.ravel(), strict=True):
+        turn = [-1j * n * mp.mpf(h) for n in range(count)]
+        each = [
+            mp.mpc(a) * mp.exp(t * (mp.mpf(loss) - mp.mpf(centre))) for a, t in zip(terms.tolist(), turn, strict=True)
+        ]
+        assert value == pytest.approx(float(mp.fsum(each).real), abs=1e-13)
+        assert slope == pytest.approx(float(mp.fsum(t * a for t, a in zip(turn, each, strict=True)).real), abs=1e-12)

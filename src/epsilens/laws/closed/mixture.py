@@ -134,6 +134,15 @@ class _Mixed(Integrated):
         for i in range(0, flat.size, block):
             here = flat[i : i + block]
             c, base = self._terms(here, start)
+            if c.ndim == 1 and c.size <= _FEW:  # a row for each component: long rows are summed faster than many
+                a = np.multiply.outer(c, here)
+                a += base[:, None]
+                top = a.max(axis=0)
+                a -= top
+                share = np.exp(a, out=a)
+                total = share.sum(axis=0)
+                loss[i : i + block], slope[i : i + block] = top + np.log(total), (c @ share) / total
+                continue
             a = here[:, None] * c + base
             top = a.max(axis=1)
             share = np.exp(a - top[:, None])
@@ -271,12 +280,12 @@ class _Mixed(Integrated):
     def above(self, x: float) -> tuple[float, float]:
         """Σ w_j·Φ(c_j − x), Φ(−x)."""
         c, log_w = self._c[self._kept], self._log_w[self._kept]
-        return float(logsumexp(log_w + log_ndtr(c - x))), float(log_ndtr(-x))
+        return _together(log_w + log_ndtr(c - x)), float(log_ndtr(-x))
 
     def below(self, x: float) -> tuple[float, float]:
         """Σ w_j·Φ(x − c_j), Φ(x)."""
         c, log_w = self._c[self._kept], self._log_w[self._kept]
-        return float(logsumexp(log_w + log_ndtr(x - c))), float(log_ndtr(x))
+        return _together(log_w + log_ndtr(x - c)), float(log_ndtr(x))
 
     def reach(self, log_top: float, log_bottom: float) -> tuple[float, float]:
         """A normal quantile below; above, high enough for all components together."""
@@ -339,6 +348,12 @@ class MixtureStep(_Mixed):
     @property
     def _components(self) -> tuple[Array, Array]:
         return np.asarray(self.shifts, dtype=float), np.asarray(self.log_weights, dtype=float)
+
+
+def _together(logs: Array) -> float:
+    """log Σ e^l."""
+    top = float(logs.max())
+    return top + math.log(float(np.exp(logs - top).sum())) if top > -math.inf else top
 
 
 def mixture_step(shifts: Array, log_weights: Array) -> Step:

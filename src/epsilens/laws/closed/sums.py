@@ -91,6 +91,8 @@ class Mirrored(Law):
         delta, d = np.broadcast_arrays(np.asarray(delta, dtype=float), self.max_llr())
         start = self.profile(np.zeros(delta.shape))
         zero = start <= delta
+        if not (delta > 0).any():  # the bound of the loss itself: there is nothing to look for
+            return np.where(zero, 0.0, d)
         goal = np.where(zero | (delta <= 0), 0.5 * np.maximum(start, 1e-300), delta)
         value = root(lambda e: self.profile(e) - goal, np.where(zero, 0.0, 1e-300), np.where(d > 0, d, 1.0), atol=1e-15)
         value = np.minimum(value * (1 + 1e-13) + 1e-300, d)
@@ -231,7 +233,7 @@ class LaplaceSumShift(Mirrored):
             grown = expm1mx(a * ratio) - a * expm1mx(ratio)
             return np.asarray(np.exp(self._log_pdf(x)) * (grown / size))
 
-        size = abs(a * (a - 1)) * shift**2
+        size = abs((a * shift) * ((a - 1) * shift))
         if size < 0.5 and abs(a) * shift < 8:  # near 1, and neither power far out
             total = integrate(less_one, self._places(shift, 60.0 + 8 * self.q), tolerance=1e-15)
             return math.log1p(total * size)

@@ -302,8 +302,7 @@ class Largest:
     def _epsilon(self, log_delta: float) -> tuple[float, float]:
         # near 0 many small losses say more than the largest: begin where this test does reach δ
         grid = self.ends[1] * _SCALES
-        reached = np.flatnonzero([self._delta(float(u))[0] >= log_delta for u in grid])
-        i = int(reached[-1]) if reached.size else 0
+        i = next((i for i in reversed(range(grid.size)) if self._delta(float(grid[i]))[0] >= log_delta), 0)
         low = _last(
             lambda u: _over(self._delta(u)[0], log_delta), float(grid[i]), float(grid[min(i + 1, grid.size - 1)])
         )

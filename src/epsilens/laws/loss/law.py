@@ -18,7 +18,7 @@ from ...checks import Array
 from ...readings.guesses import fbeta_floor
 from ...readings.law import Known
 from .index import Curve, mu_of, psi_of
-from .moments import ERROR, divergences, rounding
+from .moments import divergences, rounding
 from .order import ROUGH, Order, Work
 from .overall import Sides, area, best_fbeta
 from .sided import WIDTH, Sided
@@ -170,13 +170,13 @@ class Loss(Sided):
                 if math.isfinite(other._ends[1]) and (read(law, flat)[0] >= other._ends[1]).all():
                     return read(law, flat)
         ahead, behind = self._forward.rough(), self._backward.rough()
-        (low, high), (back_low, back_high) = (
-            read(self._like(*orders, self._upper), flat) for orders in ((ahead, behind), (behind, ahead))
-        )
+        here, there = (read(self._like(*two, self._upper), flat) for two in ((ahead, behind), (behind, ahead)))
         out = np.zeros(flat.size), np.zeros(flat.size)
-        for law, needed in ((self, ~(high < back_low)), (back, ~(back_high < low))):
-            if needed.any():
-                found = read(law, flat[needed])
+        for law, order, rough, against in ((self, ahead, here, there), (back, behind, there, here)):
+            needed = ~(rough[1] < against[0])
+            if needed.any():  # what took all that a reading may cost stays as rough as it is
+                found = (rough[0][needed], rough[1][needed]) if order.dear else read(law, flat[needed])
+                self._note(order.dear and bool(np.any(found[1] - found[0] > self.width * found[1])))
                 for side, value in zip(out, found, strict=True):
                     side[needed] = np.maximum(side[needed], value)
         return out
@@ -305,7 +305,8 @@ class Loss(Sided):
 
     @property
     def _rounded(self) -> float:
-        return 1 + ERROR if self._upper else 1 - ERROR
+        error = self._forward.product.moment_error
+        return 1 + error if self._upper else max(1 - error, 0.0)
 
     def kl(self) -> Array:
         """Divergences add up."""

@@ -14,7 +14,7 @@ from ...checks import Array
 from .counted import MOST_PAIRS, Product, at_least_one
 from .inversion import Inverted, Largest, invert
 from .lattice import Lattice
-from .moments import ERROR
+from .moments import TooMany
 from .plan import HALF, Aim, Ask, Plan, aim, largest_loss, levels, plan, reach_of
 from .scattered import Scattered, scattered
 from .slice import About, Slice, slice_of
@@ -27,10 +27,11 @@ __all__ = ["ROUGH", "Order", "Work"]
 
 _TRIES = 4
 _MOST_SLICES = 48  # kept
-_MOST_ANSWERS = 64  # kept
+_MOST_ANSWERS, _MOST_AIMS = 64, 4  # kept
 _MOST_ALONE, _LEAST_ALONE = 64, 4  # values read one by one
 _DIRECT, _ALONE = 2**8, 2**12  # what one of them costs, in points: δ is read off, all else is searched for
 _EACH = 2**16  # what a slice costs beside its points, in points
+_IN_VAIN = 1  # what a series that comes to nothing costs, for each node of its cumulants
 _EACH_POINT = 0.25  # what a point of its two transforms costs
 _STEEPEST = 40.0
 _COARSEST = 8.0  # between lattice points: e^{−8} is all that one of them leaves of the next
@@ -40,6 +41,7 @@ View = Slice | Inverted | Largest | Scattered | Surely
 Work = AnyWork[View]
 _TILTS = np.geomspace(0.05, 200.0, 24)  # of Chernoff's bounds
 ROUGH = 0.05  # relative width at which the two orders are compared
+_UNMADE = 2**17  # the plan of a lattice that cannot be, in points
 _MOST_BINS = 2**20  # of all steps together: a second or two
 _NEARLY = 30.0  # times the width asked for
 _SURELY_WIDER = 10.0  # times what is known
@@ -57,7 +59,7 @@ _FLOOR = -690.0  # a log probability below which nothing is refined any further
 
 
 class _Made(NamedTuple):
-    view: Slice | Inverted
+    view: Slice | Inverted | None  # none where no series will do
     cost: int
     coarse: bool  # as fine as memory and time allow
 
@@ -76,12 +78,13 @@ class Order:
     def __init__(self, product: Product, flipped: bool, width: float, part: int = 1) -> None:
         self.product, self.flipped, self.width, self.part = product, flipped, width, part
         self.missed = False  # whether an answer is wider than asked for
+        self.dear = False  # whether the last one took all that a reading may cost
         self._series_width = width
         self._made: dict[tuple[Ask, float, int], _Made | None] = {}  # the last ones
-        self._answers: dict[tuple[str, bytes, bytes], tuple[Array, Array, bool]] = {}  # the last ones
+        self._answers: dict[tuple[str, bytes, bytes], tuple[Array, Array, bool, bool]] = {}  # the last ones
         self.worse: dict[tuple[bool, bytes], tuple[Array, Array]] = {}  # of both orders, the last one
         self.summed: dict[tuple[str, float, float], tuple[float, float]] = {}  # of the whole curve, the last ones
-        self._aims: dict[Ask, Aim] = {}  # the last one
+        self._aims: dict[tuple[Ask, float], Aim] = {}  # the last ones
         self._outlines: dict[tuple[Ask, float], _Outline] = {}  # the last one
         self._scattered: dict[tuple[Ask | None, float, float], tuple[Scattered | None, int]] = {}  # the last ones
         self._rough: Order | None = None
@@ -93,9 +96,9 @@ class Order:
 
         Fewer λ are tried where a moment takes long.
         """
-        best = start
+        best, more = start, 1 + self.product.moment_error
         for tilt in (_TILTS if self.product.price <= 2 else _TILTS[::3]).tolist():
-            here = bound(tilt, self.product.log_moment(-tilt if self.flipped else 1 + tilt) * (1 + ERROR))
+            here = bound(tilt, self.product.log_moment(-tilt if self.flipped else 1 + tilt) * more)
             if not (here < best).any() or best.max() < _NOTHING:
                 break
             best = np.minimum(best, here)
@@ -103,7 +106,9 @@ class Order:
 
     @cached_property
     def _surely(self) -> Surely:
-        return Surely(lambda s: self.product.log_moment(1 - s if self.flipped else s), ERROR)
+        return Surely(
+            lambda s: self.product.log_moment(1 - s if self.flipped else s), min(self.product.moment_error, 1.0)
+        )
 
     @cached_property
     def _largest(self) -> Largest:
@@ -113,8 +118,8 @@ class Order:
         """The same order to be read with wide brackets, kept; series are as narrow as ever."""
         if self._rough is None:
             self._rough = Order(self.product, self.flipped, ROUGH, 8 * self.part)  # which order is worse costs less
-            self._rough._series_width, self._rough._made, self._rough._fine = self.width, self._made, self
-            self._rough._aims = dict(self._aims)
+            self._rough._series_width, self._rough._fine = self.width, self
+            self._rough._made, self._rough._aims = self._made, self._aims
         return self._rough
 
     def with_width(self, width: float) -> Order:
@@ -132,14 +137,15 @@ class Order:
     def make(self, ask: Ask, width: float, budget: Budget, lattice: bool = False) -> Slice | Inverted | None:
         """A slice for one question: by the series where that is possible, unless a ``lattice`` is asked for."""
         made = None if lattice else self._summed(ask)
-        made = made or self._latticed(ask, width, budget.portion)
-        if made is None:
-            return None
-        budget.spent += made.cost
-        return made.view
+        if made is not None:
+            budget.spent += made.cost
+        if made is None or made.view is None:
+            made = self._latticed(ask, width, budget.portion)
+            budget.spent += 0 if made is None else made.cost
+        return None if made is None else made.view
 
     def _summed(self, ask: Ask) -> _Made | None:
-        """By the series, kept for the next time; None where that cannot be."""
+        """By the series, kept for the next time; None where that is not tried."""
         if ask.kind == "recall" and ask.value > HALF:  # λ < 0: what is missed is not in δ
             return None
         return self._kept((ask, self._series_width, 0), lambda: self._by_series(ask))
@@ -158,24 +164,32 @@ class Order:
             self._made[key] = make()
         return self._made[key]
 
-    def _by_series(self, ask: Ask) -> _Made | None:
-        steps = self.product.steps
+    def _by_series(self, ask: Ask) -> _Made:
+        steps, nodes = self.product.steps, 0
         # what is too much for narrow brackets may come out narrow all the same
         for width in (self._series_width, ROUGH):
-            at = self._aim(ask) if width == self._series_width else aim(steps, self.flipped, ask, width)
+            at = self._aim(ask, width)
             view = invert(steps, self.flipped, at, width)
             if view is not None:
                 return _Made(view, view.work, True)
-        return None
+            nodes = max(nodes, at.cumulants.nodes)
+        return _Made(None, _IN_VAIN * nodes, True)
 
-    def _aim(self, ask: Ask) -> Aim:
-        if ask not in self._aims:
-            self._aims = {ask: aim(self.product.steps, self.flipped, ask, self._series_width)}
-        return self._aims[ask]
+    def _aim(self, ask: Ask, width: float) -> Aim:
+        if (ask, width) not in self._aims:
+            if len(self._aims) >= _MOST_AIMS:
+                del self._aims[next(iter(self._aims))]
+            self._aims[ask, width] = aim(self.product.steps, self.flipped, ask, width)
+        return self._aims[ask, width]
+
+    @cached_property
+    def _other_aim(self) -> Aim:
+        """Of the total variation, with the laws exchanged."""
+        return aim(self.product.steps, not self.flipped, Ask("delta", 0.0), self._series_width)
 
     def surely_below(self, log_delta: float, epsilon: float) -> bool:
         """Whether moments alone put ε(δ) below; where they do not, what it took is kept for the series."""
-        bound = self._aim(Ask("epsilon", log_delta))
+        bound = self._aim(Ask("epsilon", log_delta), self._series_width)
         left_out = 1e-5 + 2 * bound.cumulants.at_top * math.exp(-log_delta)  # as a share of δ, and of the quadrature
         if bound.loss * (1 + _SURE) + left_out / bound.saddle < epsilon:
             return True
@@ -188,7 +202,7 @@ class Order:
         """What a lattice for a question would be, and how fine it can be."""
         if (ask, width) not in self._outlines:
             product = self.product
-            outline = plan(aim(product.steps, self.flipped, ask, width))
+            outline = plan(self._aim(ask, width))
             cut = levels(outline.log_value, min(outline.tolerance, 1.0), product.count, self.flipped)
             most = largest_loss(product.steps, self.flipped, ask, min(outline.tolerance, 1.0))
             bins, window = self._extent(cut, most) * product.price, outline.high - outline.low
@@ -206,7 +220,10 @@ class Order:
         dt = self._spacing(outline.dt, finest)
         cost = 0
         for _ in range(8):
-            lattices = [product.lattice(i, self.flipped, dt, cut, most) for i in range(len(product.steps))]
+            try:
+                lattices = [product.lattice(i, self.flipped, dt, cut, most) for i in range(len(product.steps))]
+            except TooMany:  # densities that fall far faster than the loss moves
+                return None
             cost += math.ceil(product.price * sum(lattice.upper.log_p.size for lattice in lattices))
             if self.flipped:
                 lattices = [lattice.reverse() for lattice in lattices]
@@ -283,17 +300,24 @@ class Order:
         allowed = np.broadcast_to(np.asarray(slack, dtype=float), np.shape(values)).ravel()
         key = (kind, flat.tobytes(), allowed.tobytes())
         if work is not None:
-            low, high, _ = self._asked(kind, flat, allowed, work)
+            here = (self.flipped, *key)
+            if here not in work.answers:
+                if len(work.answers) > 1:  # one for losses above 0, one for those below
+                    del work.answers[next(iter(work.answers))]
+                work.answers[here] = self._asked(kind, flat, allowed, work)[:2]
+            low, high = work.answers[here]
         else:
             fine = self._fine._answers if self._fine is not None else {}
             if key not in self._answers:
                 if len(self._answers) >= _MOST_ANSWERS:
                     self._answers.clear()
                 work = Work(Budget.share(self.part))
-                self._answers[key] = fine.get(key) or self._asked(kind, flat, allowed, work)
-            low, high, wide = self._answers[key]
+                whole = Budget.share(self.part if self._fine is None else self._fine.part).most
+                found = fine.get(key) or (*self._asked(kind, flat, allowed, work), work.budget.spent > whole)
+                self._answers[key] = found
+            low, high, wide, self.dear = self._answers[key]
             if self._fine is not None and key not in fine and not self._fine._wide(kind, low, high, allowed).any():
-                fine[key] = low, high, False  # the same series would answer it
+                fine[key] = low, high, False, self.dear  # the same series would answer it
             self.missed = self.missed or wide
         return low.reshape(np.shape(values)), high.reshape(np.shape(values))
 
@@ -336,10 +360,12 @@ class Order:
         low, high = np.full(flat.size, -np.inf), np.full(flat.size, np.inf)
         question = Ask(kind, float(flat[target]))
 
-        def use(view: View, cost: int) -> bool:
+        def use(view: View | None, cost: int) -> bool:
             """Read it; whether that is enough."""
             nonlocal low, high
             work.budget.spent += cost
+            if view is None:
+                return False
             work.slices.append(view)
             a, b = self._read([view], kind, flat)
             low, high = np.maximum(low, a), np.minimum(high, b)
@@ -368,6 +394,7 @@ class Order:
                 break
             made = self._latticed(question, width, work.budget.portion)
             if made is None:
+                work.budget.spent += _UNMADE
                 break
             if use(made.view, made.cost):
                 return low, high
@@ -398,7 +425,7 @@ class Order:
             return False
         if self.product.count <= _FEW:
             return True
-        ways = (self._aim(ask), aim(self.product.steps, not self.flipped, Ask("delta", 0.0), self._series_width))
+        ways = (self._aim(ask, self._series_width), self._other_aim)
         return any(at.heavy or at.longest > 64 * at.cumulants.spread(0.0)[1] for at in ways)
 
     def _by_points(self, ask: Ask, many: bool, work: Work) -> Iterator[tuple[Scattered, int]]:
@@ -407,7 +434,7 @@ class Order:
         known = ask.value
         if ask.kind == "delta":
             known = max(float(self._largest.delta(np.asarray([ask.value]))[0][0]), most - _FIRST_GUESS)
-        first, last = None, 0
+        first, last, seen = None, 0, 0
         for ratio in _RATIOS:
             if many and 4 * last > work.budget.left:  # twice as many points are four times as many pairs
                 break
@@ -417,7 +444,10 @@ class Order:
             bounded = math.isfinite(self.product.ends[0]) and math.isfinite(self.product.ends[1])
             least = _FLOOR if many and bounded else max(_ALIKE * math.floor(least / _ALIKE), _FLOOR)
             half = work.budget.left < work.budget.most // 2  # of what there was is spent: no more than is left
-            pairs = min(_PAIRS * max(work.budget.portion, _FEWEST), MOST_PAIRS) if half else MOST_PAIRS
+            left = max(work.budget.portion, min(_FEWEST, work.budget.most))
+            pairs = min(_PAIRS * left, MOST_PAIRS) if half else MOST_PAIRS
+            if 4 * seen > pairs:
+                break
             key = (None if first is None else ask, ratio, least)
             made, tried = self._scattered.get(key, (None, 0))
             if made is None and pairs > tried:
@@ -427,7 +457,7 @@ class Order:
                 self._scattered[key] = made, pairs
             if made is None or made.work > pairs:
                 break
-            last = made.work // _PAIRS + made.upper.loss.size
+            last, seen = made.work // _PAIRS + made.upper.loss.size, made.work
             if not any(made is view for view in work.slices):  # otherwise it has been read
                 yield made, last
             if ask.kind == "delta":

@@ -27,6 +27,7 @@ __all__ = [
 _U = 2.0**-53
 _NONE = np.zeros(0)
 DEEPEST = -760.0  # a log probability that no double holds: nothing is followed further out for it
+_MANY, _UNSEEN = 2048, -100.0  # nodes that are summed up tilt by tilt, and a log weight of them that does not count
 _SHARES, _FINER = np.linspace(0.0, 1.0, 46), np.linspace(0.0, 1.0, 17)  # of the tilts that are tried
 
 
@@ -100,6 +101,9 @@ class Cumulants:
         """K at each tilt."""
         total = np.zeros(tilts.shape)
         for loss, log_p, k in self.laws:
+            if loss.size > _MANY:
+                total += k * np.asarray([_log_mass(tilt * loss + log_p) for tilt in tilts.tolist()])
+                continue
             a = np.multiply.outer(tilts, loss)
             a += log_p
             top = a.max(axis=1)
@@ -120,6 +124,10 @@ class Cumulants:
         """The same at each tilt."""
         mean, variance = np.zeros(tilts.size), np.zeros(tilts.size)
         for loss, log_p, k in self.laws:
+            if loss.size > _MANY:
+                each = np.asarray([_moments(loss, tilt * loss + log_p) for tilt in tilts.tolist()]).reshape(-1, 2)
+                mean, variance = mean + k * each[:, 0], variance + k * each[:, 1]
+                continue
             a = np.multiply.outer(tilts, loss)
             a += log_p
             a -= a.max(axis=1)[:, None]
@@ -161,9 +169,32 @@ class Cumulants:
         return math.fsum(k * (float(v[0]) + float(m[0]) ** 2) for m, v, k in both)
 
     @property
+    def nodes(self) -> int:
+        """How many there are."""
+        return sum(loss.size for loss, _, _ in self.laws)
+
+    @property
     def longest(self) -> float:
         """The largest loss of one step, of either sign, among those that can be cut off."""
         return max((float(np.abs(here).max()) for here, _, _ in self.laws), default=0.0)
+
+
+def _log_mass(log_p: Array) -> float:
+    """log Σ e^{log p}, of what is seen beside the largest."""
+    top = float(log_p.max())
+    beside = log_p - top
+    return top + math.log(float(np.exp(beside[beside > _UNSEEN]).sum()))
+
+
+def _moments(loss: Array, log_p: Array) -> tuple[float, float]:
+    """Mean and variance of these losses, of what is seen beside the likeliest."""
+    beside = log_p - float(log_p.max())
+    seen = beside > _UNSEEN
+    weight, loss = np.exp(beside[seen]), loss[seen]
+    mass = float(weight.sum())
+    mean = float(weight @ loss) / mass
+    off = loss - mean
+    return mean, float((weight * off * off).sum()) / mass
 
 
 def levels(log_value: float, width: float, count: int, flipped: bool) -> tuple[float, float]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from decimal import Context, Decimal, localcontext
+from functools import cached_property
 
 import numpy as np
 
@@ -40,10 +41,13 @@ def mix(loss: Array, rate: float) -> Array:
         return np.asarray(np.where((loss > -1) & (loss < 30), near, far))
     if loss.size == 0 or float(loss.max()) < 30:
         return np.asarray(np.log1p(rate * np.expm1(loss)))
-    with np.errstate(over="ignore"):
-        near = np.log1p(rate * np.expm1(np.minimum(loss, 30.0)))
-        far = loss + math.log(rate) + np.log1p((1 - rate) / rate * np.exp(-np.maximum(loss, 30.0)))
-    return np.asarray(np.where(loss < 30, near, far))
+    out = np.empty(loss.shape)
+    large = loss >= 30
+    small = ~large
+    out[small] = np.log1p(rate * np.expm1(loss[small]))
+    far = loss[large]
+    out[large] = far + math.log(rate) + np.log1p((1 - rate) / rate * np.exp(-far))
+    return out
 
 
 def unmix(loss: Array, rate: float) -> Array:
@@ -120,7 +124,7 @@ class Swapped(Around):
         low, high = self.base.ends
         return -high, -low
 
-    @property
+    @cached_property
     def atoms(self) -> Atoms:
         """Losses change sign, H0-masses take the place of H1-masses."""
         a = self.base.atoms
@@ -240,12 +244,12 @@ class Sampled(Around):
         """Only H1 is mixed."""
         return False
 
-    @property
+    @cached_property
     def atoms(self) -> Atoms:
         """The base's, mixed."""
         return sampled_atoms(self.base.atoms, self.rate)
 
-    @property
+    @cached_property
     def ends(self) -> tuple[float, float]:
         """The base's, mixed."""
         low, high = self.base.ends

@@ -42,6 +42,7 @@ _FEW, _TOGETHER = 64, 16  # of a long table
 _SPAN = 2.0  # how far to either side of the answer the other periods stay away, in standard deviations
 _AWAY = np.geomspace(0.4, 50.0, 10)  # for the same where a loss was cut off
 _SLACK = 1e-9
+_LONG = 2048  # terms
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,9 +73,29 @@ class Series:
 
     def at(self, loss: Array) -> tuple[Array, Array]:
         """The sum at some losses, and its derivative."""
+        if self.terms.size > _LONG:
+            return self._folded(loss)
         turn, both = self._turning
         found = (np.exp(np.multiply.outer(loss - self.centre, turn)) @ both).real
         return found[..., 0], found[..., 1]
+
+    @cached_property
+    def _table(self) -> tuple[Any, Any, Any]:
+        """−iy of the first terms and of every so many-th, and the terms and those of the derivative between."""
+        wide = math.isqrt(self.terms.size) + 1
+        rows = -(-self.terms.size // wide)
+        both = np.zeros((2, rows * wide), dtype=complex)
+        both[:, : self.terms.size] = self.terms, -1j * self.h * np.arange(self.terms.size) * self.terms
+        near, far = -1j * self.h * np.arange(wide), -1j * self.h * (wide * np.arange(rows))
+        return near, far, both.reshape(2, rows, wide)
+
+    def _folded(self, loss: Array) -> tuple[Array, Array]:
+        """The same of many terms: e^{−i(n+m)hl} is a product, so that few exponentials are taken."""
+        near, far, both = self._table
+        x = np.ravel(loss - self.centre)
+        inner, outer = (np.exp(np.multiply.outer(x, turn)) for turn in (near, far))
+        value, rise = (((inner @ one.T) * outer).sum(axis=1).real.reshape(np.shape(loss)) for one in both)
+        return value, rise
 
     def logs(self, loss: Array) -> tuple[Array, Array]:
         """(low, high) of log δ."""

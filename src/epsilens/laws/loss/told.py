@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,7 @@ class Told(Step):
         """The steps and their probabilities."""
         return self.parts
 
-    @property
+    @cached_property
     def atoms(self) -> Atoms:
         """All of them, rarer."""
         each = [(step.atoms, share) for step, share in self.parts]
@@ -54,7 +55,7 @@ class Told(Step):
         """The losses."""
         return self.ends
 
-    @property
+    @cached_property
     def ends(self) -> tuple[float, float]:
         """The furthest."""
         return min(step.ends[0] for step, _ in self.parts), max(step.ends[1] for step, _ in self.parts)
@@ -69,7 +70,7 @@ class Told(Step):
         """The largest."""
         return max(step.rho for step, _ in self.parts)
 
-    @property
+    @cached_property
     def price(self) -> float:
         """All of them are looked at."""
         return math.fsum(step.price for step, _ in self.parts)

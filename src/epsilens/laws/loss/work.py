@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+from ...checks import Array
+
 __all__ = ["MOST_WORK", "Budget", "Work"]
 
 MOST_WORK = 2**20  # lattice points made for one question, after which what is known must do
@@ -56,8 +58,9 @@ class Work(Generic[View]):
     budget: Budget = field(default_factory=Budget)
     slices: list[View] = field(default_factory=list)
     given_up: set[tuple[str, float]] = field(default_factory=set)
+    answers: dict[object, tuple[Array, Array]] = field(default_factory=dict)  # the last ones: both sides are asked for
 
     @property
     def goes_on(self) -> bool:
-        """Whether more may be made: something always is."""
-        return not self.slices or self.budget.left > 0
+        """Whether more may be made: something always is, unless all that was tried was in vain."""
+        return self.budget.left > 0 or not (self.slices or self.given_up)

@@ -1,6 +1,6 @@
 """How often the upper end of a correlation within groups holds: the table of docs/correlate.md.
 
-python benchmarks/coverage.py [--times 4000] [--workers 16] [--only flags|values] [--json FILE]
+python benchmarks/upper_ends.py [--times 4000] [--workers 16] [--only flags|values] [--json FILE]
 
 Each row is one law, correlation, number and size of groups; the upper end is that of 97.5%.
 """
