@@ -1,4 +1,4 @@
-"""Every command, in this process, with options that are nearly right."""
+"""Every command, in this process, with words that are nearly right, each in a folder of its own."""
 
 from __future__ import annotations
 
@@ -7,89 +7,94 @@ import io
 import os
 import random
 import shlex
+import shutil
 import tempfile
-from collections.abc import Iterator
+import webbrowser
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
 
 import typer
 
+import epsilens as el
+from epsilens.cli import demo
 from epsilens.cli.app import make_app
 from epsilens.cli.common import run
 
-from .plans import GOOD
-from .values import text
+from .lines import FILES, PASSWORD, line
 from .watched import Failed, Tried, watched
 
 __all__ = ["commands"]
 
-#: What waits for connections, runs somebody's code or writes a release has tests of its own.
-_ELSEWHERE = {"serve", "audit", "release", "demo", "reproduce"}
 _FINE = {0, 2, 3, 4}
-_FILES = {
-    "people.csv": "id,age,sex\n1,20,F\n2,30,M\n3,30,F\n", "empty.csv": "", "plan.yaml": GOOD, "odd.yaml": "a: [",
-    "esc.csv": "a,\x1b[31mb\u202e\n1,2\n\x1b]0;x\x07,3\n", "wide.csv": ",".join(f"c{i}" for i in range(100)) + "\n",
-}  # fmt: skip
-_MECHANISMS = ("laplace", "gaussian", "pure", "geometric", "approximate", "randomized-response", "staircase", "lapalce")
+#: A demo, a paper and an audit take longer than one number does.
+_LONGER = {"demo": 3.0, "reproduce": 3.0, "audit": 3.0}
 
 
 def commands(tried: Tried, numbers: Iterator[int], seconds: float) -> None:
-    """Try one command line for each number, in a folder of its own."""
-    app = typer.main.get_command(make_app())
-    known = {name: each for name, each in app.commands.items() if name not in _ELSEWHERE}  # type: ignore[attr-defined]
+    """Try one command line for each number; a server starts and stops, a browser is not opened."""
+    app: Any = typer.main.get_command(make_app())
+    known = {name: each for name, each in app.commands.items() if not hasattr(each, "commands")}
+    known |= {f"ledger {name}": each for name, each in app.commands["ledger"].commands.items()} | {"demo": None}
     before = os.getcwd()
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
+    with tempfile.TemporaryDirectory() as outer, _no_waiting():
+        kept = _kept(Path(outer) / "ledger.db")
         try:
-            for name, content in _FILES.items():
-                Path(name).write_text(content, encoding="utf-8", newline="")
             for number in numbers:
                 chance = random.Random(f"{tried.seed} {number}")
-                arguments = _arguments(chance, known)
-                watched(tried, number, shlex.join(map(repr, arguments)), partial(_ran, app, arguments), seconds)
+                words = line(chance, known)
+                call = partial(_said, *((demo.main, words[1:]) if words[0] == "demo" else (partial(run, app), words)))
+                with _folder(Path(outer) / "work", kept):
+                    watched(tried, number, shlex.join(map(repr, words)), call, seconds * _LONGER.get(words[0], 1.0))
         finally:
             os.chdir(before)
 
 
-def _arguments(chance: random.Random, known: dict[str, object]) -> list[str]:
-    name = chance.choice([*known])
-    each = known[name]
-    words = [name]
-    if hasattr(each, "commands"):
-        inner = chance.choice([*each.commands])
-        words, each = [*words, inner], each.commands[inner]
-    for option in each.params:  # type: ignore[attr-defined]
-        if option.param_type_name == "argument":
-            if chance.random() < 0.9:
-                words.append(_positional(chance, option.name))
-        elif chance.random() < 0.15 and option.name not in ("output", "engine", "ledger", "help", "force"):
-            words.append(chance.choice(option.opts))
-            if not getattr(option, "is_flag", False):
-                offered = [*getattr(getattr(option, "type", None), "choices", ())]
-                words.append(chance.choice(offered) if offered and chance.random() < 0.7 else text(chance))
-    if chance.random() < 0.05:
-        words.append(text(chance))
-    if "epsilon" in {o.name for o in each.params} and chance.random() < 0.5:  # type: ignore[attr-defined]
-        words += ["--epsilon", chance.choice(("1", "0.5", "8"))]
-    return words
+def _kept(path: Path) -> bytes:
+    """A ledger with one entry, as it lies on the disk."""
+    el.Ledger(path).add("patients", el.laplace(epsilon=0.1), title="before")
+    return path.read_bytes()
 
 
-def _positional(chance: random.Random, name: str) -> str:
-    if chance.random() < 0.2:
-        return text(chance)
-    if "mechanism" in name:
-        return chance.choice(_MECHANISMS)
-    return chance.choice([*_FILES, "missing.csv", ".", "/dev/null", "epsilens:rand-hie"])
+@contextlib.contextmanager
+def _folder(folder: Path, ledger: bytes) -> Iterator[None]:
+    folder.mkdir()
+    for name, content in FILES.items():
+        (folder / name).write_text(content, encoding="utf-8", newline="")
+    (folder / "ledger.db").write_bytes(ledger)
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(folder.parent)
+        shutil.rmtree(folder)
 
 
-def _ran(app: object, arguments: list[str]) -> None:
+@contextlib.contextmanager
+def _no_waiting() -> Iterator[None]:
+    """A server stops at its first tick; nothing opens a browser."""
+    import uvicorn
+
+    async def over(*_: object) -> bool:
+        return True
+
+    with patch.object(uvicorn.Server, "on_tick", over), patch.object(webbrowser, "open", lambda *_: True):
+        yield
+
+
+def _said(program: Callable[[list[str]], int], words: list[str]) -> None:
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = run(app, arguments)  # type: ignore[arg-type]
-    said = err.getvalue()
+        code = program(words)
+    said, all_of_it = err.getvalue(), out.getvalue() + err.getvalue()
     if code not in _FINE:
         raise Failed(f"exit code {code}: {said[:200]}")
-    if "Traceback" in said or "\x1b" in out.getvalue() + said or "\u202e" in out.getvalue() + said:
+    if "Traceback" in said or "\x1b" in all_of_it or "\u202e" in all_of_it:
         raise Failed(f"a traceback, or a control character: {said[:200]}")
-    if code and not out.getvalue() and not said.rstrip("\n").split("\n")[-1].startswith("epsilens: "):
+    if PASSWORD in all_of_it:
+        raise Failed(f"a password: {all_of_it[:200]}")
+    last = said.rstrip("\n").split("\n")[-1]
+    if code and (said or code == 2) and not out.getvalue() and not last.startswith("epsilens: "):
         raise Failed(f"more than a sentence: {said[:200]}")

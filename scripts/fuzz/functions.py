@@ -23,6 +23,10 @@ _READINGS = (
     "success", "advantage", "auc", "roc", "tradeoff", "recall", "precision", "fbeta", "posterior", "attack_success",
     "delta", "epsilon", "renyi", "kl", "chernoff", "psi", "mu", "repeat", "reverse", "to_dict", "to_text", "bracket",
 )  # fmt: skip
+#: How much of a call is anything: mostly right calls get further.
+_ODD = (0.0, 0.05, 0.1, 0.3)
+#: How many readings of what was built.
+_OFTEN = (1, 1, 2, 3)
 
 
 def _targets() -> dict[str, Callable[..., Any]]:
@@ -50,33 +54,33 @@ def _methods(kind: type) -> list[str]:
 def _call(chance: random.Random, name: str, function: Callable[..., Any]) -> str:
     """The text of a call that Python itself would accept."""
     given = []
+    odd, more = chance.choice(_ODD), chance.choice((0.15, 0.6))
     takes = inspect.signature(function).parameters.values()
     by_place = any(each.kind is each.VAR_POSITIONAL for each in takes)
     for each in takes:
         if each.kind is each.VAR_KEYWORD or each.name in ("self", "progress"):
             continue
         if each.kind is each.VAR_POSITIONAL:
-            given += [value(chance, each.name) for _ in range(chance.randint(0, 3))]
-        elif each.default is each.empty or chance.random() < (0.6 if each.default is None else 0.2):
-            written = value(chance, each.name, None if each.default is each.empty else each.default)
+            given += [value(chance, each.name, odd=odd) for _ in range(chance.randint(0, 3))]
+        elif each.default is each.empty or chance.random() < (more if each.default is None else 0.2):
+            written = value(chance, each.name, None if each.default is each.empty else each.default, odd)
             placed = each.kind is each.POSITIONAL_ONLY or (by_place and each.kind is not each.KEYWORD_ONLY)
             given.append(written if placed else f"{each.name}={written}")
     return f"{name}({', '.join(given)})"
 
 
-def _asked(chance: random.Random, made: Any, expression: str) -> str:
-    """The expression with a reading of what it built, or another method of it."""
+def _asked(chance: random.Random, made: Any) -> str:
+    """A reading of what was built, or another method of it; nothing where it is not ours."""
     if not isinstance(made, el.Experiment):
         several = _methods(type(made)) if type(made).__module__.startswith("epsilens") else []
-        if not several or "iter(" in expression:
+        if not several:
             return ""
         name = chance.choice(several)
-        return _call(chance, f"{expression}.{name}", getattr(type(made), name))
+        return _call(chance, name, getattr(type(made), name))
     reading = chance.choice(_READINGS)
     if reading == "bracket":
-        which = value(chance, "reading")
-        return f"{expression}.bracket({which})"
-    return _call(chance, f"{expression}.{reading}", getattr(el.Experiment, reading))
+        return f"bracket({value(chance, 'reading')})"
+    return _call(chance, reading, getattr(el.Experiment, reading))
 
 
 def functions(tried: Tried, numbers: Iterator[int], seconds: float) -> None:
@@ -94,8 +98,10 @@ def _functions(tried: Tried, numbers: Iterator[int], seconds: float, known: Mapp
         expression = _call(chance, name, targets[name])
         made: list[Any] = []
         watched(tried, number, expression, partial(_kept, made, expression, known), seconds)
-        if made and (asked := _asked(chance, made[0], expression)):
-            watched(tried, number, asked, partial(_evaluated, asked, known), seconds)
+        for _ in range(chance.choice(_OFTEN) if made else 0):
+            if asked := _asked(chance, made[0]):
+                call = partial(_evaluated, f"made.{asked}", {**known, "made": made[0]})
+                watched(tried, number, f"{expression}.{asked}", call, seconds)
 
 
 def _kept(made: list[Any], expression: str, known: Mapping[str, Any]) -> Any:

@@ -69,9 +69,9 @@ _RIGHT: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 
-def value(chance: random.Random, name: str, default: Any = None) -> str:
-    """An expression for a parameter of this name: right more often than not, else anything."""
-    if chance.random() < 0.3:
+def value(chance: random.Random, name: str, default: Any = None, odd: float = 0.3) -> str:
+    """An expression for a parameter of this name: anything with probability ``odd``, else nearly right."""
+    if chance.random() < odd:
         return chance.choice(ODD)
     if name in _RIGHT and chance.random() < 0.9:
         return chance.choice(_RIGHT[name])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import resource
 import signal
+import sys
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
@@ -21,6 +22,8 @@ __all__ = ["Failed", "Tried", "holds_nan", "limit_memory", "watched"]
 
 _HOME = Path(el.__file__).parent
 _MEMORY = 6_000_000_000
+#: How much longer than it may compute an input may wait: the machine has other work too.
+_WAITING = 6.0
 
 
 class Failed(Exception):  # noqa: N818 - reads as what it is
@@ -40,10 +43,17 @@ class Tried:
     inputs: int = 0
     refused: int = 0
     failures: dict[str, list[str]] = field(default_factory=dict)
+    tracebacks: bool = False
 
     def failed(self, why: str, number: int, shown: str) -> None:
-        """Keep a failure under what went wrong, with a line that brings it back."""
+        """Keep a failure under what went wrong, with a line that brings it back; the first of its kind is told."""
         again = f"python -m scripts.fuzz --kind {self.kind} --seed {self.seed} --only {number}"
+        if why not in self.failures:
+            told = f"failed after {self.inputs} {self.kind}: {why}\n  {again}   # {shown[:600]}\n"
+            sys.stderr.write(told.encode("ascii", "backslashreplace").decode())
+            sys.stderr.flush()
+        if self.tracebacks and sys.exc_info()[1] is not None:
+            traceback.print_exc()
         self.failures.setdefault(why, []).append(f"{again}   # {shown[:600]}")
 
 
@@ -57,13 +67,16 @@ def _at_most(seconds: float) -> Iterator[None]:
     def give_up(*_: object) -> None:
         raise _TooLong
 
-    before = signal.signal(signal.SIGPROF, give_up)
+    before = [signal.signal(each, give_up) for each in (signal.SIGPROF, signal.SIGALRM)]
     signal.setitimer(signal.ITIMER_PROF, seconds)
+    signal.setitimer(signal.ITIMER_REAL, _WAITING * seconds)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0.0)
-        signal.signal(signal.SIGPROF, before)
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGPROF, before[0])
+        signal.signal(signal.SIGALRM, before[1])
 
 
 def watched(tried: Tried, number: int, shown: str, call: Callable[[], Any], seconds: float) -> None:
@@ -83,6 +96,8 @@ def watched(tried: Tried, number: int, shown: str, call: Callable[[], Any], seco
             tried.failed("a sentence of several lines, or of none", number, f"{shown}: {str(error)[:200]!r}")
     except _TooLong:
         tried.failed(f"longer than {seconds:g} s", number, shown)
+    except Failed as error:
+        tried.failed(str(error)[:60], number, f"{shown}: {str(error)[:300]!r}")
     except Exception as error:
         tried.failed(f"{type(error).__name__} at {_where(error)}", number, f"{shown}: {str(error)[:200]!r}")
 

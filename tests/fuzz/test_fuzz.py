@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,9 @@ from scripts.fuzz.watched import Tried, holds_nan, watched
 
 import epsilens as el
 from epsilens import notions
+from epsilens.auditing.recorded import Record
+from epsilens.cli import demo
+from epsilens.cli.literature import is_folder
 from epsilens.data.tables.memory import bytes_of
 
 
@@ -99,3 +103,42 @@ def test_the_smallest_shares_and_the_largest_sizes_are_numbers() -> None:
 def test_three_answers_that_are_nearly_certain() -> None:
     # With ε = 700 the shuffler hides nothing but whose answer is whose: two people, one of them known.
     assert el.shuffled(epsilon=700.0, n=2, answers=3).success() == pytest.approx(1.0, abs=1e-9)
+
+
+def test_an_order_whose_square_is_no_double() -> None:
+    # a·μ²/2, with μ = 1e-100 and a = 1e200
+    assert el.gaussian(psi=1e-100).renyi(1e200) == pytest.approx(0.5, rel=1e-12)
+    assert el.from_gdp(mu=5e-324).renyi(1e300) == 0.0
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "a\0b", "\ud800", "nosuch/x"])
+def test_names_that_no_file_can_have(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("people.csv").write_text("id,age\n1,20\n2,30\n", encoding="utf-8")
+    plan = {"data": {"table": "people.csv", "person": "id"}, "queries": [{"count": True}], "mechanism": {"epsilon": 1}}
+    for call in (
+        lambda: el.release(plan, output=f"{name}.csv", ledger="ledger.db", people="all"),
+        lambda: el.laplace(epsilon=1.0).chart("roc").save(f"{name}.svg"),
+        lambda: el.init("people.csv").save(f"{name}.yaml"),
+        lambda: Record(f"{name}.json", {}),
+    ):
+        with pytest.raises(el.InputError) as refused:
+            call()
+        assert len(str(refused.value)) < 300
+    assert not Path("ledger.db").exists()  # nothing was spent on it
+    assert demo.main([f"{name.partition('/')[0]}\0"]) == 2
+    assert not is_folder(f"{name}.csv")
+
+
+def test_the_least_threshold_above_nothing() -> None:
+    drawn = el.matrix(C=np.eye(3), sigma=1.0, rate=1e-6)
+    low, high = drawn.bracket("delta", epsilon=5e-324)
+    # Three answers, each moved with probability q = 1e-6: between one of them alone, q·(2Φ(½) − 1), and thrice that.
+    assert 3.829e-7 < low <= high < 3 * 3.83e-7
+
+
+def test_a_distribution_of_too_many_points_is_refused_before_it_is_made() -> None:
+    pytest.importorskip("dp_accounting")
+    for count, interval in ((100, 1e-6), (100_000, 1e-4)):
+        with pytest.raises(el.InputError, match=r"interval is .* points, so give a larger one"):
+            el.bridges.to_pld(el.gaussian(psi=0.2).repeat(count), interval=interval)

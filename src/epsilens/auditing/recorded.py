@@ -83,9 +83,10 @@ class Record:
             if lines and len(whole) < len(text):
                 os.truncate(self.path, len(whole.encode()))
             self._file: TextIO = self.path.open("a" if lines else "w", encoding="utf-8")
-        except OSError as error:
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or "it cannot be written"
             raise InputError(
-                f"resume is {str(path)[:80]!r}: {error.strerror}, so give a file that can be written",
+                f"resume is {str(path)[:80]!r}: {why}, so give a file that can be written",
                 parameter="resume",
             ) from None
         if not lines:

@@ -24,6 +24,7 @@ from ..worlds import Neighbours, between
 __all__ = ["from_pld", "to_pld"]
 
 _MOST_POINTS = 40_000
+_MOST_POINTS, _MOST_COMPOSED = 500_000, 5_000_000  # of one grid, and of a composition: some seconds
 _TAIL = 1e-18  # where the loss is unbounded, what lies beyond this δ goes to infinity
 _ROUNDING = 1e-10
 _FEW = 60
@@ -107,6 +108,14 @@ def to_pld(experiment: Experiment, *, interval: float = 1e-4) -> Any:
 
 
 def _composed(counted: list[tuple[Any, int]]) -> Any:
+    """All parts together, unless they would take too many points: the losses of many grow with the root of how many."""
+    points = math.fsum(one._pmf_remove.size * math.sqrt(count) for one, count in counted)
+    if points > _MOST_COMPOSED:
+        raise InputError(
+            f"interval is {counted[0][0]._pmf_remove._discretization:g}: the parts together would take about "
+            f"{points:.2g} points, so give a larger one",
+            parameter="interval",
+        )
     made = [one if count == 1 else one.self_compose(count) for one, count in counted]
     whole = made[0]
     for one in made[1:]:
@@ -144,7 +153,7 @@ def _on_grid(law: Law, dt: float) -> tuple[Array, Array]:
         never = float(law.profile(np.asarray(1e4)))  # what H0 cannot show at all
         top = float(law.profile_inverse(np.asarray(never * (1 + 1e-9) + _TAIL)))
     points = math.ceil(top / dt - 1e-9) + 1
-    if points > 2_000_000:
+    if points > _MOST_POINTS:
         raise InputError(
             f"interval is {dt:g}: losses up to {top:g} would take {points} points, so give a larger one",
             parameter="interval",

@@ -115,8 +115,9 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stdout.write("\n".join(lines) + "\n")
         sys.stdout.flush()
         told = _published(folder, found)
-    except (OSError, EpsilensError) as error:
-        sys.stderr.write(f"epsilens: the demo in {str(folder)!r} failed: {error}\n")
+    except (OSError, ValueError, EpsilensError) as error:
+        why = getattr(error, "strerror", None) or error
+        sys.stderr.write(f"epsilens: the demo in {ascii(str(folder))[:80]} failed: {why}\n")
         return 2
     lines = [
         *told,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -80,4 +81,4 @@ def reproduce(paper: Paper = None, format: FormatOption = Format.table, output: 
 
 def is_folder(output: str) -> bool:
     """Whether what was asked for is a folder: one that is there, or a name without an ending."""
-    return Path(output).is_dir() or output.endswith("/") or (not Path(output).suffix and output != "-")
+    return os.path.isdir(output) or output.endswith("/") or (not Path(output).suffix and output != "-")

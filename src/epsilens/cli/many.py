@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -56,7 +57,7 @@ def _writable(path: Path) -> None:
     """Refuse a name no chart can be written to, before anything is computed."""
     if path.suffix.lower() not in _CHARTS:
         why = f"give a name that ends in {', '.join(_CHARTS[:-1])} or {_CHARTS[-1]}"
-    elif path.is_dir() or not path.parent.is_dir():
+    elif os.path.isdir(path) or not os.path.isdir(path.parent):
         why = "there is no such folder, so give a file that can be written"
     else:
         return

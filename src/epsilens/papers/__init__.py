@@ -84,12 +84,14 @@ class Reproduction(Presented):
 
         root = Path(folder)
         try:
+            root.mkdir(parents=True, exist_ok=True)
             written = [file for paper in self.papers for file in _kept(paper, root / paper.key)]
             page = root / "index.html"
             page.write_text(html(self), encoding="utf-8")
-        except OSError as error:
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or "it cannot be written"
             raise InputError(
-                f"output is {str(folder)!r}: {error.strerror or 'it cannot be written'}, so give a folder that can",
+                f"output is {str(folder)[:80]!r}: {why}, so give a folder that can",
                 parameter="output",
                 value=folder,
             ) from None

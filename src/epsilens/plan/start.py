@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from ..data.tables.forms import as_read
 from ..data.tables.open import OpenTable, open_table, reading
 from ..data.understanding.understand import understand
 from ..data.understanding.understood import Column, Role, Understanding
-from ..errors import InputError
+from ..errors import InputError, kind_of
 from ..shown import Shown
 from .commented import Chosen, Split, written
 from .file import read_release
@@ -65,13 +66,21 @@ class Start(Shown):
 
     def save(self, path: str | Path, force: bool = False) -> Path:
         """Write the plan; a file that exists is replaced only with ``force``."""
+        if not isinstance(path, str | PathLike):
+            raise InputError(f"path is {kind_of(path)}: give the name of a file", parameter="path")
         path = Path(path)
         try:
             with path.open("w" if force else "x", encoding="utf-8") as file:
                 file.write(self.yaml)
         except FileExistsError:
             raise InputError(
-                f"path is {str(path)!r}, which exists: give another name, or force=True to replace it", parameter="path"
+                f"path is {str(path)[:80]!r}, which exists: give another name, or force=True to replace it",
+                parameter="path",
+            ) from None
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or "it cannot be written"
+            raise InputError(
+                f"path is {str(path)[:80]!r}: {why}, so give a file that can be written", parameter="path"
             ) from None
         return path
 

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import tempfile
+from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,12 +48,16 @@ def form_of(output: Any, format: str | None) -> Form:
 
 def writable(path: Path) -> None:
     """Refuse a file that cannot be written, before anything is spent on it."""
-    if path.is_dir():
+    if os.path.isdir(path):
         raise _refused(path, "it is a folder")
     try:
+        with suppress(FileNotFoundError):
+            path.lstat()  # a name that no file can have
         handle, name = tempfile.mkstemp(prefix=".epsilens", dir=path.parent)
         os.close(handle)
         os.unlink(name)
+    except ValueError:
+        raise _refused(path, "it has letters that no name has") from None
     except OSError as error:
         raise _refused(path, error.strerror or str(error)) from None
 

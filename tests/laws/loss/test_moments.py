@@ -19,7 +19,7 @@ from epsilens.laws.closed.mixture import draws_step
 from epsilens.laws.closed.normal import NormalReplaced, NormalStep
 from epsilens.laws.finite.law import FiniteStep
 from epsilens.laws.loss.law import Loss
-from epsilens.laws.loss.moments import ERROR
+from epsilens.laws.loss.moments import ERROR, TooMany, panels
 from epsilens.laws.loss.sampled import Flagged, Sampled, Swapped
 from epsilens.laws.loss.step import Atoms, Step
 
@@ -319,3 +319,29 @@ def test_an_order_near_the_largest_double() -> None:
     # the largest loss of a step in this order is −log(1 − q)
     assert training.renyi(1.7e308) == pytest.approx(-10 * math.log1p(-0.01), rel=1e-9)
     assert training.reverse().renyi(1.7e308) == math.inf
+
+
+@pytest.mark.parametrize("sigma", [1e-6, 1e-3])
+def test_laws_that_lie_millions_of_deviations_apart(sigma: float) -> None:
+    # H1 is H0 half of the time, and else where H0 never is: a guess is right 3 times of 4, D(H0‖H1) = log 2.
+    noisy = el.mixture(shifts=[0.0, 1.0], weights=[0.5, 0.5], sigma=sigma, width=1e-3)
+    for reading, truth in (("success", 0.75), ("advantage", 0.5), ("auc", 0.75), ("kl", math.log(2))):
+        low, high = noisy.bracket(reading)
+        assert low <= truth <= high, reading
+        assert high - low < 0.03
+    # −log of the least of ½^(1−s)·(1 + e^(−s(1−s)/2σ²)) over s
+    s = np.geomspace(1e-15, 0.5, 4000)
+    most = float(np.max(math.log(2) * (1 - s) - np.log1p(np.exp(-s * (1 - s) / (2 * sigma**2)))))
+    low, high = noisy.bracket("chernoff")
+    assert low <= most + 1e-7
+    assert high >= most - 1e-12
+
+
+def test_panels_are_counted_before_they_are_made() -> None:
+    step = NormalStep(1.0)
+    edges = np.asarray([-30.0, 30.0])
+    left, _, _ = panels(step, edges)
+    with pytest.raises(TooMany):
+        panels(step, edges, left.size - 1)
+    with pytest.raises(TooMany):
+        panels(step, np.asarray([-1e12, 1e12]))

@@ -163,7 +163,7 @@ class Apart(Unbounded):
 
     def log_moment(self, power: float) -> float:
         """log Σ w_j·e^{a(a−1)c_j²/2}."""
-        each = power * (power - 1) / 2 * self._c**2
+        each = (power * self._c) * ((power - 1) * self._c) / 2
         if np.abs(each).max() > 1:
             return float(logsumexp(self._log_w + each))
         return math.log1p(float(np.exp(self._log_w) @ np.expm1(each)))

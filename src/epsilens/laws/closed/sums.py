@@ -233,7 +233,7 @@ class LaplaceSumShift(Mirrored):
             grown = expm1mx(a * ratio) - a * expm1mx(ratio)
             return np.asarray(np.exp(self._log_pdf(x)) * (grown / size))
 
-        size = abs(a * (a - 1)) * shift**2
+        size = abs((a * shift) * ((a - 1) * shift))
         if size < 0.5 and abs(a) * shift < 8:  # near 1, and neither power far out
             total = integrate(less_one, self._places(shift, 60.0 + 8 * self.q), tolerance=1e-15)
             return math.log1p(total * size)

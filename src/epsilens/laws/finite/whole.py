@@ -108,7 +108,8 @@ class DiscreteNormal(WholeNoise):
         """a(a−1)d²/2σ² + log θ(ad)/θ(0), each exact where it is small."""
         moved = power * distance
         x = moved - math.floor(moved + 0.5)
-        return power * (power - 1) * (distance / self.sigma) ** 2 / 2 + self._log_theta(x)
+        c = distance / self.sigma
+        return (power * c) * ((power - 1) * c) / 2 + self._log_theta(x)
 
     def _log_theta(self, x: float) -> float:
         """log θ(x)/θ(0) for |x| ≤ ½, never positive."""

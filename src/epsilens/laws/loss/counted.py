@@ -71,6 +71,11 @@ class Product:
         return all(step.mirrored for step, _ in self.steps)
 
     @cached_property
+    def moment_error(self) -> float:
+        """The largest of the steps' errors: moments multiply."""
+        return max((step.moment_error for step, _ in self.steps), default=0.0)
+
+    @cached_property
     def pinsker(self) -> float:
         """√(KL/2), a δ at which ε = 0 surely holds."""
         return math.sqrt(math.fsum(k * step.kl_bound() for step, k in self.steps) / 2) * (1 + 1e-9)

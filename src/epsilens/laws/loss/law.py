@@ -18,7 +18,7 @@ from ...checks import Array
 from ...readings.guesses import fbeta_floor
 from ...readings.law import Known
 from .index import Curve, mu_of, psi_of
-from .moments import ERROR, divergences, rounding
+from .moments import divergences, rounding
 from .order import ROUGH, Order, Work
 from .overall import Sides, area, best_fbeta
 from .sided import WIDTH, Sided
@@ -305,7 +305,8 @@ class Loss(Sided):
 
     @property
     def _rounded(self) -> float:
-        return 1 + ERROR if self._upper else 1 - ERROR
+        error = self._forward.product.moment_error
+        return 1 + error if self._upper else max(1 - error, 0.0)
 
     def kl(self) -> Array:
         """Divergences add up."""

@@ -19,7 +19,7 @@ from ...numerics.special import expm1mx
 from .step import Step
 
 __all__ = [
-    "ERROR", "LEGENDRE", "Integrated", "Nodes", "Unbounded", "divergences", "nodes", "panels", "resolved",
+    "ERROR", "LEGENDRE", "Integrated", "Nodes", "TooMany", "Unbounded", "divergences", "nodes", "panels", "resolved",
     "rounding",
 ]  # fmt: skip
 
@@ -40,9 +40,14 @@ _LOG_WEIGHTS = np.log(_WEIGHTS / 2)
 _ULP = 2.0**-52
 _LEFT_OUT = -40.0  # log mass
 _FIRST = np.linspace(0.0, 1.0, 49)
+_MOST_MADE = 4e6  # panels in one array: with their nodes, more than a gigabyte
 _MOST_PLANNED = 2000  # panels, where only a choice depends on them
 _FINE = 20
 _FINE_AT, _FINE_LOG = (1 + LEGENDRE[_FINE][0]) / 2, np.log(LEGENDRE[_FINE][1] / 2)
+
+
+class TooMany(Exception):  # noqa: N818 - says what there is
+    """More panels than may be made."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +60,11 @@ class Nodes:
     only1: float
 
 
-def panels(step: Step, edges: Array) -> tuple[Array, Array, Any]:
-    """Cut [edges[i], edges[i+1]] into panels short enough for 10 nodes: left ends, widths, interval numbers."""
+def panels(step: Step, edges: Array, most: float = math.inf) -> tuple[Array, Array, Any]:
+    """Cut [edges[i], edges[i+1]] into panels short enough for 10 nodes: left ends, widths, interval numbers.
+
+    :class:`TooMany`, before they are made, if there are more than ``most``.
+    """
     inside = [k for k in step.knots if edges[0] < k < edges[-1]]
     cuts = np.sort(np.concatenate((edges, inside))) if inside else edges
     width = np.diff(cuts)
@@ -66,7 +74,10 @@ def panels(step: Step, edges: Array) -> tuple[Array, Array, Any]:
     if not left.size:
         return left, width, owner
     spread = width * np.maximum(step.bend(left), step.bend(left + width))
-    pieces = np.maximum(np.ceil(spread / _WIDE), 1).astype(int)
+    wanted = np.maximum(np.ceil(spread / _WIDE), 1)
+    if not float(wanted.sum()) <= min(most, _MOST_MADE):
+        raise TooMany
+    pieces = wanted.astype(int)
     if (pieces > 1).any():
         first = np.repeat(np.cumsum(pieces) - pieces, pieces)
         rank = np.arange(pieces.sum()) - first
@@ -282,6 +293,11 @@ class Integrated(Step):
     """A step whose moments come by quadrature, unless it knows better."""
 
     __slots__ = ()
+
+    @property
+    def moment_error(self) -> float:
+        """Quadrature's, or what rounding leaves of densities μ apart, whose logarithms are of the size of μ²."""
+        return max(ERROR, math.expm1(min(16 * _ULP * self.shift**2, 700.0)))
 
     def log_moment(self, power: float) -> float:
         """log ∫dH1^a dH0^{1−a}."""

@@ -14,7 +14,7 @@ from ...checks import Array
 from .counted import MOST_PAIRS, Product, at_least_one
 from .inversion import Inverted, Largest, invert
 from .lattice import Lattice
-from .moments import ERROR
+from .moments import TooMany
 from .plan import HALF, Aim, Ask, Plan, aim, largest_loss, levels, plan, reach_of
 from .scattered import Scattered, scattered
 from .slice import About, Slice, slice_of
@@ -41,6 +41,7 @@ View = Slice | Inverted | Largest | Scattered | Surely
 Work = AnyWork[View]
 _TILTS = np.geomspace(0.05, 200.0, 24)  # of Chernoff's bounds
 ROUGH = 0.05  # relative width at which the two orders are compared
+_UNMADE = 2**17  # the plan of a lattice that cannot be, in points
 _MOST_BINS = 2**20  # of all steps together: a second or two
 _NEARLY = 30.0  # times the width asked for
 _SURELY_WIDER = 10.0  # times what is known
@@ -95,9 +96,9 @@ class Order:
 
         Fewer λ are tried where a moment takes long.
         """
-        best = start
+        best, more = start, 1 + self.product.moment_error
         for tilt in (_TILTS if self.product.price <= 2 else _TILTS[::3]).tolist():
-            here = bound(tilt, self.product.log_moment(-tilt if self.flipped else 1 + tilt) * (1 + ERROR))
+            here = bound(tilt, self.product.log_moment(-tilt if self.flipped else 1 + tilt) * more)
             if not (here < best).any() or best.max() < _NOTHING:
                 break
             best = np.minimum(best, here)
@@ -105,7 +106,9 @@ class Order:
 
     @cached_property
     def _surely(self) -> Surely:
-        return Surely(lambda s: self.product.log_moment(1 - s if self.flipped else s), ERROR)
+        return Surely(
+            lambda s: self.product.log_moment(1 - s if self.flipped else s), min(self.product.moment_error, 1.0)
+        )
 
     @cached_property
     def _largest(self) -> Largest:
@@ -217,7 +220,10 @@ class Order:
         dt = self._spacing(outline.dt, finest)
         cost = 0
         for _ in range(8):
-            lattices = [product.lattice(i, self.flipped, dt, cut, most) for i in range(len(product.steps))]
+            try:
+                lattices = [product.lattice(i, self.flipped, dt, cut, most) for i in range(len(product.steps))]
+            except TooMany:  # densities that fall far faster than the loss moves
+                return None
             cost += math.ceil(product.price * sum(lattice.upper.log_p.size for lattice in lattices))
             if self.flipped:
                 lattices = [lattice.reverse() for lattice in lattices]
@@ -388,6 +394,7 @@ class Order:
                 break
             made = self._latticed(question, width, work.budget.portion)
             if made is None:
+                work.budget.spent += _UNMADE
                 break
             if use(made.view, made.cost):
                 return low, high

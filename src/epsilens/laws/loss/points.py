@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...checks import Array
-from .moments import LEGENDRE, panels
+from .moments import LEGENDRE, TooMany, panels
 from .sampled import Swapped
 from .step import Counted, Step
 
@@ -134,8 +134,9 @@ def _placed(
         low, high = step.reach(cut, cut)
         places = np.clip(step.place(edges), low, high)
         at = np.unique(np.concatenate((places[np.isfinite(places)], [low, high])))
-        left, width, _ = panels(step, at)
-        if left.size * _AT.size > most:
+        try:
+            left, width, _ = panels(step, at, most / _AT.size)
+        except TooMany:
             return None
         x = (left[:, None] + width[:, None] * _AT).ravel()
         here = step.loss(x)

@@ -190,7 +190,7 @@ def scattered(
             least = max(least, min(1e-2 * width * scale * scale / (count * typical), 1e-3 * scale))
             # the kink of (1 − t·e^{−L})₊ at the threshold, and how steeply masses fall elsewhere
             kink, slope = 0.5 * ratio / math.sqrt(fall * (fall + 1)), ratio / fall
-            kink = min(kink, ratio * abs(u))
+            kink = max(min(kink, ratio * abs(u)), 1e-300)
             reach = min(4 / (fall + 1) / kink, _MOST_NEAR)
             close = u + kink * np.arange(-math.ceil(reach), math.ceil(2 * reach))
             last = abs(u) + 8 / (fall + 1)

@@ -255,6 +255,11 @@ class Step(ABC):
         return 0.0
 
     @property
+    def moment_error(self) -> float:
+        """Of a log moment or a divergence, relative."""
+        return 1e-11
+
+    @property
     def turns(self) -> tuple[float, ...]:
         """Where the part of a mixture that was drawn outgrows the rest."""
         return ()

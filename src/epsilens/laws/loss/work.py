@@ -62,5 +62,5 @@ class Work(Generic[View]):
 
     @property
     def goes_on(self) -> bool:
-        """Whether more may be made: something always is."""
-        return not self.slices or self.budget.left > 0
+        """Whether more may be made: something always is, unless all that was tried was in vain."""
+        return self.budget.left > 0 or not (self.slices or self.given_up)

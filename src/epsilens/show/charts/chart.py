@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ... import checks
-from ...errors import InputError, MissingExtra
+from ...errors import InputError, MissingExtra, kind_of
 from ..pdf.page import written
 from ..policy import meta
 from .pdf import page_of
@@ -245,20 +245,20 @@ def _saved(path: Any, ways: Mapping[str, Callable[[], bytes]]) -> Path:
     try:
         target = Path(path)
     except TypeError:
-        raise InputError(f"path is {path!r}: give the name of a file", parameter="path", value=path) from None
+        raise InputError(f"path is {kind_of(path)}: give the name of a file", parameter="path", value=path) from None
     if target.suffix.lower() not in ways:
         *most, last = ways
         allowed = f"{', '.join(most)} or {last}" if most else last
         raise InputError(
-            f"path is {str(path)!r}: give a name that ends in {allowed}", parameter="path", value=path
+            f"path is {str(path)[:80]!r}: give a name that ends in {allowed}", parameter="path", value=path
         )  # fmt: skip
     made = ways[target.suffix.lower()]()
     try:
         target.write_bytes(made)
-    except OSError as error:
-        why = error.strerror or "it cannot be written"
+    except (OSError, ValueError) as error:  # a name that is too long, or has letters that none has
+        why = getattr(error, "strerror", None) or "it cannot be written"
         raise InputError(
-            f"path is {str(path)!r}: {why}, so give a file that can be written", parameter="path", value=path
+            f"path is {str(path)[:80]!r}: {why}, so give a file that can be written", parameter="path", value=path
         ) from None
     return target
 
