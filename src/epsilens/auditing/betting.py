@@ -40,7 +40,7 @@ __all__ = ["History", "first_kept", "log_capital", "log_precision_capital", "ref
 #: portfolios; luck is standard errors that are taken off, and who takes enough off may begin early.
 _KELLY = ((0.0, 0.5, 0.03, 20), (0.0, 1.5, 0.04, 1), (1.5, 1.5, 0.04, 1), (3.0, 2.0, 0.04, 1))
 _PURE_KELLY = ((0.0, 0.5, 0.15, 20), (0.0, 1.5, 0.15, 1), (1.5, 1.5, 0.1, 1), (3.0, 2.0, 0.1, 1))
-_EVEN = ((0.1, 0.1), (0.25, 0.22), (0.4, 0.15), (0.6, 0.32), (0.9, 0.06))  # (stake, share)
+_EVEN = ((0.1, 0.1), (0.25, 0.2), (0.4, 0.13), (0.6, 0.28), (0.9, 0.14))  # (stake, share)
 _TUNED = 0.02
 _PURE_MIX, _PURE_TUNED = 0.25, 0.25
 _ENOUGH = 20  # known runs from which on the others bet

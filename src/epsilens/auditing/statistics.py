@@ -178,8 +178,8 @@ def _usable(past: Outcomes) -> list[int]:
 
 def _telling(past: Outcomes, bits: Bits, columns: list[int], most: int) -> list[int]:
     """Those of the columns that differ most between the two worlds, in place or in spread."""
-    if len(columns) <= most:
-        return columns
+    if len(columns) <= most or not bits.any() or bits.all():  # of one world alone nothing is told
+        return columns[:most]
     x = past.values[:, columns]
     middle = np.nanmedian(x[: min(len(x), 2000)], axis=0)
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):

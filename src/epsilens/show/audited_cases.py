@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .audit import event
-from .document import Document, Lead, Notes, Section, Status, plain_table, said
+from .document import Document, Lead, Notes, Paragraph, Section, Status, Tone, plain_table, said
 from .words import grouped, rounded_down
 
 if TYPE_CHECKING:
@@ -31,14 +31,15 @@ def present(found: Catalogue) -> Document:
     sections: list[Section] = []
     broken = [e for e in found.run if e.case.broken]
     if broken:
-        head = ["Case", "Of", "Claim", "ε at least", "Refuted after", "Its twin"]
-        rows = [_row(found, each) for each in broken]
-        sections.append(Section("Cases that break their claim", (plain_table(head, rows),)))
-        sections.append(Section("What gives them away", (Notes(tuple(_told(each) for each in broken)),)))
+        head = ["Case and its claim", "ε at least", "Refuted after"]
+        rows = [_row(each) for each in broken]
+        sections.append(Section("Cases that break their claim", (plain_table(head, rows, wraps=True),)))
+        each_one = tuple(Paragraph(said(_told(found, each)), Tone.NOTE) for each in broken)
+        sections.append(Section("What gives them away", each_one))
     correct = [e for e in found.run if not e.case.broken]
     if correct:
-        head = ["Case", "Of", "Claim", "ε at least", "Runs", "Verdict"]
-        sections.append(Section("Correct cases", (plain_table(head, [_correct(each) for each in correct]),)))
+        head = ["Case and its claim", "ε at least", "Runs", "Verdict"]
+        sections.append(Section("Correct cases", (plain_table(head, [_correct(e) for e in correct], wraps=True),)))
     skipped = [e for e in found.found if e.audit is None]
     if skipped:
         sections.append(Section("Not run here", (Notes(_skipped(skipped)),)))
@@ -60,32 +61,34 @@ def _of(each: CaseFound) -> str:
     return f"{each.case.library.name} {each.version}".strip()
 
 
+def _case(each: CaseFound) -> str:
+    return f"{each.case.name} ({_of(each)}): {each.case.claimed}"
+
+
 def _bound(each: CaseFound) -> str:
     return "–" if each.epsilon_lo is None else rounded_down(each.epsilon_lo)
 
 
-def _row(found: Catalogue, each: CaseFound) -> list[str]:
+def _row(each: CaseFound) -> list[str]:
     after = f"{grouped(each.refuted_after)} runs" if each.refuted_after is not None else "not refuted"
-    twin = found.twin_of(each)
-    verdict = "–" if twin is None or twin.audit is None else f"{twin.case.name}: {twin.audit.verdict}"
-    return [each.case.name, _of(each), each.case.claimed, _bound(each), after, verdict]
+    return [_case(each), _bound(each), after]
 
 
 def _correct(each: CaseFound) -> list[str]:
     assert each.audit is not None
-    return [
-        each.case.name, _of(each), each.case.claimed, _bound(each), grouped(each.audit.runs), str(each.audit.verdict)
-    ]  # fmt: skip
+    return [_case(each), _bound(each), grouped(each.audit.runs), str(each.audit.verdict)]
 
 
-def _told(each: CaseFound) -> str:
+def _told(found: Catalogue, each: CaseFound) -> str:
     shown = each.bound or each.audit
     assert shown is not None
     case = each.case
     inputs = f"the first input is {case.pair[0]}, the second {case.pair[1]}"
+    twin = found.twin_of(each)
+    beside = "" if twin is None or twin.audit is None else f" Its twin {twin.case.name}: {twin.audit.verdict}."
     if shown.event is None:
-        return f"{case.name}: {case.about} No event was learnt; {inputs}."
-    return f"{case.name}: {case.about} The attacker names {event(shown.event)}; {inputs}."
+        return f"{case.name}: {case.about} No event was learnt; {inputs}.{beside}"
+    return f"{case.name}: {case.about} The attacker names {event(shown.event)}; {inputs}.{beside}"
 
 
 def _skipped(skipped: list[CaseFound]) -> tuple[str, ...]:

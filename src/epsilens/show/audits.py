@@ -53,7 +53,8 @@ def present(found: Audits) -> Document:
         )
     if found.skipped:
         notes.append(f"{grouped(found.skipped)} more pairs were not reached.")
-    sections = [Section("The pairs", (plain_table(head, [_row(n) for n in found.each]), Notes(tuple(notes))))]
+    pairs = plain_table(head, [_row(n) for n in found.each], wraps=True)
+    sections = [Section("The pairs", (pairs, Notes(tuple(notes))))]
     sections += [replace(s, heading=f"{s.heading}: {found.worst.pair}") for s in one.sections]
     return Document("Audit", f"An audit of {found.title}", opening, tuple(sections))
 
