@@ -142,3 +142,5 @@ def test_a_distribution_of_too_many_points_is_refused_before_it_is_made() -> Non
     for count, interval in ((100, 1e-6), (100_000, 1e-4)):
         with pytest.raises(el.InputError, match=r"interval is .* points, so give a larger one"):
             el.bridges.to_pld(el.gaussian(psi=0.2).repeat(count), interval=interval)
+    with pytest.raises(el.InputError, match=r"interval is 1e-06: .* points, so give a larger one"):
+        el.bridges.to_pld(el.dpsgd(sigma=1.0, rate=0.01, steps=10), interval=1e-6)

@@ -24,7 +24,8 @@ from ..worlds import Neighbours, between
 __all__ = ["from_pld", "to_pld"]
 
 _MOST_POINTS = 40_000
-_MOST_POINTS, _MOST_COMPOSED = 500_000, 5_000_000  # of one grid, and of a composition: some seconds
+_MOST_POINTS, _MOST_COMPOSED = 1_000_000, 5_000_000  # of one grid, and of a composition: some seconds
+_FAR = 8.3  # deviations beyond which dp-accounting sees nothing
 _TAIL = 1e-18  # where the loss is unbounded, what lies beyond this δ goes to infinity
 _ROUNDING = 1e-10
 _FEW = 60
@@ -129,6 +130,11 @@ def _known_pld(noise: Noise | None, dt: float, package: Any) -> Any:
         return None
     if noise.kind is NoiseKind.LAPLACE and (noise.rate is None or noise.neighbours is Neighbours.REPLACE):
         return None
+    mu = 1 / noise.size
+    top = mu if noise.kind is NoiseKind.LAPLACE else mu * (mu / 2 + _FAR)
+    if noise.rate is not None and top < 700:
+        top = math.log1p(noise.rate * math.expm1(top))
+    _points(top, dt)
     told: dict[str, Any] = {"value_discretization_interval": dt}
     if noise.rate is not None:
         told["sampling_prob"] = noise.rate
@@ -146,18 +152,24 @@ def _pmf(pair: Envelope, dt: float) -> Any:
     return pmfs.create_pmf(dict(zip(index.tolist(), masses.tolist(), strict=True)) or {0: 0.0}, dt, pair.only1, True)
 
 
-def _on_grid(law: Law, dt: float) -> tuple[Array, Array]:
-    """ε on the grid up to the largest loss (or where δ is negligible), and δ there in this order, rounded up."""
-    top = float(law.max_llr())
-    if not math.isfinite(top):
-        never = float(law.profile(np.asarray(1e4)))  # what H0 cannot show at all
-        top = float(law.profile_inverse(np.asarray(never * (1 + 1e-9) + _TAIL)))
+def _points(top: float, dt: float) -> int:
+    """How many points losses up to there take; too many are refused before they are made."""
     points = math.ceil(top / dt - 1e-9) + 1
     if points > _MOST_POINTS:
         raise InputError(
             f"interval is {dt:g}: losses up to {top:g} would take {points} points, so give a larger one",
             parameter="interval",
         )
+    return points
+
+
+def _on_grid(law: Law, dt: float) -> tuple[Array, Array]:
+    """ε on the grid up to the largest loss (or where δ is negligible), and δ there in this order, rounded up."""
+    top = float(law.max_llr())
+    if not math.isfinite(top):
+        never = float(law.profile(np.asarray(1e4)))  # what H0 cannot show at all
+        top = float(law.profile_inverse(np.asarray(never * (1 + 1e-9) + _TAIL)))
+    points = _points(top, dt)
     epsilon = np.arange(float(points + 1)) * dt
     if law.width:  # each value is a transform of its own; any part of the grid is safe
         epsilon = epsilon[np.unique(np.linspace(0, points, _FEW).astype(int))]
