@@ -228,6 +228,15 @@ def general(c: Case, m: Match) -> None:
     """True of every audit: a lower bound on one pair is one of the worst pair, never the other way round."""
 
 
+def refuting(c: Case, m: Match) -> None:
+    assert c.found.refuted
+    assert c.found.event is not None
+
+
+def below(c: Case, m: Match) -> None:
+    assert all(low <= delta for _, delta, low in c.found.band)
+
+
 NUMBER = r"[\d.]+(?:e-?\d+)?"
 LOW = rf"ε is at least (?P<low>{NUMBER})(?: at δ = {NUMBER})?"
 CLAIMED = rf"(?P<claimed>{NUMBER}) is claimed"
@@ -268,6 +277,8 @@ CLAIMS: list[tuple[str, Callable[[Case, Match], Any]]] = [
     (r"The number of runs was fixed beforehand; three of ten chose the event\.", fixed),
     (r"Thick line: what the runs show δ to be at least, at all ε at once\.", general),
     (r"Thin line: what is claimed\.", general),
+    (r"The event below refutes the claim\.", refuting),
+    (r"The thick line holds at all ε at once, .*", below),
     (r"A bound from below is no guarantee: .*", general),
 ]
 
@@ -312,3 +323,11 @@ def test_an_event_in_words() -> None:
     rng = np.random.default_rng(3)
     found = el.audit(lambda d: float(d + rng.laplace(0, 1)), 0.0, 1.0, claim=1.0, seed=2)
     assert "not a multiple of 2⁻⁵³" in " ".join(found.to_text().split())
+
+
+def test_a_chart_below_the_claim_is_explained() -> None:
+    generator = np.random.default_rng(1)
+    told = el.audit(lambda x: x + generator.laplace(0, 0.5), 0.0, 1.0, claim="epsilon=1")
+    assert told.verdict.name == "VIOLATION"
+    assert not any(low > delta for _, delta, low in told.band)
+    assert "The event below refutes the claim" in told.to_html()  # few runs: the event tells before the line does

@@ -165,6 +165,11 @@ def present(found: Audit) -> Document:
     sections = [Section("Bounds from below", (plain_table(["", "At least", "Claimed"], _bounds(found)),))]
     if found.band:
         legend = "Thick line: what the runs show δ to be at least, at all ε at once. Thin line: what is claimed."
+        if found.refuted and not any(low > delta for _, delta, low in found.band):
+            legend += (
+                " The event below refutes the claim. The thick line holds at all ε at once, which asks for more runs, "
+                "so that it may still lie below what is claimed."
+            )
         blocks = (Figure(partial(band_chart, found)), Paragraph(said(legend), Tone.NOTE, Forms.PAGE))
         sections.append(Section("Claimed and found", blocks, forms=Forms.PAGE))
     if found.event is not None:
