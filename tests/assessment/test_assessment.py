@@ -444,7 +444,7 @@ def test_missing_columns_are_named(people: pd.DataFrame, changes: dict[str, Any]
         ({"adversary": {"correlation": "from data"}}, "data.related"),
         ({"queries": [{"count": True}, {"count": "ages > 3"}]}, "queries.2.where"),
         ({"queries": [{"sum": "sex", "bounds": [0, 1]}]}, "queries.1"),
-        ({"queries": [{"sum": "visits", "bounds": [5, 1]}]}, "queries.1"),
+        ({"queries": [{"sum": "visits", "bounds": [5, 1]}]}, "queries.1.bounds"),
         ({"limits": "{roc: 0.05}"}, "limits.roc"),
         ({"limits": "{roc: {at_most: 0.05, fpr: 2}}"}, "limits.roc.fpr"),
         ({"limits": "{error: 0}"}, "limits.error"),
