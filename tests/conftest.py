@@ -46,7 +46,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         taken = SLOW.get(item.nodeid.partition("[")[0])
         if taken is not None:
             item.add_marker(pytest.mark.slow)
-            if taken >= LONG:
+            # A process is counted where it is waited for, which an example may be that merely comes next.
+            if taken >= LONG and item.nodeid.startswith("tests/"):
                 item.add_marker(pytest.mark.long)
 
 

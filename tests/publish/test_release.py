@@ -256,3 +256,10 @@ def test_tiny_bounds_keep_their_digits(tmp_path: Path) -> None:
     answer = made.answers[0]
     assert 0 < answer.high - answer.low < 1e-197
     assert answer.low <= answer.answer <= answer.high
+
+
+def test_a_release_bears_the_time_of_its_line_in_the_ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("epsilens.ledger.ledger._now", lambda: "2001-02-03T04:05:06+00:00")
+    made = released(tmp_path)
+    assert made.at == "2001-02-03T04:05:06+00:00"
+    assert released(tmp_path).at == made.at  # published before: the same file, whenever it is written

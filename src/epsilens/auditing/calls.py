@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
 from itertools import islice
+from types import FrameType
 from typing import Any
 
 from .. import checks
@@ -108,14 +109,20 @@ class _Alarm:
     on: bool = False
     rings: int = 0
 
-    def ring(self, _signal: int, _frame: Any) -> None:
-        """Raise in whatever is running; again at once where earlier rings were caught."""
+    def ring(self, _signal: int, frame: FrameType | None) -> None:
+        """Raise in whatever the call is at; again at once where earlier rings were caught.
+
+        Not in :func:`_alarmed` itself, on its way into the call or out of it: nobody would catch it there.
+        """
         if not self.on:
             return
         self.rings += 1
         if self.rings > _HEARD:
             signal.setitimer(signal.ITIMER_REAL, _AT_ONCE, _AGAIN)
-        raise _TimeUp
+        while frame is not None and frame.f_code is _Alarm.ring.__code__:  # one ring within another
+            frame = frame.f_back
+        if frame is not None and frame.f_code is not _alarmed.__code__:
+            raise _TimeUp
 
 
 def _alarmed(call: Callable[[], Any], seconds: float) -> Any:

@@ -55,8 +55,8 @@ class Trouble:
 class Reservation:
     """Room taken for a release: spent from now on, unless it is given back before anything is drawn."""
 
-    def __init__(self, ledger: Ledger, people: str, release: str, head: str) -> None:
-        self._ledger, self.people, self.id, self.head = ledger, people, release, head
+    def __init__(self, ledger: Ledger, people: str, release: str, head: str, at: str) -> None:
+        self._ledger, self.people, self.id, self.head, self.at = ledger, people, release, head, at
 
     def publish(self, **answers: Any) -> str:
         """The release is out; returns the head of the account, for the file of answers."""
@@ -247,7 +247,7 @@ class Ledger(Sentenced):
                 )
             account.check(charge, body["part"])
             entry = writer.append(Kind.RESERVED, uuid.uuid4().hex, body)
-        return Reservation(self, _people(people), entry.release, entry.hash)
+        return Reservation(self, _people(people), entry.release, entry.hash, body["at"])
 
     def keyed(self, content: bytes | str) -> str:
         """A hash of data that only this ledger can make: a plain one would let anybody test who is in a table."""

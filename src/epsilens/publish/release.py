@@ -261,7 +261,7 @@ def _drawn(job: _Job, book: Ledger, taken: Reservation, exact: tuple[Exact, ...]
         answers=[answer.to_dict() for answer in answers], head=taken.head,
         file="" if output is None else Path(output).name,
     )  # fmt: skip
-    made = job.published("release", answers, ledger=book, release=taken.id, head=taken.head)
+    made = job.published("release", answers, ledger=book, release=taken.id, head=taken.head, at=taken.at)
     return _written(made, output, form)
 
 
