@@ -14,13 +14,13 @@ import json
 import math
 import time
 from collections.abc import Callable
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from auditorium import Testers
 from epsilens.auditing.audit import Game, audit, audit_source
 from epsilens.auditing.canaries import Canaries
 from epsilens.auditing.claims import Claim, claim_of, gdp_lines
@@ -220,7 +220,7 @@ def main() -> None:
     parser.add_argument("--auditorium", help="A checkout of dp_auditorium, google/differential-privacy's python part.")
     parser.add_argument("--json", type=Path)
     asked = parser.parse_args()
-    testers = Testers(asked.auditorium) if asked.auditorium else None
+    testers = import_module("auditorium").Testers(asked.auditorium) if asked.auditorium else None  # beside this file
     peer = version("jax-privacy") if jax_auditing is not None else "not installed: pip install jax-privacy==2.0.0"
     print("numpy", version("numpy"), "scipy", version("scipy"), "jax_privacy", peer)
     began = time.process_time()

@@ -93,7 +93,7 @@ def test_one_call_is_many_guesses() -> None:
     )
     assert broken.verdict is Verdict.VIOLATION
     with pytest.raises(el.InputError, match="pure"):
-        audit(lambda x: x, truth, truth, claim="mu=1", groups=True)
+        audit(lambda x: x, truth, truth + 1, claim="mu=1", groups=True)
     with pytest.raises(el.InputError, match="cells"):
         audit(lambda x: x[:3], truth, truth + 1, claim=1.0, groups=True)
 

@@ -132,7 +132,8 @@ class Enumerated:
             return float(log_capital(now, self.claim)[-1]) >= -math.log(self.alpha)
 
         if len(rounds) == 1:  # what comes after does not matter: sums over the order of runs
-            alive, total = {(): 1.0}, 0.0
+            alive: dict[tuple[int, ...], float] = {(): 1.0}
+            total = 0.0
             for _ in range(rounds[0]):
                 ahead: dict[tuple[int, ...], float] = {}
                 for some, chance in alive.items():

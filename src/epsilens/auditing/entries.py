@@ -67,8 +67,8 @@ def beyond(value: Any) -> float | None:
         rest = Fraction(value) - Fraction(double) if double is not None and math.isfinite(double) else Fraction(0)
         return float(rest) if rest else None
     if isinstance(value, np.longdouble):
-        rest = value - np.longdouble(float(value)) if np.isfinite(value) else 0.0
-        return float(rest) if np.isfinite(rest) and rest else None
+        left = float(value - np.longdouble(float(value))) if np.isfinite(value) else 0.0
+        return left if math.isfinite(left) and left else None
     return None
 
 
