@@ -231,13 +231,13 @@ def two_worlds(epsilon: float = 1.0) -> Chart:
     at = [x / 50 for x in range(-200, 251)]
     law = [tuple((x, epsilon / 2 * math.exp(-epsilon * abs(x - shift))) for x in at) for shift in (0.0, 1.0)]
     drawn = (
-        Series("H0: the person is not in the data", law[0]),
-        Series("H1: they are", law[1]),
-        Series("guess H1 right of here", ((0.5, 0.0), (0.5, 0.5)), limit=True),
+        Series("H0: not in the data", law[0]),
+        Series("H1: in the data", law[1]),
+        Series("guess H1 beyond", ((0.5, 0.0), (0.5, 0.5)), limit=True),
     )
     told = "Two bell-like curves, one unit apart; the best guess cuts them half-way."
     high = Axis(0, 0.55)
-    across = Axis(-4, 5, "published answer, counted from what it would be without the person")
+    across = Axis(-4, 5, "published answer less the answer without the person")
     return lines("worlds", "Two laws of one answer", "density", drawn, across, high, told, inside=True)
 
 
