@@ -25,9 +25,9 @@ PAPERS = {"000": "liu2019", "001": "ashena2021", "002": "kaissis2022", "003": "u
 
 
 def named(paper: str) -> str:
-    """The number of a paper, from its number or its first author and year.
+    """The number of a paper, from its number or its first author, with or without the year.
 
-    >>> named("liu2019"), named("Kaissis 2022"), named("4"), named("ünsal2022")
+    >>> named("liu2019"), named("Kaissis 2022"), named("4"), named("Ünsal")
     ('000', '002', '004', '003')
     """
     if not isinstance(paper, str):
@@ -35,7 +35,7 @@ def named(paper: str) -> str:
     plain = unicodedata.normalize("NFKD", paper).encode("ascii", "ignore").decode().lower()
     wanted = "".join(letter for letter in plain if letter.isalnum())
     for number, name in PAPERS.items():
-        if wanted in (number, name, number.lstrip("0") or "0"):
+        if wanted in (number, name, number.lstrip("0") or "0", name.rstrip("0123456789")):
             return number
     known = ", ".join(f"{number} ({name})" for number, name in PAPERS.items())
     close = meant(wanted, [*PAPERS.values(), *PAPERS])
@@ -79,7 +79,10 @@ class Reproduction(Presented):
         }
 
     def write(self, folder: str | Path) -> list[Path]:
-        """Every item as CSV, SVG and Markdown in a folder for each paper, and all of it as one page, ``index.html``."""
+        """Every item as CSV, SVG and Markdown in a folder for each paper, and all of it as one page, ``index.html``.
+
+        What a chart draws is beside its table as ``…-points.csv``. Files of these names are written anew, others stay.
+        """
         from ..show.presenters import html
 
         root = Path(folder)
@@ -89,9 +92,9 @@ class Reproduction(Presented):
             page = root / "index.html"
             page.write_text(html(self), encoding="utf-8")
         except (OSError, ValueError) as error:
-            why = getattr(error, "strerror", None) or "it cannot be written"
+            why = (getattr(error, "strerror", None) or "no name of a file").lower()
             raise InputError(
-                f"output is {str(folder)[:80]!r}: {why}, so give a folder that can",
+                f"output is {str(folder)[:80]!r}, which cannot be written ({why}): give a folder that can, or a new name",
                 parameter="output",
                 value=folder,
             ) from None
@@ -105,7 +108,8 @@ def _kept(paper: Paper, folder: Path) -> list[Path]:
     written: list[Path] = []
     for item in paper.items:
         told = Document(f"Paper {paper.key}", paper.citation, (), (item.section,))
-        for name, text in {**item.files, f"{item.key}.md": to_markdown(told)}.items():
+        text = to_markdown(told).rstrip("\n") + "\n" + item.pictures
+        for name, text in {**item.files, f"{item.key}.md": text}.items():
             target = folder / name
             target.write_text(text, encoding="utf-8")
             written.append(target)

@@ -180,7 +180,9 @@ def _inside(
     axes: tuple[Axis, Axis],
 ) -> tuple[list[Layer], bool]:
     """Names beside their lines, each nearer to its own than to any other; and whether all found a place."""
-    room, pixels = Room(*size), [_dense([(place[0](a), place[1](b)) for a, b in points]) for points in kept]
+    spots = [[(place[0](a), place[1](b)) for a, b in points] for points in kept]
+    room = Room(*size)
+    pixels = [np.asarray(p).reshape(-1, 2) if s.dotted else _dense(p) for s, p in zip(series, spots, strict=True)]
     for drawn in pixels:
         if len(drawn):
             room.line(drawn.tolist())
