@@ -18,7 +18,7 @@ from pathlib import Path
 
 import epsilens as el
 from epsilens.papers import PAPERS, Paper, reproduction
-from epsilens.papers.errata import ERRATA
+from epsilens.papers.errata import ERRATA, PREFACE
 from epsilens.papers.item import Agreement, Item
 from epsilens.show.charts import Chart
 
@@ -139,8 +139,9 @@ def errata_page() -> str:
     made = [
         "# Errata",
         "The five papers are the ground this stands on. While every formula was checked, these places were found to "
-        "differ from what holds. Each comes with a line of Python that shows it, after `from math import *` and "
-        "`import epsilens as el`; the tests run them all.",
+        "differ from what holds. The papers were read as text, so that what may be an artefact of it is left out. Each "
+        "comes with a line of Python that is true because of it, to be run after these three; the tests run them all.",
+        f"```python\n{PREFACE}\n```",
     ]
     for paper, each in ERRATA.items():
         made.append(f"## Paper {paper} ({PAPERS[paper]})")

@@ -10,6 +10,7 @@ import unicodedata
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from ..catalogue.parameter import meant
@@ -22,6 +23,13 @@ from .item import Agreement, Item, Paper
 __all__ = ["CITATIONS", "PAPERS", "Agreement", "Item", "Paper", "Reproduction", "named", "reproduction"]
 
 PAPERS = {"000": "liu2019", "001": "ashena2021", "002": "kaissis2022", "003": "unsal2022", "004": "li2019"}
+
+
+def __getattr__(name: str) -> ModuleType:
+    """A paper's own functions: ``papers.li2019.chain_rule``."""
+    if name in PAPERS.values():
+        return import_module(f".{name}", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def named(paper: str) -> str:
@@ -94,7 +102,8 @@ class Reproduction(Presented):
         except (OSError, ValueError) as error:
             why = (getattr(error, "strerror", None) or "no name of a file").lower()
             raise InputError(
-                f"output is {str(folder)[:80]!r}, which cannot be written ({why}): give a folder that can, or a new name",
+                f"output is {str(folder)[:80]!r}, which cannot be written ({why}): give a folder that can, or a new "
+                f"name",
                 parameter="output",
                 value=folder,
             ) from None
@@ -108,8 +117,8 @@ def _kept(paper: Paper, folder: Path) -> list[Path]:
     written: list[Path] = []
     for item in paper.items:
         told = Document(f"Paper {paper.key}", paper.citation, (), (item.section,))
-        text = to_markdown(told).rstrip("\n") + "\n" + item.pictures
-        for name, text in {**item.files, f"{item.key}.md": text}.items():
+        words = to_markdown(told).rstrip("\n") + "\n" + item.pictures
+        for name, text in {**item.files, f"{item.key}.md": words}.items():
             target = folder / name
             target.write_text(text, encoding="utf-8")
             written.append(target)

@@ -91,7 +91,9 @@ class Item:
     @property
     def pictures(self) -> str:
         """Its pictures as lines of Markdown, each with what it says to those who cannot see it."""
-        return "".join(f"\n![{chart.label.replace(']', ')').replace('[', '(')}]({name})\n" for name, chart in self._named.items())
+        return "".join(
+            f"\n![{chart.label.replace(']', ')').replace('[', '(')}]({name})\n" for name, chart in self._named.items()
+        )
 
     @property
     def _named(self) -> dict[str, Chart]:

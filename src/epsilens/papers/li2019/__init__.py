@@ -5,9 +5,13 @@ from __future__ import annotations
 from ..citations import CITATIONS
 from ..item import Paper
 from .chain import abstract_search, algorithm1, algorithm2, chain_rule, correlation_terms
-from .settings import figure4_normal
+from .nonlinear import leakage
+from .settings import figure4_normal, star
 
-__all__ = ["abstract_search", "algorithm1", "algorithm2", "chain_rule", "correlation_terms", "figure4_normal", "paper"]
+__all__ = [
+    "abstract_search", "algorithm1", "algorithm2", "chain_rule", "correlation_terms", "figure4_normal", "leakage",
+    "paper", "star",
+]  # fmt: skip
 
 
 def paper() -> Paper:

@@ -155,7 +155,8 @@ def _figure4_discrete() -> Item:
         ),
         tuple(records),
         "Leakage grows with the layer for positive correlations, and has no trend for negative ones.",
-        "With these edges it grows up to layer 13 of 15 at an average of 0.8, up to 5 at 0.5 and up to 4 at 0.2, and then "
+        "With these edges it grows up to layer 13 of 15 at an average of 0.8, up to 5 at 0.5 and up to 4 at 0.2, and "
+        "then "
         "falls, since each further layer takes the least of more paths.",
         Agreement.OPEN,
         "The law of the edges is not given, and decides whether the values grow; the edges are those of no data.",
@@ -173,7 +174,10 @@ def _figure4_normal() -> Item:
     charts = []
     for part, chosen, top in (("c", positive, 13.0), ("d", negative, 1.2)):
         drawn = [
-            Series(f"ρ = {_signed(rho)}", tuple(sorted((float(_RECORDS - k), v) for k, v in enumerate(figure4_normal(rho)))))
+            Series(
+                f"ρ = {_signed(rho)}",
+                tuple(sorted((float(_RECORDS - k), v) for k, v in enumerate(figure4_normal(rho)))),
+            )
             for rho in chosen
         ]
         charts.append(
@@ -261,8 +265,10 @@ def _figure5() -> Item:
         ("average", "records", "full", "fast", "ratio"),
         cells,
         (
-            f"Edges Beta-distributed with concentration 2 (the paper gives none), ranges 1, means of {_DRAWS} draws as in "
-            "the paper, whose records go up to 15; the variances are in the data. (d) counts edges in place of seconds, "
+            f"Edges Beta-distributed with concentration 2 (the paper gives none), ranges 1, means of {_DRAWS} draws "
+            f"as in "
+            "the paper, whose records go up to 15; the variances are in the data. (d) counts edges in place of "
+            "seconds, "
             "which depend on the machine.",
             "On these edges the fast search overestimates; on others it falls below: see Algorithms 1 and 2.",
         ),

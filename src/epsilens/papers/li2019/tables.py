@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ...build.correlated.joint_table import table
 from ...build.correlated.joint_normal.records import normal
+from ...build.correlated.joint_table import table
 from ...show.charts import Chart
 from ...show.charts.lines import Axis, Series, lines
 from ...show.words import number

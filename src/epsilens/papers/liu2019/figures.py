@@ -306,7 +306,8 @@ def _promised() -> Chart:
         drawn,
         Axis(0, 2, "ε of differential privacy"),
         Axis(0, 4),
-        "Where records go in pairs, ε-DP promises 2ε of Pufferfish, dependent, inferential and membership privacy, ε of "
+        "Where records go in pairs, ε-DP promises 2ε of Pufferfish, dependent, inferential and membership privacy, ε "
+        "of "
         "Blowfish privacy, and less than ε² / 8 nats of mutual information.",
     )
 

@@ -125,7 +125,8 @@ def _lambda_table() -> Item:
         ),
         Axis(0, 1, "false-alarm rate α"),
         Axis(0.1, 1000, log=True),
-        "The printed λ is the corrected one between α = 0.184 and 0.5 and rises without bound on either side, where the "
+        "The printed λ is the corrected one between α = 0.184 and 0.5 and rises without bound on either side, where "
+        "the "
         "likelihood ratio stays between 0.368 and 2.718.",
         inside=True,
     )

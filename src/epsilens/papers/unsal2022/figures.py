@@ -195,7 +195,8 @@ def _figure9() -> Item:
         tuple((f"{r['epsilon']:g}", *(number(v) for k, v in r.items() if k != "epsilon")) for r in records),
         (
             "Equal σ, a = ½, δ = ε/20, ε below 18; the paper states s = 4 and neither δ nor the ratio of the σ's. "
-            "Chernoff's is a·b times KL's, so that a bound on it is the weaker promise, and Chernoff's line of a bias is "
+            "Chernoff's is a·b times KL's, so that a bound on it is the weaker promise, and Chernoff's line of a bias "
+            "is "
             "KL's of half of it.",
         ),
         (*records, {"largest D/e^ε for Δμ = 2s and 4s": largest}),
