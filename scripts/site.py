@@ -83,6 +83,12 @@ def escaped(text: str) -> str:
     return text
 
 
+def spans(text: str) -> str:
+    """Text whose parts between backticks are code."""
+    parts = text.split("`")
+    return "".join(f"`{part.replace('|', chr(92) + '|')}`" if k % 2 else escaped(part) for k, part in enumerate(parts))
+
+
 def table(head: list[str], rows: list[list[str]]) -> str:
     """A table of Markdown."""
     lines = [head, ["---"] * len(head), *rows]
@@ -162,7 +168,11 @@ def items_page() -> str:
         "# What the papers define, and where it is",
         f"Of {len(rows)} things the papers define, claim, draw or leave to future work, {states['works']} work here, "
         f"{states['partly']} partly and {states['missing']} not.",
-        table(["Paper", "Item", "Where it is", "State"], [[row[0], row[1], row[2], row[3]] for row in rows]),
+        "What is in code runs as it stands after `from math import *`, `import epsilens as el` and `from epsilens "
+        "import "
+        "papers`, or in a shell; the tests run all of it and compare the first number with the reference sheets.",
+        "| Paper | Item | Where it is | State |\n|---|---|---|---|\n"
+        + "\n".join(f"| {row[0]} | {escaped(row[1])} | {spans(row[2])} | {row[3]} |" for row in rows),
     ]
     return "\n\n".join(made) + "\n"
 

@@ -191,8 +191,8 @@ def _figure9() -> Item:
         records.append({"epsilon": e, **nats, "e^ε": math.exp(e), "KL, 4s / e^ε": (4 * unit) ** 2 / 2 / math.exp(e)})
     return Item(
         "Figure 9: KL and Chernoff divergence of the Gaussian test",
-        ("ε", *list(records[0])[1:]),
-        tuple((f"{r['epsilon']:g}", *(number(v) for k, v in r.items() if k != "epsilon")) for r in records),
+        ("ε", *list(records[0])[2:]),
+        tuple((f"{r['epsilon']:g}", *(number(v) for v in list(r.values())[2:])) for r in records),
         (
             "Equal σ, a = ½, δ = ε/20, ε below 18; the paper states s = 4 and neither δ nor the ratio of the σ's. "
             "Chernoff's is a·b times KL's, so that a bound on it is the weaker promise, and Chernoff's line of a bias "
