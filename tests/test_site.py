@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from scripts.links import broken, fetched
-from scripts.site import API, SECTIONS, escaped
+from scripts.site import API, SECTIONS
 
 import epsilens as el
 
@@ -40,8 +40,3 @@ def test_links_that_lead_nowhere_and_what_is_fetched_are_told(tmp_path: Path) ->
     )
     assert broken(tmp_path) == ["a.html: b.html#gone", "a.html: c.html", "a.html: no.png"]
     assert fetched(tmp_path) == ["b.html: https://cdn.example/x.js"]
-
-
-def test_code_stays_code_and_other_marks_are_shown() -> None:
-    assert escaped("P_SDA is `e.recall(a_b)`, *not* |x|") == r"P\_SDA is `e.recall(a_b)`, \*not\* \|x\|"
-    assert escaped("one ` alone_") == r"one \` alone\_"
