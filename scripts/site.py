@@ -176,8 +176,9 @@ def items_page() -> str:
         "# What the papers define, and where it is",
         f"Of {len(rows)} things the papers define, claim, draw or leave to future work, {told}. A thing that does not "
         "hold as printed works where the reproduction shows why.",
-        "What is in code runs as it stands after `from math import *`, `import epsilens as el` and `from epsilens "
-        "import papers`, or in a shell; the tests run all of it and compare the first number with the reference sheets.",
+        "What is in code runs as it stands after `from math import *`, `import epsilens as el` and "
+        "`from epsilens import papers`, or in a shell; the tests run all of it and compare the first number with the "
+        "reference sheets.",
         "| Paper | Item | Where it is | State |\n|---|---|---|---|\n"
         + "\n".join(f"| {row[0]} | {escaped(row[1])} | {spans(row[2])} | {row[3]} |" for row in rows),
     ]
