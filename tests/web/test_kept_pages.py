@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from urllib.parse import urlencode
 
@@ -43,6 +44,14 @@ def test_every_view_is_a_page_and_a_csv(client: Any, view: str) -> None:
     assert f'href="/{view}.html?' in shown
     assert f'href="/{view}.csv?' in shown
     assert client.get(f"/{view}.csv?a=laplace:epsilon=x&epsilon=x&at_most=x").status_code == 422
+
+
+def test_a_comparison_is_told_in_words_and_drawn_with_letters(client: Any) -> None:
+    page = client.get("/compare.html?a=laplace:epsilon=1&b=gaussian:psi=1&c=pure:epsilon=2").text
+    assert "Laplace noise with ε = 1, Gaussian noise with ψ = 1 and Any ε-DP release with ε = 2" in page
+    labels = re.findall(r"<text[^>]*>([^<]*)</text>", page)
+    assert {"A", "B", "C"} <= set(labels)
+    assert not any("…" in label for label in labels)
 
 
 def test_one_setting_is_a_pdf_too(client: Any) -> None:

@@ -12,7 +12,7 @@ from ..show.charts.chart import Chart
 from ..show.claims import curves
 from . import questions
 from .claim_pages import ask_claim
-from .compare_pages import chart_of
+from .compare_pages import chart_of, name_of
 from .comparing import Comparison, compare
 from .pages import PICTURES, attachment, file_of, query_of, unanswered
 from .questions import Asked, Problem, problem_of
@@ -77,7 +77,7 @@ def compared_whole(request: Request) -> Response:
     made = compare(query_of(request))
     if not _whole(made):
         return unanswered(_wrong(made))
-    every = {s.spoken: s.asked.about for s in made.good if s.asked.about is not None}
+    every = {name_of(s): s.asked.about for s in made.good if s.asked.about is not None}
     first = next(iter(every.values()))
     given = {name: first.arguments[name] for name in ("prior", "fpr")}
     named = {name: about.experiment for name, about in every.items()}
