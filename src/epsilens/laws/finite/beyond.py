@@ -172,7 +172,7 @@ class Beyond:
         return max(best, self.least_psi)
 
     def psi_of_list(self, gaps: Array, alpha: Array, miss: Array) -> float:
-        """ψ from the gaps of a list's vertices and their errors, with what lies beyond; at most that of everybody drawn.
+        """ψ from the gaps of a list's vertices and their errors, with what lies beyond; at most everybody's.
 
         A sample's list ends in what only H0 would show, whose mass is a bound on rounding: the vertices there are none
         of the noise's. Beyond them gaps fall.
