@@ -23,7 +23,7 @@ def claim_said(claim: Any) -> Claim:
     2.0
     """
     words = _words(claim) if isinstance(claim, str) else []
-    return claim_of(_mechanism(words) if len(words) > 1 and "=" not in words[0] else claim)
+    return claim_of(_mechanism(words) if words and "=" not in words[0] else claim)
 
 
 def _words(text: str) -> list[str]:
@@ -34,7 +34,10 @@ def _words(text: str) -> list[str]:
 
 
 def _mechanism(words: Sequence[str]) -> object:
-    entry = find_entry(words[0])
+    try:
+        entry = find_entry(words[0])
+    except InputError as error:
+        raise InputError(f"claim has no number by name, and {error}", parameter="claim") from None
     said: dict[str, str] = {}
     rest = list(words[1:])
     while rest:
