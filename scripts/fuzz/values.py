@@ -30,7 +30,8 @@ ODD = (
     "np.ma.array([0.1, 0.2], mask=[0, 1])", "np.ma.masked", "np.datetime64('2020-01-01')", "pd.Series([0.1, 0.2])",
     "pd.NA", "pd.Timestamp('2020-01-01')", "pd.DataFrame({'a': [1]})", "[0.1, 'x']", "[[0.1, 0.2], [0.3]]",
     "[float('inf'), 1.0]", "range(3)", "iter([1, 2])", "lambda *a, **k: 1.0", "el",
-    "el.laplace(epsilon=1.0)", "'x' * 10_000", "'55%'", "'1 of 0'", "['5%', 'x']", "'\\x00'", "'\\u202e'", "'\\ud800'", "'nan'",
+    "el.laplace(epsilon=1.0)", "'x' * 10_000", "'55%'", "'1 of 0'", "['5%', 'x']",
+    "'\\x00'", "'\\u202e'", "'\\ud800'", "'nan'",
     "[1] * 5", "[[[[1.0]]]]", "{1: 0.5, 2: 0.5}", "frozenset({1})", "memoryview(b'12')", "slice(3)", "...",
 )  # fmt: skip
 _EXPERIMENTS = (
