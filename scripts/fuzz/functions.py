@@ -45,7 +45,7 @@ def _targets() -> dict[str, Callable[..., Any]]:
             made = getattr(part, name)
             if inspect.isfunction(made) and name not in ("loaded", "trained", "opacus_accountant"):
                 found[f"el.{module}.{name}"] = made
-    for name in ("from_chain", "from_coefficients", "from_prior", "from_records", "from_table", "from_values", "of"):
+    for name in ("from_chain", "from_coefficients", "from_prior", "from_records", "from_table", "from_values"):
         found[f"el.Knowledge.{name}"] = getattr(el.Knowledge, name)
     for name in _methods(el.Ledger):
         found[f"ledger.{name}"] = getattr(el.Ledger, name)

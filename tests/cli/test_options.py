@@ -40,6 +40,7 @@ def test_help_of_one_mechanism(capsys: pytest.CaptureFixture[str]) -> None:
         ("explain dpsgd --batch-size 256", "did you mean --batch?"),
         ("explain dpsgd --noise_multiplier 1.1", "did you mean --sigma?"),
         ("explain --eps 8", "did you mean --epsilon?"),
+        ("explain census-redistrictin", "did you mean census-redistricting?"),
         ("explain dpsgd --sigma 1", "give --rate and --steps, or --n and --batch and --epochs"),
         ("explain dpsgd --epsilon 3 --n 60000", "leave dpsgd out to judge an ε that is claimed"),
         ("explain rdp --epsilon 3 --order 8", "α is --orders and ε is --rho"),

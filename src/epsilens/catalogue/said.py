@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from ..errors import InputError
 from ..shares import SHARES, share_of, unclear
-from .deployments import deployment
+from .deployments import deployment, deployments
 from .mechanisms import CLAIMED, CLAIMS, MECHANISMS, Entry, Family, Mechanism, every_option
 from .parameter import Kind, Panel, Parameter, flag, meant
 from .parameters import CONDITIONS, PARAMETERS
@@ -207,6 +207,13 @@ def find_explained(name: str | None, given: Mapping[str, Any]) -> tuple[Entry, d
         return replace(CLAIMED, key=entry.key, takes=takes, needs=entry.needs), {}
     if key not in MECHANISMS and (known := deployment(name)) is not None:
         return replace(CLAIMED, key=known.name, takes=shape), {"deployment": known.name}
+    published = [each.name for each in deployments()]
+    if key not in MECHANISMS and (close := meant(name, published)) and not meant(name, [*MECHANISMS, *CLAIMS]):
+        raise InputError(
+            f"there is no published deployment {name[:40]!r}{close}: give words of one in the registry, or a mechanism",
+            parameter="mechanism",
+            value=name,
+        )
     return find_entry(name), {}
 
 
