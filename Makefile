@@ -17,8 +17,9 @@ BENCH   := .venv-bench
 SITE    := .venv-docs
 # What quick does not even load: a browser, and the fuzzer with the plugin it brings.
 QUICK   := -m "not slow and not spark" --ignore=tests/browser --ignore=tests/web/test_fuzz.py -p no:schemathesis
-# One test process a core, at least two: half of them wait for Spark, a browser or a server; eight hold enough memory.
-WORKERS := $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$(( n < 2 ? 2 : n > 8 ? 8 : n )))
+# One test process more than cores, since some wait for Spark, a browser or a server; eight hold enough memory.
+WORKERS := $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$(( n < 2 ? 3 : n > 7 ? 8 : n + 1 )))
+SIDE    := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 EXTRAS  := data,spark,postgres,charts,web,accounting,opendp,release,fast
 
 .PHONY: help demo quick test full slow check format fuzz load bench docs clean bridges
@@ -54,13 +55,13 @@ demo: $(LIGHT) ## assess a planned release of a bundled real table, write a repo
 	@$(BIN)/python -m epsilens.cli.demo demo
 
 quick: $(READY) ## run the fast tests, for a change in hand
-	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile $(QUICK) tests
+	@$(BIN)/python -m pytest -q $(SIDE) $(QUICK) tests
 
 test: $(READY) ## run the tests
-	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile -m "not long"
+	@$(BIN)/python -m pytest -q $(SIDE) -m "not long"
 
-full: $(READY) ## run every test with all random examples; make test leaves the longest out and tries a third of them
-	@EPSILENS_FULL=1 $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile
+full: $(READY) ## run every test with all examples; of the longest make test runs a part, and a third of the random ones
+	@EPSILENS_FULL=1 $(BIN)/python -m pytest -q $(SIDE)
 
 slow: $(BRIDGES) ## measure every test anew and write down which ones quick leaves out
 	@$(BIN)/python -m scripts.slow

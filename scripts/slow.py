@@ -7,7 +7,7 @@ Usage::
 
 A test function is slow when all its examples together take ``SLOW`` seconds of processor time or more, its own and
 that of the processes it waited for: ``make quick`` leaves it out. From ``LONG`` seconds on (``tests/conftest.py``)
-``make test`` leaves it to ``make full``. Processor time, not the clock: what else the machine does hardly matters. The
+``make test`` runs a part of its examples. Processor time, not the clock: what else the machine does hardly matters. The
 browser is a process that outlives its tests, so those are slow by where they lie.
 """
 

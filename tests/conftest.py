@@ -1,8 +1,9 @@
-"""One Hypothesis profile for everyone, the slow tests marked, and a loud word when a whole kind could not run."""
+"""One Hypothesis profile for everyone, the slow tests marked and first, and a loud word when a kind could not run."""
 
 from __future__ import annotations
 
 import os
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -26,8 +27,12 @@ settings.load_profile("epsilens")
 #: The functions that took longest, and their seconds, when ``make slow`` last measured them all.
 _LINES = Path(__file__).with_name("slow.txt").read_text("utf-8").splitlines()
 SLOW = {name: float(taken) for name, taken in (line.rsplit(" ", 1) for line in _LINES)}
-#: ``make quick`` leaves out all of them, ``make test`` those that take so many seconds or more; ``make full`` none.
-LONG = 4.0
+#: ``make quick`` leaves out all of them. Of those that take so many seconds or more ``make test`` runs as many of their
+#: examples, evenly spread, as take ``SHARE`` seconds; ``make full`` runs all.
+LONG = 2.0
+SHARE = 1.0
+#: What a file of the browser's tests is taken to need: its processor time is spent elsewhere, and it waits.
+BROWSER = 60.0
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -41,14 +46,33 @@ def _own_state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         os.environ["XDG_STATE_HOME"] = before
 
 
+def function_of(item: pytest.Item) -> str:
+    """The test function of which this is an example."""
+    return item.nodeid.partition("[")[0]
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    examples = Counter(function_of(item) for item in items)
+    seen: Counter[str] = Counter()
+    needed: defaultdict[str, float] = defaultdict(float)
     for item in items:
-        taken = SLOW.get(item.nodeid.partition("[")[0])
-        if taken is not None:
-            item.add_marker(pytest.mark.slow)
-            # A process is counted where it is waited for, which an example may be that merely comes next.
-            if taken >= LONG and item.nodeid.startswith("tests/"):
+        name = function_of(item)
+        seen[name] += 1
+        if name not in SLOW:
+            continue
+        item.add_marker(pytest.mark.slow)
+        # A process is counted where it is waited for, which an example of the docs may be that merely comes next.
+        if SLOW[name] >= LONG and name.startswith("tests/"):
+            kept = int(SHARE / SLOW[name] * examples[name])
+            if seen[name] * kept // examples[name] == (seen[name] - 1) * kept // examples[name]:
                 item.add_marker(pytest.mark.long)
+                continue
+        needed[name.partition("::")[0]] += SLOW[name] / examples[name]
+    for file in needed:
+        if "/browser/" in file:
+            needed[file] = BROWSER
+    # Files are handed out in this order (--no-loadscope-reorder): the longest first, so that none is left for the end.
+    items.sort(key=lambda item: -needed[item.nodeid.partition("::")[0]])
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
