@@ -131,9 +131,9 @@ def test_a_number_that_is_no_share_takes_no_percentage_in_python() -> None:
         with pytest.raises(InputError, match="a str: give a number"):
             build(epsilon="55%")
     with pytest.raises(InputError, match="give a number"):
-        el.dpsgd(sigma="55%", rate=0.1, steps=2)  # type: ignore[arg-type]
+        el.dpsgd(sigma="55%", rate=0.1, steps=2)
     with pytest.raises(InputError, match=r"prior is \['10%', 'x'\]"):
-        el.laplace(epsilon=1.0).success(["10%", "x"])  # type: ignore[list-item]
+        el.laplace(epsilon=1.0).success(["10%", "x"])
 
 
 def test_a_series_of_shares() -> None:
