@@ -18,7 +18,7 @@ from pathlib import Path
 
 import epsilens as el
 from epsilens.papers import PAPERS, Paper, reproduction
-from epsilens.papers.errata import ERRATA
+from epsilens.papers.errata import ERRATA, PREFACE
 from epsilens.papers.item import Agreement, Item
 from epsilens.show.charts import Chart
 
@@ -83,6 +83,12 @@ def escaped(text: str) -> str:
     return text
 
 
+def spans(text: str) -> str:
+    """Text whose parts between backticks are code."""
+    parts = text.split("`")
+    return "".join(f"`{part.replace('|', chr(92) + '|')}`" if k % 2 else escaped(part) for k, part in enumerate(parts))
+
+
 def table(head: list[str], rows: list[list[str]]) -> str:
     """A table of Markdown."""
     lines = [head, ["---"] * len(head), *rows]
@@ -139,8 +145,9 @@ def errata_page() -> str:
     made = [
         "# Errata",
         "The five papers are the ground this stands on. While every formula was checked, these places were found to "
-        "differ from what holds. Each comes with a line of Python that shows it, after `from math import *` and "
-        "`import epsilens as el`; the tests run them all.",
+        "differ from what holds. The papers were read as text, so that what may be an artefact of it is left out. Each "
+        "comes with a line of Python that is true because of it, to be run after these three; the tests run them all.",
+        f"```python\n{PREFACE}\n```",
     ]
     for paper, each in ERRATA.items():
         made.append(f"## Paper {paper} ({PAPERS[paper]})")
@@ -161,7 +168,11 @@ def items_page() -> str:
         "# What the papers define, and where it is",
         f"Of {len(rows)} things the papers define, claim, draw or leave to future work, {states['works']} work here, "
         f"{states['partly']} partly and {states['missing']} not.",
-        table(["Paper", "Item", "Where it is", "State"], [[row[0], row[1], row[2], row[3]] for row in rows]),
+        "What is in code runs as it stands after `from math import *`, `import epsilens as el` and `from epsilens "
+        "import "
+        "papers`, or in a shell; the tests run all of it and compare the first number with the reference sheets.",
+        "| Paper | Item | Where it is | State |\n|---|---|---|---|\n"
+        + "\n".join(f"| {row[0]} | {escaped(row[1])} | {spans(row[2])} | {row[3]} |" for row in rows),
     ]
     return "\n\n".join(made) + "\n"
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from functools import reduce
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 import epsilens as el
-from epsilens.papers import reproduction
 
 DOCS = Path(__file__).parents[2] / "docs" / "papers"
 TERMS = (DOCS / "terms.md").read_text("utf-8")
@@ -49,19 +45,3 @@ def test_every_command_it_names_exists() -> None:
     known = set(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
     for name in re.findall(r"`epsilens ([a-z]+)", TERMS):
         assert name in known
-
-
-def test_every_item_of_the_papers_has_its_place() -> None:
-    with (DOCS / "items.tsv").open(encoding="utf-8") as file:
-        rows = list(csv.DictReader(file, delimiter="\t"))
-    assert len(rows) == 103
-    assert {row["state"] for row in rows} <= {"works", "partly"}
-
-
-@pytest.mark.parametrize("paper", ["000", "002", "003"])
-def test_every_figure_named_in_the_list_is_reproduced(paper: str) -> None:
-    with (DOCS / "items.tsv").open(encoding="utf-8") as file:
-        said = " ".join(r["where"] for r in csv.DictReader(file, delimiter="\t") if r["paper"] == paper)
-    titles = [item.title for item in reproduction(paper).papers[0].items]
-    for wanted in set(re.findall(rf"reproduce {paper}, (Figure \d+[a-z]?|§[\d.]+|Definition \d)", said)):
-        assert any(title.startswith(wanted) for title in titles), wanted

@@ -65,14 +65,23 @@ def papers_begun(incomplete: str) -> list[str]:
 def reproduce(paper: Paper = None, format: FormatOption = Format.table, output: OutputOption = None) -> None:
     """Recompute the tables and figures of the papers, as printed and corrected.
 
-    With --output and the name of a folder, each is written as CSV, SVG and text, and all of it as one page.
+    With --output and the name of a folder, each is written as CSV, SVG and text, and all of it as one page; files of
+    the same names are replaced.
 
     For example: epsilens reproduce 002 --output papers/
     """
     from ..papers import reproduction
 
+    if output is not None and not output.strip():
+        raise InputError("--output is empty: give the name of a folder or of a file", parameter="output", value=output)
+    folder = output is not None and (output.endswith("/") or (format is Format.table and is_folder(output)))
+    if folder and format is not Format.table:
+        raise InputError(
+            f"--output is the folder {output!r:.80}, which gets every form at once: leave --format out, or name a file",
+            parameter="output",
+        )
     made = reproduction(*([paper] if paper else ()))
-    if output is not None and format is Format.table and is_folder(output):
+    if output is not None and folder:
         written = made.write(output)
         emit(f"{len(written)} files in {output}: open {written[0]}", None)
         return

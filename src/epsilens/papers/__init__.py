@@ -10,6 +10,7 @@ import unicodedata
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from ..catalogue.parameter import meant
@@ -24,10 +25,17 @@ __all__ = ["CITATIONS", "PAPERS", "Agreement", "Item", "Paper", "Reproduction", 
 PAPERS = {"000": "liu2019", "001": "ashena2021", "002": "kaissis2022", "003": "unsal2022", "004": "li2019"}
 
 
-def named(paper: str) -> str:
-    """The number of a paper, from its number or its first author and year.
+def __getattr__(name: str) -> ModuleType:
+    """A paper's own functions: ``papers.li2019.chain_rule``."""
+    if name in PAPERS.values():
+        return import_module(f".{name}", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
-    >>> named("liu2019"), named("Kaissis 2022"), named("4"), named("ünsal2022")
+
+def named(paper: str) -> str:
+    """The number of a paper, from its number or its first author, with or without the year.
+
+    >>> named("liu2019"), named("Kaissis 2022"), named("4"), named("Ünsal")
     ('000', '002', '004', '003')
     """
     if not isinstance(paper, str):
@@ -35,7 +43,7 @@ def named(paper: str) -> str:
     plain = unicodedata.normalize("NFKD", paper).encode("ascii", "ignore").decode().lower()
     wanted = "".join(letter for letter in plain if letter.isalnum())
     for number, name in PAPERS.items():
-        if wanted in (number, name, number.lstrip("0") or "0"):
+        if wanted in (number, name, number.lstrip("0") or "0", name.rstrip("0123456789")):
             return number
     known = ", ".join(f"{number} ({name})" for number, name in PAPERS.items())
     close = meant(wanted, [*PAPERS.values(), *PAPERS])
@@ -79,7 +87,10 @@ class Reproduction(Presented):
         }
 
     def write(self, folder: str | Path) -> list[Path]:
-        """Every item as CSV, SVG and Markdown in a folder for each paper, and all of it as one page, ``index.html``."""
+        """Every item as CSV, SVG and Markdown in a folder for each paper, and all of it as one page, ``index.html``.
+
+        What a chart draws is beside its table as ``…-points.csv``. Files of these names are written anew, others stay.
+        """
         from ..show.presenters import html
 
         root = Path(folder)
@@ -89,9 +100,10 @@ class Reproduction(Presented):
             page = root / "index.html"
             page.write_text(html(self), encoding="utf-8")
         except (OSError, ValueError) as error:
-            why = getattr(error, "strerror", None) or "it cannot be written"
+            why = (getattr(error, "strerror", None) or "no name of a file").lower()
             raise InputError(
-                f"output is {str(folder)[:80]!r}: {why}, so give a folder that can",
+                f"output is {str(folder)[:80]!r}, which cannot be written ({why}): give a folder that can, or a new "
+                f"name",
                 parameter="output",
                 value=folder,
             ) from None
@@ -105,7 +117,8 @@ def _kept(paper: Paper, folder: Path) -> list[Path]:
     written: list[Path] = []
     for item in paper.items:
         told = Document(f"Paper {paper.key}", paper.citation, (), (item.section,))
-        for name, text in {**item.files, f"{item.key}.md": to_markdown(told)}.items():
+        words = to_markdown(told).rstrip("\n") + "\n" + item.pictures
+        for name, text in {**item.files, f"{item.key}.md": words}.items():
             target = folder / name
             target.write_text(text, encoding="utf-8")
             written.append(target)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -74,26 +74,31 @@ class Item:
     @property
     def csv(self) -> str:
         """The numbers behind the table, or the points of the figure where there is no table, as CSV."""
-        records = self.records or tuple(
-            {"panel": chart.name, **point} if len(self.charts) > 1 else point
-            for chart in self.charts
-            for point in chart.data
-        )
-        names = list(dict.fromkeys(name for record in records for name in record))
-        out = io.StringIO()
-        writer = csv.DictWriter(out, names, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows([{name: _cell(value) for name, value in record.items()} for record in records])
-        return out.getvalue()
+        return _csv(self.records) if self.records else self.points
+
+    @property
+    def points(self) -> str:
+        """What the charts draw, as CSV: a row a point, with the chart and the line it belongs to."""
+        return _csv([{"panel": chart.name, **point} for chart in self.charts for point in chart.data])
 
     @property
     def files(self) -> dict[str, str]:
-        """Its numbers and its pictures as files, by their names."""
+        """Its numbers, its pictures and what they draw as files, by their names."""
+        drawn = {name: chart.svg("light") for name, chart in self._named.items()}
+        points = {f"{self.key}-points.csv": self.points} if self.charts and self.records else {}
+        return {f"{self.key}.csv": self.csv, **points, **drawn}
+
+    @property
+    def pictures(self) -> str:
+        """Its pictures as lines of Markdown, each with what it says to those who cannot see it."""
+        return "".join(
+            f"\n![{chart.label.replace(']', ')').replace('[', '(')}]({name})\n" for name, chart in self._named.items()
+        )
+
+    @property
+    def _named(self) -> dict[str, Chart]:
         several = len(self.charts) > 1
-        pictures = {
-            f"{self.key}{f'-{k}' if several else ''}.svg": chart.svg("light") for k, chart in enumerate(self.charts, 1)
-        }
-        return {f"{self.key}.csv": self.csv, **pictures}
+        return {f"{self.key}{f'-{k}' if several else ''}.svg": chart for k, chart in enumerate(self.charts, 1)}
 
     @property
     def data(self) -> dict[str, Any]:
@@ -137,6 +142,15 @@ def slug(words: str) -> str:
     """
     plain = words.lower().replace("ε", "epsilon").replace("δ", "delta").replace("ψ", "psi").replace("§", "section ")
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")
+
+
+def _csv(records: Sequence[Mapping[str, Any]]) -> str:
+    names = list(dict.fromkeys(name for record in records for name in record))
+    out = io.StringIO()
+    writer = csv.DictWriter(out, names, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows([{name: _cell(value) for name, value in record.items()} for record in records])
+    return out.getvalue()
 
 
 def _cell(value: Any) -> Any:

@@ -5,8 +5,14 @@ from __future__ import annotations
 from ..citations import CITATIONS
 from ..item import Paper
 from .algorithms import Attack, Estimate, clopper_pearson, estimate, rule_success, set_epsilon
+from .comparisons import ages, exact_belief, lee_clifton, tree
+from .crowd import crowded
+from .reconstruction import recovered
 
-__all__ = ["Attack", "Estimate", "clopper_pearson", "estimate", "paper", "rule_success", "set_epsilon"]
+__all__ = [
+    "Attack", "Estimate", "ages", "clopper_pearson", "crowded", "estimate", "exact_belief", "lee_clifton", "paper",
+    "recovered", "rule_success", "set_epsilon", "tree",
+]  # fmt: skip
 
 
 def paper() -> Paper:

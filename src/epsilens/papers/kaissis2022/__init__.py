@@ -5,9 +5,12 @@ from __future__ import annotations
 from ..citations import CITATIONS
 from ..item import Paper
 from .conversions import epsilon_rdp, epsilon_rdp_improved, epsilon_table, epsilon_tail
-from .roc import binormal, binormal_auc
+from .roc import binormal, binormal_auc, loss_tail
 
-__all__ = ["binormal", "binormal_auc", "epsilon_rdp", "epsilon_rdp_improved", "epsilon_table", "epsilon_tail", "paper"]
+__all__ = [
+    "binormal", "binormal_auc", "epsilon_rdp", "epsilon_rdp_improved", "epsilon_table", "epsilon_tail", "loss_tail",
+    "paper",
+]  # fmt: skip
 
 
 def paper() -> Paper:

@@ -13,9 +13,18 @@ from ...show.charts.lines import Axis, Series, lines
 from ...show.words import number
 from ..item import Agreement, Item
 
-__all__ = ["binormal", "binormal_auc", "items"]
+__all__ = ["binormal", "binormal_auc", "items", "loss_tail"]
 
 _PSI = 1.0
+
+
+def loss_tail(psi: float, epsilon: float) -> float:
+    """P(Ω ≥ ε) of the privacy-loss variable (8), Ω ~ N(ψ²/2, ψ²): an upper bound on δ(ε), not δ(ε).
+
+    >>> round(loss_tail(1.0, 1.0), 10)
+    0.3085375387
+    """
+    return float(ndtr(psi / 2 - epsilon / psi))
 
 
 def binormal(rate: float, means: tuple[float, float], scales: tuple[float, float]) -> float:
@@ -63,7 +72,7 @@ def _figure1() -> Item:
         inside=True,
     )
     records = [
-        {"psi": p, "mean of Ω": p * p / 2, "width of Ω": p, "P(Ω ≥ 1)": float(ndtr(p / 2 - 1 / p)),
+        {"psi": p, "mean of Ω": p * p / 2, "width of Ω": p, "P(Ω ≥ 1)": loss_tail(p, 1.0),
          "δ(1)": float(gaussian(psi=p).delta(1.0))} for p in (0.5, 1.0, 2.0, 3.0)
     ]  # fmt: skip
     cells = tuple((f"{r['psi']:g}", *(number(float(v)) for k, v in r.items() if k != "psi")) for r in records)

@@ -5,9 +5,14 @@ from __future__ import annotations
 from ..citations import CITATIONS
 from ..item import Paper
 from .chain import abstract_search, algorithm1, algorithm2, chain_rule, correlation_terms
-from .settings import figure4_normal
+from .figures import beliefs, random_graph
+from .nonlinear import leakage
+from .settings import figure4_normal, star, theorem3
 
-__all__ = ["abstract_search", "algorithm1", "algorithm2", "chain_rule", "correlation_terms", "figure4_normal", "paper"]
+__all__ = [
+    "abstract_search", "algorithm1", "algorithm2", "beliefs", "chain_rule", "correlation_terms", "figure4_normal",
+    "leakage", "paper", "random_graph", "star", "theorem3",
+]  # fmt: skip
 
 
 def paper() -> Paper:

@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ...build.correlated.joint_normal.records import normal
 from ...build.correlated.joint_table import table
+from ...show.charts import Chart
+from ...show.charts.lines import Axis, Series, lines
 from ...show.words import number
 from ..item import Agreement, Item
 from .chain import abstract_search, algorithm1, algorithm2, chain_rule, correlation_terms
@@ -35,10 +38,18 @@ def _examples() -> Item:
         }
         for example, which, known, printed in rows
     ]
+    pair = normal([[1.0, 0.5], [0.5, 1.0]])
+    records += [
+        {"example": "5", "distribution": "normal, ρ = ½", "known": told, "printed": claimed, "exact": exact}
+        for told, claimed, exact in (
+            ("nothing", 1.5, float(pair.leakage(0, scale=1.0))),
+            ("x2", 1.0, float(pair.leakage(0, {1}, scale=1.0))),
+        )
+    ]
     cells = tuple(
         (
             f"Example {r['example']}",
-            f"II({r['distribution']})",
+            r["distribution"] if r["example"] == "5" else f"II({r['distribution']})",
             str(r["known"]),
             f"{r['printed']:g}",
             number(r["exact"]),
@@ -62,6 +73,29 @@ def _examples() -> Item:
         "The same, but for one rounding; II(d) is misprinted.",
         Agreement.PARTLY,
         "Example 2(b) is 0.8146, printed 0.82. Remark 1 does not hold: II(c) leaks 2 where ε is 1.",
+        (_example_chart(records),),
+    )
+
+
+def _example_chart(records: list[dict[str, Any]]) -> Chart:
+    """Leakage of one of two fair bits by their correlation, and what the examples print."""
+    grid = [k / 50 for k in range(-50, 51)]
+    at = {"a": 0.2, "b": -0.2, "a'": 0.96, "b'": -0.96, "c": 1.0}
+    pairs = [table([[(1 + r) / 4, (1 - r) / 4], [(1 - r) / 4, (1 + r) / 4]]).leakage(0, scale=1.0) for r in grid]
+    points = [(at[r["distribution"]], r["printed"]) for r in records if r["distribution"] in at and r["known"] != "x2"]
+    return lines(
+        "table II",
+        "Leakage of one of two bits, by their correlation",
+        "Laplace noise of scale 1; points are printed",
+        (
+            Series("nothing known", tuple(zip(grid, pairs, strict=True))),
+            Series("the other bit known", ((-1.0, 1.0), (1.0, 1.0))),
+            Series("printed", tuple(sorted(points)), quiet=True, dotted=True),
+        ),
+        Axis(-1, 1, "correlation"),
+        Axis(0, 2.2),
+        "Who knows nothing learns from 0 at correlation −1 to 2 at 1; who knows the other bit learns 1 throughout.",
+        inside=True,
     )
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from ..citations import CITATIONS
 from ..item import Paper
+from .beyond import deniable, planar_laplace
 from .printed import lambda_corrected
 
-__all__ = ["lambda_corrected", "paper"]
+__all__ = ["deniable", "lambda_corrected", "paper", "planar_laplace"]
 
 
 def paper() -> Paper:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...build.knowledge.knowledge import Knowledge
 from ...build.mechanisms import gaussian, laplace
+from ...choice.choice import choose
 from ...experiment import Experiment
 from ...notions import IMPLICATIONS, NOTIONS, REFUTED, Conversion, promises
 from ...show.charts import Chart
@@ -79,6 +80,9 @@ def _figure1() -> Item:
         "Its recall and, with a prior, its precision and Fβ are readings of one trade-off curve.",
         "The largest ε that keeps a reading under a limit is the inverse of that reading.",
     )
+    limit = 0.76
+    largest = choose(laplace, "epsilon", at_most=limit, reading="fbeta").value
+    grid = np.linspace(0.02, 4, 100).tolist()
     return Item(
         "Figure 1: the procedure",
         (),
@@ -87,8 +91,24 @@ def _figure1() -> Item:
         tuple({"step": k + 1, "what": step} for k, step in enumerate(steps)),
         "From two neighbouring databases to the choice of ε.",
         "The same steps, for any mechanism: an Experiment is the pair of laws, a reading each of the numbers, "
-        "el.choose the inverse.",
+        f"el.choose the inverse. Drawn for a count: an F1 of at most {limit:g} allows ε = {largest:.4f}, as Table 1.",
         Agreement.DRAWING,
+        charts=(
+            lines(
+                "figure 1",
+                "From what is tolerated to the largest ε",
+                "best F1 of an adversary, a count with Laplace noise",
+                (
+                    Series("best F1", tuple((e, float(laplace(epsilon=e).fbeta())) for e in grid)),
+                    Series("tolerated", ((0.0, limit), (4.0, limit)), limit=True),
+                    Series("largest ε", ((largest, 0.6), (largest, limit)), quiet=True),
+                ),
+                Axis(0, 4, "ε"),
+                Axis(0.6, 1),
+                f"The best F1 reaches the tolerated {limit:g} at ε = {largest:.4f}.",
+                inside=True,
+            ),
+        ),
     )
 
 
@@ -191,7 +211,7 @@ def _figure4() -> tuple[Item, Item]:
     second = _pr_item(
         "Figure 4b",
         "Precision and recall under Gaussian noise, by δ",
-        {f"δ = {d}": classical(1.0, float(d)) for d in ("1e-6", "0.0001", "0.01", "0.1")},
+        {f"δ = {d}": classical(1.0, float(d)) for d in ("0.000001", "0.0001", "0.01", "0.1")},
         0.5,
         "The adversary does better with a larger δ.",
         "The same.",
@@ -266,6 +286,29 @@ def _figure9() -> Item:
         "Which databases count as neighbours in seven notions.",
         "The same list, with what ε-DP promises of each.",
         Agreement.DRAWING,
+        charts=(_promised(),),
+    )
+
+
+def _promised() -> Chart:
+    """What ε-DP promises in the other notions where records depend on each other in pairs."""
+    grid = np.linspace(0.05, 2, 40).tolist()
+    told = {e: promises("dp", e, dependent=2) for e in grid}
+    groups = {"Pufferfish, DDP, IP, MP": "ddp", "Blowfish": "blowfish", "mutual information": "mi"}
+    drawn = [
+        Series(name, tuple((e, _epsilon_of(told[e][key])) for e in grid), quiet=key == "mi")
+        for name, key in groups.items()
+    ]
+    return lines(
+        "figure 9",
+        "What ε-DP promises in other notions",
+        "their ε, records dependent in pairs",
+        drawn,
+        Axis(0, 2, "ε of differential privacy"),
+        Axis(0, 4),
+        "Where records go in pairs, ε-DP promises 2ε of Pufferfish, dependent, inferential and membership privacy, ε "
+        "of "
+        "Blowfish privacy, and less than ε² / 8 nats of mutual information.",
     )
 
 

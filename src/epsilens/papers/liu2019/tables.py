@@ -10,6 +10,8 @@ from ...build.knowledge.knowledge import Knowledge
 from ...build.mechanisms import gaussian, laplace
 from ...choice.choice import choose
 from ...errors import NoSolutionError
+from ...show.charts import Chart
+from ...show.charts.lines import Axis, Series, lines
 from ...show.words import number, rounded_up, small
 from ..item import Agreement, Item
 from .printed import (
@@ -67,7 +69,32 @@ def table1() -> Item:
         "Four printed entries, such as 0.22 at β = 0.5 and 0.55, are where the bound is "
         "already exceeded: even pure noise gives an F of 0.5556.",
     )
-    return Item("Table 1: the largest ε under a bound on Fβ", columns, tuple(rows), notes, tuple(records), *told)
+    title = "Table 1: the largest ε under a bound on Fβ"
+    return Item(title, columns, tuple(rows), notes, tuple(records), *told, (_table1_chart(),))
+
+
+def _table1_chart() -> Chart:
+    """ε against the bound, from the floor that no noise goes below; the printed entries as points."""
+    drawn, points = [], []
+    for beta in (0.5, 1.0, 2.0):
+        turn = math.log1p(beta * beta)
+        epsilons = [turn + (5 - turn) * k / 60 for k in range(61)]
+        curve = [(float(laplace(epsilon=e).fbeta(beta)), e) for e in epsilons]
+        drawn.append(Series(f"β = {beta:g}", ((curve[0][0], 0.0), *curve)))
+        line = PRINTED[BETAS.index(beta)]
+        points += [(limit, printed) for limit, printed in zip(LIMITS, line, strict=True) if printed is not None]
+    floors = ", ".join(f"{(1 + b * b) / (2 + b * b):.3f} for β = {b:g}" for b in (0.5, 1.0, 2.0))
+    return lines(
+        "table 1",
+        "The largest ε under a bound on the best Fβ",
+        "ε, exact; the printed entries are points",
+        [*drawn, Series("printed", tuple(points), quiet=True, dotted=True)],
+        Axis(0.5, 1, "bound on Fβ"),
+        Axis(0, 5),
+        f"No ε keeps a bound below {floors}; the printed points left of a curve's foot break their bound.",
+        inside=True,
+        height=360,
+    )
 
 
 def _lambda_table() -> Item:
@@ -86,9 +113,25 @@ def _lambda_table() -> Item:
         Agreement.DIFFERS,
         "At ε = 1 and α = 0.01 it is printed as 919.7; the likelihood ratio never exceeds 2.718.",
     )
-    return Item(
-        "§4.1.5: threshold λ(α) of the test, ε = 1", ("α", "printed", "corrected"), rows, notes, tuple(records), *told
+    grid = [k / 200 for k in range(1, 200)]
+    chart = lines(
+        "lambda",
+        "The threshold λ(α) of the likelihood ratio, ε = 1",
+        "λ (logarithmic)",
+        (
+            Series("printed", tuple((a, lambda_printed(1.0, a)) for a in grid)),
+            Series("corrected", tuple((a, lambda_corrected(1.0, a)) for a in grid)),
+            Series("e^ε, no ratio is larger", ((0.0, math.e), (1.0, math.e)), quiet=True),
+        ),
+        Axis(0, 1, "false-alarm rate α"),
+        Axis(0.1, 1000, log=True),
+        "The printed λ is the corrected one between α = 0.184 and 0.5 and rises without bound on either side, where "
+        "the "
+        "likelihood ratio stays between 0.368 and 2.718.",
+        inside=True,
     )
+    title = "§4.1.5: threshold λ(α) of the test, ε = 1"
+    return Item(title, ("α", "printed", "corrected"), rows, notes, tuple(records), *told, (chart,))
 
 
 def _sigma_table() -> Item:

@@ -110,6 +110,7 @@ def _figure5() -> Item:
                 Axis(0, 12),
                 "The divergence of a bias of 4s "
                 + ("exceeds e^ε between ε = 0.79 and 1.87." if theta == 1 else "stays below e^ε throughout."),
+                inside=True,
             )
         )
     low, high = figure5()
@@ -176,23 +177,29 @@ def _figure8() -> Item:
 
 
 def _figure9() -> Item:
-    grid = np.linspace(0.05, 17.9, 120).tolist()
+    grid = np.linspace(0.05, 10, 120).tolist()
     drawn = []
-    for k in (1.0, 2.0, 4.0):
+    for k, name in ((4.0, "KL, 4s"), (2.0, "KL, 2s; Chernoff, 4s"), (1.0, "KL, s; Chernoff, 2s"), (0.5, "Chernoff, s")):
         mu = [k * e / math.sqrt(2 * math.log(25 / e)) for e in grid]
-        drawn.append(Series(f"KL, Δμ = {k:g}s", tuple((e, m * m / 2) for e, m in zip(grid, mu, strict=True))))
-        drawn.append(Series(f"Chernoff, Δμ = {k:g}s", tuple((e, m * m / 8) for e, m in zip(grid, mu, strict=True))))
+        drawn.append(Series(name, tuple((e, m * m / 2) for e, m in zip(grid, mu, strict=True))))
     drawn.append(Series("e^ε", tuple((e, math.exp(e)) for e in grid), quiet=True))
     largest = figure9()
+    records = []
+    for e in (0.1, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0):
+        unit = e / math.sqrt(2 * math.log(25 / e))
+        nats = {f"KL, {k}s": (k * unit) ** 2 / 2 for k in (1, 2, 4)} | {"Chernoff, 4s": (4 * unit) ** 2 / 8}
+        records.append({"epsilon": e, **nats, "e^ε": math.exp(e), "KL, 4s / e^ε": (4 * unit) ** 2 / 2 / math.exp(e)})
     return Item(
         "Figure 9: KL and Chernoff divergence of the Gaussian test",
-        (),
-        (),
+        ("ε", *list(records[0])[2:]),
+        tuple((f"{r['epsilon']:g}", *(number(v) for v in list(r.values())[2:])) for r in records),
         (
             "Equal σ, a = ½, δ = ε/20, ε below 18; the paper states s = 4 and neither δ nor the ratio of the σ's. "
-            "Chernoff's is a·b times KL's, so that a bound on it is the weaker promise.",
+            "Chernoff's is a·b times KL's, so that a bound on it is the weaker promise, and Chernoff's line of a bias "
+            "is "
+            "KL's of half of it.",
         ),
-        ({"largest D/e^ε for Δμ = 2s and 4s": largest},),
+        (*records, {"largest D/e^ε for Δμ = 2s and 4s": largest}),
         "KL-DP violates the bound e^ε except at small ε, for Δμ = 2s and 4s.",
         f"No violation: the largest ratio of the divergence and e^ε is {largest:.3f}.",
         Agreement.DIFFERS,
@@ -201,10 +208,10 @@ def _figure9() -> Item:
             lines(
                 "figure 9",
                 "KL and Chernoff divergence of a bias",
-                "nats (logarithmic), beside e^ε",
+                "nats (logarithmic) by Δμ, beside e^ε",
                 drawn,
-                Axis(0, 18, "ε"),
-                Axis(0.001, 1e8, log=True),
+                Axis(0, 10, "ε"),
+                Axis(0.001, 1e5, log=True),
                 f"Every divergence stays below e^ε; the largest ratio is {largest:.3f}.",
                 height=380,
             ),

@@ -180,7 +180,9 @@ def _inside(
     axes: tuple[Axis, Axis],
 ) -> tuple[list[Layer], bool]:
     """Names beside their lines, each nearer to its own than to any other; and whether all found a place."""
-    room, pixels = Room(*size), [_dense([(place[0](a), place[1](b)) for a, b in points]) for points in kept]
+    spots = [[(place[0](a), place[1](b)) for a, b in points] for points in kept]
+    room = Room(*size)
+    pixels = [_dense(p, s.dotted) for s, p in zip(series, spots, strict=True)]
     for drawn in pixels:
         if len(drawn):
             room.line(drawn.tolist())
@@ -232,10 +234,10 @@ def _key(
     return made
 
 
-def _dense(points: Sequence[Point]) -> Array:
-    """A line in steps of a few pixels, so that a name can stand anywhere along it."""
+def _dense(points: Sequence[Point], dotted: bool = False) -> Array:
+    """A line in steps of a few pixels, so that a name can stand anywhere along it; beside ``dotted`` points only."""
     given = np.asarray(points, dtype=float).reshape(-1, 2)
-    if len(given) < 2:
+    if dotted or len(given) < 2:
         return given
     along = np.concatenate(([0.0], np.cumsum(np.maximum(np.abs(np.diff(given, axis=0)).max(axis=1), 1e-9))))
     fine = np.linspace(0, along[-1], max(int(along[-1] / 4), 2))
