@@ -1,10 +1,10 @@
 """Power of an audit at equal budgets, and its own cost, beside jax_privacy where it is installed.
 
-    python benchmarks/audit.py [--share 0.2] [--json FILE]
+    python benchmarks/audit.py [--share 0.2] [--only power] [--auditorium CHECKOUT] [--json FILE]
 
 Every tool sees the same draws: the answers, as scores. Bounds are at 95%. Times are of the processor. dp_auditorium is
-not on PyPI: beside the bound by Hoeffding's inequality on our event stands the one measured for its kind in an earlier
-sheet. False alarms have a script of their own, audit_false_alarms.py.
+not on PyPI; with a checkout of it (auditorium.py) its testers run beside ours. False alarms have a script of their own,
+audit_false_alarms.py.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import json
 import math
 import time
 from collections.abc import Callable
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -73,7 +74,7 @@ def seen_sides(seen: Any) -> int:
     return 2 if seen.above is not None and seen.below is not None else 1
 
 
-def power(repeats: float) -> list[dict[str, Any]]:
+def power(repeats: float, testers: Any = None) -> list[dict[str, Any]]:
     """The mean bound on ε at δ = 0, by as many draws a side."""
     cases: list[tuple[str, Draw, float, int, int, tuple[float, float]]] = [
         ("Laplace, ε = 1", lambda d, n: d + RNG.laplace(0, 1, n), 1.0, 1000, 200, (0.80, 0.67)),
@@ -84,6 +85,7 @@ def power(repeats: float) -> list[dict[str, Any]]:
     rows = []
     for name, draw, claim, side, times, known in cases:
         ours, anytime, loose, jax, split = [], [], [], [], []
+        theirs: dict[str, list[float]] = {}
         for i in range(max(4, int(times * repeats))):
             # a few more than are used, since coins do not fall evenly
             zero, one = draw(0.0, side + 6 * int(math.sqrt(side))), draw(1.0, side + 6 * int(math.sqrt(side)))
@@ -98,11 +100,15 @@ def power(repeats: float) -> list[dict[str, Any]]:
                 jax.append(auditor.epsilon_clopper_pearson(ALPHA, one_sided=False))
                 halves = jax_auditing.Split(seed=i)
                 split.append(auditor.epsilon_clopper_pearson(ALPHA, one_sided=False, threshold_strategy=halves))
+            if testers is not None:
+                for tester, bound in testers.bounds(zero[:side], one[:side], known[0] + 0.2, ALPHA).items():
+                    theirs.setdefault(f"dp_auditorium {tester}", []).append(bound)
         rows.append(
             {"case": name, "draws a side": side, "repeats": len(ours), "epsilens fixed": mean_of(ours),
              "epsilens anytime": mean_of(anytime), "Hoeffding": mean_of(loose), "best of the sheet": known[0],
              "Hoeffding of the sheet": known[1]}
             | ({"jax Bonferroni": mean_of(jax), "jax split": mean_of(split)} if jax else {})
+            | {tester: mean_of(bounds) for tester, bounds in theirs.items()}
         )  # fmt: skip
         print(rows[-1], flush=True)
     return rows
@@ -210,15 +216,20 @@ RNG = np.random.default_rng(17)
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--share", type=float, default=1.0, help="Of the repeats.")
+    parser.add_argument("--only", choices=("cost", "power", "claims", "until", "one_run"))
+    parser.add_argument("--auditorium", help="A checkout of dp_auditorium, google/differential-privacy's python part.")
     parser.add_argument("--json", type=Path)
     asked = parser.parse_args()
+    testers = import_module("auditorium").Testers(asked.auditorium) if asked.auditorium else None  # beside this file
     peer = version("jax-privacy") if jax_auditing is not None else "not installed: pip install jax-privacy==2.0.0"
     print("numpy", version("numpy"), "scipy", version("scipy"), "jax_privacy", peer)
     began = time.process_time()
-    made = {
-        "cost": cost(1_000_000), "power": power(asked.share), "claims": claims(asked.share),
-        "until": until(asked.share), "one_run": one_run(asked.share),
+    parts: dict[str, Callable[[], Any]] = {
+        "cost": lambda: cost(1_000_000), "power": lambda: power(asked.share, testers),
+        "claims": lambda: claims(asked.share), "until": lambda: until(asked.share),
+        "one_run": lambda: one_run(asked.share),
     }  # fmt: skip
+    made = {name: part() for name, part in parts.items() if asked.only in (None, name)}
     print("processor seconds in all:", round(time.process_time() - began))
     if asked.json:
         asked.json.write_text(json.dumps(made, indent=2, ensure_ascii=False) + "\n")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import epsilens
 
 project = "epsilens"
@@ -23,7 +25,7 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_class_signature = "separated"
 autodoc_type_aliases = {"ArrayLike": "ArrayLike", "Number": "Number"}
-autodoc_default_options = {"members": True, "show-inheritance": False}
+autodoc_default_options = {"members": True, "exclude-members": "shown_as"}
 
 html_theme = "pydata_sphinx_theme"
 html_title = "epsilens"
@@ -61,9 +63,15 @@ def _plain(app, what, name, obj, options, lines) -> None:  # type: ignore[no-unt
     lines[:] = [line if line.lstrip().startswith((">>>", "...")) else line.replace("|", "\\|") for line in lines]
 
 
+def _named(app, what, name, obj, options, signature, returns):  # type: ignore[no-untyped-def]
+    """A type that has a name of its own is told by it."""
+    return tuple(text and re.sub(r"TypeAliasForwardRef\('([^']*)'\)", r"\1", text) for text in (signature, returns))
+
+
 def setup(app) -> None:  # type: ignore[no-untyped-def]
-    """Formulas by MathML."""
+    """Formulas by MathML, signatures by the names of types."""
     app.connect("autodoc-process-docstring", _plain)
+    app.connect("autodoc-process-signature", _named)
     app.add_html_math_renderer(
         "mathml",
         inline_renderers=(lambda self, node: _mathml(self, node, "inline"), None),

@@ -1,8 +1,9 @@
 """Build the site: the pages of docs/, the papers recomputed, and the API from its docstrings.
 
-    python -m scripts.site [--output build/site]
+    python -m scripts.site [--output build/site] [--examples skip]
 
-Sphinx treats warnings as errors. The pages that follow from the library (each paper, the errata, the list of the
+The examples of every page are run first. Sphinx treats warnings as errors, and every link of what it built is followed;
+nothing may be fetched from elsewhere. The pages that follow from the library (each paper, the errata, the list of the
 papers' items, the API) are written beside copies of docs/ in build/docs, never into docs/ itself.
 """
 
@@ -11,16 +12,22 @@ from __future__ import annotations
 import argparse
 import csv
 import html
+import math
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import epsilens as el
 from epsilens.papers import PAPERS, Paper, reproduction
 from epsilens.papers.errata import ERRATA, PREFACE
 from epsilens.papers.item import Agreement, Item
-from epsilens.show.charts import Chart
+from epsilens.show.charts import Chart, roc
+from epsilens.show.charts.lines import Axis, Series, lines
+
+from .examples import check
+from .links import broken, fetched
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -98,14 +105,14 @@ def table(head: list[str], rows: list[list[str]]) -> str:
 # -- the papers ---------------------------------------------------------------------------------------------------
 
 
-def picture(chart: Chart, name: str, folder: Path) -> str:
+def picture(chart: Chart, name: str, folder: Path, static: str = "../_static") -> str:
     """A chart in both palettes and for both widths, and what it says for those who cannot see it."""
     made = []
     label = html.escape(chart.label, quote=True)
     for palette in ("light", "dark"):
         for width, kind in ((chart.phone, "phone"), (chart.desk, "desk")):
             (folder / f"{name}-{palette}-{kind}.svg").write_text(chart.svg(palette, width), encoding="utf-8")
-        at = f"../_static/papers/{name}-{palette}"
+        at = f"{static}/papers/{name}-{palette}"
         made.append(
             f'<picture class="only-{palette}"><source media="(max-width: 700px)" srcset="{at}-phone.svg">'
             f'<img class="dark-light" src="{at}-desk.svg" alt="{label}"></picture>'
@@ -163,14 +170,15 @@ def items_page() -> str:
     """The papers' items one by one, and where each is."""
     with (DOCS / "papers" / "items.tsv").open(encoding="utf-8") as file:
         rows = list(csv.reader(file, delimiter="\t"))[1:]
-    states = {state: sum(row[3] == state for row in rows) for state in ("works", "partly", "missing")}
+    works = sum(row[3] == "works" for row in rows)
+    told = "all of them work here" if works == len(rows) else f"{works} work here, {len(rows) - works} in part"
     made = [
         "# What the papers define, and where it is",
-        f"Of {len(rows)} things the papers define, claim, draw or leave to future work, {states['works']} work here, "
-        f"{states['partly']} partly and {states['missing']} not.",
-        "What is in code runs as it stands after `from math import *`, `import epsilens as el` and `from epsilens "
-        "import "
-        "papers`, or in a shell; the tests run all of it and compare the first number with the reference sheets.",
+        f"Of {len(rows)} things the papers define, claim, draw or leave to future work, {told}. A thing that does not "
+        "hold as printed works where the reproduction shows why.",
+        "What is in code runs as it stands after `from math import *`, `import epsilens as el` and "
+        "`from epsilens import papers`, or in a shell; the tests run all of it and compare the first number with the "
+        "reference sheets.",
         "| Paper | Item | Where it is | State |\n|---|---|---|---|\n"
         + "\n".join(f"| {row[0]} | {escaped(row[1])} | {spans(row[2])} | {row[3]} |" for row in rows),
     ]
@@ -186,25 +194,68 @@ GALLERY = (
     'el.laplace(epsilon=1).chart("precision_recall")',
     'el.gaussian(psi=1).chart("profile")',
     'el.gaussian(psi=1).chart("posterior")',
+    'el.laplace(epsilon=1).chart("success")',
+    'el.laplace(epsilon=1).chart("renyi")',
     'el.laplace(epsilon=1).chart("roc", against=[el.gaussian(psi=1), el.randomized_response(epsilon=1)])',
     "el.claim(epsilon=8, delta=1e-6).chart()",
     'el.choose(el.laplace, "epsilon", at_most=0.55).chart()',
     'el.sweep(el.gaussian, sigma=[0.5, 1, 2, 4, 8], reading="success").chart()',
     "el.compare([el.laplace(epsilon=1), el.gaussian(psi=1)]).chart()",
-    'el.assess("examples/mental-visits.yaml").chart()',
+    'el.assess("examples/mental-visits.yaml").chart("risk")',
+    'el.assess("examples/mental-visits.yaml").chart("accuracy")',
+    'el.assess("examples/mental-visits.yaml").chart("simulated")',
+    'el.assess("examples/mental-visits.yaml").chart("precedents")',
 )
 
 
-def gallery_page(folder: Path) -> str:
-    """Every kind of chart with its line."""
+def gallery_page(papers: Sequence[Paper], folder: Path) -> str:
+    """Every kind of chart with its line, and a figure of every paper."""
     made = [
         "# Gallery",
+        "## Charts",
         'Each chart by the line that makes it; `.save("x.svg")`, `.plot(ax)` and `.data` take it along.',
     ]
     for k, line in enumerate(GALLERY):
-        drawn = picture(eval(line, {"el": el}), f"gallery-{k}", folder).replace("../_static", "_static")
-        made += [f"```python\n{line}\n```", drawn]
+        made += [f"```python\n{line}\n```", picture(eval(line, {"el": el}), f"gallery-{k}", folder, "_static")]
+    made += [
+        "## Reproductions",
+        "One figure of each paper; the pages have them all, with what agrees and what does not.",
+    ]
+    for paper in papers:
+        item = next(item for item in paper.items if item.charts)
+        page = f"papers/{PAPERS[paper.key]}.md"
+        made += [f"**[Paper {paper.key}]({page})**: {escaped(item.title)}"]
+        made += [picture(item.charts[0], f"gallery-{paper.key}", folder, "_static")]
     return "\n\n".join(made) + "\n"
+
+
+# -- the picture of the one idea ----------------------------------------------------------------------------------
+
+
+def two_worlds(epsilon: float = 1.0) -> Chart:
+    """What is published with the person and without, and where the best guess draws its line."""
+    at = [x / 50 for x in range(-200, 251)]
+    law = [tuple((x, epsilon / 2 * math.exp(-epsilon * abs(x - shift))) for x in at) for shift in (0.0, 1.0)]
+    drawn = (
+        Series("H0: not in the data", law[0]),
+        Series("H1: in the data", law[1]),
+        Series("guess H1 beyond", ((0.5, 0.0), (0.5, 0.5)), limit=True),
+    )
+    told = "Two bell-like curves, one unit apart; the best guess cuts them half-way."
+    high = Axis(0, 0.55)
+    across = Axis(-4, 5, "published answer less the answer without the person")
+    return lines("worlds", "Two laws of one answer", "density", drawn, across, high, told, inside=True)
+
+
+def drawn_into(page: Path, folder: Path) -> None:
+    """Put the pictures of the one idea where a page asks for them."""
+    both = (two_worlds(), roc(el.laplace(epsilon=1.0)))
+    made = "\n\n".join(picture(chart, f"idea-{k}", folder, "_static") for k, chart in enumerate(both))
+    text = page.read_text("utf-8")
+    marked = "<!-- picture: the one idea -->"
+    if text.count(marked) != 1:
+        raise ValueError(f"{page.name} has no place for its picture: add {marked}")
+    page.write_text(text.replace(marked, made), encoding="utf-8")
 
 
 # -- the API ------------------------------------------------------------------------------------------------------
@@ -244,26 +295,40 @@ def build(output: Path) -> int:
     shutil.copytree(DOCS, source)
     folder, charts = source / "papers", source / "_static" / "papers"
     charts.mkdir()
-    for paper in reproduction().papers:
+    papers = reproduction().papers
+    for paper in papers:
         (folder / f"{PAPERS[paper.key]}.md").write_text(paper_page(paper, charts), encoding="utf-8")
     (folder / "errata.md").write_text(errata_page(), encoding="utf-8")
     (folder / "items.md").write_text(items_page(), encoding="utf-8")
     (source / "api.md").write_text(api_page(), encoding="utf-8")
     shutil.copy(ROOT / "benchmarks" / "README.md", source / "benchmarks.md")
-    (source / "gallery.md").write_text(gallery_page(charts), encoding="utf-8")
+    (source / "gallery.md").write_text(gallery_page(papers, charts), encoding="utf-8")
+    drawn_into(source / "how-it-works.md", charts)
     contents(source)
     made = subprocess.run(
         [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-j", "auto", "-b", "html", source, output],
         check=False,
     )
-    return made.returncode
+    wrong = [f"leads nowhere: {link}" for link in broken(output)] + [f"fetched: {each}" for each in fetched(output)]
+    return complain(wrong) or made.returncode
+
+
+def complain(wrong: list[str]) -> int:
+    """Say what is wrong; 1 if anything is."""
+    for each in wrong:
+        print(each, file=sys.stderr)
+    return 1 if wrong else 0
 
 
 def main() -> int:
     """Build into a folder."""
     parser = argparse.ArgumentParser(description="build the site")
     parser.add_argument("--output", type=Path, default=ROOT / "build" / "site")
-    return build(parser.parse_args().output)
+    parser.add_argument("--examples", choices=("run", "skip"), default="run", help="skip: the tests ran them already")
+    given = parser.parse_args()
+    if given.examples == "run" and complain(check([*sorted(DOCS.glob("*.md")), ROOT / "README.md"])):
+        return 1
+    return build(given.output.resolve())
 
 
 if __name__ == "__main__":

@@ -6,6 +6,8 @@ Which room may import which is import-linter's part (``make check``, the contrac
 from __future__ import annotations
 
 import ast
+import re
+import tomllib
 from collections.abc import Iterator
 from fnmatch import fnmatch
 from functools import cache
@@ -136,3 +138,11 @@ def late():
         "epsilens.build.made_up:6 epsilens.laws.loss._z",
     ]
     assert list(through_the_door(path, tree)) == ["epsilens.build.made_up:3 from epsilens import laplace"]
+
+
+def test_the_house_is_drawn_as_it_is_built() -> None:
+    """The rooms in CONTRIBUTING.md, from top to bottom, are the layers that import-linter holds."""
+    drawn = re.findall(r"^   │  (cli/ │ web/|[a-z]+(?:/|\.py)) ", (ROOT / "CONTRIBUTING.md").read_text("utf-8"), re.M)
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]
+    (held,) = (contract["layers"] for contract in settings["contracts"] if contract["id"] == "layers")
+    assert [name.replace("/", "").replace("│", "|").removesuffix(".py") for name in drawn] == held

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from scripts.links import broken, fetched
 from scripts.site import API, SECTIONS
 
 import epsilens as el
@@ -26,3 +27,16 @@ def test_every_public_name_stands_in_the_reference() -> None:
     placed = [name for names in API.values() for name in names]
     assert len(placed) == len(set(placed))
     assert set(placed) == {name for name in el.__all__ if name != "__version__"}
+
+
+def test_links_that_lead_nowhere_and_what_is_fetched_are_told(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text(
+        '<p id="here"><a href="b.html#there">b</a><a href="#here">a</a><a href="b.html#gone">x</a>'
+        '<a href="c.html">y</a><a href="https://example.org/">z</a><img src="no.png"></p>',
+        encoding="utf-8",
+    )
+    (tmp_path / "b.html").write_text(
+        '<h1 id="there"><script src="https://cdn.example/x.js"></script>', encoding="utf-8"
+    )
+    assert broken(tmp_path) == ["a.html: b.html#gone", "a.html: c.html", "a.html: no.png"]
+    assert fetched(tmp_path) == ["b.html: https://cdn.example/x.js"]

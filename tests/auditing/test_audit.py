@@ -93,9 +93,9 @@ def test_one_call_is_many_guesses() -> None:
     )
     assert broken.verdict is Verdict.VIOLATION
     with pytest.raises(el.InputError, match="pure"):
-        audit(lambda x: x, truth, truth, claim="mu=1", groups=True)
+        audit(lambda x: x, truth, truth + 1, claim="mu=1", groups=True)
     with pytest.raises(el.InputError, match="cells"):
-        audit(lambda x: x[:3], truth, truth, claim=1.0, groups=True)
+        audit(lambda x: x[:3], truth, truth + 1, claim=1.0, groups=True)
 
 
 def test_floating_point_gives_itself_away() -> None:
@@ -215,6 +215,9 @@ def test_a_bare_claim_is_told_how_little_it_can_be_tested() -> None:
         ("timeout", {"timeout": -1}),
         ("seed", {"seed": -1}),
         ("batch", {"batch": 10, "groups": True}),
+        ("progress", {"progress": "yes"}),
+        ("d0 and d1 are the same", {"d1": [0]}),
+        ("d0 and d1 are the same", {"d0": np.arange(3), "d1": np.arange(3)}),
     ],
 )
 def test_bad_input_is_one_sentence(named: str, arguments: dict[str, Any]) -> None:

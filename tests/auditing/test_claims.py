@@ -68,7 +68,21 @@ def test_other_claims_have_lines_too(said: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "said", ["", "eps=1", "epsilon=one", "epsilon", None, True, object(), (1, 2, 3), el.laplace(epsilon=[1.0, 2.0])]
+    "said",
+    [
+        "",
+        "eps=1",
+        "epsilon=one",
+        "epsilon",
+        "epsilon=1, epsilon=2",
+        "psi=1, mu=2",
+        "rdp=2",
+        None,
+        True,
+        object(),
+        (1, 2, 3),
+        el.laplace(epsilon=[1.0, 2.0]),
+    ],
 )
 def test_what_is_no_claim_is_refused(said: Any) -> None:
     with pytest.raises(el.InputError, match="claim"):

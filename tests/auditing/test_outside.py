@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from epsilens.auditing import commands
+from epsilens.auditing.audit import audit
 from epsilens.auditing.calls import Late, Raised, Unreadable
 from epsilens.auditing.commands import CommandSource, words_of
 from epsilens.auditing.outside import audit_outside
@@ -151,7 +152,7 @@ def test_an_interrupt_waits_for_nobody(folder: Path) -> None:
     timer = threading.Timer(3.0, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     with pytest.raises(InputError, match="stopped before its first runs"):
-        found.append(audit_outside(command("hangs"), command=True, claim="epsilon=1", d0="d1.csv", d1="d1.csv", jobs=2))
+        found.append(audit_outside(command("hangs"), command=True, claim="epsilon=1", d0="d0.csv", d1="d1.csv", jobs=2))
     assert time.monotonic() - began < 30
 
 
@@ -243,7 +244,7 @@ def test_what_a_function_does_is_an_outcome(folder: Path, capfd: pytest.CaptureF
 
 
 def test_a_function_that_never_answers_ends_the_audit(folder: Path) -> None:
-    found = audit_outside("theirs_for_audit:hangs", claim="epsilon=1", d0="1", d1="1", timeout=0.3, jobs=1)
+    found = audit_outside("theirs_for_audit:hangs", claim="epsilon=1", d0="1", d1="2", timeout=0.3, jobs=1)
     assert found.each[0].audit.stopped is Stopped.SILENT
 
 
@@ -255,6 +256,7 @@ def test_bad_input_is_one_sentence(folder: Path) -> None:
         ({"what": "theirs_for_audit:number"}, "cannot be imported here"),
         ({"d1": None}, "the inputs are missing"),
         ({"d1": "{"}, "d1 is '{': give a file, or a value in JSON"),
+        ({"d1": "0"}, "d0 and d1 are the same"),
         ({"table": "d0.csv"}, "both given"),
         ({"person": "who"}, "person and pair are for a table"),
         ({"jobs": 0}, "jobs is 0"),
@@ -293,6 +295,7 @@ def test_pairs_of_a_table_differ_in_one_person() -> None:
 )  # fmt: skip
 def test_claims_are_said_in_a_line(text: str, name: str) -> None:
     assert claim_said(text).name == name
+    assert audit(lambda d: d, 0, 1, claim=text, runs=1).claim.name == name  # as they are in Python
 
 
 def test_claims_that_say_nothing() -> None:

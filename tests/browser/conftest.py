@@ -31,7 +31,7 @@ REQUIRED = os.environ.get("EPSILENS_REQUIRE_BROWSER") == "1"
 SIZES = {1280: 900, 390: 844}
 
 
-#: ``epsilens serve`` with a ledger, but for the time an assessment may take, which a crowded machine would exceed.
+#: ``epsilens serve`` with a ledger, but for the time that work may take, which a crowded machine would exceed.
 SERVE = f"""
 import tempfile
 from functools import partial
@@ -39,7 +39,7 @@ import epsilens as el
 from epsilens.cli.serve import serve
 from epsilens.web import app
 from epsilens.web.security import Limits
-app.create_app = partial(app.create_app, limits=Limits(assess_seconds={CEILING}))
+app.create_app = partial(app.create_app, limits=Limits(assess_seconds={CEILING}, reading_seconds={CEILING}))
 with tempfile.TemporaryDirectory() as folder:
     ledger = el.Ledger(folder + "/ledger.db")
     ledger.limit("patients", success=0.65)

@@ -107,7 +107,7 @@ def test_the_ledger_says_what_adds_up(visit: Visit, width: int) -> None:
     assert page.locator("#result svg[role=img]:visible").count() == 1  # the chart made for this width
     assert page.get_by_text("Visits in February").is_visible()
     page.get_by_role("link", name="doctors").click()
-    page.wait_for_function("document.querySelector('#result .lead').innerText.startsWith('Nothing is released')")
+    page.wait_for_function("() => document.querySelector('#result .lead').innerText.startsWith('Nothing is released')")
     assert page.locator("form").count() == 0  # there is nothing to send
 
 

@@ -1,17 +1,12 @@
-"""Every number in docs/ is one the library gives: Python blocks run as doctests, console blocks as commands."""
+"""Every number in docs/ is one the library gives: Python blocks run, console blocks print what they show."""
 
 from __future__ import annotations
 
-import doctest
 import re
-import shlex
 from pathlib import Path
 
 import pytest
-import typer
-
-from epsilens.cli.app import app
-from epsilens.cli.common import run
+from scripts.examples import commands_not_understood, commands_that_differ, python_that_fails
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
@@ -21,24 +16,38 @@ WRITTEN = {"api.md", "benchmarks.md"}
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
 def test_python_blocks(page: Path) -> None:
-    found = doctest.testfile(str(page), module_relative=False, optionflags=doctest.ELLIPSIS, encoding="utf-8")
-    assert found.failed == 0
+    assert python_that_fails(page) == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
-def test_console_blocks(page: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """What follows a command is the start of what it prints; a last line "…" says that there is more."""
+def test_console_blocks(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    for command, shown in re.findall(r"```console\n\$ epsilens ([^\n]*)\n(.*?)```", page.read_text("utf-8"), re.DOTALL):
-        run(typer.main.get_command(app), shlex.split(command))
-        written = "".join(capsys.readouterr())
-        if shown.endswith("…\n"):
-            assert written.startswith(shown.removesuffix("…\n"))
-        else:
-            assert written == shown
+    assert commands_that_differ(page) == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
+def test_shell_blocks_name_what_exists(page: Path) -> None:
+    assert commands_not_understood(page) == []
 
 
 def test_links_between_pages() -> None:
     for page in PAGES:
         for target in re.findall(r"\]\(([\w-]+\.md)\)", page.read_text("utf-8")):
             assert (DOCS / target).exists() or target in WRITTEN
+
+
+def test_a_page_that_is_wrong_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    page = tmp_path / "wrong.md"
+    page.write_text(
+        "```python\n>>> 1 + 1\n3\n\n```\n```python\n1 / 0\n```\n"
+        "```console\n$ epsilens explain laplace --epsilon 1\nNothing at all.\n…\n```\n"
+        "```sh\nepsilens explain laplace --epsilom 1  # a slip\nepsilens explane\nls\n```\n",
+        encoding="utf-8",
+    )
+    assert [("Expected" in each, "ZeroDivisionError" in each) for each in python_that_fails(page)] == [
+        (True, False),
+        (False, True),
+    ]
+    assert len(commands_that_differ(page)) == 1
+    assert len(commands_not_understood(page)) == 2

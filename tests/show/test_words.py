@@ -105,7 +105,14 @@ def test_table_numbers_never_pretend(p: float) -> None:
 
 @pytest.mark.parametrize(
     ("value", "shown"),
-    [(math.inf, "unbounded"), (-math.inf, "unbounded"), (math.nan, "undefined"), (0.0, "0"), (2e9, "2e+09")],
+    [
+        (math.inf, "unbounded"),
+        (-math.inf, "unbounded"),
+        (math.nan, "undefined"),
+        (0.0, "0"),
+        (2e9, "2e9"),
+        (4.2e-9, "4.2e-9"),
+    ],
 )
 def test_numbers_that_are_none(value: float, shown: str) -> None:
     assert words.number(value) == shown

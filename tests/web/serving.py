@@ -58,7 +58,7 @@ class Server:
         url = next(word for word in self.said.split() if word.startswith("http://"))
         self.host, _, port = url.removeprefix("http://").rstrip("/").rpartition(":")
         self.port = int(port)
-        until(lambda: self._answers(), 60)
+        until(self._answers)
 
     def _read(self) -> None:
         assert self.process.stderr is not None
@@ -73,7 +73,7 @@ class Server:
 
     def ask(self, method: str, path: str, body: bytes | None = None, **headers: str) -> tuple[int, dict[str, str], str]:
         """Status, headers and text of an answer."""
-        connection = http.client.HTTPConnection(self.host.strip("[]"), self.port, timeout=60)
+        connection = http.client.HTTPConnection(self.host.strip("[]"), self.port, timeout=120)
         with contextlib.closing(connection):
             connection.request(method, path, body, {k.replace("_", "-"): v for k, v in headers.items()})
             answer = connection.getresponse()
@@ -87,7 +87,7 @@ class Server:
 
     def begun(self, length: int, data: bytes, name: str = "people.csv") -> socket.socket:
         """A connection on which an upload was begun and not finished."""
-        made = socket.create_connection((self.host.strip("[]"), self.port), timeout=60)
+        made = socket.create_connection((self.host.strip("[]"), self.port), timeout=120)
         head = (
             f"POST /assess/file HTTP/1.1\r\nHost: {self.host}:{self.port}\r\nContent-Length: {length}\r\n"
             "Accept: application/json\r\nContent-Type: multipart/form-data; boundary=x\r\n\r\n"
@@ -111,7 +111,7 @@ class Server:
     def stop(self) -> None:
         """Ask it to stop, and wait until it has."""
         self.process.terminate()
-        assert self.process.wait(30) in (0, -15)  # uvicorn ends in order, and then by the signal it was sent
+        assert self.process.wait(120) in (0, -15)  # uvicorn ends in order, and then by the signal it was sent
 
 
 def told(connection: socket.socket) -> str:
@@ -127,7 +127,7 @@ def start_of(name: str) -> bytes:
     return f'--x\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n\r\n'.encode()
 
 
-def until(condition: Any, seconds: float = 20) -> None:
+def until(condition: Any, seconds: float = 120) -> None:
     """Wait for something to come about."""
     end = time.monotonic() + seconds
     while not condition():

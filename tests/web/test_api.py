@@ -28,6 +28,7 @@ def from_command(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
         {"mechanism": "randomized-response", "truth": "0.75", "k": "3"},
         {"mechanism": "exponential", "epsilon": "1", "scores0": "1,2,3", "scores1": "1,2,4", "monotonic": "true"},
         {"mechanism": "staircase", "epsilon": "2", "for_epsilon": "0.1"},
+        {"mechanism": "dpsgd", "rate": "0.01", "schedule": "sigma=1,0.8 steps=50,50"},
     ],
 )
 def test_explain_is_the_command_s_json(client: Any, capsys: pytest.CaptureFixture[str], query: dict[str, str]) -> None:

@@ -38,7 +38,27 @@ def test_no_solution_is_a_sentence_with_the_floor(client: Any, text_of: Any) -> 
     page = client.get("/choose?mechanism=laplace&reading=success&at_most=0.4")
     assert page.status_code == 200
     assert "No ε meets this limit" in text_of(page.text)
-    assert "even pure noise reaches 0.5" in text_of(page.text)
+    said = "No ε keeps right guesses at or below 40 of 100: the least there can be is 50 of 100"
+    assert said in text_of(page.text)
+    assert "at or below 0.4: the least there can be" not in text_of(page.text)
+
+
+@pytest.mark.parametrize("limit", ["0.4", "40%", "40 of 100"])
+def test_a_limit_that_nothing_keeps_is_told_as_it_is_entered(client: Any, text_of: Any, limit: str) -> None:
+    page = client.get("/choose", params={"reading": "posterior", "prior": "0.7", "at_most": limit})
+    assert "most certain belief at or below 40 of 100: the least there can be is 70 of 100" in text_of(page.text)
+
+
+def test_a_training_keeps_the_units_it_was_given_in(client: Any) -> None:
+    """What is given by rate and steps has fields for these, so that the next change of the form sends them again."""
+    rates = client.get("/choose?mechanism=dpsgd&rate=0.02&steps=300&at_most=0.6").text
+    assert [f'id="f-{name}"' in rates for name in ("rate", "steps", "batch", "n")] == [True, True, False, False]
+    batches = client.get("/choose?mechanism=dpsgd&batch=50&n=1000&epochs=3&at_most=0.6").text
+    assert [f'id="f-{name}"' in batches for name in ("rate", "steps", "batch", "n")] == [False, False, True, True]
+    switched = client.get("/choose?mechanism=dpsgd&batch=50&n=1000&epochs=3&at_most_of_100=60&by=rate")
+    assert switched.status_code == 303
+    assert "rate=" in switched.headers["location"]
+    assert "batch=" not in switched.headers["location"]
 
 
 @pytest.mark.parametrize(

@@ -120,3 +120,12 @@ def test_its_curves_are_files(client: Any, kind: str, start: bytes) -> None:
     assert f"/claim/roc.{kind}?" in client.get("/claim?epsilon=8&delta=0.000001").text
     assert client.get(f"/claim/roc.{kind}?epsilon=x").status_code == 422
     assert client.get("/claim/roc.gif?epsilon=8").status_code == 422
+
+
+def test_a_deployment_that_is_none_is_told_by_its_field(client: Any, text_of: Any) -> None:
+    page = client.get("/claim?claimed=deployment&deployment=nobody")
+    start = page.text.index('id="error-deployment"')
+    assert page.status_code == 422
+    assert "There is no published deployment 'nobody'" in text_of(
+        page.text[start - 20 : page.text.index("</p>", start)]
+    )

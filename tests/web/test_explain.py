@@ -198,3 +198,33 @@ def test_the_symbol_stands_for_the_parameter() -> None:
     assert problem_of(el.InputError("epsilon is -1: no", parameter="epsilon")).sentence == "ε is -1: no."
     assert problem_of(el.InputError("shift is 2: no", parameter="shift")).sentence == "Shift is 2: no."
     assert problem_of(el.InputError("dpsgd needs steps: no", parameter="steps")).sentence == "Dpsgd needs steps: no."
+
+
+def test_what_was_entered_beside_a_mechanism_that_is_none_is_kept(client: Any) -> None:
+    page = client.get("/explain?mechanism=magic&epsilon=2.5&prior=0.3")
+    assert page.status_code == 422
+    for field, value in (("epsilon", "2.5"), ("prior", "30"), ("fpr", "10")):
+        entry = page.text[page.text.index(f'id="f-{field}"') :]
+        assert f'value="{value}"' in entry[: entry.index(">")]
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("epsilon=12", "a factor of at most 163,000."),
+        ("epsilon=40", "a factor of at most e^40."),
+        ("epsilon=0.001", "Laplace noise of scale 1,000 hides that: 95 of 100 answers fall within ±3,000"),
+        ("epsilon=1&sensitivity=25000", "moves the answer by at most 25,000."),
+        ("mechanism=approximate&epsilon=8&delta=0.000001", "no test finds more than 2,991 of 10,000: 2,990 × 1 + 0.01"),
+    ],
+)
+def test_large_numbers_are_written_alike(client: Any, text_of: Any, query: str, words: str) -> None:
+    """e¹² = 162,754.8 and e⁸ = 2,980.96, rounded up; a Laplace answer lies within ln(20) = 2.9957 scales."""
+    assert words in text_of(client.get(f"/explain?{query}").text)
+
+
+def test_a_head_is_answered_without_a_body(client: Any) -> None:
+    for path in ("/", "/explain?mechanism=geometric&epsilon=1", "/api/explain?epsilon=1", "/assets/page.css"):
+        answer = client.head(path)
+        assert (answer.status_code, answer.headers["x-frame-options"]) == (200, "DENY")
+    assert client.head("/no-such-page").status_code == 404

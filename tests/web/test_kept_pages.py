@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from urllib.parse import urlencode
 
@@ -28,6 +29,29 @@ def test_every_view_is_a_pdf(client: Any, view: str) -> None:
     assert len("".join(words_of(made.content))) > 500
     assert f"/{view}.pdf?" in client.get(f"/{view}?{VIEWS[view]}").text
     assert client.get(f"/{view}.pdf?a=laplace:epsilon=x&epsilon=x&at_most=x").status_code == 422
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_is_a_page_and_a_csv(client: Any, view: str) -> None:
+    shown = client.get(f"/{view}?{VIEWS[view]}").text
+    page, rows = (client.get(f"/{view}.{kind}?{VIEWS[view]}") for kind in ("html", "csv"))
+    for made, kind in ((page, "text/html"), (rows, "text/csv")):
+        assert (made.status_code, made.headers["content-type"].partition(";")[0]) == (200, kind)
+        assert made.headers["content-disposition"].startswith("attachment")
+    assert page.text.count("<svg") > 1
+    assert "default-src 'none'" in page.text
+    assert len({line.count(",") >= 2 for line in rows.text.splitlines()}) == 1
+    assert f'href="/{view}.html?' in shown
+    assert f'href="/{view}.csv?' in shown
+    assert client.get(f"/{view}.csv?a=laplace:epsilon=x&epsilon=x&at_most=x").status_code == 422
+
+
+def test_a_comparison_is_told_in_words_and_drawn_with_letters(client: Any) -> None:
+    page = client.get("/compare.html?a=laplace:epsilon=1&b=gaussian:psi=1&c=pure:epsilon=2").text
+    assert "Laplace noise with ε = 1, Gaussian noise with ψ = 1 and Any ε-DP release with ε = 2" in page
+    labels = re.findall(r"<text[^>]*>([^<]*)</text>", page)
+    assert {"A", "B", "C"} <= set(labels)
+    assert not any("…" in label for label in labels)
 
 
 def test_one_setting_is_a_pdf_too(client: Any) -> None:

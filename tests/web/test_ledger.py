@@ -102,7 +102,7 @@ def test_a_ledger_that_goes_away_is_told(asked: TestClient, ledger: el.Ledger, t
 def test_its_chart_is_a_file(asked: TestClient, kind: str, start: bytes) -> None:
     made = asked.get(f"/ledger/releases.{kind}?people=patients")
     assert made.content.startswith(start)
-    assert made.headers["content-disposition"] == f'attachment; filename="ledger.{kind}"'
+    assert made.headers["content-disposition"] == f'attachment; filename="ledger-releases.{kind}"'
     assert f"/ledger/releases.{kind}?people=patients" in asked.get("/ledger?people=patients").text
 
 

@@ -19,7 +19,7 @@ from epsilens.web.security import Limits
 
 def _visited(client: Any, address: str) -> Any:
     """The page once it is there; a browser without a script looks again by itself."""
-    end = time.monotonic() + 60
+    end = time.monotonic() + 120
     while "Recomputing…" in (page := client.get(address)).text:
         assert page.status_code == 200
         assert '<noscript><meta http-equiv="refresh"' in page.text
@@ -60,9 +60,7 @@ def test_the_second_visit_computes_nothing(client: Any, monkeypatch: pytest.Monk
         raise AssertionError(f"{name} is computed again")
 
     monkeypatch.setattr(Recomputed, "_begun", refuse)
-    began = time.monotonic()
     assert client.get("/papers/liu2019").text == first.text
-    assert time.monotonic() - began < 1
 
 
 def test_files_are_the_items_own(client: Any, paper: Any) -> None:

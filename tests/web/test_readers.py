@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,7 +14,7 @@ import pytest
 from tests.web.serving import alive, awaited, until
 
 from epsilens.web.reader import answered
-from epsilens.web.readers import Readers
+from epsilens.web.readers import Asked, Readers
 from epsilens.web.refused import Refused
 from epsilens.web.security import Limits
 
@@ -63,6 +64,25 @@ def test_what_takes_too_long_is_ended_and_the_next_is_answered(readers: Readers)
     until(lambda: not alive(before))
     assert readers.ask(asked("mechanism=geometric&epsilon=1", "/api/explain")).answer.result(60)[0]["status"] == 200
     assert process(readers) != before
+
+
+def test_the_time_of_a_reading_begins_when_a_process_takes_it(
+    readers: Readers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that started slowly, as on a crowded machine, is not the reading's fault."""
+    waiting: list[Asked] = []
+    there = threading.Event()
+    taken = readers._taken
+
+    def slowly() -> Any:
+        there.wait(60)
+        waiting[0].until = time.monotonic() - 1  # all its time went by
+        return taken()
+
+    monkeypatch.setattr(readers, "_taken", slowly)
+    waiting.append(readers.ask(asked(_LONG)))
+    there.set()
+    assert waiting[0].answer.result(120)[0]["status"] == 200
 
 
 def test_what_nobody_waits_for_is_ended(readers: Readers) -> None:

@@ -56,7 +56,7 @@ Words = Callable[[str], str]
 
 
 def opened(ledger: el.Ledger | None, host: str = "127.0.0.1", client: tuple[str, int] = HERE) -> TestClient:
-    app = create_app(host, Limits(assess_seconds=120), ledger=ledger)
+    app = create_app(host, Limits(assess_seconds=120, reading_seconds=120), ledger=ledger)
     return TestClient(app, base_url=HOST, follow_redirects=False, client=client)
 
 

@@ -24,13 +24,14 @@ from ..numerics.written import brief
 from .attack import Attack
 from .betting import History, log_capital
 from .calls import limit_of
-from .claims import Claim, claim_of, level_of
+from .claims import Claim, level_of
 from .events import ALWAYS, Event, learn, learn_to_bet
 from .findings import findings_of
-from .game import BatchSource, Bits, CallSource, GroupSource, Source
+from .game import BatchSource, Bits, CallSource, GroupSource, Source, differing
 from .outcomes import Outcomes, Reader, joined, most_entries
 from .readings import Evidence, fixed_result, sequential_result
 from .result import Audit, Finding, Found, Stopped
+from .said import claim_said
 
 __all__ = ["Game", "Progress", "Unbegun", "audit", "audit_source"]
 
@@ -118,6 +119,7 @@ def audit(
         source = BatchSource(mechanism, d0, d1, most, limit)
     else:
         source = CallSource(mechanism, d0, d1, limit)
+    differing(d0, d1)
     return audit_source(
         source, claim=claim, confidence=confidence, runs=runs, sequential=sequential, stop=stop,
         low_bits=low_bits, seed=seed, progress=progress, pair=(brief(d0), brief(d1)),
@@ -138,7 +140,7 @@ def audit_source(
     pair: tuple[str, str] = ("", ""),
 ) -> Audit:
     """The same for anything that draws outcomes, a :class:`~.game.Source`; ``pair`` names the two inputs."""
-    asked, alpha = claim_of(claim), level_of(confidence)
+    asked, alpha = claim_said(claim), level_of(confidence)
     budget = checks.whole("runs", runs, low=1, high=_MOST_RUNS)
     if seed is not None:
         seed = checks.whole("seed", seed, low=0)
@@ -161,6 +163,11 @@ def audit_source(
 def _teller(progress: bool | Callable[[Progress], Any]) -> Callable[[Progress], Any] | None:
     if callable(progress):
         return progress
+    if not isinstance(progress, bool):
+        raise InputError(
+            f"progress is {kind_of(progress)}: give True, or a function that is told how far it is",
+            parameter="progress",
+        )
     if not progress:
         return None
     return lambda now: sys.stderr.write(f"\r{now}\033[K")

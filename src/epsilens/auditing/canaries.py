@@ -20,11 +20,12 @@ from numpy.typing import ArrayLike
 
 from .. import checks
 from ..errors import InputError
-from .claims import claim_of, level_of
+from .claims import level_of
 from .game import Bits
 from .one_run import MOST_EXACT, epsilon_bound, exact_p, guesses_to_make, mu_bound, recursion_p, steinke_p
 from .readings import claimed_readings
 from .result import Audit, Finding, Found, Seen, Stopped, Verdict
+from .said import claim_said
 
 __all__ = ["Canaries", "audit_guesses"]
 
@@ -73,7 +74,7 @@ class Canaries:
         """
         score = checks.real("scores", scores, infinite=True)
         self._fits("scores", score.size if score.ndim == 1 else -1)
-        asked, alpha = claim_of(claim), level_of(confidence)
+        asked, alpha = claim_said(claim), level_of(confidence)
         if guesses is None:
             r = guesses_to_make(self.m, asked, alpha)
         else:
@@ -108,7 +109,7 @@ def audit_guesses(
     m = checks.whole("m", m, low=1, high=_MOST)
     r = checks.whole("r", r, low=1, high=m)
     v = checks.whole("v", v, low=0, high=r)
-    asked, alpha = claim_of(claim), level_of(confidence)
+    asked, alpha = claim_said(claim), level_of(confidence)
 
     def p_of(right: int) -> float:
         if asked.alone:

@@ -113,8 +113,8 @@ def claim_of(claim: Any) -> Claim:
 
     >>> claim_of(1.0).pure, claim_of((1.0, 1e-5)).bare, claim_of("mu=1").pure
     (1.0, True, inf)
-    >>> claim_of("rho=0.5").experiment
-    zcdp(rho=0.5)
+    >>> claim_of("zcdp=0.5").experiment, claim_of("psi=1").experiment, claim_of("rdp=2:1").experiment
+    (zcdp(rho=0.5), gdp(mu=1), rdp(order=2, rho=1))
     """
     if isinstance(claim, Claim):
         return claim
@@ -138,21 +138,27 @@ def claim_of(claim: Any) -> Claim:
 
 
 _WAYS = "epsilon; epsilon and delta; mu; rho; or order and rho"
+_OTHER_NAMES = {"psi": "mu", "gdp": "mu", "zcdp": "rho"}
 
 
 def _spoken(text: str) -> dict[str, float]:
     said: dict[str, float] = {}
+    text = re.sub(r"\brdp\s*=\s*([^:,;]+):", r"order=\1,rho=", text)
     for part in filter(None, (p.strip() for p in re.split(r"[,;]", text))):
         name, equals, value = (p.strip() for p in part.partition("="))
+        name = _OTHER_NAMES.get(name, name)
         try:
             if not equals:
                 raise ValueError
-            said[name] = float(value)
+            number = float(value)
         except ValueError:
             raise InputError(
                 f"claim has the part {part[:40]!r}: write name=number, separated by commas, with {_WAYS}",
                 parameter="claim",
             ) from None
+        if name in said:
+            raise InputError(f"claim says {name[:40]} twice: say it once", parameter="claim")
+        said[name] = number
     return said
 
 

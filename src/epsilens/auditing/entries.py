@@ -16,11 +16,14 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["inside", "number_of", "plain", "portable", "words_of"]
+__all__ = ["beyond", "beyond_all", "inside", "number_of", "plain", "portable", "words_of"]
 
 _MOST_WORDS = 200
 _DEEPEST = 6
 _PORTABLE = (bool, float, str, bytes, complex, Decimal, Fraction, datetime.timedelta)
+_DIGITS = 2**53  # whole numbers from here on have digits that a double has not
+_LONGEST = 14_000  # bits of a whole number that Python still writes down
+_FURTHEST = 400  # powers of ten of a decimal whose digits are looked at
 _PLACE = re.compile(r" at 0x[0-9A-Fa-f]+")
 
 
@@ -43,6 +46,45 @@ def number_of(value: Any) -> float | None:
         return float(value)
     except OverflowError:
         return math.inf if value > 0 else -math.inf
+
+
+def beyond(value: Any) -> float | None:
+    """What a number has beyond its double: the last digits of a large whole number, the rest of a fraction.
+
+    None where the double is all there is.
+
+    >>> from fractions import Fraction
+    >>> beyond(2**60 + 3), beyond(-(10**400) - 1), beyond(7), beyond(Fraction(1, 2)), beyond(Fraction(1, 3)) > 0
+    (3.0, -1.0, None, None, True)
+    """
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        whole = int(value)
+        return None if -_DIGITS < whole < _DIGITS else float((whole + _DIGITS // 2) % _DIGITS - _DIGITS // 2)
+    if isinstance(value, Decimal) and not (value.is_finite() and abs(value.adjusted()) < _FURTHEST):
+        return None
+    if isinstance(value, Decimal | Fraction):
+        double = number_of(value)
+        rest = Fraction(value) - Fraction(double) if double is not None and math.isfinite(double) else Fraction(0)
+        return float(rest) if rest else None
+    if isinstance(value, np.longdouble):
+        left = float(value - np.longdouble(float(value))) if np.isfinite(value) else 0.0
+        return left if math.isfinite(left) and left else None
+    return None
+
+
+def beyond_all(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
+    """The same of an array of numbers, NaN where a double is all there is; None where it is everywhere.
+
+    >>> beyond_all(np.array([2**60 + 3, 5])).tolist(), beyond_all(np.array([1.5]))
+    ([3.0, nan], None)
+    """
+    if array.dtype.kind in "iu":
+        if array.dtype.itemsize < 8 or not array.size or (int(array.min()) > -_DIGITS and int(array.max()) < _DIGITS):
+            return None
+    elif array.dtype.kind != "f" or array.dtype.itemsize <= 8:
+        return None
+    rests = [beyond(value) for value in array.ravel()]
+    return np.array([math.nan if rest is None else rest for rest in rests]).reshape(array.shape)
 
 
 def plain(text: str) -> str:
@@ -110,7 +152,7 @@ def portable(value: Any, depth: int = 0) -> Any:
     if value is None or type(value) in _PORTABLE or isinstance(value, np.generic):
         return value
     if type(value) is int:
-        return value if value.bit_length() < 1024 else number_of(value)
+        return value if value.bit_length() < _LONGEST else number_of(value)
     if type(value) is np.ndarray and value.dtype.kind != "O":
         return value
     inner = words_of(value) if depth > _DEEPEST else inside(value)

@@ -7,9 +7,11 @@ agreed, since one failure would count for all of them.
 
 from __future__ import annotations
 
+import filecmp
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -18,9 +20,34 @@ from numpy.typing import NDArray
 from ..errors import InputError, kind_of
 from .calls import Late, Raised, called, limited, quiet
 
-__all__ = ["BatchSource", "Bits", "CallSource", "GroupSource", "Source"]
+__all__ = ["BatchSource", "Bits", "CallSource", "GroupSource", "Source", "differing"]
 
 Bits: TypeAlias = NDArray[np.bool_]
+
+
+def differing(d0: Any, d1: Any) -> None:
+    """Refuse two inputs that are one and the same: whatever is done with them, nothing could be told apart.
+
+    >>> differing([0, 1], [0, 2])
+    """
+    alike = d0 is d1
+    if not alike and type(d0) is type(d1):
+        try:
+            if isinstance(d0, np.ndarray):
+                alike = np.array_equal(d0, d1)
+            elif isinstance(d0, Path):
+                alike = filecmp.cmp(d0, d1, shallow=False)
+            elif hasattr(d0, "columns") and hasattr(d0, "equals"):
+                alike = bool(d0.equals(d1))
+            else:
+                alike = bool(d0 == d1)
+        except Exception:  # by methods of their own: then the runs decide
+            alike = False
+    if alike:
+        raise InputError(
+            "d0 and d1 are the same: give two inputs that differ in one person, or nothing can be told apart",
+            parameter="d1",
+        )
 
 
 class Source(Protocol):

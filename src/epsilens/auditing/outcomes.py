@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ..checks import Array
 from .calls import Late, Raised, Unreadable
-from .entries import inside, number_of, plain, words_of
+from .entries import beyond, beyond_all, inside, number_of, plain, words_of
 
 __all__ = ["Codes", "Kind", "Outcomes", "Reader", "joined", "most_entries"]
 
@@ -106,6 +106,10 @@ class Reader:
         self.cut = self.cut or flat.shape[1] > self.most
         flat = flat[:, : self.most].astype(np.float64)
         paths = [""] if array.ndim == 1 else [str(i) for i in range(flat.shape[1])]
+        rest = beyond_all(array.reshape(n, -1)[:, : self.most])
+        if rest is not None:
+            paths += [_last_digits(path) for path in paths]
+            flat = np.concatenate((flat, rest), axis=1)
         places = [self._column(path) for path in paths]
         at = [place for place in places if place is not None]
         flat = flat if len(at) == len(places) else flat[:, [place is not None for place in places]]
@@ -159,6 +163,9 @@ class Reader:
         number = number_of(value)
         if number is not None:
             self._number(path, number, numbers)
+            rest = beyond(value)
+            if rest is not None:
+                self._number(_last_digits(path), rest, numbers)
             return type(value).__name__
         if isinstance(value, str | bytes):
             self._word(path, value if isinstance(value, str) else repr(value), words)
@@ -171,6 +178,9 @@ class Reader:
             self.cut = self.cut or inner.size > self.most
             for i, entry in enumerate(inner.ravel()[: self.most].tolist()):
                 self._number(f"{path}{'.' if path else ''}{i}", float(entry), numbers)
+            rests = beyond_all(inner.ravel()[: self.most])
+            for i, entry in enumerate([] if rests is None else rests.tolist()):
+                self._number(_last_digits(f"{path}{'.' if path else ''}{i}"), entry, numbers)
             return f"{inner.dtype} of shape {inner.shape}"
         if isinstance(inner, Mapping):
             named = {plain(str(key)): held for key, held in inner.items()}
@@ -214,6 +224,11 @@ class Reader:
         if len(text) > _LONGEST:  # a sum over all of it tells two apart
             text = f"{text[:_LONGEST]}… {sha256(text.encode('utf-8', 'backslashreplace')).hexdigest()}"
         words[column] = self.words.setdefault(plain(text), len(self.words))
+
+
+def _last_digits(path: str) -> str:
+    """The column of what a number has beyond its double."""
+    return f"the last digits of {path}" if path else "its last digits"
 
 
 def most_entries(runs: int) -> int:

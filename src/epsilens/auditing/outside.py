@@ -18,9 +18,9 @@ from typing import Any
 
 from ..errors import InputError
 from .audit import Progress, Unbegun, audit_source
-from .claims import Claim, claim_of
+from .claims import Claim
 from .commands import CommandSource, words_of
-from .game import Source
+from .game import Source, differing
 from .pairs import Kind
 from .recorded import Record, Recorded
 from .result import Stopped
@@ -68,7 +68,7 @@ def audit_outside(
     it is. ``runs`` are the most on each pair, ``timeout`` the seconds of one run, ``jobs`` how many run at a time.
     ``resume`` names a file that keeps the outcomes: an audit that was interrupted goes on from it.
     """
-    said: Claim = claim_said(claim) if isinstance(claim, str) else claim_of(claim)
+    said: Claim = claim_said(claim)
     if command:
         words_of(what)  # a command that cannot run is refused before a table is read
     about = {"what": what, "command": command, "d0": d0, "d1": d1, "table": table, "person": person}
@@ -129,7 +129,9 @@ def _inputs(
             raise InputError("the inputs are missing: give d0 and d1, or a table to make them from", parameter="d0")
         if person is not None or pairs is not None:
             raise InputError("person and pair are for a table that pairs are made from: give table", parameter="table")
-        yield [_Inputs(GIVEN, *(_given(name, text, command) for name, text in (("d0", d0), ("d1", d1))))]
+        first, second = (_given(name, text, command) for name, text in (("d0", d0), ("d1", d1)))
+        differing(first, second)
+        yield [_Inputs(GIVEN, first, second)]
         return
     if d0 is not None or d1 is not None:
         raise InputError("d0 or d1 and table are both given: give two inputs, or a table", parameter="table")

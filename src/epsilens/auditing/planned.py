@@ -26,11 +26,12 @@ from ..plan.read import as_written
 from ..publish.release import publishable
 from ..worlds import Neighbours
 from .audit import Progress, Unbegun, audit_source
-from .claims import Claim, claim_of
+from .claims import Claim
 from .game import Source
 from .pairs import Kind, pairs_of
 from .pipeline import WHOLE, GroupsSource, ReleaseSource
 from .result import Stopped
+from .said import claim_said
 from .several import Audits, Named, shared_confidence
 
 __all__ = ["GROUPS", "audit_plan", "promised"]
@@ -86,7 +87,7 @@ def audit_plan(
         publishable(said)
     except Refused as error:  # nothing was audited: no verdict, and not the exit code of one
         raise InputError(str(error), parameter=error.parameter) from None
-    each_claim: Claim = claim_of(promised(said) if claim is None else claim)
+    each_claim: Claim = claim_said(promised(said) if claim is None else claim)
     fewer, left = _narrowed(said)
     most = _default(fewer, each_claim) if runs is None else runs
     kinds, groups = _asked(pairs)

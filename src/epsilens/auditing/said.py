@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Sequence
+from typing import Any
 
 from ..build import builder
 from ..catalogue.said import arguments_given, find_entry
@@ -13,28 +13,17 @@ from .claims import Claim, claim_of
 
 __all__ = ["claim_said"]
 
-_OTHER_NAMES = {"psi": "mu", "zcdp": "rho", "gdp": "mu"}
 
+def claim_said(claim: Any) -> Claim:
+    """A claim as :func:`~.claims.claim_of` takes it, or a text with a mechanism in it: ``gaussian --sigma 2``.
 
-def claim_said(text: str) -> Claim:
-    """A claim such as ``epsilon=1,delta=1e-6``, ``psi=1``, ``zcdp=.5``, ``rdp=2:1`` or ``gaussian --sigma 2``.
-
-    >>> claim_said("epsilon=1").pure, claim_said("psi=1").experiment, claim_said("rdp=2:1").experiment
-    (1.0, gdp(mu=1), rdp(order=2, rho=1))
+    >>> claim_said("epsilon=1").pure, claim_said(1.0).pure
+    (1.0, 1.0)
     >>> claim_said("laplace --epsilon 2").pure
     2.0
     """
-    words = _words(text)
-    if words and "=" not in words[0]:
-        return claim_of(_mechanism(words))
-    rdp = re.fullmatch(r"\s*rdp\s*=\s*([^:,]+):([^:,]+)", text)
-    if rdp:
-        return claim_of(f"order={rdp[1]},rho={rdp[2]}")
-    parts = []
-    for part in re.split(r"[,;]", text):
-        name, equals, value = part.partition("=")
-        parts.append(f"{_OTHER_NAMES.get(name.strip(), name)}{equals}{value}")
-    return claim_of(",".join(parts))
+    words = _words(claim) if isinstance(claim, str) else []
+    return claim_of(_mechanism(words) if len(words) > 1 and "=" not in words[0] else claim)
 
 
 def _words(text: str) -> list[str]:

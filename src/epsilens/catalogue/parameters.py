@@ -70,7 +70,7 @@ _NOISE = (
         search=Search(1e-300, 1 - 1e-9),
         control=Control(
             "Allowance, δ", "How far hits may exceed e^ε times the false alarms.", "0.00001",
-            Slider(1e-9, 0.1, ("1e-9", "1e-5", "0.1"), log=True), Place.NOISE
+            Slider(1e-9, 0.1, ("1e-9", "0.00001", "0.1"), log=True), Place.NOISE
         ),
     ),
     Parameter(
@@ -144,8 +144,8 @@ _NOISE = (
         "steps", "DP-SGD: how many steps there are", Kind.WHOLE, symbol="steps", allowed=Allowed(1), risk=Risk.RISES,
         search=Search(1.0, 1e9),
         control=Control(
-            "Steps", "How many noisy steps the training takes.", "1000", Slider(1, 1e6, ("1", "1000", "1e6"), log=True),
-            Place.NOISE
+            "Steps", "How many noisy steps the training takes.", "1000",
+            Slider(1, 1e6, ("1", "1,000", "1,000,000"), log=True), Place.NOISE
         ),
     ),
     Parameter(

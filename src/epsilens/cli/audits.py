@@ -185,10 +185,8 @@ def _planned(what: str, others: dict[str, Any], options: dict[str, Any]) -> Audi
         if value is not None:
             raise InputError(f"--{name} is not for a plan: leave it out", parameter=name)
     from ..auditing.planned import audit_plan
-    from ..auditing.said import claim_said
 
-    claim = options.pop("claim")
-    return audit_plan(what, claim=None if claim is None else claim_said(claim), **options)
+    return audit_plan(what, **options)
 
 
 def _told() -> _Teller | None:

@@ -111,7 +111,7 @@ def event(seen: Seen) -> str:
         case "score":
             return _canaries(seen)
         case "likelihood":
-            return _tails("how much nearer the cells lie to the second input's usual answers", seen)
+            return _nearer(seen)
     return _tails("a weighted sum of the cells, learnt from earlier runs", seen)
 
 
@@ -129,6 +129,20 @@ def _tails(what: str, seen: Seen) -> str:
         parts.append(f"{_world(seen.above)} where {what} is at least {seen.high:.6g}")
     if seen.below is not None:
         parts.append(f"{_world(seen.below)} where {what} is at most {seen.low:.6g}")
+    return listed(parts)
+
+
+def _nearer(seen: Seen) -> str:
+    """Tails of by how much the cells lie nearer to the second input's usual answers than to the first's."""
+    parts = []
+    for world, cut, way in ((seen.above, seen.high, 1), (seen.below, seen.low, 0)):
+        if world is None:
+            continue
+        if (cut > 0) if way else (cut < 0):
+            told = f"the cells lie nearer to {_world(way)}'s usual answers, by {abs(cut):.6g} or more"
+        else:
+            told = f"the cells lie nearer to {_world(1 - way)}'s usual answers by {abs(cut):.6g} at most"
+        parts.append(f"{_world(world)} where {told}")
     return listed(parts)
 
 

@@ -28,6 +28,8 @@ __all__ = ["as_dict", "frame", "of_choices", "of_sweep", "present"]
 
 #: Rows that a document shows of a long table.
 _MOST_ROWS = 40
+#: Letters that fit at the end of a line of the narrower chart.
+_LABEL = 14
 #: The arguments of ``explain``.
 _ARGUMENTS = ("prior", "fpr", "beta", "epsilon_for_delta", "delta", "baseline", "level")
 
@@ -72,10 +74,19 @@ def as_dict(found: Comparison) -> dict[str, Any]:
     }
 
 
+def _letters(many: int) -> list[str]:
+    """What stands for each of them in a table.
+
+    >>> _letters(3), _letters(28)[-2:]
+    (['A', 'B', 'C'], ['A2', 'B2'])
+    """
+    return [chr(ord("A") + i % 26) + (f"{i // 26 + 1}" if i >= 26 else "") for i in range(many)]
+
+
 def present(found: Comparison) -> Document:
     """How often the best guess is right against each, their ROC curves, and every reading of each."""
     each = _explained(found)
-    asked, letters = question(found.experiments[0]), [chr(ord("A") + i) for i in range(len(each))]
+    asked, letters = question(found.experiments[0]), _letters(len(each))
     base = each[0].row("success").baseline
     told: list[Span] = [Span(f"{asked.who} guesses correctly ")]
     for i, (letter, name, about) in enumerate(zip(letters, found.names, each, strict=True)):
@@ -94,7 +105,7 @@ def present(found: Comparison) -> Document:
     names = listed([f"{letter} is {name}" for letter, name in zip(letters, found.names, strict=True)])
     notes = (f"{names}.", *_kept(each))
     return Document(
-        " and ".join(found.names),
+        listed(found.names),
         "Side by side",
         (Lead((tuple(told),)),),
         (
@@ -105,19 +116,21 @@ def present(found: Comparison) -> Document:
 
 
 def _curve(found: Comparison, name: str) -> Chart:
+    """A chart of all; where a name is longer than the room at a line's end, letters stand for them as in the table."""
     (first, *others), arguments = found.experiments, found.arguments
+    short = all(len(each) <= _LABEL for each in found.names)
+    called, *rest = found.names if short else _letters(len(found.names))
     return experiment_chart(
-        first, name, prior=arguments.get("prior", 0.5), against=dict(zip(found.names[1:], others, strict=True)),
-        called=found.names[0],
-    )  # fmt: skip
+        first, name, prior=arguments.get("prior", 0.5), against=dict(zip(rest, others, strict=True)), called=called
+    )
 
 
 def _kept(each: list[Explanation]) -> tuple[str, ...]:
     """What is said of them, once; with the letters of those it is said of where it is not all."""
     said_of: dict[str, list[str]] = {}
-    for i, about in enumerate(each):
+    for letter, about in zip(_letters(len(each)), each, strict=True):
         for note in about.remarks:
-            said_of.setdefault(note, []).append(chr(ord("A") + i))
+            said_of.setdefault(note, []).append(letter)
     return tuple(note if len(of) == len(each) else f"{listed(of)}: {note}" for note, of in said_of.items())
 
 

@@ -18,7 +18,7 @@ from ..laws.product import steps_of
 from ..readings.guesses import log_odds, odds
 from ..worlds import Kind
 from .sentences import Question, false_alarms
-from .words import count, frequencies, grouped, number, rounded_down, rounded_up, scale_for, small
+from .words import count, frequencies, grouped, number, rounded_down, rounded_up, scale_for, separated, small
 
 if TYPE_CHECKING:
     from ..experiment import Experiment
@@ -116,6 +116,15 @@ def _fbeta(point: tuple[float, float] | None) -> str:
     return f"Finds {count(recall, scale)} of {grouped(scale)}, with {false_alarms(alpha)}."
 
 
+def _told(epsilon: float) -> str:
+    """e^ε as a sentence writes it.
+
+    >>> _told(1.0), _told(12.0), _told(40.0)
+    ('2.72', '163,000', 'e^40')
+    """
+    return separated(_factor(epsilon)) if epsilon < 34 else f"e^{epsilon:g}"
+
+
 def _factor(epsilon: float) -> str:
     """e^ε, rounded up."""
     if epsilon >= 700:
@@ -138,7 +147,7 @@ _FEWER = (0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6, 0.0)
 def _epsilon(value: float, delta: float, fpr: float) -> str:
     if not math.isfinite(value):
         return "No bound without a δ." if delta == 0 else "No bound even with this δ."
-    return _found(value, delta, fpr) if delta else f"The odds change by a factor of at most {_factor(value)}."
+    return _found(value, delta, fpr) if delta else f"The odds change by a factor of at most {_told(value)}."
 
 
 def _delta(value: float, epsilon: float, fpr: float) -> str:
@@ -171,7 +180,7 @@ def _found(epsilon: float, delta: float, fpr: float) -> str:
                 if share
                 else "no false alarms"
             )
-            sums = f": {factor} × {alarms} + {beyond}" if share else ""
+            sums = f": {separated(factor)} × {separated(alarms)} + {separated(beyond)}" if share else ""
             return f"With {told}, no test finds more than {grouped(math.ceil(most))} of {grouped(scale)}{sums}."
     return "Rules nothing out."
 

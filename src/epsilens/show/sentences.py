@@ -24,6 +24,7 @@ from .words import (
     rounded_down,
     rounded_up,
     scale_for,
+    separated,
     small,
     times,
 )
@@ -218,13 +219,13 @@ def mechanism(e: Experiment) -> str:
     if e.origin not in _REACH:
         return ""
     if e.origin in ("gaussian", "discrete_gaussian"):
-        size = f"standard deviation {rounded_up(p['sigma'])}"
+        size = f"standard deviation {separated(rounded_up(p['sigma']))}"
     elif e.origin == "skellam":
-        size = f"variance {rounded_up(p['variance'])}"
+        size = f"variance {separated(rounded_up(p['variance']))}"
     elif e.origin == "staircase":
         size = f"step {_short(p['sensitivity'])}"
     else:
-        size = f"scale {rounded_up(p['scale'])}"
+        size = f"scale {separated(rounded_up(p['scale']))}"
     changes = "Changing one person's record" if p["neighbours"] == "replace" else "One person"
     moves = f"{changes} moves the answer by at most {_short(p['sensitivity'])}"
     if p["shift"] != p["sensitivity"]:
@@ -234,7 +235,7 @@ def mechanism(e: Experiment) -> str:
 
 
 def _short(value: float) -> str:
-    return f"{value:.4g}"
+    return separated(f"{value:.4g}")
 
 
 def _down(value: float) -> str:

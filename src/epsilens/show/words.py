@@ -8,6 +8,7 @@ million can tell them apart; and only certainty is called 0 or 100 of 100.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from decimal import Decimal
 
@@ -15,7 +16,7 @@ from ..numerics.written import rounded_down, rounded_up
 
 __all__ = [
     "apart", "at_most", "count", "frequencies", "frequency", "grouped", "number", "of_100", "people_of_100",
-    "rounded_down", "rounded_up", "scale_for", "small", "times",
+    "rounded_down", "rounded_up", "scale_for", "separated", "small", "times",
 ]  # fmt: skip
 
 _SCALES = (100, 1_000, 10_000, 100_000, 1_000_000)
@@ -30,6 +31,23 @@ def grouped(n: int) -> str:
     '10,000'
     """
     return f"{n:,}"
+
+
+def separated(text: str) -> str:
+    """A number that is already rounded, as a sentence writes it: thousands apart, and no powers of ten below 10¹⁵.
+
+    >>> separated("163000"), separated("0.0025"), separated("4.86e+08"), separated("2.5e-13"), separated("1e+20")
+    ('163,000', '0.0025', '486,000,000', '2.5e-13', '1e20')
+    """
+    value = Decimal(text)
+    if "e" in text and not 1 <= abs(value) < 10**15:
+        return _powers(text)
+    return f"{value:,f}"
+
+
+def _powers(text: str) -> str:
+    """A power of ten without what a programming language adds: 1e9, not 1e+09."""
+    return re.sub(r"e([+-])0*", lambda m: "e-" if m[1] == "-" else "e", text)
 
 
 def count(p: float, scale: int) -> str:
@@ -106,7 +124,7 @@ def number(value: float, *beside: float, digits: int = 4) -> str:
     >>> number(0.69673467), number(0.5), number(0.9999999979), number(0.50000002, 0.5), number(2.5e-13)
     ('0.6967', '0.5000', '0.999999998', '0.50000002', '2.5e-13')
     >>> number(float("inf")), number(float("nan")), number(1e9)
-    ('unbounded', 'undefined', '1e+09')
+    ('unbounded', 'undefined', '1e9')
     >>> number(5.1432e-05)
     '0.00005143'
     """
@@ -129,10 +147,10 @@ def number(value: float, *beside: float, digits: int = 4) -> str:
 def small(value: float) -> str:
     """A number as it was given, with a small one written out.
 
-    >>> small(1e-5), small(0.05), small(1e-12), small(2.0)
-    ('0.00001', '0.05', '1e-12', '2')
+    >>> small(1e-5), small(0.05), small(1e-12), small(1e-9), small(2.0)
+    ('0.00001', '0.05', '1e-12', '1e-9', '2')
     """
-    return f"{Decimal(repr(float(value))).normalize():f}" if 1e-7 <= abs(value) < 1e7 else f"{value:g}"
+    return f"{Decimal(repr(float(value))).normalize():f}" if 1e-7 <= abs(value) < 1e7 else _powers(f"{value:g}")
 
 
 def of_100(share: float) -> str:

@@ -29,7 +29,7 @@ from .assessing import assessed
 from .pages import render
 from .problems import problem_at
 from .refused import Refused
-from .security import MOST_LIST
+from .security import MOST_LIST, MOST_TEXT
 from .shares_pages import Shares, shared
 
 __all__ = ["Failure", "describe", "docs_router", "make_router"]
@@ -166,6 +166,8 @@ def _annotation(p: Parameter) -> Any:
     if p.kind in (Kind.NUMBERS, Kind.ONE_OR_MORE):
         limits["description"] += ", separated by commas"
         return Annotated[str | None, Query(**limits, max_length=MOST_LIST)]
+    if p.kind is Kind.TEXT:
+        return Annotated[str | None, Query(**limits, max_length=MOST_TEXT)]
     if p.kind is Kind.PROBABILITY:
         return Annotated[float | None, BeforeValidator(_share), Query(**limits)]
     if p.kind is Kind.WHOLE:

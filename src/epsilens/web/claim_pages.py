@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from ..catalogue.deployments import deployments
+from ..catalogue.deployments import deployment, deployments
 from ..catalogue.parameters import PARAMETERS
 from ..errors import EpsilensError, InputError
 from ..show.words import small
@@ -74,6 +74,11 @@ def ask_claim(given: Mapping[str, str]) -> Asked:
         fields = (*kind.fields, *_TRAINING, *_SHARED)
         asked.values = {f.name: entered.get(f.name, _STARTS.get(f.name, f.default)) for f in fields}
         asked.values["deployment"] = (given.get("deployment") or "").strip() or deployments()[0].name
+        if asked.way == "deployment" and deployment(asked.values["deployment"]) is None:
+            raise InputError(
+                f"there is no published deployment {asked.values['deployment'][:40]!r}: choose one of the list",
+                parameter="deployment",
+            )
         own = {f.name: asked.values[f.name] for f in kind.fields}
         more = {f.name: v for f in _TRAINING if (v := asked.values[f.name])}
         shared = {f.name: v for f in _SHARED if (v := asked.values[f.name]) != f.default}

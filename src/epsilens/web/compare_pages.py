@@ -24,7 +24,7 @@ from .pages import plain_or_here, query_of, render, slots
 if TYPE_CHECKING:
     from ..show.explanation import Explanation
 
-__all__ = ["chart_of", "router", "table_of"]
+__all__ = ["chart_of", "name_of", "router", "table_of"]
 
 router = APIRouter(include_in_schema=False)
 
@@ -89,6 +89,11 @@ def _explain_query(setting: Setting, of: Comparison) -> str:
     spoken = MECHANISMS[setting.asked.mechanism].spoken
     told = {k: "on" if v is True else v for k, v in setting.asked.options.items()}
     return urlencode({"mechanism": spoken, **told, **of.unusual})
+
+
+def name_of(setting: Setting) -> str:
+    """A setting as a person calls it: Laplace noise with ε = 1."""
+    return " with ".join(filter(None, (MECHANISMS[setting.asked.mechanism].title, _spoken(setting.asked.options))))
 
 
 def _spoken(options: Mapping[str, Any]) -> str:

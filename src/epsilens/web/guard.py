@@ -77,6 +77,8 @@ class Guard:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
+        if scope["method"] == "HEAD":  # answered as a GET is, and the server leaves out the body
+            scope = {**scope, "method": "GET"}
         headers = {k.lower(): v.decode("latin-1") for k, v in scope["headers"]}
         as_json = scope["path"].startswith("/api/") or "application/json" in headers.get(b"accept", "")
         fresh = _recognise(scope, headers)

@@ -12,7 +12,7 @@ from ..show.charts.chart import Chart
 from ..show.claims import curves
 from . import questions
 from .claim_pages import ask_claim
-from .compare_pages import chart_of
+from .compare_pages import chart_of, name_of
 from .comparing import Comparison, compare
 from .pages import PICTURES, attachment, file_of, query_of, unanswered
 from .questions import Asked, Problem, problem_of
@@ -70,18 +70,21 @@ def compared_csv(request: Request) -> Response:
     return attachment(of_comparison(letters, settings, every), "compare.csv", _CSV)
 
 
+@router.get("/compare.html")
 @router.get("/compare.pdf")
-def compared_paper(request: Request) -> Response:
-    """Every setting side by side, on paper."""
+def compared_whole(request: Request) -> Response:
+    """Every setting side by side, as a page to keep or on paper."""
     made = compare(query_of(request))
     if not _whole(made):
         return unanswered(_wrong(made))
-    every = {s.spoken: s.asked.about for s in made.good if s.asked.about is not None}
+    every = {name_of(s): s.asked.about for s in made.good if s.asked.about is not None}
     first = next(iter(every.values()))
     given = {name: first.arguments[name] for name in ("prior", "fpr")}
     named = {name: about.experiment for name, about in every.items()}
-    shown = side_by_side(named, **given).to_pdf() if len(named) > 1 else first.to_pdf()
-    return file_of(shown, "compare.pdf", PICTURES["pdf"])
+    shown = side_by_side(named, **given) if len(named) > 1 else first
+    if request.url.path.endswith(".html"):
+        return attachment(shown.to_html(), "compare.html", "text/html")
+    return file_of(shown.to_pdf(), "compare.pdf", PICTURES["pdf"])
 
 
 @router.get("/compare/roc.{kind}")

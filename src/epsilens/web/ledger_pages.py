@@ -125,7 +125,7 @@ def ledger_picture(request: Request, kind: str) -> Response:
         chart = over_time(_found(request)[1])
         if chart is None:
             raise InputError("nothing was released yet, so there is no chart")
-        return picture(chart, "ledger", kind)
+        return picture(chart, "ledger-releases", kind)
     except EpsilensError as error:
         return _trouble(error)
 

@@ -139,6 +139,15 @@ def notions_file(request: Request) -> Response:
     return attachment(asked.about.to_html(), f"notions-{asked.notion.key}.html", "text/html")
 
 
+@router.get("/notions.csv")
+def notions_csv(request: Request) -> Response:
+    """What it promises in the other notions, a row each."""
+    asked = ask(dict(request.query_params))
+    if asked.about is None:
+        return unanswered(asked.problem)
+    return attachment(asked.about.to_csv(), f"notions-{asked.notion.key}.csv", "text/csv; charset=utf-8")
+
+
 @router.get("/notions.json")
 def notions_json(request: Request) -> Response:
     """The same as JSON."""

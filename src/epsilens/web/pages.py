@@ -21,10 +21,11 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from markupsafe import Markup
 
 from .. import __version__
-from ..catalogue.mechanisms import MECHANISMS, Family
+from ..catalogue.mechanisms import MECHANISMS, Family, Mechanism
 from ..catalogue.parameters import PARAMETERS, symbol
 from ..catalogue.readings import READINGS
 from ..catalogue.said import EXPLAINED
+from ..shares import share_of
 from ..show import charts
 from ..show.explanation import by_noise_section, reading_table, told
 from ..show.explanation import pictures as people
@@ -252,7 +253,7 @@ def explain_view(request: Request) -> Response:
         return away
     mechanism = MECHANISMS[asked.mechanism]
     noise, usual, rare = shown_fields(mechanism, asked.way)
-    ways = [(way, listed([symbol(n) for n in names])) for way, names in ways_of(mechanism).items()]
+    ways = _told_ways(mechanism)
     return render(
         "explain.html",
         asked.problem.status if asked.problem else 200,
@@ -265,6 +266,10 @@ def explain_view(request: Request) -> Response:
         rare=rare,
         oob=slots("mechanism", *(f.name for f in (*noise, *usual, *rare))),
     )
+
+
+def _told_ways(mechanism: Mechanism) -> list[tuple[str, str]]:
+    return [(way, listed([symbol(n) for n in names])) for way, names in ways_of(mechanism).items()]
 
 
 @router.get("/explain.html")
@@ -326,7 +331,7 @@ def choose_view(request: Request) -> Response:
     arguments = [field_of(PARAMETERS[n]) for n in READINGS[reading].options] if reading in READINGS else []
     parameter = asked.values.get("parameter", "epsilon")
     ways = ways_of(mechanism)
-    noise, usual, rare = shown_fields(mechanism, parameter if parameter in ways else next(iter(ways)))
+    noise, usual, rare = shown_fields(mechanism, asked.way if asked.way in ways else next(iter(ways)))
     taken = {f.name for f in arguments} | {parameter, *EXPLAINED}
     noise, usual, rare = ([f for f in some if f.name not in taken] for some in (noise, usual, rare))
     return render(
@@ -340,11 +345,31 @@ def choose_view(request: Request) -> Response:
         at_most_unit=READINGS[reading].ceiling == 1 if reading in READINGS else True,
         arguments=arguments,
         parameters=[(n, field_of(PARAMETERS[n]).label) for n in questions.choosable(mechanism)],
+        ways=[] if parameter in ways else _told_ways(mechanism),
         symbol=symbol(parameter),
+        unmet=_unmet(asked),
         noise=noise,
         usual=usual,
         rare=rare,
         oob=slots("mechanism", "reading", "at_most", *(f.name for f in (*arguments, *noise, *usual, *rare))),
+    )
+
+
+def _unmet(asked: questions.Asked) -> str:
+    """That nothing keeps the limit, in the units it was entered in; empty where the floor does not say why."""
+    floor, reading = asked.problem.floor if asked.problem else None, READINGS.get(asked.value("reading"))
+    if floor is None or reading is None:
+        return ""
+    entry = asked.value("at_most")
+    limit = share_of(entry) or float(entry)  # it was read before
+    if not limit < floor < reading.ceiling:
+        return ""
+    entered = questions.of_100_limits(reading.name)
+    shown, least = (f"{to_of_100(f'{v:.6g}')} of 100" if entered else f"{v:.6g}" for v in (limit, floor))
+    sign = symbol(asked.value("parameter"))
+    return (
+        f"No {sign} keeps {reading.label} at or below {shown}: the least there can be is {least}, "
+        "so give a limit above that."
     )
 
 

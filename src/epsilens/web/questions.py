@@ -7,7 +7,7 @@ before), the API is strict like the command line; both end in the same calls int
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
@@ -184,7 +184,16 @@ def ask_explain(given: Mapping[str, str], path: str = "/explain") -> Asked:
         asked.about = explain_strictly(asked.mechanism, _told(asked.options))
     except EpsilensError as error:
         asked.problem = problem_of(error, asked)
+        if not asked.values:
+            _keep(asked, given)
     return asked
+
+
+def _keep(asked: Asked, given: Mapping[str, str]) -> None:
+    """Keep what was entered beside a mechanism that is none: what the page starts with takes its place."""
+    with suppress(EpsilensError):
+        set_up(asked, {k: v for k, v in given.items() if k != "mechanism"})
+    asked.options = {}
 
 
 def set_up(asked: Asked, given: Mapping[str, str], *, chosen: str | None = None, without: Container[str] = ()) -> None:
@@ -250,7 +259,7 @@ def ask_choose(given: Mapping[str, str]) -> Asked:
         parameter = (given.get("parameter") or "").strip()
         choices = choosable(entry)
         asked.values["parameter"] = parameter if parameter in choices else choices[0]
-        set_up(asked, {k: v for k, v in given.items() if k != "by"}, chosen=asked.values["parameter"])
+        set_up(asked, given, chosen=asked.values["parameter"])
         reading = (given.get("reading") or "success").strip()
         counted = (given.get("at_most_of_100") or "").strip()
         limit = from_of_100(counted) if counted else (given.get("at_most") or _LIMIT).strip()
@@ -292,7 +301,7 @@ def choosable(mechanism: Mechanism) -> list[str]:
 
 # -- errors -------------------------------------------------------------------------------------------------------
 
-_OTHERS = ("at_most", "parameter", "reading", "mechanism")
+_OTHERS = ("at_most", "parameter", "reading", "mechanism", "claimed", "deployment")
 
 
 def problem_of(error: EpsilensError, asked: Asked | None = None) -> Problem:

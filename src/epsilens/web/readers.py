@@ -2,7 +2,8 @@
 
 A thread of Python cannot be ended, a process can. A reading that takes longer than the server allows, or whose asker
 has gone, is ended with its process, and the next one is forked from a process that has everything loaded
-(:mod:`~epsilens.web.reader`). Few run at a time; the others wait in line, and who would wait too long is told so.
+(:mod:`~epsilens.web.reader`). Few run at a time; the others wait in line, and who would wait too long is told so. The
+time a reading may take begins when a process takes it: neither the line nor the start of a process is counted to it.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ def _still_there(connection: Connection) -> bool:
 
 @dataclass
 class Asked:
-    """A request that waits for its answer, or has it; ``gone`` says that nobody waits any more."""
+    """A request that waits for its answer, or has it, until some time; ``gone`` says that nobody waits any more."""
 
     request: dict[str, Any]
     until: float
@@ -141,6 +142,7 @@ class Readers:
         asked.begun = True
         reader, answers = self._taken()
         sent = time.monotonic()
+        asked.until = sent + self.limits.reading_seconds
         try:
             reader.connection.send_bytes(json.dumps(asked.request).encode())
             while not reader.connection.poll(_LOOK):

@@ -19,6 +19,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Mapping
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from ..data.tables.folder import Folder
@@ -29,6 +30,8 @@ from .tasks import TASKS, Work
 
 __all__ = ["answer", "main"]
 
+#: What an error of the library is about where only another machine, or the command, could be given more of it.
+_MACHINE = ("memory", "spill")
 _TOO_LARGE = {"error": "the table needs more memory than the page allows: use the command line", "status": 413}
 
 
@@ -121,6 +124,8 @@ def answer(work: Work) -> dict[str, Any]:
         return made | {"error": _without(str(made["error"]), request)} if "error" in made else made
     except EpsilensError as error:
         about = error.parameter if isinstance(error, InputError) else ""
+        if about in _MACHINE:
+            return _TOO_LARGE
         return {"error": _without(str(error), request), "status": 422, "parameter": about}
     except MemoryError:
         return _TOO_LARGE
@@ -135,9 +140,9 @@ def answer(work: Work) -> dict[str, Any]:
 
 
 def _without(sentence: str, request: Mapping[str, Any]) -> str:
-    """The sentence with the name of the upload instead of where it lies for a moment."""
-    path = request.get("table")
-    return sentence.replace(str(path), str(request.get("name") or "upload")) if path else sentence
+    """The sentence with the name of the upload instead of where it lies for a moment, and under which name."""
+    path, name = request.get("table"), str(request.get("name") or "upload")
+    return sentence.replace(str(path), name).replace(Path(path).name, name) if path else sentence
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import zlib
 
-__all__ = ["objects_of", "streams_of", "words_of"]
+__all__ = ["objects_of", "pages_of", "streams_of", "words_of"]
 
 
 def objects_of(made: bytes) -> dict[int, bytes]:
@@ -21,6 +21,11 @@ def streams_of(made: bytes) -> list[bytes]:
 
 def words_of(made: bytes) -> list[str]:
     """The words of every page in the order in which they are drawn, without those that are not to be read."""
+    return [word for page in pages_of(made) for word in page]
+
+
+def pages_of(made: bytes) -> list[list[str]]:
+    """The same, page by page."""
     objects = objects_of(made)
     resources = re.findall(rb"/F(\d+) (\d+) 0 R", made)
     tables = {}
@@ -29,11 +34,13 @@ def words_of(made: bytes) -> list[str]:
         listed = streams_of(objects[int(at)])[0].decode()
         pairs = re.findall(r"<([0-9A-F]{4})> <([0-9A-F]+)>\n", listed.split("beginbfchar", 1)[1] + "\n")
         tables[int(weight)] = {glyph: bytes.fromhex(char).decode("utf-16-be") for glyph, char in pairs}
-    words = []
+    pages = []
     for stream in streams_of(made):
         if b" cm\n" not in stream or b"begincmap" in stream:  # a page turns its coordinates first
             continue
+        words = []
         read = re.sub(r"/Span << /ActualText <FEFF> >> BDC .*? EMC", "", stream.decode())
         for weight, code in re.findall(r"/F(\d+) [\d.]+ Tf .*? <([0-9A-F]*)> Tj", read):
             words.append("".join(tables[int(weight)][code[i : i + 4]] for i in range(0, len(code), 4)))
-    return words
+        pages.append(words)
+    return pages

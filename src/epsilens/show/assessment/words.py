@@ -404,7 +404,8 @@ def _advice(a: Assessment) -> Said:
     room = ""
     if most is not None and most > a.epsilon:
         shown = epsilon_down(most)
-        room = "No ε would break it. " if shown == "any" else f"Up to ε = {shown} would keep it too. "
+        if shown != now:
+            room = "No ε would break it. " if shown == "any" else f"Up to ε = {shown} would keep it too. "
     return (Span(f"{room}At ε = {now}, {_within(a, a.epsilon)}."),)
 
 

@@ -106,7 +106,7 @@ class _Writer:
         if not shown:
             return
         flow.down(14)
-        flow.need(90 * flow.scale)
+        flow.need(90 * flow.scale + self._picture(shown[0]))  # a heading never stands without its picture
         if not flow.fresh:
             flow.rule(LIGHT["hairline"])
             flow.down(10)
@@ -237,16 +237,34 @@ class _Writer:
 
     # -- pictures -------------------------------------------------------------------------------------------------
 
+    def _picture(self, block: doc.Block) -> float:
+        """How high the first row of charts is, where a block is of these."""
+        figures = (block,) if isinstance(block, doc.Figure) else block.figures if isinstance(block, doc.Figures) else ()
+        charts = [chart for figure in figures if (chart := figure.chart()) is not None]
+        if not charts:
+            return 0.0
+        pairs = isinstance(block, doc.Figures) and self._in_pairs(charts, stacked=block.stacked)
+        return size_of(charts[0].svg("light", self._half if pairs else self._whole(charts[0])))[1]
+
+    @property
+    def _half(self) -> int:
+        return int((self.flow.wide - _BESIDE) / 2)
+
+    def _whole(self, chart: doc.Chart) -> int:
+        return int(min(self.flow.wide, chart.desk))
+
+    def _in_pairs(self, charts: Sequence[doc.Chart], *, stacked: bool) -> bool:
+        return not stacked and len(charts) > 1 and all(chart.phone <= self._half + 30 for chart in charts)
+
     def _figures(self, figures: Sequence[doc.Figure], *, stacked: bool) -> None:
         """Charts one below the other, or two in a row where both have room."""
         flow = self.flow
         charts = [(figure, chart) for figure in figures if (chart := figure.chart()) is not None]
-        half = int((flow.wide - _BESIDE) / 2)
-        pairs = not stacked and len(charts) > 1 and all(chart.phone <= half + 30 for _, chart in charts)
+        half, pairs = self._half, self._in_pairs([chart for _, chart in charts], stacked=stacked)
         x = 0.0
         deepest = 0.0
         for k, (figure, chart) in enumerate(charts):
-            wide = half if pairs else int(min(flow.wide, chart.desk))
+            wide = half if pairs else self._whole(chart)
             drawing = chart.svg("light", wide)
             high = size_of(drawing)[1] + (line_height(_SMALL) if figure.caption else 0)
             if not pairs or k % 2 == 0:
