@@ -130,13 +130,13 @@ def _factor(epsilon: float) -> str:
     if epsilon >= 700:
         return f"e^{epsilon:g}"
     if epsilon >= 0.1:
-        return _worked(math.exp(epsilon))
+        return rounded_up(math.exp(epsilon), 3)
     return str(1 + Decimal(rounded_up(math.expm1(epsilon), 2)))
 
 
 def _worked(value: float) -> str:
     """A number of a sum, rounded up: three digits, and from a thousand on whole."""
-    return grouped(math.ceil(value)) if 1e3 <= value < 1e7 else rounded_up(value, 3)
+    return str(math.ceil(value)) if 1e3 <= value < 1e7 else rounded_up(value, 3)
 
 
 #: Denominators, and false alarms taken where more of them leave nothing to promise.
@@ -167,13 +167,15 @@ def _found(epsilon: float, delta: float, fpr: float) -> str:
     >>> _found(8.0, 1e-6, 0.1)
     'With 1 false alarm of 10,000, no test finds more than 2,982 of 10,000: 2,981 × 1 + 0.01.'
     """
-    factor = _factor(epsilon) if epsilon < 700 else "inf"  # then only a test without false alarms is bounded
+    factor = (
+        _factor(epsilon) if epsilon < 1 else _worked(math.exp(epsilon)) if epsilon < 700 else "inf"
+    )  # then only a test without false alarms is bounded
     for share in (fpr, *(s for s in _FEWER if s < fpr)):
         scale = next(
             (n for n in _SCALES if share * n >= 0.999 and math.isclose(share * n, round(share * n))), scale_for([share])
         )
         alarms, beyond = small(float(f"{share * scale:.3g}")), _worked(max(delta * scale, 1e-3))
-        most = (_value(factor) * share * scale if share else 0.0) + _value(beyond)
+        most = (float(factor) * share * scale if share else 0.0) + float(beyond)
         if most < scale:
             told = (
                 f"{alarms} false alarm{'' if alarms == '1' else 's'} of {grouped(scale)}"
@@ -183,10 +185,6 @@ def _found(epsilon: float, delta: float, fpr: float) -> str:
             sums = f": {separated(factor)} × {separated(alarms)} + {separated(beyond)}" if share else ""
             return f"With {told}, no test finds more than {grouped(math.ceil(most))} of {grouped(scale)}{sums}."
     return "Rules nothing out."
-
-
-def _value(shown: str) -> float:
-    return float(shown.replace(",", ""))
 
 
 def _psi(value: float, sampled: bool) -> str:
