@@ -457,3 +457,11 @@ def test_a_chart_of_a_choice_holds_its_readings() -> None:
     own.chart()
     with pytest.raises(el.InputError, match="read back without its mechanism"):
         pickle.loads(pickle.dumps(own)).chart()
+
+
+def test_an_argument_of_the_mechanism_belongs_in_given() -> None:
+    with pytest.raises(
+        el.InputError, match="k is an argument of top_k, not of the reading 'success': give it in given"
+    ):
+        el.choose(el.top_k, "epsilon", at_most=0.6, reading="success", k=3)
+    assert el.choose(el.top_k, "epsilon", at_most=0.6, reading="success", given={"k": 1}).value > 0.4

@@ -90,3 +90,18 @@ def test_no_command_takes_an_option_twice(line: str, capsys: pytest.CaptureFixtu
 def test_papers_go_by_their_authors(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert ran("reproduce", name) == 0
     assert capsys.readouterr().out.startswith("Paper 000: Liu")
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (["--output", ""], "--output is empty"),
+        (["--output", " "], "--output is empty"),
+        (["--output", "papers/", "--format", "json"], "leave --format out"),
+    ],
+)
+def test_where_a_reproduction_goes_is_asked_before_it_is_made(
+    given: list[str], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ran("reproduce", "004", *given) == 2
+    assert says in capsys.readouterr().err

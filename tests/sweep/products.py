@@ -136,6 +136,21 @@ def _two(rng: random.Random) -> Drawn:
     return Drawn(code, joint(one, other), max(losses, 1e-12) * 3, only=_MOSTLY, heavy=True)
 
 
+@kind("samples of integers", 0.5)
+def _samples(rng: random.Random) -> Drawn:
+    """Three samples with whole-number noise, whose losses share no unit: every triple of outcomes."""
+    sigma, q = number(rng, (0.25, 0.45), (0.2, 0.5)), min(number(rng, (1e-3, 0.9), (1e-9, 1.0)), 1 - 1e-9)
+    whole = discrete_gaussian_atoms(sigma, 1)
+    loss = np.log1p(LONG(q) * np.expm1(whole.loss))
+    pair = Atoms(whole.q + LONG(q) * (whole.p - whole.q), whole.q, loss)
+    keep = (pair.p > LONG(10) ** -320) | (pair.q > LONG(10) ** -320)
+    one = Atoms(pair.p[keep], pair.q[keep], pair.loss[keep])
+    one.top, one.bottom = float("inf"), LONG(np.log1p(-LONG(q)))
+    losses = float(np.sqrt(3 * (one.q * one.loss**2).sum()))
+    code = f"el.subsample(el.discrete_gaussian(sigma={sigma!r}), rate={q!r}).repeat(3)"
+    return Drawn(code, joint(joint(one, one), one), max(losses, 1e-12) * 3, only=_MOSTLY, heavy=True)
+
+
 #: Readings that a truncated law of whole numbers has all digits of.
 _MOSTLY = frozenset(
     ["advantage", "success", "delta", "epsilon", "roc", "recall", "tradeoff", "attack_success", "precision", "auc",

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ..catalogue.parameters import PARAMETERS
+from ..catalogue.readings import Reading
 from ..errors import InputError, kind_of, meant
 from ..experiment import Experiment
 
-__all__ = ["called", "check_parameter", "is_listed"]
+__all__ = ["called", "check_arguments", "check_parameter", "is_listed"]
 
 _NO_NUMBERS = ("str", "bool", "str | None", "bool | None", str, bool)  # annotations
 
@@ -66,6 +67,22 @@ def check_parameter(
         numbers = [n for n, p in named.items() if _is_number(p)]
         instead = f"give one of {', '.join(numbers)}" if numbers else "give another mechanism"
         raise InputError(f"{parameter} is not a number that can be chosen: {instead}", parameter=parameter)
+
+
+def check_arguments(mechanism: Callable[..., Experiment], reading: Reading, arguments: Iterable[str]) -> None:
+    """Refuse among a reading's arguments what the reading does not take and the mechanism does: it belongs in given."""
+    taken = (*reading.required, *reading.either, *reading.optional)
+    try:
+        named = inspect.signature(mechanism).parameters
+    except (TypeError, ValueError):
+        return
+    for name in arguments:
+        if name in named and name not in taken:
+            raise InputError(
+                f"{name} is an argument of {_title(mechanism)}, not of the reading {reading.name!r}: give it in given, "
+                f"such as given={{{name!r}: …}}",
+                parameter=name,
+            )
 
 
 def _is_number(p: inspect.Parameter) -> bool:

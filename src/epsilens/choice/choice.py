@@ -27,7 +27,7 @@ from ..numerics.frozen import Frozen, Valued
 from ..numerics.written import rounded_down, rounded_up
 from ..shares import shares_of
 from ..shown import Picture, Shown, presenter
-from .called import called, check_parameter, is_listed
+from .called import called, check_arguments, check_parameter, is_listed
 from .composed import Build
 from .inverses import laplace_shift, normal_shift, two_laplaces_shift
 from .search import beyond, composed, edge, none_below, reach_of, refused, safe_from, search, searched, unmet
@@ -318,6 +318,8 @@ def _one(
     arguments: Mapping[str, Any],
 ) -> Choice:
     wanted = find(reading)
+    if callable(mechanism):
+        check_arguments(mechanism, wanted, arguments)
     args = {k: argument(k, v) for k, v in wanted.arguments(arguments).items()}
     limit = checks.scalar("at_most", _share_or_number(at_most, wanted.ceiling == 1))
     if limit > wanted.ceiling:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import ndtri, ndtri_exp
 
 from ..checks import Array
 from ..numerics.roots import least
@@ -18,29 +18,28 @@ from .law import FAR_ORDER, Law
 
 __all__ = ["chernoff", "practical", "psi_by_tangents", "renyi"]
 
+_LEAST = 1e-300  # of an error whose probit is known
+
 
 def psi_by_tangents(
-    law: Law, thresholds: Array, *, most: int = 20_000, split: Callable[[Array], tuple[Array, ...]] | None = None
+    law: Law, thresholds: Array, split: Callable[[Array], tuple[Array, ...]], *, most: int = 20_000
 ) -> float:
     """An upper bound on sup_α Φ⁻¹(1−α) − Φ⁻¹(f(α)), to 1e-9 of the value where the optimum is isolated.
 
     f is convex, so between two known points it lies above the tangents there, whose slopes are the likelihood-ratio
     thresholds; the bound is taken at their crossing, and stretches that could still hold the supremum are refined.
     ``thresholds`` are log-likelihood ratios that cover the range, ends included. ``split`` gives α, recall and
-    1 − recall with all its digits; then α within 1e-9 of 1 is left to a second call with the laws reversed.
+    1 − recall with all its digits; α within 1e-9 of 1 is left to a second call with the laws reversed. Of tests with an
+    error that no double holds, all that is known is the largest likelihood ratio.
     """
-    full, least = (1.0, 1e-15) if split is None else (1 - 1e-9, 1e-300)
+    full = 1 - 1e-9
     u = np.unique(np.clip(thresholds[np.isfinite(thresholds)], -700.0, 700.0))
     best, bound = 0.0, np.inf
     for _ in range(40):
-        if split is None:
-            alpha, recall = law.at(u)
-            rest = 1 - recall
-        else:
-            alpha, recall, rest = split(u)
+        alpha, recall, rest = split(u)
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
             here = -ndtri(alpha) + np.where(recall > 0.5, -ndtri(rest), ndtri(recall))
-            live = (alpha > 1e-300) & (rest > least) & (alpha < full)
+            live = (alpha > _LEAST) & (rest > _LEAST) & (alpha < full)
             best = max(best, float(np.max(here[live], initial=0.0)))
             t0, t1 = np.exp(u[:-1]), np.exp(u[1:])
             gap = np.where(recall[:-1] > 0.5, rest[1:] - rest[:-1], recall[:-1] - recall[1:])
@@ -56,7 +55,22 @@ def psi_by_tangents(
             break
         finer = (np.linspace(a, b, 6) for a, b in zip(u[:-1][wide], u[1:][wide], strict=True))
         u = np.unique(np.concatenate((u, *finer)))
-    return bound
+    return max(bound, _unseen(max(float(law.max_llr()), float(law.reverse().max_llr())), alpha, recall, rest))
+
+
+def _unseen(epsilon: float, alpha: Array, recall: Array, rest: Array) -> float:
+    """A bound on the gap of tests with a false-positive rate below 1e-300, of a log-likelihood ratio within ±ε; 0 where
+    that has no bound. Their recall is at most e^ε times as much, and at most that of a test which has more.
+    """
+    if not np.isfinite(epsilon):
+        return 0.0
+    seen = np.flatnonzero((alpha > _LEAST) & (rest > _LEAST))
+    if not seen.size:  # two answers of this ε have errors of 1/(1 + e^ε)
+        return float(-2 * ndtri_exp(-np.logaddexp(0.0, epsilon)))
+    i = seen[np.argmin(alpha[seen])]
+    least = min(np.log(recall[i]) - epsilon, np.log(alpha[i]))
+    most = -ndtri(rest[i]) if recall[i] > 0.5 else ndtri(recall[i])
+    return float(most - ndtri_exp(least))
 
 
 def practical(law: Law, level: Array) -> Array:

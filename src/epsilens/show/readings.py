@@ -167,9 +167,9 @@ def _found(epsilon: float, delta: float, fpr: float) -> str:
     >>> _found(8.0, 1e-6, 0.1)
     'With 1 false alarm of 10,000, no test finds more than 2,982 of 10,000: 2,981 × 1 + 0.01.'
     """
-    factor = (
-        _factor(epsilon) if epsilon < 1 else _worked(math.exp(epsilon)) if epsilon < 700 else "inf"
-    )  # then only a test without false alarms is bounded
+    factor = "inf"  # of 700 and above only a test without false alarms is bounded
+    if epsilon < 700:
+        factor = _factor(epsilon) if epsilon < 1 else _worked(math.exp(epsilon))
     for share in (fpr, *(s for s in _FEWER if s < fpr)):
         scale = next(
             (n for n in _SCALES if share * n >= 0.999 and math.isclose(share * n, round(share * n))), scale_for([share])

@@ -325,3 +325,24 @@ def test_a_sample_where_its_loss_has_an_end(noise: WholeNoise, power: float, tru
     far = [Beyond(noise, 1, drawn=0.1).log_moment(a) / -a for a in (-1e20, -1e30, -1e40, -1e90)]
     assert far == sorted(far)
     assert far[-1] == pytest.approx(-math.log(0.9), rel=1e-15)
+
+
+@pytest.mark.parametrize(("sigma", "rate"), [(3.0, 0.999999), (3.0, 1 - 1e-12), (1.0, 0.99), (10.0, 1 - 1e-12)])
+def test_psi_of_nearly_everybody(sigma: float, rate: float) -> None:
+    """Against 50 digits: a list ended in an atom whose likelihood ratio was none of the noise's (.359 for .33489)."""
+    mp50 = mp.mp.clone()
+    mp50.dps = 50
+    s, q = mp50.mpf(sigma), mp50.mpf(rate)
+    masses = {k: mp50.exp(-(mp50.mpf(k) ** 2) / (2 * s * s)) for k in range(-int(20 * sigma), int(20 * sigma) + 1)}
+    total, tail, above = mp50.fsum(masses.values()), mp50.mpf(0), {}
+    for k in sorted(masses, reverse=True):
+        tail += masses[k] / total
+        above[k] = tail
+    best = mp50.mpf(0)
+    for k in range(-int(4 * sigma) + 1, int(4 * sigma)):
+        alpha, recall = above[k], (1 - q) * above[k] + q * above[k - 1]
+        best = max(best, mp50.sqrt(2) * (mp50.erfinv(2 * recall - 1) - mp50.erfinv(2 * alpha - 1)))
+    e = el.subsample(el.discrete_gaussian(sigma=sigma), rate=rate)
+    assert e.psi() == pytest.approx(max(float(best), 1 / sigma), rel=1e-9)
+    assert e.reverse().psi() == pytest.approx(e.psi(), rel=1e-9)
+    assert e.psi() <= el.discrete_gaussian(sigma=sigma).psi()

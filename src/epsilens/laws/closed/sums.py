@@ -26,10 +26,9 @@ from scipy.special import expm1, lambertw, log_ndtr
 from ...checks import Array
 from ...numerics.roots import integrate, root
 from ...numerics.special import expm1mx, mills, moment_less_one
-from ...readings.curve import psi_by_tangents
 from ...readings.guesses import fbeta_by_thresholds
 from ...readings.law import Known, Law
-from ...readings.practical import mu_by_lines
+from .equal_errors import psi_by_equal_errors
 from .far_sums import far_log_moment, far_out
 
 __all__ = ["LaplaceSumShift", "NormalLaplaceShift", "log_tail"]
@@ -274,19 +273,17 @@ class LaplaceSumShift(Mirrored):
         return np.asarray(1 - np.exp(log_tail(2 * self.q, np.asarray(self.d, dtype=float))))
 
     def psi(self) -> Array:
-        """By tangents."""
-        d = np.asarray(self.d, dtype=float)
-        out = np.empty(d.shape)
-        for i in np.ndindex(d.shape):
-            law = LaplaceSumShift(self.q, np.asarray(d[i]))
-            out[i] = psi_by_tangents(law, np.linspace(-d[i], d[i], 129)) if d[i] > 0 else 0.0
-        return out
+        """By the test with equal errors."""
+        d, inside = np.asarray(self.d, dtype=float), self.profile(np.zeros(np.shape(self.d)))
+        found = [
+            psi_by_equal_errors(lambda x: log_tail(self.q, x), float(d[i]), float(inside[i]))
+            for i in np.ndindex(d.shape)
+        ]
+        return np.asarray(found).reshape(d.shape)
 
     def practical(self, level: float) -> Array:
-        """By lines."""
-        d = np.asarray(self.d, dtype=float)
-        out = [mu_by_lines(LaplaceSumShift(self.q, np.asarray(one)), level) if one > 0 else 0.0 for one in d.flat]
-        return np.asarray(out).reshape(d.shape)
+        """ψ, at every level."""
+        return self.psi()
 
 
 def _sides(x: Array, b: Array) -> tuple[Array, Array, Array]:
@@ -465,18 +462,13 @@ class NormalLaplaceShift(Mirrored):
         return self._each(one)
 
     def psi(self) -> Array:
-        """By tangents."""
+        """By the test with equal errors."""
 
-        def one(b: float, d: float) -> float:
-            law = NormalLaplaceShift(np.asarray(b), np.asarray(d))
-            return float(psi_by_tangents(law, np.linspace(-d, d, 129))) if d > 0 else 0.0
+        def one(b: float, d: float, inside: float) -> float:
+            return psi_by_equal_errors(lambda x: _log_tail(x, np.asarray(b)), d, inside)
 
-        return self._each(one)
+        return self._each(one, self._central())
 
     def practical(self, level: float) -> Array:
-        """By lines."""
-
-        def one(b: float, d: float) -> float:
-            return mu_by_lines(NormalLaplaceShift(np.asarray(b), np.asarray(d)), level) if d > 0 else 0.0
-
-        return self._each(one)
+        """ψ, at every level."""
+        return self.psi()

@@ -34,6 +34,7 @@ _STEPS = 24
 _MOST_THIRDS = 200
 _SATURATED = 1e36
 _PLACES = 65  # beyond the list
+_LISTED = 1e-300  # an error that a list knows
 
 
 @dataclass(frozen=True)
@@ -169,6 +170,15 @@ class Beyond:
         if noise.slope and k[-1] < 8 * noise.scale**2:
             best = max(best, self._far_gap(float(k[-1])))
         return max(best, self.least_psi)
+
+    def psi_of_list(self, gaps: Array, alpha: Array, miss: Array) -> float:
+        """ψ from the gaps of a list's vertices and their errors, with what lies beyond; at most everybody's.
+
+        A sample's list ends in what only H0 would show, whose mass is a bound on rounding: the vertices there are none
+        of the noise's. Beyond them gaps fall.
+        """
+        known = (alpha if self.swapped else miss) > _LISTED
+        return min(max(float(np.max(gaps[known], initial=0.0)), self.far_psi), self.psi())
 
     @cached_property
     def far_psi(self) -> float:

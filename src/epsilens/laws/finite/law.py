@@ -297,8 +297,8 @@ class Finite(Composable):
             return np.asarray(np.inf)
         if self._u.size < 2:
             return np.asarray(0.0)
-        best = float(np.max(self._gaps()))
-        return np.asarray(best if self.far is None else max(best, self.far.far_psi))
+        gaps, far = self._gaps(), self.far
+        return np.asarray(gaps.max() if far is None else far.psi_of_list(gaps, self._alpha[1:-1], self._rest1[1:-1]))
 
     def practical(self, level: float) -> Array:
         """The same over the vertices with both errors at least ``level``, and where the curve leaves them."""

@@ -475,8 +475,7 @@ class Pieces(Law):
         """
         back = self.reverse()
         return max(
-            psi_by_tangents(law, u, most=most, split=law._recalled)
-            for law, u in ((self, thresholds), (back, -thresholds))
+            psi_by_tangents(law, u, law._recalled, most=most) for law, u in ((self, thresholds), (back, -thresholds))
         )
 
     def fbeta(self, beta: Array, odds: Array) -> Array:

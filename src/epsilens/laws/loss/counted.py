@@ -29,7 +29,7 @@ class Product:
     def __init__(self, steps: Sequence[Counted]) -> None:
         self.steps = tuple(steps)
         self.count = sum(k for _, k in self.steps)
-        self._lattices: dict[tuple[int, bool], list[tuple[tuple[float, float, float], Lattice]]] = {}
+        self._lattices: dict[tuple[int, bool, bool], list[tuple[tuple[float, float, float], Lattice]]] = {}
         self._moments: dict[float, float] = {}
 
     def log_moment(self, power: float) -> float:
@@ -115,26 +115,47 @@ class Product:
         """The largest spacing that puts every atom on the lattice, each law about its own origin."""
         return common_unit(self._gaps, finest) if self._gaps else None
 
-    def lattice(self, index: int, flipped: bool, dt: float, cut: tuple[float, float], most: float) -> Lattice:
-        """One step on a lattice, kept for the next question."""
-        known = self._lattices.setdefault((index, flipped), [])
+    @cached_property
+    def uneven_atoms(self) -> int:
+        """How many steps are atoms alone, of which no spacing puts all on one lattice."""
+        if self.unit(0.0) is not None:
+            return 0
+        return sum(k for step, k in self.steps if step.span is None and step.atoms.loss.size > 1)
+
+    def extent(self, cut: tuple[float, float], most: float) -> float:
+        """The ranges of the steps' losses together, cut off there; of those that are not atoms alone."""
+        moving = [step for step, _ in self.steps if step.span is not None]
+        return math.fsum(float(np.ptp(step.loss(np.asarray(reach_of(step, cut, most))))) for step in moving)
+
+    @property
+    def listed(self) -> float:
+        """The ranges of the losses of steps that are atoms alone, likewise."""
+        lists = [step.atoms.loss for step, _ in self.steps if step.span is None]
+        return math.fsum(float(np.ptp(loss)) for loss in lists if loss.size)
+
+    def lattice(
+        self, index: int, flipped: bool, dt: float, cut: tuple[float, float], most: float, rounded: bool = False
+    ) -> Lattice:
+        """One step on a lattice, kept for the next question; atoms alone may be ``rounded``."""
+        rounded = rounded and self.steps[index][0].span is None
+        known = self._lattices.setdefault((index, flipped, rounded), [])
         for reached, lattice in known:  # no other will do: an answer shall not depend on what was asked before
             if lattice.dt == dt and reached == (*cut, most):
                 return lattice
         step = self.steps[index][0]
         losses = step.atoms.loss
         c = float(losses.min()) if losses.size else _origin(step, flipped, dt)
-        made = _discretised(step, dt, c, cut, most)
+        made = _discretised(step, dt, c, cut, most, rounded)
         known.append(((*cut, most), made))
         del known[:-4]
         return made
 
 
-def _discretised(step: Step, dt: float, c: float, cut: tuple[float, float], most: float) -> Lattice:
+def _discretised(step: Step, dt: float, c: float, cut: tuple[float, float], most: float, rounded: bool) -> Lattice:
     if step.branches:
-        return added_lattices([(_discretised(one, dt, c, cut, most), share) for one, share in step.branches])
+        return added_lattices([(_discretised(one, dt, c, cut, most, rounded), share) for one, share in step.branches])
     reach = reach_of(step, cut, most)
-    return discretise(step, dt, c, reach, reach[1] < step.reach(*cut)[1])
+    return discretise(step, dt, c, reach, reach[1] < step.reach(*cut)[1], rounded)
 
 
 def _origin(step: Step, flipped: bool, dt: float) -> float:

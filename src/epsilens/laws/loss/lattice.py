@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -129,17 +129,21 @@ def _halves(
     return log_p, part, kappa
 
 
-def discretise(step: Step, dt: float, c: float, reach: tuple[float, float], decided: bool = False) -> Lattice:
+def discretise(
+    step: Step, dt: float, c: float, reach: tuple[float, float], decided: bool = False, rounded: bool = False
+) -> Lattice:
     """Both sides of ``step`` on c + ℤ·dt, the continuous part cut off at (or just outside) ``reach`` in x.
 
-    ``decided`` says that a loss above the cut-off decides the test whatever else is seen.
+    ``decided`` says that a loss above the cut-off decides the test whatever else is seen. ``rounded`` moves every atom
+    to the nearest point, by an error of its loss that kappa carries, instead of spreading and merging it.
     """
     atoms = step.atoms
     continuous = step.span is not None and reach[1] > reach[0]
     ends = step.loss(np.asarray(reach, dtype=float)) if continuous else np.zeros(0)
     where = (np.concatenate((atoms.loss, ends)) - c) / dt
     nearest = np.rint(where)
-    snapped = np.where(np.abs(where - nearest) < _SNAP, nearest, where)
+    near = 1.0 if rounded else _SNAP
+    snapped = np.where(np.abs(where - nearest) < near, nearest, where)
     start, stop = (math.floor(snapped.min()), math.ceil(snapped.max())) if where.size else (0, 0)
     if stop == start:
         start, stop = start - 1, stop + 1
@@ -171,7 +175,7 @@ def discretise(step: Step, dt: float, c: float, reach: tuple[float, float], deci
         only0 += math.exp(q_below)
         rho = step.rho + 1e-13 + 16 * _U * max(*(-v for v in (p_above, q_below) if math.isfinite(v)), 1.0, 1.0)
     if atoms.loss.size:
-        exact = _place_atoms(atoms, c, dt, start, count, points, log_h, part) and exact
+        exact = _place_atoms(atoms, c, dt, start, count, points, log_h, part, near) and exact
         off = np.abs(snapped - where)[: atoms.loss.size].max()
         kappa += float(off) * dt + 8 * _U * float(np.abs(atoms.loss).max())
         rho += 8 * _U * float(np.abs(atoms.log_p).max())
@@ -179,6 +183,11 @@ def discretise(step: Step, dt: float, c: float, reach: tuple[float, float], deci
     backward, forward = (_with(spread, *one) for one in beyond) if beyond else (spread, spread)
     upper = Side(start, forward, only0, only1)
     back = Side(start, backward, only0, only1).reverse(c, dt)
+    if exact and rounded:  # a loss that is moved says nothing of H0's mass
+        on = nearest.astype(int) - start
+        masses = np.full(count, -np.inf)
+        np.logaddexp.at(masses, on, atoms.log_p - atoms.loss)
+        back = replace(back, log_p=masses[::-1])
     if exact:
         return Lattice(c, dt, upper, upper, back, back, kappa, rho, True)
     merged, aligned = _merge(points, log_h, part, dt)
@@ -224,12 +233,12 @@ def _with(log_p: Array, index: int, log_mass: float) -> Array:
 
 
 def _place_atoms(
-    atoms: Atoms, c: float, dt: float, start: int, count: int, points: Array, log_h: Array, part: Array
+    atoms: Atoms, c: float, dt: float, start: int, count: int, points: Array, log_h: Array, part: Array, near: float
 ) -> bool:
     """Atoms on their lattice point, or inside the half bin that holds them; true if all lie on the lattice."""
     where = (atoms.loss - c) / dt - start
     nearest = np.rint(where)
-    on = np.abs(where - nearest) < _SNAP
+    on = np.abs(where - nearest) < near
     np.logaddexp.at(points, np.clip(nearest[on], 0, count - 1).astype(int), atoms.log_p[on])
     if not on.all():
         place, mass = where[~on], atoms.log_p[~on]

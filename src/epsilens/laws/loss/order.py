@@ -5,32 +5,33 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
 
 from ...checks import Array
-from .counted import MOST_PAIRS, Product, at_least_one
+from .counted import MOST_PAIRS, Product
 from .inversion import Inverted, Largest, invert
+from .joined import joined, parts_of
 from .lattice import Lattice
 from .moments import TooMany
-from .plan import HALF, Aim, Ask, Plan, aim, largest_loss, levels, plan, reach_of
+from .plan import HALF, Aim, Ask, Plan, aim, largest_loss, levels, plan
 from .scattered import Scattered, scattered
-from .slice import About, Slice, slice_of
+from .slice import Slice
 from .surely import Surely, log_profile
-from .transform import MOST_POINTS, Part, log_moment, power, window
+from .transform import MOST_POINTS, log_moment
 from .work import Budget
 from .work import Work as AnyWork
 
 __all__ = ["ROUGH", "Order", "Work"]
 
 _TRIES = 4
+_SHARES = (0.4, 0.05)  # of the error allowed, where atoms are moved to a lattice
 _MOST_SLICES = 48  # kept
 _MOST_ANSWERS, _MOST_AIMS = 64, 4  # kept
 _MOST_ALONE, _LEAST_ALONE = 64, 4  # values read one by one
 _DIRECT, _ALONE = 2**8, 2**12  # what one of them costs, in points: δ is read off, all else is searched for
-_EACH = 2**16  # what a slice costs beside its points, in points
 _IN_VAIN = 1  # what a series that comes to nothing costs, for each node of its cumulants
 _EACH_POINT = 0.25  # what a point of its two transforms costs
 _STEEPEST = 40.0
@@ -202,12 +203,15 @@ class Order:
         """What a lattice for a question would be, and how fine it can be."""
         if (ask, width) not in self._outlines:
             product = self.product
-            outline = plan(self._aim(ask, width))
+            aimed = self._aim(ask, width)
+            if ask.kind == "roc" and aimed.saddle < 0 and (aimed.exact or product.uneven_atoms):
+                aimed = replace(aimed, saddle=0.0)  # nearly all is found: a tilt would raise what the window leaves out
+            outline = plan(aimed)
             cut = levels(outline.log_value, min(outline.tolerance, 1.0), product.count, self.flipped)
             most = largest_loss(product.steps, self.flipped, ask, min(outline.tolerance, 1.0))
-            bins, window = self._extent(cut, most) * product.price, outline.high - outline.low
+            bins, window = product.extent(cut, most) * product.price, outline.high - outline.low
             finest = max(window / MOST_POINTS, bins / _MOST_BINS)
-            whole = bins + _EACH_POINT * window + (self._listed if product.unit(0.0) is None else 0.0)
+            whole = bins + _EACH_POINT * window + (product.listed if product.unit(0.0) is None else 0.0)
             self._outlines = {(ask, width): _Outline(outline, cut, most, whole, finest)}
         return self._outlines[ask, width]
 
@@ -229,8 +233,8 @@ class Order:
                 lattices = [lattice.reverse() for lattice in lattices]
             if all(lattice.exact for lattice in lattices):
                 break
-            parts = (self._parts(lattices, upper) for upper in (True, False))
-            high, low = (log_moment(p, dt, outline.saddle) for p in parts)
+            counted = self._counted(lattices)
+            high, low = (log_moment(parts_of(counted, upper), dt, outline.saddle) for upper in (True, False))
             ratio = (high - low) / min(outline.tolerance, 1.0)
             finer = self._spacing(dt * min(max(0.85 / math.sqrt(max(ratio, 1e-3)), 0.3), 0.7), finest)
             if ratio <= 1.05 or finer >= dt or whole / finer > worth:
@@ -239,52 +243,45 @@ class Order:
         # a tilt that moves all mass to one lattice point serves nobody
         if abs(outline.tilt) * dt > _STEEPEST:
             outline = replace(outline, tilt=math.copysign(_STEEPEST / dt, outline.tilt))
-        view, points = self._slice(lattices, outline, ask)
+        view, points = joined(self._counted(lattices), outline, ask)
         return _Made(view, cost + points, dt < 1.5 * finest)
 
-    def _extent(self, cut: tuple[float, float], most: float) -> float:
-        """The ranges of the steps' losses together, cut off there; of those that are not atoms alone."""
-        moving = [step for step, _ in self.product.steps if step.span is not None]
-        return math.fsum(float(np.ptp(step.loss(np.asarray(reach_of(step, cut, most))))) for step in moving)
+    def _counted(self, lattices: Sequence[Lattice]) -> list[tuple[Lattice, int]]:
+        return [(lattice, k) for lattice, (_, k) in zip(lattices, self.product.steps, strict=True)]
 
-    @property
-    def _listed(self) -> float:
-        """The ranges of the losses of steps that are atoms alone, likewise."""
-        lists = [step.atoms.loss for step, _ in self.product.steps if step.span is None]
-        return math.fsum(float(np.ptp(loss)) for loss in lists if loss.size)
+    def _by_rounding(self, ask: Ask, share: float, worth: int) -> _Made | None:
+        """On a lattice to whose points atoms are moved, which errs by half its spacing a step, in both sides alike.
+
+        Atoms that share no lattice leave a lower side next to nothing: it is made of what two of them have in common.
+        The error may be that ``share`` of what is allowed; None where so fine a lattice would cost too much.
+        """
+        product = self.product
+        outline, cut, most, whole, finest = self._outline(ask, self.width)
+        slope = max(abs(outline.saddle), 1 / self._aim(ask, self.width).spread)
+        slope += 0.0 if ask.kind in ("delta", "epsilon") else 1.0
+        wanted = share * min(outline.tolerance, 1.0) / (product.uneven_atoms * slope)
+        dt = self._spacing(max(wanted, whole / worth), finest)
+        if dt * product.uneven_atoms * slope > 1:
+            return None
+        try:
+            lattices = [product.lattice(i, self.flipped, dt, cut, most, True) for i in range(len(product.steps))]
+        except TooMany:
+            return None
+        cost = math.ceil(product.price * sum(lattice.upper.log_p.size for lattice in lattices))
+        if self.flipped:
+            lattices = [lattice.reverse() for lattice in lattices]
+        view, points = joined(self._counted(lattices), outline, ask)
+        return _Made(view, cost + points, dt > 1.5 * wanted)
 
     def _spacing(self, dt: float, finest: float) -> float:
         """The spacing nearest below what is wanted that puts atoms on the lattice, and that memory and time allow."""
-        dt = max(dt, finest)
-        unit = self.product.unit(max(dt / 16, finest / 2))
+        dt, alone = max(dt, finest), all(step.span is None for step, _ in self.product.steps)
+        unit = self.product.unit(finest / 2 if alone else max(dt / 16, finest / 2))  # of atoms alone it leaves no error
         if unit is None:
             return float(2.0 ** (math.floor(8 * math.log2(dt)) / 8))  # few distinct ones, so that lattices are shared
-        if all(step.span is None for step, _ in self.product.steps):
+        if alone:
             return unit
         return unit / max(math.ceil(unit / dt), 1)
-
-    def _parts(self, lattices: Sequence[Lattice], upper: bool) -> list[Part]:
-        sides = [lattice.upper if upper else lattice.lower for lattice in lattices]
-        return [
-            Part(lattice.c, side, k) for lattice, side, (_, k) in zip(lattices, sides, self.product.steps, strict=True)
-        ]
-
-    def _slice(self, lattices: Sequence[Lattice], outline: Plan, ask: Ask) -> tuple[Slice, int]:
-        dt, counts = lattices[0].dt, [k for _, k in self.product.steps]
-        kappa = math.fsum(k * lattice.kappa for k, lattice in zip(counts, lattices, strict=True))
-        rho = math.fsum(k * lattice.rho for k, lattice in zip(counts, lattices, strict=True))
-        leak = 1.001 * math.fsum(k * lattice.lower.leak for k, lattice in zip(counts, lattices, strict=True))
-        powers, tops = [], []
-        points = _EACH
-        for upper in (True, False):
-            parts = self._parts(lattices, upper)
-            tops.append(at_least_one((part.side.only1, part.count) for part in parts))
-            frame = window(parts, dt, outline.tilt, outline.up, outline.down, outline.low, outline.high)
-            powers.append(power(parts, dt, outline.tilt, frame))
-            points += math.ceil(_EACH_POINT * frame.size / 2)
-        both = (powers[0], powers[1])
-        about = About(ask.kind, ask.value, outline.loss)
-        return slice_of(both, outline.tilt, dt, kappa, rho, about, np.asarray(tops), leak), points
 
     # -- asking -------------------------------------------------------------------------------------------------
 
@@ -388,6 +385,15 @@ class Order:
             if settled or (math.isfinite(gap) and self._coarser(question, gap / unit)):
                 work.given_up.add((kind, float(flat[target])))
                 return low, high
+        for share in _SHARES if self.product.uneven_atoms else ():
+            made = self._kept(
+                (question, -share, work.budget.portion),
+                partial(self._by_rounding, question, share, work.budget.portion),
+            )
+            if made is not None and use(made.view, made.cost):
+                return low, high
+            if made is None or made.coarse or work.budget.left <= 0:
+                break
         width, last = self.width, math.inf
         for again in range(_TRIES - 1):
             if again and work.budget.left <= 0:
