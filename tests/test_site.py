@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import yaml
 from scripts.links import broken, fetched
 from scripts.site import API, SECTIONS
 
@@ -40,3 +41,12 @@ def test_links_that_lead_nowhere_and_what_is_fetched_are_told(tmp_path: Path) ->
     )
     assert broken(tmp_path) == ["a.html: b.html#gone", "a.html: c.html", "a.html: no.png"]
     assert fetched(tmp_path) == ["b.html: https://cdn.example/x.js"]
+
+
+def test_the_citation_is_of_this_version_and_names_nobody_twice() -> None:
+    """What the schema of CITATION.cff asks for beside its fields."""
+    cited = yaml.safe_load((DOCS.parent / "CITATION.cff").read_text("utf-8"))
+    assert cited["version"] == el.__version__
+    for work in (cited, *cited["references"]):
+        people = [tuple(person.items()) for person in work["authors"]]
+        assert len(people) == len(set(people)), work["title"]

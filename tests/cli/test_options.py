@@ -37,6 +37,13 @@ def test_help_of_one_mechanism(capsys: pytest.CaptureFixture[str]) -> None:
         ("ledger shwo", "did you mean show?"),
         ("explain laplac --epsilon 1", "did you mean laplace?"),
         ("explain laplace --epsilom 1", "did you mean --epsilon?"),
+        ("explain dpsgd --batch-size 256", "did you mean --batch?"),
+        ("explain dpsgd --noise_multiplier 1.1", "did you mean --sigma?"),
+        ("explain --eps 8", "did you mean --epsilon?"),
+        ("explain census-redistrictin", "did you mean census-redistricting?"),
+        ("explain dpsgd --sigma 1", "give --rate and --steps, or --n and --batch and --epochs"),
+        ("explain dpsgd --epsilon 3 --n 60000", "leave dpsgd out to judge an ε that is claimed"),
+        ("explain rdp --epsilon 3 --order 8", "α is --orders and ε is --rho"),
         ("scan x --size 3", "did you mean --min-query-size?"),
         ("choose laplace --at-most succes=0.6", "did you mean success?"),
         ("choose laplace --at-most success=0.6 --parameter epsilom", "did you mean epsilon?"),
@@ -83,3 +90,18 @@ def test_no_command_takes_an_option_twice(line: str, capsys: pytest.CaptureFixtu
 def test_papers_go_by_their_authors(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert ran("reproduce", name) == 0
     assert capsys.readouterr().out.startswith("Paper 000: Liu")
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (["--output", ""], "--output is empty"),
+        (["--output", " "], "--output is empty"),
+        (["--output", "papers/", "--format", "json"], "leave --format out"),
+    ],
+)
+def test_where_a_reproduction_goes_is_asked_before_it_is_made(
+    given: list[str], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ran("reproduce", "004", *given) == 2
+    assert says in capsys.readouterr().err

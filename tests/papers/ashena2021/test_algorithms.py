@@ -73,3 +73,12 @@ def test_rule_of_the_paper(n: int, value: float, epsilon: float, plain: float, r
 def test_narrow_average_needs_n_plus_one(n: int, right: float) -> None:
     got = rule_success(epsilon=5, n=n, value=121, mean=50, bounds=(0, 121), known="narrow")
     assert got == pytest.approx(right, abs=1e-6)
+
+
+@pytest.mark.parametrize(("known", "sheet"), [("broad", 0.8912568952), ("narrow", 0.878247)])
+def test_averages_are_simulated_too(known: str, sheet: float) -> None:
+    """The paper's rule for 13 people, age 121, ε = 5, with Q1 or Q2 known."""
+    run = estimate(Attack(epsilon=5.0, sensitivity=121, n=13, value=121, answer=50.0, known=known))
+    assert run.low <= sheet <= run.high
+    exact = rule_success(epsilon=5.0, n=13, value=121, mean=50, bounds=(0, 121), known=known)
+    assert exact == pytest.approx(sheet, abs=1e-6)
