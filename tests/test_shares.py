@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import epsilens as el
 from epsilens.catalogue import said
+from epsilens.catalogue.parameter import Kind
+from epsilens.catalogue.parameters import PARAMETERS
+from epsilens.catalogue.settings import values_said
 from epsilens.errors import InputError
 from epsilens.plan.file import read_release
-from epsilens.shares import share_of, unclear
+from epsilens.shares import SHARES, share_of, unclear
 
 WRITTEN = ["55%", "55 %", "55.0%", "55 percent", "55 of 100", "55 in 100", "55 out of 100", "55/100", "5,500 of 10,000"]
 
@@ -74,6 +80,67 @@ def test_a_plan() -> None:
         read_release({**PLAN, "adversary": {"prior": 30}})
     with pytest.raises(InputError, match="success is 55: give a share"):
         read_release({**PLAN, "limits": {"success": 55}})
+
+
+#: Calls with a share in each, as {55%}.
+CALLS = """
+el.approximate(epsilon=1.0, delta={1%}).to_dict()
+el.banded(sigma=1.0, rate={1%}, steps=10, bands=2).to_dict()
+el.choose(el.dpsgd, "sigma", at_most={55%}, given={"rate": {1%}, "steps": 2}).value
+el.choose(el.laplace, "epsilon", at_most=[{55%}, {60%}]).value.tolist()
+el.choose(el.laplace, "epsilon", at_most={65%}, prior={40%}).value
+el.claim(epsilon=3.0, delta={0.1%}, rate={1%}, steps=2).to_dict()
+el.clt(sigma=1.0, rate={1%}, steps=100, delta={0.1%}).to_dict()
+el.compare([el.laplace(epsilon=1.0)] * 2, prior={30%}).to_dict()
+el.count_mean_sketch(epsilon=1.0, collision={1%}).to_dict()
+el.detect(5.0, 3.0, epsilon=1.0, alpha={5%})
+el.differencing(epsilon=1.0, noise="gaussian", delta={1%}).to_dict()
+el.dpsgd(sigma=1.0, rate={1%}, steps=10).to_dict()
+el.dpsgd(sigma=1.0, schedule={"rate": [{1%}, {2%}], "steps": [2, 3]}).to_dict()
+el.epsilon_to_detect(bias=2.0, alpha={5%}, power={80%}, noise="gaussian", delta={1%})
+el.identify(n=120, value_range=(0, 1), sensitivity=2, at_most={25%}).epsilon
+el.laplace(epsilon=1.0).chart("roc", prior={30%}, fpr={1%}).spec
+el.laplace(epsilon=1.0).frame(prior={30%}).to_dict()
+el.laplace(epsilon=1.0).roc([{30%}, 0.2]).tolist()
+el.matrix(np.eye(3), sigma=1.0, rate={1%}).to_dict()
+el.observed(fpr={10%}, tpr={60%}, delta={1%}).to_dict()
+el.randomized_response(truth={75%}).to_dict()
+el.rappor(f={50%}, p={25%}, q={75%}).to_dict()
+el.scan(pd.DataFrame({"a": [1, 2, 2]}), ["a"], epsilon=1.0, limit={60%}).to_dict()
+el.staircase(epsilon=1.0, gamma={30%}).to_dict()
+el.subsample(el.laplace(epsilon=1.0), rate={1%}).to_dict()
+el.sweep(el.randomized_response, truth=[{75%}, 0.8], prior={30%}).to_dict()
+el.tampering(epsilon=1.0, noise="gaussian", delta={1%}, bias=1.0).to_dict()
+"""
+
+
+@pytest.mark.parametrize("call", CALLS.split("\n")[1:-1])
+def test_python_reads_a_share_wherever_one_is_asked_for(call: str) -> None:
+    known = {"el": el, "np": np, "pd": pd}
+    plain = re.sub(r"\{([\d.]+)%\}", lambda m: repr(float(Fraction(m[1]) / 100)), call)
+    for write in (lambda m: f"'{m[1]}%'", lambda m: f"'{m[1]} of 100'"):
+        assert repr(eval(re.sub(r"\{([\d.]+)%\}", write, call), known)) == repr(eval(plain, known))
+
+
+def test_the_catalogues_probabilities_are_shares() -> None:
+    assert {name for name, p in PARAMETERS.items() if p.kind is Kind.PROBABILITY} <= SHARES
+
+
+def test_a_number_that_is_no_share_takes_no_percentage_in_python() -> None:
+    for build in (el.laplace, el.pure, el.geometric):
+        with pytest.raises(InputError, match="a str: give a number"):
+            build(epsilon="55%")
+    with pytest.raises(InputError, match="give a number"):
+        el.dpsgd(sigma="55%", rate=0.1, steps=2)
+    with pytest.raises(InputError, match=r"prior is \['10%', 'x'\]"):
+        el.laplace(epsilon=1.0).success(["10%", "x"])
+
+
+def test_a_series_of_shares() -> None:
+    assert values_said("prior=10%:50%:3") == ("prior", [0.1, 0.3, 0.5])
+    assert values_said("success=55 of 100,0.6") == ("success", [0.55, 0.6])
+    with pytest.raises(InputError, match="--sweep --epsilon is '10%': give a number"):
+        values_said("epsilon=10%:50%:3")
 
 
 def test_choosing_in_python() -> None:

@@ -22,7 +22,11 @@ _MODULES = ("correlated", "notions", "bridges")
 _READINGS = (
     "success", "advantage", "auc", "roc", "tradeoff", "recall", "precision", "fbeta", "posterior", "attack_success",
     "delta", "epsilon", "renyi", "kl", "chernoff", "psi", "mu", "repeat", "reverse", "to_dict", "to_text", "bracket",
+    "threshold", "chart", "frame", "_repr_html_",
 )  # fmt: skip
+#: Methods that write a whole document take long, and are one of so many.
+_RARE = ("fit", "to_csv", "to_html", "to_markdown", "to_pdf", "to_terminal")
+_SELDOM = 0.02
 #: How much of a call is anything: mostly right calls get further.
 _ODD = (0.0, 0.05, 0.1, 0.3)
 #: How many readings of what was built.
@@ -41,6 +45,8 @@ def _targets() -> dict[str, Callable[..., Any]]:
             made = getattr(part, name)
             if inspect.isfunction(made) and name not in ("loaded", "trained", "opacus_accountant"):
                 found[f"el.{module}.{name}"] = made
+    for name in ("from_chain", "from_coefficients", "from_prior", "from_records", "from_table", "from_values"):
+        found[f"el.Knowledge.{name}"] = getattr(el.Knowledge, name)
     for name in _methods(el.Ledger):
         found[f"ledger.{name}"] = getattr(el.Ledger, name)
     return found
@@ -77,7 +83,7 @@ def _asked(chance: random.Random, made: Any) -> str:
             return ""
         name = chance.choice(several)
         return _call(chance, name, getattr(type(made), name))
-    reading = chance.choice(_READINGS)
+    reading = chance.choice(_READINGS if chance.random() > _SELDOM else _RARE)
     if reading == "bracket":
         return f"bracket({value(chance, 'reading')})"
     return _call(chance, reading, getattr(el.Experiment, reading))

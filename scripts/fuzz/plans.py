@@ -22,23 +22,25 @@ data:
   person: person
   max_rows: 5
   max_groups: 2
-  quasi_identifiers: [age, sex]
-  secret: "health = 'poor'"
-  read: {age: number, sex: {as: category, empty: [NA]}}
+  quasi_identifiers: [age, female]
+  secret: income > 5000
+  read: {site: {as: category, empty: [NA]}}
 queries:
 - count: true
   by: site
   groups: [a, b]
-- sum: visits
+- sum: mental_visits
   bounds: [0, 10]
-  where: age < 30 and sex = 'F'
-- average: visits
+  where: age < 30 and female = 1
+- average: mental_visits
   bounds: [0, 10]
-  share: 0.5
 - histogram: site
   threshold: auto
-mechanism: {noise: laplace, epsilon: 1, neighbours: replace, split: least error}
-adversary: {prior: 0.5, belief: 0.1, knows: nothing, among: 5, correlation: 0.2}
+- sql: select site, count(distinct person) from rand_hie where age < 30 and female = 1 group by site
+  groups: [a, b]
+- sql: select avg(least(greatest(income, 0), 30000)) as "Average income" from rand_hie
+mechanism: {noise: laplace, epsilon: 1, split: least error}
+adversary: {prior: 0.5, belief: 0.1, knows: nothing, among: 5, correlation: none}
 limits: {success: 0.55, error: 0.1, roc: {fpr: 0.1, at_most: 0.2}}
 """
 _SCALARS = (
@@ -46,6 +48,10 @@ _SCALARS = (
     ".inf", "-.inf", "1e999", "1" * 5000, "0x", "0o9", "1:59:59", "~", "null", "yes", "''", "[]", "{}", "[[[[1]]]]",
     "{a: {b: {c: 1}}}", "|\n  x", ">", "%", "@", "`", "\t", "\x1b[31m", "\u202e", "\ud800", "\0", "-1", "1e-320", "nan",
     "'a' * 3", "\"\\x00\"", "age < 1e999", "((((", "age in (1, 2", "select 1", "x;y", "'", "\"", "9" * 400, "1e5", "#",
+    "select", "select *", "count(*)", "count(distinct age)", "from read_csv('/etc/passwd')", "join people p on 1 = 1",
+    "union select 1", "(select 1)", "limit 3", "having count(*) > 1", "median(visits)", "x.y.z",
+    "case when 1 then 2 end",
+    "55%", "55 of 100", "group by 1", "over (partition by site)", "/* x", "-- x", "$1", "age::text", "interval '1' day",
 )  # fmt: skip
 _WORDS = [w.strip("-: ") for w in GOOD.replace("{", "\n").replace(",", "\n").split("\n") if ":" in w]
 _KEYS = st.sampled_from(sorted({w.partition(":")[0].strip(" -[{") for w in _WORDS} | {"x", "1", "<<", ""}))

@@ -30,7 +30,8 @@ ODD = (
     "np.ma.array([0.1, 0.2], mask=[0, 1])", "np.ma.masked", "np.datetime64('2020-01-01')", "pd.Series([0.1, 0.2])",
     "pd.NA", "pd.Timestamp('2020-01-01')", "pd.DataFrame({'a': [1]})", "[0.1, 'x']", "[[0.1, 0.2], [0.3]]",
     "[float('inf'), 1.0]", "range(3)", "iter([1, 2])", "lambda *a, **k: 1.0", "el",
-    "el.laplace(epsilon=1.0)", "'x' * 10_000", "'\\x00'", "'\\u202e'", "'\\ud800'", "'nan'",
+    "el.laplace(epsilon=1.0)", "'x' * 10_000", "'55%'", "'1 of 0'", "['5%', 'x']",
+    "'\\x00'", "'\\u202e'", "'\\ud800'", "'nan'",
     "[1] * 5", "[[[[1.0]]]]", "{1: 0.5, 2: 0.5}", "frozenset({1})", "memoryview(b'12')", "slice(3)", "...",
 )  # fmt: skip
 _EXPERIMENTS = (
@@ -39,19 +40,23 @@ _EXPERIMENTS = (
     "el.gaussian(psi=0.2).repeat(100)", "el.laplace(epsilon=[0.1, 1.0])", "el.approximate(epsilon=1.0, delta=1e-5)",
     "el.dpsgd(sigma=1.0, rate=0.01, steps=10)", "el.discrete_gaussian(sigma=2.0)",
 )  # fmt: skip
-_PROBABILITIES = ("0.5", "0.1", "0.01", "1e-6", "1e-300", "0.999", "1 - 1e-12", "1.0", "0.0", "[0.1, 0.5]")
+_PROBABILITIES = (
+    "0.5", "0.1", "0.01", "1e-6", "1e-300", "0.999", "1 - 1e-12", "1.0", "0.0", "[0.1, 0.5]", "'10%'", "'1 of 20'",
+    "['1%', 0.5]",
+)  # fmt: skip
 _NUMBERS = ("1.0", "0.5", "0.1", "2", "10.0", "1e-6", "1e-3", "30.0", "700.0", "[0.5, 2.0]")
 _WHOLE = ("1", "2", "3", "10", "100", "1000")
 #: Values that are right for parameters by these names.
 _RIGHT: Mapping[str, tuple[str, ...]] = {
     "epsilon": ("1.0", "0.1", "1e-9", "5", "50.0", "700.0", "1e-12", "[0.1, 1.0, 3.0]"),
-    "delta": ("1e-5", "1e-9", "0.0", "1e-300", "0.1"),
+    "delta": ("1e-5", "1e-9", "0.0", "1e-300", "0.1", "'0.001%'"),
     "sigma": ("1.0", "0.3", "5.0", "100.0", "1e-3"),
     "mechanism": ("el.laplace", "el.gaussian", "el.pure", "el.geometric"),
     "parameter": ("'epsilon'", "'sigma'", "'scale'", "'psi'"),
     "reading": ("'success'", "'auc'", "'advantage'", "'delta'", "'epsilon'", "'renyi'", "'roc'", "'psi'", "'fbeta'"),
     "at_most": ("0.55", "0.6", "0.9", "1.0", "2.0", "1e-3"),
     "bounds": ("(0.0, 1.0)", "(-1, 5)", "(0, 0)", "(1, 0)"), "value_range": ("(0.0, 10.0)", "(3, 3)"),
+    "against": _EXPERIMENTS, "name": ("'roc'", "'tradeoff'", "['roc', 'profile']", "'success'", "'rok'"),
     "experiment": _EXPERIMENTS, "experiments": _EXPERIMENTS, "e": _EXPERIMENTS, "law": _EXPERIMENTS,
     "values": ("[1.0, 2.0, 3.0]", "[0, 0, 1]", "[5]", "np.arange(20)"), "target": ("2.0", "0", "1"),
     "prior": ("0.5", "0.1", "1e-6", "[0.2, 0.8]", "{0: 0.5, 1: 0.5}"),
@@ -62,7 +67,7 @@ _RIGHT: Mapping[str, tuple[str, ...]] = {
     "C": ("el.sqrt_prefix(4)", "np.eye(3)", "np.ones((2, 2))"), "given": ("{'sensitivity': 2.0}", "{}"),
     "channel": ("[[0.7, 0.3], [0.2, 0.8]]", "np.eye(2)"), "transition": ("[[0.9, 0.1], [0.2, 0.8]]",),
     "correlation": ("[[1, 0.5], [0.5, 1]]", "np.eye(3)"), "covariance": ("[[1, 0.5], [0.5, 1]]",),
-    "width": ("None", "1e-3", "1e-2"), "steps": ("1", "2", "10", "100"), "rate": ("0.01", "0.5", "1.0", "1e-6"),
+    "width": ("None", "1e-3", "1e-2"), "steps": ("1", "2", "10", "100"), "rate": ("0.01", "0.5", "1.0", "1e-6", "'1%'"),
     "order": ("2.0", "1.5", "0.5", "32", "1e4"), "rho": ("0.1", "1.0", "1e-6"), "alpha": _PROBABILITIES,
     "fpr": _PROBABILITIES, "recall": _PROBABILITIES, "baseline": _PROBABILITIES, "truth": _PROBABILITIES,
     "n": ("2", "5", "100", "1000"), "k": ("1", "2", "3", "10"), "leaves": ("1", "4", "16"), "bands": ("1", "3"),

@@ -14,8 +14,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .errors import InputError, kind_of
-from .shares import share_of
+from .errors import InputError, kind_of, meant
+from .shares import SHARES, shares_of
 
 Array: TypeAlias = NDArray[np.float64]
 #: What a reading returns: a float for scalar input, an array otherwise.
@@ -53,6 +53,8 @@ def real(name: str, value: ArrayLike, *, infinite: bool = False, of: str = "") -
     >>> real("epsilon", "1")
     Traceback (most recent call last):
     epsilens.errors.InputError: epsilon is '1', a str: give a number or an array of numbers
+    >>> real("prior", ["10%", "1 of 4"])
+    array([0.1 , 0.25])
     """
     if type(value) is float:  # the common case, kept short
         array: Array = np.asarray(value)
@@ -73,6 +75,8 @@ def real(name: str, value: ArrayLike, *, infinite: bool = False, of: str = "") -
             )
         if raw.dtype.kind == "O":
             raw = _of_whole(name, raw, of)
+        if raw.dtype.kind == "U" and (of or name) in SHARES:
+            raw = _of_shares(value, raw)
         if raw.dtype.kind not in "iuf":
             shown = f"{value!r}"
             shown = shown if len(shown) <= 40 else shown[:37] + "..."
@@ -100,6 +104,12 @@ def _of_whole(name: str, raw: Any, of: str) -> Any:
         raise InputError(f"{name} has more than 308 digits: give a smaller number", parameter=of or name) from None
 
 
+def _of_shares(value: Any, raw: Any) -> Any:
+    """Shares written as text as numbers, where all of them can be read; else what was given."""
+    read = np.asarray(shares_of(value if isinstance(value, list | tuple) else raw.tolist()))
+    return read if read.dtype.kind in "iuf" else raw
+
+
 def _first(array: Array, bad: Any) -> str:
     return f"{float(array[bad].ravel()[0]) if array.ndim else float(array):.12g}"
 
@@ -114,9 +124,7 @@ def probability(name: str, value: ArrayLike, *, closed: bool = True) -> Array:
     quick = closed and type(value) is np.ndarray and value.dtype == np.float64 and value.size > 0
     if quick and value.min() >= 0 and value.max() <= 1:  # type: ignore[union-attr]
         return value  # type: ignore[return-value]
-    if isinstance(value, str) and (share := share_of(value)) is not None:
-        value = share
-    array = real(name, value, infinite=True)
+    array = real(name, shares_of(value) if isinstance(value, str) else value, infinite=True)
     bad = (array < 0) | (array > 1) if closed else (array <= 0) | (array >= 1)
     if bad.any():
         inside = "between 0 and 1" if closed else "strictly between 0 and 1"
@@ -202,6 +210,7 @@ def whole(name: str, value: Any, *, low: int, high: int | None = None) -> int:
 def choice(name: str, value: Any, allowed: Collection[str]) -> str:
     """One of a few words."""
     if not isinstance(value, str) or value not in allowed:
-        words = ", ".join(repr(a) for a in allowed)
-        raise InputError(f"{name} is {value!r}: give one of {words}", parameter=name, value=value)
+        words, shown = ", ".join(repr(a) for a in allowed), f"{value!r}"
+        shown = shown if len(shown) <= 40 else shown[:37] + "..."
+        raise InputError(f"{name} is {shown}{meant(value, allowed)}: give one of {words}", parameter=name, value=value)
     return value

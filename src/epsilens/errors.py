@@ -14,11 +14,12 @@ code 2, :class:`Refused` into 4 and :class:`NoSolutionError` into 3.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-__all__ = ["EpsilensError", "InputError", "MissingExtra", "NoSolutionError", "Refused", "kind_of", "need"]
+__all__ = ["EpsilensError", "InputError", "MissingExtra", "NoSolutionError", "Refused", "kind_of", "meant", "need"]
 
 #: Packages next door, and the extra that brings each.
 _EXTRAS = {"dp_accounting": "accounting", "opendp": "opendp", "opacus": "opacus"}
@@ -105,3 +106,17 @@ class NoSolutionError(EpsilensError):
     def __init__(self, message: str, *, floor: float, parameter: str = "") -> None:
         super().__init__(message)
         self.floor, self.parameter = floor, parameter
+
+
+def meant(name: Any, known: Iterable[str]) -> str:
+    """What to add to a sentence about a name that is not known, where one that is comes close to it.
+
+    >>> meant("laplac", ["laplace", "gaussian"]), meant("cauchy", ["laplace"])
+    (' (did you mean laplace?)', '')
+    """
+    if not isinstance(name, str) or len(name) > 40:
+        return ""
+    from difflib import get_close_matches  # only once something is wrong
+
+    close = get_close_matches(name.strip().lower(), list(known), n=1, cutoff=0.75)
+    return f" (did you mean {close[0]}?)" if close else ""

@@ -281,12 +281,14 @@ class Experiment(Valued, Shown):
 
     def fit(self, *arrays: Array) -> Array:
         """The first of the arguments, once all fit each other and the experiment's own arrays."""
+        if not arrays:
+            raise InputError("there is nothing to fit: give an array")
         if self.many or len(arrays) > 1:
             own = [v for v in self.parameters.values() if isinstance(v, np.ndarray)]
             try:
-                np.broadcast_shapes(*(a.shape for a in (*arrays, *own)))
+                np.broadcast_shapes(*(np.shape(a) for a in (*arrays, *own)))
             except ValueError:
-                shapes = " and ".join(str(a.shape) for a in (*arrays, *own))
+                shapes = " and ".join(str(getattr(a, "shape", "of no array")) for a in (*arrays, *own))
                 raise InputError(f"the arguments have shapes {shapes}: give shapes that broadcast") from None
         return arrays[0]
 

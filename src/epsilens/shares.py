@@ -5,8 +5,16 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
-__all__ = ["share_of", "unclear"]
+__all__ = ["SHARES", "share_of", "shares_of", "unclear"]
+
+#: What is a share wherever it is asked for, by the name of its parameter; the catalogue's probabilities are among them.
+SHARES = frozenset({
+    "alpha", "baseline", "belief", "believed_prior", "beside", "collision", "confidence", "delta", "f", "for_delta",
+    "fpr", "gamma", "level", "limit", "p", "power", "precision", "prior", "q", "quantile", "rate", "recall",
+    "sampling_fraction", "split", "success", "tpr", "truth",
+})  # fmt: skip
 
 _NUMBER = r"\d{1,3}(?:[,\u2009\u202f]\d{3})+(?:\.\d+)?|\d+(?:\.\d*)?|\.\d+"
 _PERCENT = re.compile(rf"({_NUMBER})\s*(?:%|per ?cent)", re.IGNORECASE)
@@ -29,6 +37,18 @@ def share_of(text: str) -> float | None:
         whole = _exact(found[2])
         return float(_exact(found[1]) / whole) if whole else None
     return None
+
+
+def shares_of(value: Any) -> Any:
+    """What was given, every share written as text in it as the number it is; anything else as it stands.
+
+    >>> shares_of("55%"), shares_of(["1 of 10", 0.5]), shares_of("x")
+    (0.55, [0.1, 0.5], 'x')
+    """
+    if isinstance(value, str):
+        found = share_of(value)
+        return value if found is None else found
+    return [shares_of(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def _exact(number: str) -> Fraction:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from .errors import InputError
+from .errors import InputError, meant
 
 __all__ = [
     "MEMBERSHIP",
@@ -111,8 +111,9 @@ def neighbours_of(neighbours: object) -> Neighbours:
         return Neighbours(str(neighbours))
     except ValueError:
         words = ", ".join(repr(n.value) for n in Neighbours)
+        near = meant(neighbours, list(Neighbours))
         raise InputError(
-            f"neighbours is {neighbours!r}: give one of {words}", parameter="neighbours", value=neighbours
+            f"neighbours is {neighbours!r}{near}: give one of {words}", parameter="neighbours", value=neighbours
         ) from None
 
 

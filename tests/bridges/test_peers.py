@@ -95,3 +95,46 @@ def test_poisson_is_no_number_for_shuffled_batches(accounting: Any) -> None:
     assert claimed == pytest.approx(1.745e-6, rel=1e-2)
     assert low == pytest.approx(reached, rel=1e-4)
     assert 1e4 * claimed < low <= high
+
+
+@pytest.mark.parametrize(("shape", "sigma", "mean"), [(0.0, 2.0, 5), (0.5, 2.0, 5), (2.0, 2.0, 5), (0.0, 1.0, 100)])
+def test_repeat_and_select_agrees(accounting: Any, shape: float, sigma: float, mean: float) -> None:
+    from dp_accounting import dp_event
+    from dp_accounting.rdp import rdp_privacy_accountant
+
+    event = dp_event.RepeatAndSelectDpEvent(dp_event.GaussianDpEvent(sigma), mean, shape)
+    orders = np.concatenate((np.linspace(1.01, 8, 200), np.linspace(8, 128, 400)))
+    theirs = rdp_privacy_accountant.RdpAccountant(orders=orders.tolist()).compose(event).get_epsilon(DELTA)
+    assert el.bridges.from_event(event).epsilon(delta=DELTA) == pytest.approx(theirs, rel=1e-3)
+
+
+@pytest.mark.parametrize("eta", [0.0, 0.5, 1.0, 2.0, 5.0])
+def test_the_best_of_many_pure_runs(eta: float) -> None:
+    """ε(2 + η), Papernot & Steinke 2022, Corollary 3, as dp-accounting's own test has it."""
+    found = el.repeat_and_select(el.laplace(epsilon=1.0), mean=100, eta=eta).epsilon()
+    assert 2 + eta <= found <= (2 + eta) * (1 + 1e-9)
+
+
+def test_trees_need_no_orders(accounting: Any) -> None:
+    """Sixteen leaves have five levels: a shift of √5/σ, exactly; through Rényi orders 7% more."""
+    from dp_accounting import dp_event
+    from dp_accounting.rdp import rdp_privacy_accountant
+
+    event = dp_event.SingleEpochTreeAggregationDpEvent(2.0, [4, 8, 16])
+    relation = accounting.NeighboringRelation.REPLACE_SPECIAL
+    orders = np.linspace(1.01, 60, 900).tolist()
+    theirs = rdp_privacy_accountant.RdpAccountant(orders=orders, neighboring_relation=relation)
+    ours = el.bridges.from_event(event)
+    assert ours.psi() == pytest.approx(math.sqrt(5) / 2, rel=1e-12)
+    assert ours.epsilon(delta=1e-6) == pytest.approx(el.gaussian(sigma=2 / math.sqrt(5)).epsilon(delta=1e-6), rel=1e-12)
+    assert 1.05 < theirs.compose(event).get_epsilon(1e-6) / ours.epsilon(delta=1e-6) < 1.08
+
+
+def test_mixtures_agree(accounting: Any) -> None:
+    from dp_accounting import dp_event
+    from dp_accounting.pld import pld_privacy_accountant
+
+    event = dp_event.MixtureOfGaussiansDpEvent(1.0, [0, 1, 2], [0.25, 0.5, 0.25])
+    theirs = pld_privacy_accountant.PLDAccountant(value_discretization_interval=1e-3).compose(event, 5)
+    _, high = el.bridges.from_event(dp_event.SelfComposedDpEvent(event, 5)).bracket("epsilon", delta=1e-6)
+    assert high == pytest.approx(theirs.get_epsilon(1e-6), rel=1e-4)

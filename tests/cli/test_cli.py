@@ -59,7 +59,11 @@ def test_batches_are_said_and_reproduced(run: Run, way: str) -> None:
     assert told.code == 0
     assert " ".join(said) in " ".join(told.out.split())  # as it is reproduced
     assert "500 of 50,000 people" in " ".join(told.out.split()) or way == "truncated"
-    assert run("explain", "dpsgd", "--sigma", "1", "--n", "50000").err.strip().endswith("give a value for it")
+    assert (
+        run("explain", "dpsgd", "--sigma", "1", "--n", "50000")
+        .err.strip()
+        .endswith("give --batch and --epochs, or --batch and --steps")
+    )
 
 
 def test_explain_starts_with_the_sentence(run: Run) -> None:

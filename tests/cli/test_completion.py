@@ -36,6 +36,7 @@ def offered(*words: str, folder: Path | None = None) -> list[str]:
         (["expl"], {"explain"}),
         (["explain", "ga"], {"gaussian"}),
         (["explain", "zc"], {"zcdp"}),
+        (["explain", "census-red"], {"census-redistricting"}),
         (["choose", "laplace", "--at-most", "suc"], {"success="}),
         (["choose", "gaussian", "--parameter", "s"], {"sigma", "sensitivity", "shift"}),
         (["explain", "laplace", "--neighbours", "r"], {"replace"}),

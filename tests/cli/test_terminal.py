@@ -125,3 +125,15 @@ def test_a_reader_that_has_seen_enough() -> None:
     process.stdout.close()
     assert (process.stderr.read(), process.wait()) == ("", 0)
     process.stderr.close()
+
+
+def test_a_page_is_nothing_for_a_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    assert ran("explain", "laplace", "--epsilon", "1", "--format", "html") == 2
+    assert "give --output FILE" in capsys.readouterr().err
+
+
+def test_the_module_is_the_command() -> None:
+    done = subprocess.run([sys.executable, "-m", "epsilens", "explain", "laplac"], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "did you mean laplace?" in done.stderr

@@ -175,6 +175,7 @@ def test_groups(groups: str) -> None:
         ("select count(*) from t union all select 1", "not one SELECT"),
         ("delete from t", "not one SELECT"),
         ("select count(*) from t; drop table t", "without ';'"),
+        ("select count(*) from t;;", "without ';'"),
         ("select count(*) from t -- all", "without ';' and comments"),
         ("select", "not one table"),
         ("select count(* from t", "does not parse"),
@@ -209,3 +210,10 @@ def test_the_table_behind_from(name: str, named: bool) -> None:
 def test_a_long_condition() -> None:
     many = " OR ".join(f"n = {i}" for i in range(300))
     assert read_select(f"select count(*) from t where {many}").where == many
+
+
+def test_a_select_may_end_as_others_do_and_a_long_one_is_cut() -> None:
+    assert read_select("select count(*) from t where age > 3 ; ") == read_select("select count(*) from t where age > 3")
+    with pytest.raises(InputError) as error:
+        read_select(f"select count(*) from t where age in ({'1, ' * 5000}")
+    assert len(str(error.value)) < 400

@@ -111,3 +111,15 @@ def test_its_loss_is_shown_at_its_own_delta() -> None:
     assert row.value == pytest.approx(8.0, abs=1e-9)
     assert explain(el.claim(epsilon=8.0, delta=1e-6), delta=1e-4).row("epsilon_at_delta").name.endswith("0.0001")
     assert explain(el.claim(epsilon=8.0)).row("epsilon_at_delta").name.endswith("0.00001")
+
+
+def test_a_deployment_is_named_and_the_columns_are_explained() -> None:
+    told = " ".join(explain(el.claim("census-redistricting")).to_text().split())
+    assert "U.S. Census Bureau: Disclosure Avoidance System for Redistricting Data (2021) claims ρ = 2.63" in told
+    assert "Found: at 10 false alarms of 100." in told
+    assert "A standard deviation of 1 sensitivity, ψ = 1." in " ".join(explain(el.claim(mu=1)).to_text().split())
+
+
+def test_a_training_says_its_epsilon() -> None:
+    # dp-accounting's PLDAccountant (interval 1e-4) at σ = 1.1, q = 256/60000, 3,516 steps: ε(1e-5) = 1.13391
+    assert "at most ε = 1.134 at δ = 0.00001." in explain(el.dpsgd(sigma=1.1, **TRAINING)).mechanism

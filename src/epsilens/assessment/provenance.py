@@ -18,6 +18,7 @@ from ..data.queries import QueryKind
 from ..data.tables.conditions import columns_of
 from ..data.tables.marks import mark_of
 from ..data.tables.source import Bundled, Url, source_of
+from ..numerics.written import rounded_up
 from ..plan.noise import listed, threshold_of
 from ..plan.plan import Release
 from ..plan.words import Size
@@ -110,7 +111,7 @@ def _names(plan: Release, i: int) -> str:
     chance = listed(plan, i, plan.epsilon)
     return (
         f"A group of {called} is published where its noisy number of people reaches {threshold:g}; a person alone in "
-        f"one is named with a chance of {chance:.1e}."
+        f"one is named with a chance of {rounded_up(chance, 3)}."
     )
 
 

@@ -121,7 +121,7 @@ def epsilon_among(n: int, at_most: float, ratio: float = 1.0) -> float:
     8.1719526251
     """
     people = checks.whole("n", n, low=1)
-    limit = float(checks.probability("at_most", checks.scalar("at_most", at_most)))
+    limit = float(checks.scalar("at_most", checks.probability("at_most", at_most)))
     spread = float(checks.at_least("ratio", checks.scalar("ratio", ratio), 0.0))
     if people == 1 or spread == 0:
         if limit * people < 1:
@@ -277,7 +277,7 @@ def identify(
     if delta is not None:
         delta = float(checks.probability("delta", checks.scalar("delta", delta), closed=False))
     read = _reader(noise, reading, crowd, people, ratio, delta)
-    limit = None if at_most is None else float(checks.probability("at_most", checks.scalar("at_most", at_most)))
+    limit = None if at_most is None else float(checks.scalar("at_most", checks.probability("at_most", at_most)))
     if epsilon is None and limit is None:
         raise InputError("epsilon is missing: give ε, or at_most to have it chosen", parameter="epsilon")
     chosen_epsilon = None if limit is None else _largest(read, limit, people, noise, reading)

@@ -306,9 +306,7 @@ def claim(
 
 def _told_of(known: Deployment) -> tuple[str, ...]:
     """What a number alone does not say of a published deployment."""
-    claimed = {"ε": known.epsilon, "δ": known.delta, "ρ": known.rho}
-    told = ", ".join(f"{sign} = {value:g}" for sign, value in claimed.items() if value is not None)
-    notes = [f"claimed: {told} ({known.variant}), from {SOURCE}"]
+    notes = [f"claimed: {known.claimed} ({known.variant}), from {SOURCE}"]
     if known.unit:
         notes.append(
             f"the claim is {known.unit.lower()}: that unit is what is told apart, and what one person adds in several "

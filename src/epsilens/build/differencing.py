@@ -109,7 +109,7 @@ def differencing(
         law = Pieces(LaplaceSum(b1, b2, 0.0), LaplaceSum(b1, b2, e * d))
     told: dict[str, Any] = {"epsilon": eps, "gap": moved, "sensitivity": most, "noise": noise, "known": bool(known)}
     told |= {"queries": count, "split": share, "targets": int(targets)}
-    told |= {} if delta is None else {"delta": float(delta), "calibration": calibration}
+    told |= {} if delta is None else {"delta": checks.scalar("delta", delta), "calibration": calibration}
     return Experiment(
         law, "differencing", {k: plain(v) if isinstance(v, np.ndarray) else v for k, v in told.items()}, worlds=SECRET
     )

@@ -113,7 +113,7 @@ def clt(*, sigma: float, rate: float, steps: int, delta: float = 1e-5, variant: 
     (False, 0.6114, True)
     """
     psi = clt_psi(sigma=sigma, rate=rate, steps=steps, variant=variant)
-    if float(rate) == 0:
+    if checks.scalar("rate", rate) == 0:
         raise InputError("rate is 0, so nobody is ever drawn: give a probability above 0", parameter="rate")
     if not _LEAST_PSI <= psi <= _MOST_PSI:
         raise InputError(

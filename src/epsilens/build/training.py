@@ -21,6 +21,7 @@ from ..laws.closed.normal import Normal
 from ..laws.loss.law import WIDTH, Loss
 from ..laws.product import width_of
 from ..readings.law import Law
+from ..shares import SHARES, shares_of
 from ..worlds import Neighbours, between
 from .arrays import arrays
 from .batches import Batches, Row, fixed, gathered, poisson_step, shuffled, truncated
@@ -131,7 +132,7 @@ def dpsgd(
     said, how = relation_of(neighbours), Batches(checks.choice("batches", batches, [str(b) for b in Batches]))
     size = checks.whole("people", people, low=1, high=10**6)
     given = {"sigma": sigma, "rate": rate, "steps": steps, "n": n, "batch": batch, "epochs": epochs}
-    given = {name: _unwrapped(value) for name, value in (given | {"truncation": truncation}).items()}
+    given = {name: _unwrapped(value, name) for name, value in (given | {"truncation": truncation}).items()}
     if std is not None or clip is not None:
         given["sigma"] = _multiplier(given["sigma"], _unwrapped(std), _unwrapped(clip))
     if schedule is not None:
@@ -208,7 +209,7 @@ def _scheduled(schedule: Any, beside: Sequence[str]) -> dict[str, list[Any]]:
     if isinstance(schedule, str):
         schedule = _spelled(schedule)
     if isinstance(schedule, Mapping):
-        columns = {name: _unwrapped(value) for name, value in schedule.items()}
+        columns = {name: _unwrapped(value, name) for name, value in schedule.items()}
     elif isinstance(schedule, list | tuple) and schedule and all(isinstance(row, Mapping) for row in schedule):
         if any(set(row) != set(schedule[0]) for row in schedule):
             raise InputError("the rows of schedule do not name the same numbers: give each of them in every row",
@@ -241,7 +242,7 @@ def _spelled(text: str) -> dict[str, list[float]]:
     for word in text.replace(";", " ").split():
         name, equals, numbers = word.partition("=")
         try:
-            column = [float(number) for number in numbers.split(",")]
+            column = [float(shares_of(number) if name in SHARES else number) for number in numbers.split(",")]
         except ValueError:
             column = []
         if not equals or not column or name in columns:
@@ -314,8 +315,9 @@ def _row(entry: dict[str, Any], several: bool, how: Batches) -> Row:
     return Row(noise, rate_of(batch / n), count, n, batch, whole, begun, largest)
 
 
-def _unwrapped(value: Any) -> Any:
-    """A number for an array of no dimension."""
+def _unwrapped(value: Any, name: str = "") -> Any:
+    """A number for an array of no dimension, and for shares that are written as 1%."""
+    value = shares_of(value) if name in SHARES else value
     return value.item() if isinstance(value, np.ndarray) and value.ndim == 0 else value
 
 

@@ -48,6 +48,16 @@ class Deployment:
         return f"{self.curator}: {self.deployment} ({self.year})"
 
     @property
+    def claimed(self) -> str:
+        """The numbers that are claimed.
+
+        >>> deployment("census-redistricting").claimed
+        'ρ = 2.63'
+        """
+        numbers = {"ε": self.epsilon, "δ": self.delta, "ρ": self.rho}
+        return ", ".join(f"{sign} = {value:g}" for sign, value in numbers.items() if value is not None)
+
+    @property
     def words(self) -> frozenset[str]:
         """The words by which it can be found."""
         told = f"{self.name} {self.curator} {self.deployment} {self.year}"

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum, StrEnum
 from typing import Any
+
+from ..errors import meant
 
 __all__ = ["Allowed", "Control", "Kind", "Panel", "Parameter", "Place", "Risk", "Search", "Slider", "flag", "meant"]
 
@@ -152,17 +154,3 @@ def flag(name: str) -> str:
     '--for-epsilon'
     """
     return f"--{name.replace('_', '-')}"
-
-
-def meant(name: Any, known: Iterable[str]) -> str:
-    """What to add to a sentence about a name that is not known, where one that is comes close to it.
-
-    >>> meant("laplac", ["laplace", "gaussian"]), meant("cauchy", ["laplace"])
-    (' (did you mean laplace?)', '')
-    """
-    if not isinstance(name, str) or len(name) > 40:
-        return ""
-    from difflib import get_close_matches  # only once something is wrong
-
-    close = get_close_matches(name.strip().lower(), list(known), n=1, cutoff=0.75)
-    return f" (did you mean {close[0]}?)" if close else ""

@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from ..errors import InputError
-from ..shares import share_of, unclear
-from .deployments import deployment
+from ..shares import SHARES, share_of, unclear
+from .deployments import deployment, deployments
 from .mechanisms import CLAIMED, CLAIMS, MECHANISMS, Entry, Family, Mechanism, every_option
 from .parameter import Kind, Panel, Parameter, flag, meant
 from .parameters import CONDITIONS, PARAMETERS
@@ -65,17 +65,13 @@ def number(label: str, text: str, parameter: str = "") -> float:
         raise InputError(f"{label} is {shortened(text)}: give a number", parameter=parameter, value=text) from None
 
 
-#: The shares that only a command has, beside the catalogue's probabilities.
-_SHARES = ("beside", "confidence", "power", "quantile", "sampling_fraction", "split", "success")
-
-
 def is_share(name: str) -> bool:
     """Whether a parameter or a reading is a share, which may be written as 55% or 55 of 100.
 
     >>> is_share("prior"), is_share("success"), is_share("epsilon")
     (True, True, False)
     """
-    if name in _SHARES or (name in PARAMETERS and PARAMETERS[name].kind is Kind.PROBABILITY):
+    if name in SHARES or (name in PARAMETERS and PARAMETERS[name].kind is Kind.PROBABILITY):
         return True
     return name in READINGS and READINGS[name].ceiling == 1
 
@@ -211,6 +207,13 @@ def find_explained(name: str | None, given: Mapping[str, Any]) -> tuple[Entry, d
         return replace(CLAIMED, key=entry.key, takes=takes, needs=entry.needs), {}
     if key not in MECHANISMS and (known := deployment(name)) is not None:
         return replace(CLAIMED, key=known.name, takes=shape), {"deployment": known.name}
+    published = [each.name for each in deployments()]
+    if key not in MECHANISMS and (close := meant(name, published)) and not meant(name, [*MECHANISMS, *CLAIMS]):
+        raise InputError(
+            f"there is no published deployment {name[:40]!r}{close}: give words of one in the registry, or a mechanism",
+            parameter="mechanism",
+            value=name,
+        )
     return find_entry(name), {}
 
 
@@ -270,11 +273,38 @@ def arguments_given(
     for option in said:
         if option not in entry.takes:
             takes = ", ".join(map(spelled, entry.takes))
-            raise InputError(f"{entry.spoken} takes no {spelled(option)}: it takes {takes}")
+            raise InputError(
+                f"{entry.spoken} takes no {spelled(option)}: {_instead(entry, option, spelled)}it takes {takes}",
+                parameter=option,
+            )
     missing = entry.missing([*said, *([chosen] if chosen else [])])
     if missing is not None:
-        raise InputError(f"{entry.spoken} needs {spelled(missing)}: give a value for it", parameter=missing)
+        raise InputError(
+            f"{entry.spoken} needs {spelled(missing)}: {_together(entry, said, missing, chosen, spelled)}",
+            parameter=missing,
+        )
     return {k: value(PARAMETERS[k], v, spelled) for k, v in said.items()}
+
+
+def _instead(entry: Entry, option: str, spelled: Spelling) -> str:
+    """How to say what somebody means who gives this option to this mechanism; nothing where none is known."""
+    if option == "epsilon" and entry.key == "rdp":
+        return f"in (α, ε)-RDP α is {spelled('orders')} and ε is {spelled('rho')}; "
+    if option == "epsilon" and entry.key == "dpsgd":
+        return "leave dpsgd out to judge an ε that is claimed, or let choose find the noise that keeps it; "
+    return ""
+
+
+def _together(entry: Entry, said: Mapping[str, Any], missing: str, chosen: str | None, spelled: Spelling) -> str:
+    """What to give: the value that is missing, or one of several ways where nothing says yet which is meant."""
+    ways = [
+        [spelled(name) for name in group if name not in said and name != chosen]
+        for group in entry.either
+        if all(name in group for name in said if any(name in each for each in entry.either))
+    ]
+    if missing in entry.needs or len(ways) < 2:
+        return "give a value for it"
+    return f"give {', or '.join(dict.fromkeys(' and '.join(way) for way in ways[:3]))}"
 
 
 def wanted_parameter(mechanism: Mechanism, parameter: str | None, options: Mapping[str, Any]) -> str:

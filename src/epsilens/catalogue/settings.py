@@ -9,7 +9,7 @@ from ..errors import InputError
 from .mechanisms import Entry
 from .parameter import Kind, flag, meant
 from .parameters import PARAMETERS
-from .said import arguments_given, find_explained, number, plain, shortened
+from .said import arguments_given, find_explained, is_share, number, plain, share, shortened
 from .units import in_units
 
 __all__ = ["MOST_VALUES", "setting_said", "values_said"]
@@ -84,8 +84,8 @@ def values_said(text: str, label: str = "--sweep", parameter: str = "sweep") -> 
 
     >>> values_said("epsilon=1:2:5"), values_said("sigma=0.1:10:3:log")
     (('epsilon', [1.0, 1.25, 1.5, 1.75, 2.0]), ('sigma', [0.1, 1.0, 10.0]))
-    >>> values_said("epsilon=0.5,1")
-    ('epsilon', [0.5, 1.0])
+    >>> values_said("epsilon=0.5,1"), values_said("prior=10%,1 of 2")
+    (('epsilon', [0.5, 1.0]), ('prior', [0.1, 0.5]))
     >>> values_said("epsilon=1:2:1")
     Traceback (most recent call last):
     epsilens.errors.InputError: --sweep is 'epsilon=1:2:1': give 2 to 10,000 values
@@ -99,7 +99,7 @@ def values_said(text: str, label: str = "--sweep", parameter: str = "sweep") -> 
     if not (equals and name and said.strip()):
         raise no(_SERIES)
     if ":" not in said:
-        listed = [number(f"{label} {flag(name)}", part.strip(), parameter) for part in said.split(",")]
+        listed = [_of(name, label, part.strip(), parameter) for part in said.split(",")]
         if len(listed) > MOST_VALUES:
             raise no(f"give 1 to {MOST_VALUES:,} values")
         return name, listed
@@ -108,7 +108,8 @@ def values_said(text: str, label: str = "--sweep", parameter: str = "sweep") -> 
     parts = parts[:-1] if log or parts[-1].lower() in ("linear", "lin") else parts
     if len(parts) != 3:
         raise no(_SERIES)
-    low, high, many = (number(f"{label} {flag(name)}", part, parameter) for part in parts)
+    low, high = (_of(name, label, part, parameter) for part in parts[:2])
+    many = number(f"{label} {flag(name)}", parts[2], parameter)
     if not (math.isfinite(low) and math.isfinite(high)):
         raise no("give two finite ends")
     if many != many or many != math.floor(many) or not 2 <= many <= MOST_VALUES:
@@ -120,8 +121,14 @@ def values_said(text: str, label: str = "--sweep", parameter: str = "sweep") -> 
     return name, [low, *made[1:-1], high]
 
 
-def _between(low: float, high: float, share: float, log: bool) -> float:
+def _of(name: str, label: str, text: str, parameter: str) -> float:
+    """One value of a series; of a share it may be written as a percentage."""
+    said = f"{label} {flag(name)}"
+    return share(said, text, parameter) if is_share(name) else number(said, text, parameter)
+
+
+def _between(low: float, high: float, part: float, log: bool) -> float:
     if not log:
-        return low * (1 - share) + high * share
-    value = math.exp(math.log(low) * (1 - share) + math.log(high) * share)
+        return low * (1 - part) + high * part
+    value = math.exp(math.log(low) * (1 - part) + math.log(high) * part)
     return float(f"{value:.15g}")  # the digits a logarithm loses are not shown as if they were meant

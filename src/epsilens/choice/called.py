@@ -8,7 +8,7 @@ from typing import Any
 
 from ..catalogue.parameters import PARAMETERS
 from ..catalogue.readings import Reading
-from ..errors import InputError, kind_of
+from ..errors import InputError, kind_of, meant
 from ..experiment import Experiment
 
 __all__ = ["called", "check_arguments", "check_parameter", "is_listed"]
@@ -56,7 +56,8 @@ def check_parameter(
     for name in (parameter, *given):
         if name not in named and not any(p.kind is p.VAR_KEYWORD for p in taken.values()):
             raise InputError(
-                f"{title} has no parameter {name!r}: it takes {', '.join(named) or 'none by name'}", parameter=name
+                f"{title} has no parameter {name!r}{meant(name, named)}: it takes {', '.join(named) or 'none by name'}",
+                parameter=name,
             )
     for name, p in taken.items():
         if p.default is p.empty and name not in (parameter, *given) and p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL):

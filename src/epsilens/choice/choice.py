@@ -25,7 +25,7 @@ from ..laws.closed.normal import Normal
 from ..laws.closed.sums import LaplaceSumShift
 from ..numerics.frozen import Frozen, Valued
 from ..numerics.written import rounded_down, rounded_up
-from ..shares import share_of
+from ..shares import shares_of
 from ..shown import Picture, Shown, presenter
 from .called import called, check_arguments, check_parameter, is_listed
 from .composed import Build
@@ -293,7 +293,8 @@ def _each(
     asked: Mapping[str, Any],
     varied: Mapping[str, Any],
 ) -> Choices:
-    columns = [checks.real(name, value) for name, value in varied.items()]
+    share = find(reading).ceiling == 1
+    columns = [checks.real(name, shares_of(v) if share and name == "at_most" else v) for name, v in varied.items()]
     try:
         shape = np.broadcast_shapes(*(column.shape for column in columns))
     except ValueError:
@@ -396,8 +397,7 @@ def _at_ceiling(reading: Reading, arguments: Mapping[str, float]) -> bool:
 
 def _share_or_number(value: Any, share: bool) -> Any:
     """A share written as 55% or 55 of 100, where one is asked for; anything else as it stands."""
-    found = share_of(value) if share and isinstance(value, str) else None
-    return value if found is None else found
+    return shares_of(value) if share and isinstance(value, str) else value
 
 
 def argument(name: str, value: Any) -> float:

@@ -51,8 +51,10 @@ class Comparison(Valued, Shown):
         return presenter().data(self)
 
 
-def compare(experiments: Sequence[Any] | Mapping[str, Any], **arguments: float) -> Comparison:
-    """Several experiments side by side: a list, or a mapping from names; a choice stands for what was chosen.
+def compare(experiments: Any, *more: Any, **arguments: float) -> Comparison:
+    """Several experiments side by side, one after the other, as a list, or as a mapping from names.
+
+    A choice stands for what was chosen.
 
     The arguments are those of ``explain``: prior, fpr, delta, ….
 
@@ -60,6 +62,8 @@ def compare(experiments: Sequence[Any] | Mapping[str, Any], **arguments: float) 
     >>> both = compare([el.laplace(epsilon=1.0), el.gaussian(psi=1.0)])
     >>> both.names
     ('laplace(epsilon=1)', 'gaussian(sigma=1)')
+    >>> compare(el.laplace(epsilon=1.0), el.gaussian(psi=1.0)) == both
+    True
     >>> print(both)
     An adversary who knows every other record guesses correctly 70 times of 100 (A,
     laplace(epsilon=1)) and 69 times of 100 (B, gaussian(sigma=1)) whether the
@@ -67,7 +71,7 @@ def compare(experiments: Sequence[Any] | Mapping[str, Any], **arguments: float) 
     50 times of 100.
     ...
     """
-    names, given = named_experiments("experiments", experiments)
+    names, given = named_experiments("experiments", [experiments, *more] if more else experiments)
     if len(given) < 2:
         raise InputError("experiments has fewer than two: give several to compare", parameter="experiments")
     if len(given) > MOST:

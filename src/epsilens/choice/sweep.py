@@ -15,6 +15,7 @@ from ..checks import Array
 from ..errors import InputError
 from ..experiment import Experiment
 from ..numerics.frozen import Frozen, Valued
+from ..shares import SHARES, shares_of
 from ..shown import Picture, Pictures, Shown, presenter
 from .called import called, check_parameter, is_listed
 from .choice import argument
@@ -183,7 +184,8 @@ def _values(name: str, value: Any) -> tuple[Any, ...]:
     listed = tuple(value) if raw is None else tuple(raw.ravel().tolist())
     if (raw is not None and raw.ndim != 1) or not listed or any(is_listed(each) for each in listed):
         raise InputError(f"{name} is not one list of values: give some, such as [1.0, 2.0]", parameter=name)
-    return tuple(each.item() if isinstance(each, np.generic) else each for each in listed)
+    made = tuple(each.item() if isinstance(each, np.generic) else each for each in listed)
+    return tuple(map(shares_of, made)) if name in SHARES else made
 
 
 def _asked(reading: Any, single: Mapping[str, Any]) -> tuple[tuple[Asked, ...], dict[str, Any]]:

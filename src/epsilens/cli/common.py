@@ -123,7 +123,7 @@ def show(result: Showable, format: Format, output: str | None) -> None:
             text, styled = result.to_terminal(width), True
         else:
             text = result.to_text(80 if output else width)
-    emit(text, output, styled=styled)
+    emit(text, output, styled=styled, page=format is Format.html)
 
 
 def by_name(format: str, output: str | None) -> str:
@@ -158,13 +158,18 @@ def emit_file(content: bytes, output: str | None) -> None:
         _forget_stdout()
 
 
-def emit(text: str, output: str | None, *, styled: bool = False) -> None:
+def emit(text: str, output: str | None, *, styled: bool = False, page: bool = False) -> None:
     """Write text with a final newline; a file is replaced whole or not at all.
 
-    Control characters reach the terminal only in ``styled`` text, where they are our own.
+    Control characters reach the terminal only in ``styled`` text, where they are our own. A ``page`` is for a file or a
+    pipe.
     """
     text = text if text.endswith("\n") else text + "\n"
     if output is None or output == "-":
+        if page and sys.stdout is not None and sys.stdout.isatty():
+            raise InputError(
+                "a page is nothing for a terminal: give --output FILE, such as report.html", parameter="output"
+            )
         _to_terminal(text if styled else harmless(text))
     else:
         _to_file(text.encode(), output)
@@ -321,9 +326,22 @@ def _expected(kind: Any) -> str:
     return words.get(kind, "")
 
 
+#: What others call it.
+_ELSEWHERE = {
+    "batch-size": "batch", "noise-multiplier": "sigma", "noise": "sigma", "max-grad-norm": "clip",
+    "l2-norm-clip": "clip", "clipping-norm": "clip", "clip-norm": "clip", "sample-rate": "rate",
+    "sampling-rate": "rate", "sampling-probability": "rate", "q": "rate", "iterations": "steps", "eps": "epsilon",
+    "e": "epsilon", "d": "delta", "sample-size": "n", "dataset-size": "n", "num-examples": "n", "size": "n",
+    "std-dev": "std", "b": "scale", "quasi-identifiers": "quasi", "qi": "quasi", "out": "output", "o": "output",
+    "limit": "at-most", "max": "at-most", "privacy-unit": "person", "private-id": "person", "people-column": "person",
+}  # fmt: skip
+
+
 def _near(option: str, flags: Sequence[str]) -> str:
-    """The flag that was meant: by its spelling, or the one that has the word in it."""
-    word = option.lstrip("-")
+    """The flag that was meant: by its spelling, by what others call it, or the one that has the word in it."""
+    word = option.lstrip("-").lower().replace("_", "-")
+    if f"--{_ELSEWHERE.get(word, '')}" in flags:
+        return f" (did you mean --{_ELSEWHERE[word]}?)"
     close = meant(word, [each.lstrip("-") for each in flags]).replace("mean ", "mean --")
     having = [each for each in flags if len(word) > 2 and word in each.split("-")]
     return close or (f" (did you mean {having[0]}?)" if having else "")

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 import typer
 
 from ..catalogue.commands import Option
+from ..catalogue.deployments import deployments
 from ..catalogue.mechanisms import CLAIMS, MECHANISMS, Entry
 from ..catalogue.parameter import flag
 from ..catalogue.readings import READINGS
@@ -70,8 +71,11 @@ def _last(offered: Iterable[tuple[str, str]], begun: str) -> Offered:
 
 
 def _entries(option: Option) -> Offered:
-    known: dict[str, Entry] = {**MECHANISMS, **(CLAIMS if "claim" in option.parameter.help else {})}
-    return [(entry.spoken, entry.title) for entry in known.values()]
+    claims = "claim" in option.parameter.help
+    known: dict[str, Entry] = {**MECHANISMS, **(CLAIMS if claims else {})}
+    named = "deployment" in option.parameter.help
+    published = [(each.name, each.title) for each in deployments()] if named else []
+    return [*((entry.spoken, entry.title) for entry in known.values()), *published]
 
 
 def _setting(begun: str) -> Offered:

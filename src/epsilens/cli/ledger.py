@@ -38,11 +38,11 @@ def show(said: Said) -> None:
     For example: epsilens ledger show --ledger ledger.db
     """
     opened = _opened(said)
+    found = opened.accounts()
     if said["people"] is None:
         shown(opened, said["format"], said["output"])
         _told(opened, said)
         return
-    found = opened.accounts()
     account = opened.account(said["people"])
     if account.people not in found:
         raise InputError(

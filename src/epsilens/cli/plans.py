@@ -103,7 +103,7 @@ def assess(
         if (output or "").lower().endswith(".pdf"):
             emit_file(found.to_board_pdf(), output)
         else:
-            emit(found.to_board(), output)
+            emit(found.to_board(), output, page=True)
     else:
         show(found, Format(format.value), output)
     if found.exceeded:

@@ -6,6 +6,7 @@ import math
 
 from ..assessment.promise import Promise
 from ..data.queries import Noise
+from ..numerics.written import rounded_up
 from ..plan.plan import Release
 from ..worlds import Neighbours
 
@@ -27,7 +28,7 @@ def guarantee_of(plan: Release, promise: Promise) -> str:
         deltas.append(plan.mechanism.delta)
     if promise.delta:
         deltas.append(promise.delta)
-    with_delta = f", δ = {math.fsum(deltas):.3g}" if deltas else ""
+    with_delta = f", δ = {rounded_up(math.fsum(deltas) * (1 - 1e-12), 3)}" if deltas else ""
     return (
         f"An adversary who knows everything else guesses right {many} times of 100 {what}; a coin gets 50. "
         f"This holds for {who} ({epsilon}{with_delta}, {_NOISE[plan.mechanism.noise]} noise)."

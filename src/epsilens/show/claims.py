@@ -121,8 +121,9 @@ def by_noise(cases: tuple[Judged, ...], fpr: float) -> Section:
         (Cell(each.name), Cell(_shown(each.success)), Cell(_shown(each.recall)), Cell(_words(each))) for each in cases
     )
     note = (
-        "Each case is the noise that just keeps the claim. If there is more noise than the claim needs, less is told: "
-        "so every number is the most."
+        f"Right: of the guesses which of the two worlds it is. Found: at {false_alarms(fpr)}. Each case is the noise "
+        "that just keeps the claim. If there is more noise than the claim needs, less is told: so every number is the "
+        "most."
     )
     table = Table(columns, (Group(rows),), "By what is known of the noise")
     chart = Figures((Figure(partial(curves, cases, fpr)),))
@@ -138,6 +139,10 @@ def _shown(value: float | None) -> str:
     return "none" if value is None else number(value)
 
 
+def _sensitivities(shown: str) -> str:
+    return f"{shown} {'sensitivity' if shown == '1' else 'sensitivities'}"
+
+
 def _words(each: Judged) -> str:
     e = each.experiment
     if e is None:
@@ -147,9 +152,9 @@ def _words(each: Judged) -> str:
         case Noise.ANY:
             return "The riskiest release for which the claim is true."
         case Noise.LAPLACE:
-            return f"One answer, at a scale of {rounded_up(p['scale'])} sensitivities."
+            return f"One answer, at a scale of {_sensitivities(rounded_up(p['scale']))}."
         case Noise.GAUSSIAN:
-            return f"A standard deviation of {rounded_up(p['sigma'])} sensitivities, ψ = {rounded_down(p['psi'])}."
+            return f"A standard deviation of {_sensitivities(rounded_up(p['sigma']))}, ψ = {rounded_down(p['psi'])}."
         case Noise.TRAINING:
             more = " Give your own n, batch and epochs." if each.case.example else ""
             return f"{mechanism(e)}{more}"

@@ -51,7 +51,7 @@ from .document import (
 from .presenters import Presented, finite
 from .readings import Row, rows
 from .sentences import false_alarms, lead, mechanism, question, title
-from .words import apart, frequencies, frequency, rounded_down, rounded_up
+from .words import apart, frequencies, frequency, rounded_down, rounded_up, small
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -215,7 +215,19 @@ def explain(
     first = lead(experiment, right, success.baseline, (belief.baseline, belief.value), 1 - opposite.value)
     cases = judged(experiment, given["prior"], given["fpr"]) if isinstance(experiment, Claim) else ()
     command = _reproduce(experiment, given)
-    return Explanation(experiment, given, first, mechanism(experiment), table, command, cases=cases)
+    return Explanation(experiment, given, first, _how(experiment, table, given), table, command, cases=cases)
+
+
+def _how(experiment: Experiment, table: tuple[Row, ...], given: Mapping[str, float]) -> str:
+    """One line on how it works: with the ε of a training, or with who claims what."""
+    if isinstance(experiment, Claim) and experiment.deployment is not None:
+        known = experiment.deployment
+        return f"{known.title} claims {known.claimed} ({known.variant})."
+    told = mechanism(experiment)
+    loss = next((r.value for r in table if r.key == "epsilon_at_delta"), math.inf)
+    if experiment.origin != "dpsgd" or not math.isfinite(loss):
+        return told
+    return f"{told} Its privacy loss is at most ε = {rounded_up(loss)} at δ = {small(given['delta'])}."
 
 
 def _in_time(experiment: Experiment, prior: float) -> Experiment:

@@ -28,7 +28,7 @@ from .document import (
     Tone,
     said,
 )
-from .words import grouped, rounded_down, rounded_up, scale_for, small
+from .words import grouped, rounded_down, rounded_up, scale_for
 
 if TYPE_CHECKING:
     from ..ledger.account import Account, Spending
@@ -119,9 +119,14 @@ def _trust(account: Account) -> list[str]:
     return told
 
 
+def _accounts(ledger: Ledger) -> dict[str, Account]:
+    """Its accounts; none where it is still to be made, which is no reason not to show it."""
+    return ledger.accounts() if ledger.store.exists else {}
+
+
 def ledger_sentence(ledger: Ledger) -> str:
     """One sentence an account, or what there is."""
-    accounts = ledger.accounts()
+    accounts = _accounts(ledger)
     if len(accounts) == 1:
         return account_sentence(*accounts.values())
     if not accounts:
@@ -142,7 +147,7 @@ def of_account(account: Account) -> Document:
 
 def of_ledger(ledger: Ledger) -> Document:
     """One account as it is; of several, each under its name."""
-    accounts = ledger.accounts()
+    accounts = _accounts(ledger)
     if len(accounts) == 1:
         made = of_account(*accounts.values())
         return Document(
@@ -260,7 +265,7 @@ def _prices(one: Spending) -> tuple[Cell, ...]:
     charge = one.charge
     prices = ["∞" if math.isinf(v) else _up(v, 3) for v in (charge.epsilon, charge.psi, charge.rho)]
     delta = max(charge.delta, charge.slack)
-    return *(Cell(price) for price in prices), Cell(small(delta) if delta else "0")
+    return *(Cell(price) for price in prices), Cell(_up(delta, 3))
 
 
 def _know(account: Account) -> Section:

@@ -25,6 +25,7 @@ from .document import (
     plain_table,
     said,
 )  # fmt: skip
+from .words import small
 
 if TYPE_CHECKING:
     from ..publish.offer import Left, Offered
@@ -115,7 +116,7 @@ def _many(one: Offered) -> str:
 
 def _room(room: Sequence[Left]) -> Table:
     def told(value: float | None, missing: str) -> str:
-        return missing if value is None else "no price" if math.isinf(value) else f"{value:.4g}"
+        return missing if value is None else "no price" if math.isinf(value) else small(float(f"{value:.4g}"))
 
     rows = [
         [
@@ -139,7 +140,7 @@ def _spent(made: Published) -> list[list[str]]:
         "epsilon": "ε", "slack": "δ that goes with ε", "psi": "ψ", "rho": "ρ (zCDP)", "delta": "δ of names",
     }  # fmt: skip
     return [
-        [words[name], "no price" if value is None else f"{value:.6g}"]
+        [words[name], "no price" if value is None else small(float(f"{value:.6g}"))]
         for name, value in made.spent.items()
         if value != 0
     ]

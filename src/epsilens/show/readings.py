@@ -134,6 +134,11 @@ def _factor(epsilon: float) -> str:
     return str(1 + Decimal(rounded_up(math.expm1(epsilon), 2)))
 
 
+def _worked(value: float) -> str:
+    """A number of a sum, rounded up: three digits, and from a thousand on whole."""
+    return str(math.ceil(value)) if 1e3 <= value < 1e7 else rounded_up(value, 3)
+
+
 #: Denominators, and false alarms taken where more of them leave nothing to promise.
 _SCALES = (100, 1_000, 10_000, 100_000, 1_000_000)
 _FEWER = (0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6, 0.0)
@@ -159,13 +164,17 @@ def _found(epsilon: float, delta: float, fpr: float) -> str:
     'With 10 false alarms of 100, no test finds more than 39 of 100: 1.65 × 10 + 22.2.'
     >>> _found(4.3772, 1e-5, 0.1)
     'With 1 false alarm of 100, no test finds more than 80 of 100: 79.7 × 1 + 0.001.'
+    >>> _found(8.0, 1e-6, 0.1)
+    'With 1 false alarm of 10,000, no test finds more than 2,982 of 10,000: 2,981 × 1 + 0.01.'
     """
-    factor = _factor(epsilon) if epsilon < 700 else "inf"  # then only a test without false alarms is bounded
+    factor = "inf"  # of 700 and above only a test without false alarms is bounded
+    if epsilon < 700:
+        factor = _factor(epsilon) if epsilon < 1 else _worked(math.exp(epsilon))
     for share in (fpr, *(s for s in _FEWER if s < fpr)):
         scale = next(
             (n for n in _SCALES if share * n >= 0.999 and math.isclose(share * n, round(share * n))), scale_for([share])
         )
-        alarms, beyond = small(float(f"{share * scale:.3g}")), rounded_up(max(delta * scale, 1e-3), 3)
+        alarms, beyond = small(float(f"{share * scale:.3g}")), _worked(max(delta * scale, 1e-3))
         most = (float(factor) * share * scale if share else 0.0) + float(beyond)
         if most < scale:
             told = (

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import epsilens as el
+from epsilens.errors import InputError
 from epsilens.show.charts import Chart
 from epsilens.show.charts.curves import PHONE, SIDE_BY_SIDE, precision_recall_curve, roc_curve, tradeoff_curve
 from epsilens.show.charts.placement import width_of
@@ -285,3 +286,12 @@ def test_a_choice_shows_its_limit_and_not_what_is_far_beyond_it() -> None:
     assert max(drawn) <= 12.0
     assert chart.spec["title"]["text"] == "ε at δ = 0.00001"
     assert "without the release" not in marks  # 0 is the axis
+
+
+def test_what_are_no_axes_is_said() -> None:
+    e = el.laplace(epsilon=1.0)
+    with pytest.raises(InputError, match="ax is an int: give matplotlib axes"):
+        e.chart("roc").plot(3)
+    for axes in (3, [1], [None] * 3):
+        with pytest.raises(InputError, match="axes is not 2 matplotlib axes"):
+            e.chart(["roc", "tradeoff"]).plot(axes)

@@ -217,7 +217,7 @@ def epsilon_to_detect(
     moved = abs(checks.scalar("bias", bias))
     start = {"epsilon": 0.5, "scale": None, "sigma": None, "noise": noise, "delta": delta, "calibration": calibration}
     made = calibrate(sensitivity=checks.scalar("sensitivity", sensitivity), **start)  # type: ignore[arg-type]
-    most = float(sensitivity)
+    most, beyond = float(sensitivity), 0.0 if delta is None else checks.scalar("delta", delta)
     m = boundary(test, made.kind, theta, a, p)
     if m == 0:
         return 0.0
@@ -244,9 +244,9 @@ def epsilon_to_detect(
     if made.kind == "laplace":
         value = psi
     elif calibration == "classical":
-        value = psi * math.sqrt(2 * math.log(1.25 / float(delta)))  # type: ignore[arg-type]
+        value = psi * math.sqrt(2 * math.log(1.25 / beyond))
     else:
-        value = float(Normal(np.asarray(psi)).profile_inverse(np.asarray(delta)))
+        value = float(Normal(np.asarray(psi)).profile_inverse(np.asarray(beyond)))
     if value == 0:
         return 0.0
     if value > top:

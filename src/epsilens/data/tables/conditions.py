@@ -33,6 +33,10 @@ def syntax() -> Any:
     return exp
 
 
+#: Letters of a statement that are shown in a sentence about it.
+_SHOWN = 200
+
+
 def parse(text: str, what: str, *, as_condition: bool = True) -> Any:
     """One sqlglot tree from text; comments and second statements are refused.
 
@@ -44,17 +48,23 @@ def parse(text: str, what: str, *, as_condition: bool = True) -> Any:
 
     exp = syntax()
     text = text.strip()
+    text = text if as_condition else text.removesuffix(";").rstrip()  # as every SELECT ends
     one, allowed = ("condition", _ALLOWED) if as_condition else ("SELECT", "SELECT, FROM, WHERE and GROUP BY")
     try:
         tokens = sqlglot.tokenize(text, read="duckdb")
         if any(t.token_type.name == "SEMICOLON" or t.comments for t in tokens) or not tokens:
-            raise InputError(f"{what} is {text!r}: give one {one}, without ';' and comments", parameter=what)
+            raise InputError(f"{what} is {_short(text)}: give one {one}, without ';' and comments", parameter=what)
         tree = sqlglot.parse_one(text, read="duckdb", into=exp.Condition if as_condition else None)
     except InputError:
         raise
     except Exception as error:
-        raise InputError(f"{what} is {text!r}: it does not parse; give {allowed}", parameter=what) from error
+        raise InputError(f"{what} is {_short(text)}: it does not parse; give {allowed}", parameter=what) from error
     return tree
+
+
+def _short(text: str) -> str:
+    """A statement as it was given, cut where it is long."""
+    return repr(text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}...")
 
 
 def render(tree: Any) -> str:
@@ -82,12 +92,12 @@ def condition(table: Any, text: str, what: str = "where") -> Any:
         raise
     except Exception as error:
         raise InputError(
-            f"{what} is {text!r}: the types do not fit ({sentence(error)}); compare a column with its own kind",
+            f"{what} is {_short(text)}: the types do not fit ({sentence(error)}); compare a column with its own kind",
             parameter=what,
         ) from error
     if not is_boolean:
         raise InputError(
-            f"{what} is {text!r}: it is not a condition; compare something, as in 'age > 30'", parameter=what
+            f"{what} is {_short(text)}: it is not a condition; compare something, as in 'age > 30'", parameter=what
         )
     return built.fill_null(False)
 
@@ -160,7 +170,7 @@ class _Builder:
         }  # fmt: skip
 
     def wrong(self, node: Any, why: str) -> InputError:
-        return InputError(f"{self.what} is {self.text!r}: {render(node)!r} {why}", parameter=self.what)
+        return InputError(f"{self.what} is {_short(self.text)}: {_short(render(node))} {why}", parameter=self.what)
 
     def refuse(self, node: Any) -> InputError:
         return self.wrong(node, f"is not allowed; give {_ALLOWED}")

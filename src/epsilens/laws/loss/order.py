@@ -33,6 +33,7 @@ _MOST_ANSWERS, _MOST_AIMS = 64, 4  # kept
 _MOST_ALONE, _LEAST_ALONE = 64, 4  # values read one by one
 _DIRECT, _ALONE = 2**8, 2**12  # what one of them costs, in points: δ is read off, all else is searched for
 _IN_VAIN = 1  # what a series that comes to nothing costs, for each node of its cumulants
+_MOST_IN_VAIN = 4  # of such series in a row, where steps are dear
 _EACH_POINT = 0.25  # what a point of its two transforms costs
 _STEEPEST = 40.0
 _COARSEST = 8.0  # between lattice points: e^{−8} is all that one of them leaves of the next
@@ -368,9 +369,12 @@ class Order:
             low, high = np.maximum(low, a), np.minimum(high, b)
             return not self._wide(kind, low[[target]], high[[target]], allowed[[target]])[0]
 
-        made = self._summed(question)
-        if made is not None and use(made.view, made.cost):
-            return low, high
+        hopeless = work.in_vain >= _MOST_IN_VAIN and self.product.price > _DEAR
+        made = None if hopeless else self._summed(question)
+        if made is not None:
+            work.in_vain = 0 if made.view is not None else work.in_vain + 1
+            if use(made.view, made.cost):
+                return low, high
         if self._apart and (use(self._surely, 0) or self.product.price > _DEAR):
             work.given_up.add((kind, float(flat[target])))
             return low, high

@@ -59,6 +59,7 @@ class Work(Generic[View]):
     slices: list[View] = field(default_factory=list)
     given_up: set[tuple[str, float]] = field(default_factory=set)
     answers: dict[object, tuple[Array, Array]] = field(default_factory=dict)  # the last ones: both sides are asked for
+    in_vain: int = 0  # series in a row that came to nothing
 
     @property
     def goes_on(self) -> bool:

@@ -279,7 +279,7 @@ def _rests(a: Assessment) -> Section:
     alike = (
         "Records of other people are taken to say nothing about a person, unless the plan states how alike they are."
     )
-    first, then = disclosure(a, "sheet", "counts")
+    first, then = disclosure(a, "sheet", "counts", larger=False)
     return Section("What it rests on", (Items((before, alike, f"{first} {then}")),))
 
 

@@ -51,10 +51,16 @@ FEW = 10
 _GUESSED = ("success", "attack_success", "recall", "roc", "auc")
 
 
-def disclosure(a: Assessment, kept: str = "report", holds: str = "true answers and counts") -> tuple[str, str]:
-    """Whether the ε told depended on the data, and what to do about it."""
+def disclosure(
+    a: Assessment, kept: str = "report", holds: str = "true answers and counts", *, larger: bool = True
+) -> tuple[str, str]:
+    """Whether the ε told depended on the data, and what to do about it.
+
+    ``larger`` says whether the largest ε that is allowed is told too where the planned one stands.
+    """
     decided, inside = a.verdict, f"Keep this {kept} inside the organisation: it holds {holds} of people."
-    if decided.alternative is None or decided.alternative != decided.recommended:
+    stands = decided.standing is Standing.WITHIN and not larger
+    if stands or decided.alternative is None or decided.alternative != decided.recommended:
         return "The planned ε stands: it was not chosen here.", inside
     at = epsilon_down(decided.recommended or 0.0)
     if not decided.looked:

@@ -209,6 +209,11 @@ class Charts:
         except ImportError:
             raise MissingExtra("matplotlib", extra="notebook", purpose="plotting with matplotlib") from None
         given = beside(len(self.charts)) if axes is None else axes
+        if len(given) != len(self.charts) if hasattr(given, "__len__") else True:
+            raise InputError(
+                f"axes is not {len(self.charts)} matplotlib axes, one for each chart: give as many, or none",
+                parameter="axes",
+            )
         for chart, ax in zip(self.charts, given, strict=True):
             plot(chart.definition(), ax)
         return given
