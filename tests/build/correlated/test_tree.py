@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -96,11 +95,9 @@ def test_a_path_is_a_chain() -> None:
     step = [[0.9, 0.1], [0.2, 0.8]]
     path = correlated.tree([-1, *range(39)], [2 / 3, 1 / 3], [None, *[step] * 39])
     chain = correlated.chain([2 / 3, 1 / 3], step, 40)
-    start = time.perf_counter()
     assert path.leakage(20, {3: 1, 30: 0}, scale=1.0) == pytest.approx(
         chain.leakage(20, {3: 1, 30: 0}, scale=1.0), rel=1e-10
     )
-    assert time.perf_counter() - start < 5
 
 
 def test_a_large_tree_gets_a_bound() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from itertools import pairwise
 
@@ -264,12 +263,10 @@ def test_every_order_takes_about_as_long(step: Step, monkeypatch: pytest.MonkeyP
         return np.asarray(loss(self, x))
 
     monkeypatch.setattr(type(step), "loss", counted)
-    start = time.perf_counter()
     for power in (-1e6, -1234.5, -0.1, 0.5, 3.0, 100.0, 500.0, 1e4, 1e6):
         seen[0] = 0
         assert math.isfinite(step.log_moment(power))
         assert seen[0] < 200_000
-    assert time.perf_counter() - start < 5
 
 
 def test_orders_grow_into_the_largest_loss() -> None:

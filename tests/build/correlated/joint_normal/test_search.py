@@ -295,9 +295,9 @@ def test_time_limit_gives_a_bracket_that_holds() -> None:
     m = normal(x @ x.T / 30)
     exact = m.worst(scale=1.0)
     assert exact.complete
-    began = time.monotonic()
+    began = time.process_time()
     short = m.worst(scale=1.0, time_limit=1e-3)
-    assert time.monotonic() - began < 2
+    assert time.process_time() - began < 2
     assert short.leakage <= exact.leakage * (1 + 1e-12)
     assert short.upper >= exact.leakage * (1 - 1e-12)
     for w, e in zip(m.by_known(scale=1.0, time_limit=0.5), m.by_known(scale=1.0), strict=True):
