@@ -59,6 +59,7 @@ from .tables import (
     relatives_table,
     risk_note,
     risk_table,
+    wide_bounds,
 )
 from .words import (
     cautions,
@@ -212,6 +213,7 @@ def _accuracy(a: Assessment) -> Section:
                 if a.proposals
                 else ()
             ),
+            *(Paragraph(said(text), Tone.NOTE) for text in wide_bounds(a)),
             *((Paragraph(said(told), forms=Forms.ALL ^ Forms.PAGE),) if told else ()),
             *((_releases(a, q),) if q is not None else ()),
         ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from ...assessment.accuracy import FALSE_ALARMS
+from ...assessment.accuracy import FALSE_ALARMS, Cause
 from ...assessment.adversaries import Asks, Harm
 from ...catalogue.readings import find
 from ...plan.relatives import worst_relation
@@ -13,6 +13,7 @@ from ..document import Cell, Column, Combination, Combinations, Group, Kind, Row
 from ..words import frequency, rounded_up
 from .labels import (
     FREQUENCIES,
+    called,
     detail,
     epsilon_down,
     epsilon_up,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 __all__ = [
     "accuracy_table", "bar", "combinations", "error_parts", "hidden_sentence", "hidden_table", "relation",
     "relatives_data", "relatives_sentence", "relatives_table", "risk_note", "risk_table", "sets",
+    "wide_bounds",
 ]  # fmt: skip
 
 #: The regulators' three words, with what each asks.
@@ -166,6 +168,22 @@ def error_parts(a: Assessment) -> Table:
                 Cell(hidden), Cell(error(group.error) if math.isfinite(group.error) else "hidden"),
             ))  # fmt: skip
     return Table(columns, (Group(tuple(rows)),), f"What the error is made of, at ε = {planned(a.epsilon)}")
+
+
+def wide_bounds(a: Assessment) -> tuple[str, ...]:
+    """The queries that noise alone takes over the limit on error, or beyond the answer, and whose bounds decide it."""
+    allowed = 1.0 if a.release.error_limit is None else a.release.error_limit
+    made = []
+    for q in a.queries:
+        bounds, worst = a.release.queries[q.index].bounds, q.planned.worst
+        if bounds is None or worst is None or worst.cause is not Cause.NOISE or worst.relative <= allowed:
+            continue
+        made.append(
+            f"The noise of {called(a, q)} grows with its bounds, {value(bounds[0])} to {value(bounds[1])}. Where "
+            "smaller ones would cut little off they give less noise: take them from what is known of the quantity, "
+            "not from the table."
+        )
+    return tuple(made)
 
 
 def _moved(bias: float) -> str:
