@@ -339,7 +339,7 @@ def test_what_the_mechanism_needs_is_said_by_name() -> None:
         choose(el.banded, "sigma", at_most=0.1, reading="advantage", given={"rate": 0.01, "bands": 2})
     with pytest.raises(el.InputError, match="dpsgd needs steps or epochs"):
         choose(el.dpsgd, "sigma", at_most=0.1, reading="advantage", given={"rate": 0.01})
-    with pytest.raises(el.InputError, match="dpsgd has no parameter 'rat': it takes sigma"):
+    with pytest.raises(el.InputError, match=r"dpsgd has no parameter 'rat' \(did you mean rate\?\): it takes sigma"):
         choose(el.dpsgd, "sigma", at_most=0.1, reading="advantage", given={"rat": 0.01, "steps": 10})
     with pytest.raises(el.InputError, match="given is"):
         choose(el.dpsgd, "sigma", at_most=0.1, given=[0.01])

@@ -62,7 +62,7 @@ def test_no_solution_names_the_floor(client: Any) -> None:
         ("/api/explain?epsilon=1&colour=red", None),
         ("/api/explain?epsilon=1&epsilon=2", "epsilon"),
         ("/api/explain?mechanism=magic", "mechanism"),
-        ("/api/explain?mechanism=laplace&sigma=1", None),
+        ("/api/explain?mechanism=laplace&sigma=1", "sigma"),
         ("/api/explain?mechanism=dpsgd&sigma=1&rate=0.01", "steps"),
         ("/api/explain?mechanism=gaussian&sigma=nan", "sigma"),
         ("/api/choose?mechanism=gaussian&reading=epsilon&at_most=1", None),

@@ -130,6 +130,8 @@ def ledger_sentence(ledger: Ledger) -> str:
     if len(accounts) == 1:
         return account_sentence(*accounts.values())
     if not accounts:
+        if not ledger.store.exists:  # a name that is misspelt must not read as an empty account
+            return f"There is no ledger at {ledger.store.name} yet: a limit or a release makes one."
         return "Nothing is entered in this ledger yet."
     return " ".join(f"{people}: {account_sentence(account)}" for people, account in accounts.items())
 
