@@ -17,8 +17,8 @@ BENCH   := .venv-bench
 SITE    := .venv-docs
 # What quick does not even load: a browser, and the fuzzer with the plugin it brings.
 QUICK   := -m "not slow and not spark" --ignore=tests/browser --ignore=tests/web/test_fuzz.py -p no:schemathesis
-# One test process more than cores, since some wait for Spark, a browser or a server; eight hold enough memory.
-WORKERS := $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$(( n < 2 ? 3 : n > 7 ? 8 : n + 1 )))
+# One test process a core, at least two (each that meets them starts a Spark and a browser of its own); eight fill memory.
+WORKERS := $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$(( n < 2 ? 2 : n > 8 ? 8 : n )))
 SIDE    := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 EXTRAS  := data,spark,postgres,charts,web,accounting,opendp,release,fast
 

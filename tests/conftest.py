@@ -32,7 +32,7 @@ SLOW = {name: float(taken) for name, taken in (line.rsplit(" ", 1) for line in _
 LONG = 2.0
 SHARE = 1.0
 #: What a file of the browser's tests is taken to need: its processor time is spent elsewhere, and it waits.
-BROWSER = 60.0
+WAITING = 60.0
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -57,7 +57,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     needed: defaultdict[str, float] = defaultdict(float)
     for item in items:
         name = function_of(item)
+        file = name.partition("::")[0]
         seen[name] += 1
+        if "/browser/" in file:
+            needed[file] = WAITING
         if name not in SLOW:
             continue
         item.add_marker(pytest.mark.slow)
@@ -67,10 +70,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             if seen[name] * kept // examples[name] == (seen[name] - 1) * kept // examples[name]:
                 item.add_marker(pytest.mark.long)
                 continue
-        needed[name.partition("::")[0]] += SLOW[name] / examples[name]
-    for file in needed:
-        if "/browser/" in file:
-            needed[file] = BROWSER
+        needed[file] += SLOW[name] / examples[name]
     # Files are handed out in this order (--no-loadscope-reorder): the longest first, so that none is left for the end.
     items.sort(key=lambda item: -needed[item.nodeid.partition("::")[0]])
 
