@@ -153,3 +153,15 @@ def test_a_builder_of_ones_own() -> None:
 
     assert twice([0.5, 1.0]).epsilon() == pytest.approx([1.0, 2.0], rel=1e-9)
     assert twice(0.5, noise=[1, 2]).epsilon() == pytest.approx(1.0, rel=1e-9)
+
+
+def test_what_an_experiment_does_not_mention_is_what_was_given() -> None:
+    many = el.from_zcdp(rho=0.1, xi=range(3))
+    assert many.to_dict()["parameters"]["xi"] == [0.0, 1.0, 2.0]
+
+
+def test_a_pair_of_bounds_is_one_setting_of_many() -> None:
+    many = el.differencing_median(epsilon=[0.1, 1.0], values=[0, 0, 1], target=2.0, bounds=(-1, 5))
+    frame = many.frame()
+    assert list(frame["bounds"]) == ["(-1.0, 5.0)"] * 2
+    assert list(frame["epsilon"]) == [0.1, 1.0]

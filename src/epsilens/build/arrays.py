@@ -103,8 +103,11 @@ def each(build: Callable[..., Experiment], fixed: Mapping[str, Any], varied: Map
 def _parameters(made: Sequence[Experiment], varied: Mapping[str, Any], shape: tuple[int, ...]) -> dict[str, Any]:
     """What all share as it is, and what differs, or was given as an array, as an array."""
     told: dict[str, Any] = {}
+    given = {name: np.broadcast_to(column, shape).ravel().tolist() for name, column in varied.items()}
     for name in dict.fromkeys(name for one in made for name in one.parameters):
-        values = [one.parameters.get(name, np.nan) for one in made]
+        # what an experiment does not mention, a ξ of 0 say, is what it was given
+        missing = given.get(name, [np.nan] * len(made))
+        values = [one.parameters.get(name, other) for one, other in zip(made, missing, strict=True)]
         alike = len({fingerprint(value) for value in values}) == 1
         if alike and name not in varied:
             told[name] = values[0]

@@ -299,7 +299,9 @@ def _each(e: Experiment, given: Mapping[str, float]) -> dict[str, Any]:
         "pure_epsilon": e.epsilon(), "psi": e.psi(), "kl": e.kl(), "renyi": e.renyi(2.0), "chernoff": e.chernoff(),
     }  # fmt: skip
     told = {
-        name: value for name, value in e.parameters.items() if np.ndim(value) or isinstance(value, str | int | float)
+        name: str(value) if isinstance(value, tuple) else value  # bounds are one setting, not two
+        for name, value in e.parameters.items()
+        if np.ndim(value) or isinstance(value, str | int | float)
     }
     shape = np.broadcast_shapes(*(np.shape(v) for v in (*told.values(), *read.values())))
     both = told | {(f"{name}_read" if name in told else name): value for name, value in read.items()}
