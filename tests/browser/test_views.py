@@ -100,6 +100,7 @@ def test_axe_and_no_sideways_scrolling(visit: Visit, name: str, width: int, sche
 def test_the_ledger_says_what_adds_up(visit: Visit, width: int) -> None:
     page = visit("/help", width)
     page.get_by_role("link", name="Ledger", exact=True).first.click()
+    page.wait_for_url("**/ledger")  # loaded: a chart is hidden by the stylesheet, which may come after the words
     page.wait_for_selector("#result .lead")
     said = " ".join(page.locator("#result .lead").inner_text().split())
     assert said.startswith("After 3 releases an adversary guesses right for at most 58 of 100")
