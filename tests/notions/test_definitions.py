@@ -255,3 +255,11 @@ any_: Any = n  # the types would forbid what is tried here
 def test_a_sentence_for_what_is_no_mechanism(call: Any) -> None:
     with pytest.raises(el.InputError, match="give"):
         call()
+
+
+@pytest.mark.parametrize("name", [["roc"], 3, None])
+def test_what_sentences_call_an_argument_by_is_text(name: Any) -> None:
+    made = el.notions.noisy_sum(epsilon=1.0, records=2)
+    for act in (made.prior, made.event):
+        with pytest.raises(el.InputError, match="give a text"):
+            act([0.25] * 4, name)

@@ -19,7 +19,7 @@ from scipy.special import logsumexp
 
 from .. import checks
 from ..checks import Array
-from ..errors import InputError
+from ..errors import InputError, kind_of
 from ..numerics.frozen import Valued
 
 __all__ = [
@@ -154,6 +154,7 @@ class Mechanism(Valued):
 
     def prior(self, prior: Prior, name: str = "prior") -> Array:
         """A prior over the databases, checked and put on the grid: one axis for each record."""
+        _check_label(name)
         flat = np.zeros(len(self.databases))
         if isinstance(prior, Mapping):
             given = {tuple(d) if isinstance(d, Sequence) else (d,): p for d, p in prior.items()}
@@ -178,6 +179,7 @@ class Mechanism(Valued):
 
     def event(self, holds: Callable[[Database], Any] | Iterable[Any], name: str = "event") -> Any:
         """A statement about the database as a mask on the grid: a function, or the databases it is true of."""
+        _check_label(name)
         if callable(holds):
             true = [bool(holds(d)) for d in self.databases]
         else:
@@ -372,6 +374,14 @@ def product(mechanism: Mechanism, *marginals: ArrayLike | Mapping[Hashable, floa
 
 
 # -- checks -------------------------------------------------------------------------------------------------------
+
+
+def _check_label(name: Any) -> None:
+    """Refuse what no sentence can call an argument by."""
+    if not isinstance(name, str):
+        raise InputError(
+            f"name is {kind_of(name)}: give a text, which sentences call the argument by", parameter="name"
+        )
 
 
 def _weights(name: str, value: Any) -> Array:
