@@ -391,3 +391,10 @@ def test_auc_of_very_unlike_shifts(shifts: tuple[float, ...]) -> None:
     apart = score[1] - score[0]
     wins = np.mean(apart > 1e-12) + np.mean(np.abs(apart) <= 1e-12) / 2
     assert el.vector(epsilon=5.0, shifts=shifts).experiment.auc() == pytest.approx(wins, abs=1e-3)
+
+
+@pytest.mark.parametrize("name", ["epsilon", "delta", "psi"])
+def test_a_vector_of_normal_noise_has_one_size(name: str) -> None:
+    given = {"psi": 1.0} if name == "psi" else {"epsilon": 1.0, "delta": 1e-9}
+    with pytest.raises(el.InputError, match=f"{name} has shape \\(2,\\): give a single number"):
+        el.vector(**{**given, name: [0.1, 0.2]}, shifts=[0.0, 1.0], noise="gaussian")  # type: ignore[arg-type]

@@ -226,7 +226,8 @@ def vector(
     worlds = between(neighbours)
     if noise == "gaussian":
         size = {"psi": psi, "epsilon": epsilon, "delta": delta}
-        unit = float(gaussian(**{k: v for k, v in size.items() if v is not None}).parameters["psi"])  # type: ignore[arg-type]
+        given = {name: checks.scalar(name, value) for name, value in size.items() if value is not None}
+        unit = float(gaussian(**given).parameters["psi"])  # type: ignore[arg-type]
         parts = unit * moved / most
         joint = Experiment(
             Normal(np.asarray(math.hypot(*parts))), "vector", _told(parts, calibration, noise), worlds=worlds

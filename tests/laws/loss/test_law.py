@@ -506,3 +506,11 @@ def test_precision_by_recall_is_that_by_false_alarms(alpha: float) -> None:
     assert e.precision(recall=recall) == pytest.approx(recall / (recall + alpha), rel=2e-3)
     several = e.precision(recall=np.asarray([0.3, recall, 0.999]))
     assert several[1] == pytest.approx(recall / (recall + alpha), rel=2e-3)
+
+
+def test_what_stands_for_the_end_of_a_list_is_in_the_high_end_alone() -> None:
+    """Beyond ε₀ + reach the integers are too rare for doubles: δ is 0 to 1e-320, and so says the bracket."""
+    e = el.compose(el.pure(epsilon=0.4152037234064885), el.skellam(variance=1.37601082090469))
+    low, high = e.bracket("delta", epsilon=8.582841292562694)
+    assert low == 0
+    assert 0 < high < 1e-318

@@ -23,6 +23,7 @@ from .work import Budget
 __all__ = ["WIDTH", "Sided"]
 
 WIDTH = 1e-3
+_LEAST = 1e-300  # no δ below is asked for
 Works = tuple[Work | None, Work | None]  # in this order and in the other
 
 
@@ -148,7 +149,9 @@ class Sided(Composable):
     @property
     def _at_top(self) -> float:
         product = self._forward.product
-        return product.at_bottom if self.flipped else product.at_top
+        found = product.at_bottom if self.flipped else product.at_top
+        # what stands for the end of a list (1e-320 a step) is there for the high end alone
+        return found if self._upper or found >= _LEAST else 0.0
 
     @property
     def _at_bottom(self) -> float:
