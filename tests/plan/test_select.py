@@ -112,3 +112,9 @@ def test_the_answers_are_those_of_the_words(tmp_path: Path) -> None:
     data = {"person": "id", "max_rows": 2, "table": str(tmp_path / "people.csv")}
     first, second = (json.dumps(assess(plan(*q, **data)).to_dict(), sort_keys=True) for q in (asked, words))
     assert first == second
+
+
+@pytest.mark.parametrize("name", ["person", "unit"])
+def test_a_column_that_is_no_name_is_refused_beside_sql(name: str) -> None:
+    with pytest.raises(InputError, match=name):
+        read_release(plan({"sql": "select avg(least(greatest(x, 0), 3)) from people where y = 1"}, **{name: [[[1]]]}))

@@ -101,7 +101,7 @@ def _of_this_table(found: Select, data: Mapping[str, Any]) -> None:
             "sql",
         )
     for column in (person, unit):
-        if column is not None and column in found.columns:
+        if isinstance(column, str) and column in found.columns:  # anything else is refused where data is read
             raise Misplaced(
                 f"sql has {column!r} in its condition, which picks people by name: say what they have in common", "sql"
             )
