@@ -126,6 +126,9 @@ class Atoms(Truth):
             terms = _exp(a * _log(self.p) + (1 - a) * _log(self.q))
             total = terms.sum() + (self.only1 if a == 1 else 0) + (self.only0 if a == 0 else 0)
             value = MP.log(total)
+            if abs(value) < MP.mpf(10) ** -20 and a not in (0, 1):  # what differs from 1, with both first orders out
+                excess = (self.q * (_expm1(a * self.loss) - a * _expm1(self.loss))).sum()
+                value = MP.log1p(excess - a * self.only1 - (1 - a) * self.only0)
         else:  # P·(e^{(a−1)l}): near 1 as a sum of what differs from 1, with both first orders taken out
             u = np.expm1(-self.loss)  # Q/P − 1
             c = 1 - a
