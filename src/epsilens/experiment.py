@@ -127,7 +127,9 @@ class Experiment(Valued, Shown):
         far = self.law.other_side() if self.law.known is Known.BRACKET else self.law.attained
         if far is not None:
             other = getattr(replace(self, law=far), reading)(**arguments)
-        elif self.law.known is Known.BOUND:  # each entry of an array has a floor of its own
+        elif self.law.known is Known.BOUND or (
+            asked is not None and asked.whole and self.law.pointwise
+        ):  # each entry of an array has a floor of its own
             floor: Any = asked.floor if asked is not None else lambda alpha: 1 - alpha
             other = np.vectorize(floor, otypes=[float])(**arguments) if arguments else floor()
         low, high = np.minimum(value, other), np.maximum(value, other)

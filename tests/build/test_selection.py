@@ -18,7 +18,7 @@ from epsilens.build.claims import to_zcdp
 from epsilens.build.selection import _log_gamma
 from epsilens.checks import Array
 from epsilens.laws.closed.laplace import Laplace
-from epsilens.laws.closed.logistic import Logistic
+from epsilens.laws.closed.logistic import BoundedRange, Logistic
 from epsilens.readings.law import Known
 
 Chances = Callable[[Array, float], Array]  # of each outcome, from scores (in sensitivities) and the scale of the noise
@@ -208,7 +208,7 @@ def test_by_scale() -> None:
     """OpenDP: scale 2 at sensitivity 1 is ε = 1, and ½ where scores are monotonic."""
     assert el.noisy_max(scale=2.0).epsilon() == 1
     assert el.noisy_max(scale=2.0, monotonic=True).epsilon() == 0.5
-    assert el.noisy_max(scale=6.0, sensitivity=3.0, noise="gumbel").law == Logistic(1.0)
+    assert el.noisy_max(scale=6.0, sensitivity=3.0, noise="gumbel").law == BoundedRange(1.0)
     assert el.noisy_max(epsilon=1.0, monotonic=True).parameters["scale"] == 1
     assert el.noisy_max(epsilon=1.0).parameters["scale"] == 2
 
@@ -405,3 +405,59 @@ def test_refused(call: Any, parameter: str) -> None:
     with pytest.raises(el.InputError) as caught:
         call()
     assert caught.value.parameter == parameter
+
+
+# -- what adds up all of a curve --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("epsilon", [1e-9, 0.3, 1.0, 4.0, 60.0, 700.0])
+def test_divergences_of_the_exponential_mechanism(epsilon: float) -> None:
+    """The largest over all scores: two outcomes, p the mass of one; its best p by setting the slope to 0, in mpmath."""
+    e = el.exponential(epsilon=epsilon)
+    with mp.workdps(80):
+        x = mp.mpf(epsilon)
+        for order in (0.2, 0.5, 0.999, 1.0000001, 1.5, 2.0, 30.0, 1e6):
+            a = mp.mpf(order)
+            grown, one = mp.expm1(a * x), mp.expm1(x)
+            p = (grown - a * one) / ((a - 1) * grown * one)
+            true = (mp.log1p(p * grown) - a * mp.log1p(p * one)) / (a - 1)
+            assert e.renyi(order) == pytest.approx(float(true), rel=1e-12), order
+        small = x / mp.expm1(x)
+        assert e.kl() == pytest.approx(float(small - 1 - mp.log(small)), rel=1e-12)
+        assert e.chernoff() == pytest.approx(float(mp.log(mp.cosh(x / 4))), rel=1e-12)
+        assert e.auc() == pytest.approx(float((1 + mp.tanh(x / 4)) / 2), rel=1e-14)
+    assert e.renyi(np.inf) == epsilon
+
+
+def test_scores_reach_the_divergences_and_none_exceed_them() -> None:
+    """dp-accounting's own test has 0.123301561 for ε = 1; the area under the logistic curve itself would be 0.6613."""
+    worst = el.exponential(epsilon=1.0)
+    assert worst.kl() == pytest.approx(0.123301561, abs=5e-10)
+    ahead = [el.exponential(epsilon=1.0, scores0=[s, 0.0], scores1=[s + 1, -1.0]) for s in np.linspace(-2.5, 2.5, 201)]
+    for name, given in (
+        ("kl", {}),
+        ("renyi", {"order": 2.0}),
+        ("renyi", {"order": 0.3}),
+        ("chernoff", {}),
+        ("auc", {}),
+    ):
+        found, most = max(getattr(e, name)(**given) for e in ahead), getattr(worst, name)(**given)
+        assert most * (1 - 1e-4) <= found <= most * (1 + 1e-12), name
+        assert worst.bracket(name, **given) == (most, most)
+    rng = np.random.default_rng(3)
+    for size in rng.integers(2, 9, 40):
+        scores = rng.normal(0, 3, size)
+        some = el.exponential(epsilon=1.0, scores0=scores, scores1=scores + rng.choice([-1.0, 0.0, 1.0], size))
+        for order in (0.3, 1.0, 2.0, 9.0):
+            assert some.renyi(order) <= worst.renyi(order) * (1 + 1e-12)
+        assert some.auc() <= worst.auc() * (1 + 1e-12)
+    assert el.group(worst, 2).kl() == pytest.approx(el.exponential(epsilon=2.0).kl(), rel=1e-12)
+
+
+def test_a_curve_whose_points_have_scores_of_their_own() -> None:
+    """Permute-and-flip reaches each point of the Laplace curve, and no scores have all of it: its area is a bound."""
+    e = el.permute_and_flip(epsilon=1.0)
+    assert e.bracket("advantage") == (e.advantage(), e.advantage())
+    assert e.bracket("auc") == (0.5, e.auc())
+    assert e.bracket("kl") == (0.0, e.kl())
+    assert el.laplace(epsilon=1.0).bracket("kl") == (e.kl(), e.kl())

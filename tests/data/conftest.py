@@ -38,6 +38,8 @@ def spark() -> Iterator[Any]:
         session = (
             SparkSession.builder.master("local[2]")
             .appName("epsilens-tests")
+            # small tables and many queries: compiling them well takes twice as long as running them
+            .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
             .config("spark.ui.enabled", "false")
             .config("spark.ui.showConsoleProgress", "false")
             .config("spark.sql.shuffle.partitions", "1")

@@ -1,4 +1,4 @@
-"""dp-accounting's events, in and out: what each says, as an experiment, and the event that says what one is.
+"""dp-accounting's events as experiments: what each says. The event that says what an experiment is: :mod:`.written`.
 
 An event names a mechanism and its parameters; the relation of neighbours is told apart from it. Noise is in norms of
 one record, so that a record replaced by another moves a sum by two.
@@ -14,24 +14,24 @@ import numpy as np
 
 from .. import checks
 from ..build.batches import Row, truncated
-from ..build.claims import from_zcdp
+from ..build.claims import from_dp, from_zcdp
 from ..build.composition import compose
-from ..build.discrete import approximate, geometric, pure, randomized_response
+from ..build.discrete import approximate, discrete_gaussian, geometric, pure, randomized_response
 from ..build.matrix import tree
 from ..build.mechanisms import gaussian, laplace
 from ..build.mixtures import mixture
 from ..build.sampling import subsample
-from ..build.selection import repeat_and_select
+from ..build.selection import exponential, permute_and_flip, repeat_and_select
 from ..build.training import dpsgd
 from ..errors import InputError, kind_of, need
-from ..experiment import Experiment, factor_of
+from ..experiment import Experiment
 from ..laws.loss.law import WIDTH
-from ..laws.loss.step import NoiseKind
-from ..laws.product import steps_of, width_of
-from ..numerics.binomial import log_binomial
+from ..laws.product import width_of
 from ..worlds import between, neighbours_of
 
-__all__ = ["from_event", "to_event"]
+__all__ = ["from_event"]
+
+_LOSSES, _MOST_LOSS, _FAINT = 2000, 700.0, 1e-30  # at which a release is read that fixed batches draw
 
 
 def from_event(event: Any, *, neighbours: str = "add-remove", width: float | None = None) -> Experiment:
@@ -47,8 +47,9 @@ def from_event(event: Any, *, neighbours: str = "add-remove", width: float | Non
     parts: list[Experiment] = []
     rho = xi = 0.0
     for leaf, count in _leaves(event, 1, events):
-        if isinstance(leaf, events.ZCDpEvent):  # these add up, which is tighter than composing what each allows
-            rho, xi = rho + count * _finite("rho", leaf.rho), xi + count * _finite("xi", leaf.xi)
+        claimed = _concentrated(leaf, neighbours)
+        if claimed is not None:  # these add up, which is tighter than composing what each allows
+            rho, xi = rho + count * claimed[0], xi + count * claimed[1]
             continue
         trained = _TRAININGS.get(type(leaf).__name__)
         if trained is not None:  # steps of one training, whose two ends are known together
@@ -61,6 +62,8 @@ def from_event(event: Any, *, neighbours: str = "add-remove", width: float | Non
             return one  # everything is given away already
         asked = None if trained is not None else width
         parts.append(one if times == 1 and asked is None else one.repeat(times, width=asked))
+    if math.isinf(rho + xi):
+        return _everything(neighbours)
     if rho or xi:
         parts.append(from_zcdp(rho, xi, neighbours=neighbours))
     if not parts:
@@ -70,6 +73,20 @@ def from_event(event: Any, *, neighbours: str = "add-remove", width: float | Non
 
 def _finite(name: str, value: Any) -> float:
     return float(checks.at_least(name, checks.scalar(name, value), 0.0))
+
+
+def _concentrated(event: Any, neighbours: str) -> tuple[float, float] | None:
+    """(ρ, ξ) of an event that is known as zCDP; None for others. An infinite ρ is what is said of no noise at all."""
+    name = type(event).__name__
+    if name == "ZCDpEvent":
+        each = (checks.at_least(key, getattr(event, key), 0.0, infinite=True) for key in ("rho", "xi"))
+        rho, xi = map(float, each)
+        return rho, xi
+    if name == "DiscreteGaussianDpEvent" and event.dimension != 1:
+        # of vectors, or of what may be one, each coordinate moves by another amount: ρ = Δ²/2σ² holds for all of them
+        sigma, most = _finite("sigma", event.sigma), _apart(neighbours) * _finite("sensitivity", event.sensitivity)
+        return ((most / sigma) ** 2 / 2 if sigma else math.inf), 0.0
+    return None
 
 
 def _leaves(event: Any, count: int, events: Any) -> Iterator[tuple[Any, int]]:
@@ -148,8 +165,37 @@ def _read_selected(event: Any, events: Any, neighbours: str) -> Experiment:
     return repeat_and_select(from_event(event.event, neighbours=neighbours), mean=event.mean, eta=event.shape)
 
 
-def _read_zcdp(event: Any, events: Any, neighbours: str) -> Experiment:
-    return from_zcdp(_finite("rho", event.rho), _finite("xi", event.xi), neighbours=neighbours)
+def _read_zcdp(event: Any, events: Any, neighbours: str) -> Experiment | None:
+    """Also discrete noise, of which no more is known unless it is one number."""
+    claimed = _concentrated(event, neighbours)
+    if claimed is None:
+        most = _apart(neighbours) * checks.whole("sensitivity", event.sensitivity, low=0)
+        sigma = _finite("sigma", event.sigma)
+        if not most:
+            return None
+        return (
+            discrete_gaussian(sigma=sigma, sensitivity=most, neighbours=neighbours)
+            if sigma
+            else _everything(neighbours)
+        )
+    if math.isinf(sum(claimed)):
+        return _everything(neighbours)
+    return from_zcdp(*claimed, neighbours=neighbours) if any(claimed) else None
+
+
+def _read_claim(event: Any, events: Any, neighbours: str) -> Experiment | None:
+    epsilon = float(checks.at_least("epsilon", event.epsilon, 0.0, infinite=True))
+    delta = float(checks.probability("delta", checks.scalar("delta", event.delta)))
+    if math.isinf(epsilon) or delta == 1:
+        return _everything(neighbours)
+    return from_dp(epsilon, delta, neighbours=neighbours) if epsilon or delta else None
+
+
+def _read_selection(event: Any, events: Any, neighbours: str) -> Experiment | None:
+    """ε is what one selection guarantees, whatever the relation of neighbours."""
+    epsilon = _finite("epsilon", event.epsilon)
+    made = exponential if type(event).__name__ == "ExponentialMechanismDpEvent" else permute_and_flip
+    return made(epsilon=epsilon, neighbours=neighbours) if epsilon else None
 
 
 def _read_response(event: Any, events: Any, neighbours: str) -> Experiment | None:
@@ -199,18 +245,36 @@ def _read_fixed(event: Any, events: Any, neighbours: str, steps: int, width: flo
     if batch == 0:
         return None
     inside = list(_leaves(event.event, 1, events))
-    if len(inside) != 1 or inside[0][1] != 1 or not isinstance(inside[0][0], events.GaussianDpEvent):
+    again = isinstance(event, events.SampledWithReplacementDpEvent)
+    alone = len(inside) == 1 and inside[0][1] == 1
+    if alone and not isinstance(inside[0][0], events.GaussianDpEvent) and neighbours == "replace" and not again:
+        return drawn_by_fixed(_leaf(inside[0][0], events, neighbours), batch / n, steps, width)
+    if not alone or not isinstance(inside[0][0], events.GaussianDpEvent):
         raise InputError(
             "a fixed batch has an experiment here with one release of Gaussian noise alone: give a GaussianDpEvent "
-            "inside it, or Poisson samples",
+            "inside it, neighbours='replace' for any other without replacement, or Poisson samples",
             parameter="event",
         )
     noise = _finite("noise_multiplier", inside[0][0].noise_multiplier)
     if not noise:
         return _everything(neighbours)
-    again = isinstance(event, events.SampledWithReplacementDpEvent)
     how = "with replacement" if again else "fixed"
     return dpsgd(sigma=noise, n=n, batch=batch, steps=steps, batches=how, neighbours=neighbours, width=width)
+
+
+def drawn_by_fixed(one: Experiment | None, rate: float, steps: int, width: float | None) -> Experiment | None:
+    """A release that replaces a record, on batches of fixed size without replacement: δ at log(1 + q(e^ε − 1)) is at
+    most q times δ at ε, in both orders (Balle, Barthe & Gaboardi 2018); between these ε the profile is convex in e^ε.
+    """
+    if one is None:
+        return None
+    surely = float(one.law.only1)
+    top = next(filter(math.isfinite, (float(one.epsilon(min(surely + more, 1.0))) for more in (0.0, _FAINT, 1e-15))))
+    epsilon = np.unique(np.linspace(0.0, min(top, _MOST_LOSS), _LOSSES))
+    with np.errstate(divide="ignore"):
+        shown = np.maximum(np.logaddexp(np.log1p(-rate), math.log(rate) + epsilon), 0.0)
+    drawn = from_dp(shown, np.minimum(rate * np.asarray(one.delta(epsilon)), 1.0), neighbours="replace")
+    return drawn.repeat(steps, width=width) if steps > 1 or width is not None else drawn
 
 
 def _read_truncated(event: Any, events: Any, neighbours: str, steps: int, width: float | None) -> Experiment | None:
@@ -247,174 +311,12 @@ _READERS: Mapping[str, Callable[[Any, Any, str], Experiment | None]] = {
     "DiscreteLaplaceDpEvent": _read_discrete_laplace,
     "RandomizedResponseDpEvent": _read_response,
     "ZCDpEvent": _read_zcdp,
+    "DiscreteGaussianDpEvent": _read_zcdp,
+    "EpsilonDeltaDpEvent": _read_claim,
+    "ExponentialMechanismDpEvent": _read_selection,
+    "PermuteAndFlipDpEvent": _read_selection,
     "MixtureOfGaussiansDpEvent": _read_mixture,
     "PoissonSampledDpEvent": _read_sampled,
     "SingleEpochTreeAggregationDpEvent": _read_tree,
     "RepeatAndSelectDpEvent": _read_selected,
-}
-
-
-def to_event(experiment: Experiment) -> Any:
-    """The ``DpEvent`` that says the same, for dp-accounting's own accountants under the same relation of neighbours."""
-    events = need("dp_accounting.dp_event", "writing an event")
-    if not isinstance(experiment, Experiment) or experiment.many:
-        raise InputError("experiment must be one experiment: give what laplace, gaussian and the like return")
-    if experiment.parts:
-        made = [(to_event(one), count) for one, count in experiment.parts]
-        composed = [one if count == 1 else events.SelfComposedDpEvent(one, count) for one, count in made]
-        return composed[0] if len(composed) == 1 else events.ComposedDpEvent(composed)
-    p = experiment.parameters
-    silent = p.get("shift") == 0 or (experiment.origin == "pure" and p["epsilon"] == 0)
-    if silent:
-        return events.NoOpDpEvent()
-    if experiment.origin in _WRITERS and p.get("stretch", 1.0) == 1:
-        return _WRITERS[experiment.origin](experiment, events)
-    if experiment.origin in _UNWRITTEN:
-        raise InputError(f"{experiment.name} has no DpEvent: {_UNWRITTEN[experiment.origin]}")
-    raise InputError(
-        f"{experiment.name} has no DpEvent: give noise, randomised response, zCDP, training or a composition of "
-        "these, or write a privacy-loss distribution by to_pld"
-    )
-
-
-def _reach(experiment: Experiment) -> int:
-    """Their noise is per norm of one record, and two records differ by two."""
-    return 2 if experiment.parameters.get("neighbours") == "replace" else 1
-
-
-def _gaussian(e: Experiment, events: Any) -> Any:
-    return events.GaussianDpEvent(_reach(e) * e.parameters["sigma"] / e.parameters["shift"])
-
-
-def _gdp(e: Experiment, events: Any) -> Any:
-    mu = e.parameters["mu"]
-    return events.GaussianDpEvent(_reach(e) / mu) if mu else events.NoOpDpEvent()
-
-
-def _laplace(e: Experiment, events: Any) -> Any:
-    return events.LaplaceDpEvent(_reach(e) * e.parameters["scale"] / e.parameters["shift"])
-
-
-def _geometric(e: Experiment, events: Any) -> Any:
-    p = e.parameters
-    return events.DiscreteLaplaceDpEvent(p["epsilon"] / p["sensitivity"], -(-p["shift"] // _reach(e)))
-
-
-def _response(e: Experiment, events: Any) -> Any:
-    k = e.parameters["k"]
-    return events.RandomizedResponseDpEvent(k / (k + math.expm1(e.parameters["epsilon"])), k)
-
-
-def _zcdp(e: Experiment, events: Any) -> Any:
-    return events.ZCDpEvent(e.parameters["rho"], e.parameters.get("xi", 0.0))
-
-
-def _training(e: Experiment, events: Any) -> Any:
-    p = e.parameters
-    how = p.get("batches", "poisson")
-    names = [name for name in ("sigma", "rate", "steps", "n", "batch", "truncation") if name in p]
-    people = p.get("people", 1)
-    if people > 1 and (how != "poisson" or p["neighbours"] == "replace"):
-        raise InputError(
-            f"training of {people} people on such batches has no DpEvent: write a privacy-loss distribution by to_pld"
-        )
-    if how == "shuffled" or (how == "fixed" and "batch" not in p):
-        instead = "say n and batch" if how == "fixed" else "write a privacy-loss distribution by to_pld"
-        raise InputError(f"training on such {how} batches has no DpEvent: {instead}")
-    lists = {name: p[name] for name in names if isinstance(p[name], list | tuple)}
-    rows = []
-    for i in range(max(map(len, lists.values()), default=1)):
-        row = {name: lists[name][i] if name in lists else p[name] for name in names}
-        noise = events.GaussianDpEvent(row["sigma"])
-        if how == "truncated":
-            step = events.TruncatedSubsampledGaussianDpEvent(row["n"], row["rate"], row["truncation"], row["sigma"])
-        elif how == "fixed":
-            step = events.SampledWithoutReplacementDpEvent(row["n"], row["batch"], noise)
-        elif how == "with replacement":
-            step = events.SampledWithReplacementDpEvent(row["n"], row["batch"], noise)
-        elif people > 1:
-            held = np.exp(log_binomial(people, np.arange(people + 1), row["rate"])) if row["rate"] < 1 else None
-            weights = [*np.zeros(people), 1.0] if held is None else (held / held.sum()).tolist()
-            step = events.MixtureOfGaussiansDpEvent(row["sigma"], [float(j) for j in range(people + 1)], weights)
-        else:
-            step = events.PoissonSampledDpEvent(row["rate"], noise)
-        if row["steps"]:
-            rows.append(step if row["steps"] == 1 else events.SelfComposedDpEvent(step, row["steps"]))
-    return rows[0] if len(rows) == 1 else events.ComposedDpEvent(rows)
-
-
-def _mixture(e: Experiment, events: Any) -> Any:
-    p = e.parameters
-    return events.MixtureOfGaussiansDpEvent(p["sigma"], list(p["shifts"]), list(p["weights"]))
-
-
-def _sample(e: Experiment, events: Any) -> Any:
-    noise = steps_of(factor_of(e))[0][0].noise
-    if noise is None or noise.rate is None or noise.swapped:
-        raise InputError(
-            f"a sample of {e.parameters['of']} has no DpEvent that accountants read: "
-            "sample Gaussian or Laplace noise, or write a privacy-loss distribution by to_pld"
-        )
-    made = events.GaussianDpEvent if noise.kind is NoiseKind.NORMAL else events.LaplaceDpEvent
-    return events.PoissonSampledDpEvent(noise.rate, made(1 / noise.size))
-
-
-def _normal(e: Experiment, events: Any) -> Any:
-    return events.GaussianDpEvent(_reach(e) / e.parameters["psi"])
-
-
-def _tree(e: Experiment, events: Any) -> Any:
-    p = e.parameters
-    if p["participations"] > 1:
-        return _normal(e, events)
-    return events.SingleEpochTreeAggregationDpEvent(p["sigma"], p["leaves"])
-
-
-def _selection(e: Experiment, events: Any) -> Any:
-    """The law of a Laplace answer with this ε, which bounds several selections as it does several answers."""
-    if e.origin == "noisy_max" and e.parameters["noise"] == "gumbel":
-        raise InputError(f"{e.name} with Gumbel noise has no DpEvent: {_UNWRITTEN['exponential']}")
-    return events.LaplaceDpEvent(_reach(e) / e.parameters["epsilon"])
-
-
-def _by_steps(e: Experiment, events: Any) -> Any:
-    """Steps of noise that is known by name, sampled or not."""
-    made = []
-    for step, count in steps_of(factor_of(e)):
-        noise = step.noise
-        if noise is None or noise.swapped or noise.kind is not NoiseKind.NORMAL:
-            raise InputError(f"{e.name} has no DpEvent: write a privacy-loss distribution by to_pld")
-        one = events.GaussianDpEvent((_reach(e) if noise.rate is None else 1) / noise.size)
-        one = one if noise.rate is None else events.PoissonSampledDpEvent(noise.rate, one)
-        made.append(one if count == 1 else events.SelfComposedDpEvent(one, count))
-    return made[0] if len(made) == 1 else events.ComposedDpEvent(made)
-
-
-#: By the builder of an experiment: the event that says the same.
-_WRITERS: Mapping[str, Callable[[Experiment, Any], Any]] = {
-    "gaussian": _gaussian,
-    "gdp": _gdp,
-    "laplace": _laplace,
-    "geometric": _geometric,
-    "randomized_response": _response,
-    "zcdp": _zcdp,
-    "dpsgd": _training,
-    "mixture": _mixture,
-    "subsample": _sample,
-    "tree": _tree,
-    "matrix": lambda e, events: _normal(e, events) if "psi" in e.parameters else _by_steps(e, events),
-    "banded": _by_steps,
-    "noisy_max": _selection,
-    "permute_and_flip": _selection,
-}
-
-#: What to do for those that no event names.
-_UNWRITTEN: Mapping[str, str] = {
-    "pure": "write a privacy-loss distribution by to_pld",
-    "approximate": "write a privacy-loss distribution by to_pld",
-    "discrete_gaussian": "write a privacy-loss distribution by to_pld, or its ρ = 1/2σ² as a ZCDpEvent",
-    "exponential": "write a privacy-loss distribution by to_pld, or its ρ = ε²/8 as a ZCDpEvent",
-    "repeat_and_select": "write that of one run, and give it to RepeatAndSelectDpEvent",
-    "shuffled": "write a privacy-loss distribution by to_pld",
-    "rdp": "give the orders to their RdpAccountant, or write a privacy-loss distribution by to_pld",
 }

@@ -26,7 +26,7 @@ from .. import checks
 from ..checks import Array
 from ..errors import InputError
 from ..experiment import Experiment
-from ..laws.closed.logistic import Logistic
+from ..laws.closed.logistic import BoundedRange
 from ..laws.closed.noisy_max import NoisyMax
 from ..laws.finite.law import Finite
 from ..laws.product import Factor, product, width_of
@@ -44,7 +44,8 @@ __all__ = ["exponential", "noisy_max", "permute_and_flip", "repeat_and_select", 
 _MOST = 700.0
 _ORDERS = 1 + np.geomspace(0.01, 1e5, 281)
 _FEW, _SIZES = 4, (1.0, 5.0, 15.0, 30.0, 60.0)  # first every fourth, then those that serve a δ of e^{−size}
-_ANY_SCORES = (
+_ANY_SCORES = "the worst case over all scores that one person can move so far; the actual scores may tell less"
+_EACH_POINT = (
     "the worst case over all scores that one person can move so far, at each point of the curve; the actual scores may "
     "tell less, and divergences and the area under the curve bound those of any scores"
 )
@@ -60,7 +61,7 @@ class Drawn(StrEnum):
 
 
 _LAWS: dict[Drawn, Callable[[float], Law]] = {
-    Drawn.GUMBEL: Logistic,
+    Drawn.GUMBEL: BoundedRange,
     Drawn.LAPLACE: lambda epsilon: NoisyMax(np.asarray(epsilon), known=Known.BOUND),  # no scores are known to reach it
     Drawn.EXPONENTIAL: lambda epsilon: NoisyMax(np.asarray(epsilon)),
 }
@@ -107,7 +108,7 @@ def exponential(
     eps, most, rises = _epsilon(epsilon), _sensitivity(sensitivity), _flag("monotonic", monotonic)
     told = {"epsilon": eps, "sensitivity": most, "monotonic": rises, "neighbours": neighbours}
     if scores0 is None and scores1 is None:
-        return _selected(Logistic(eps), "exponential", told)
+        return _selected(BoundedRange(eps), "exponential", told)
     for name, scores in (("scores0", scores0), ("scores1", scores1)):
         if scores is None:
             raise InputError(f"{name} is missing: give the scores in both worlds, or none", parameter=name)
@@ -231,7 +232,7 @@ def top_k(
     if asked is not None:
         told["width"] = asked
     made = product([Factor(one, times, "a selection")], asked)
-    return Experiment(made.law, "top_k", told, between(neighbours), (made.note, _ANY_SCORES))
+    return Experiment(made.law, "top_k", told, between(neighbours), (made.note, _EACH_POINT))
 
 
 @arrays("epsilon", "threshold_scale", "query_scale", "above", "sensitivity")
@@ -289,7 +290,8 @@ def sparse_vector(
 
 
 def _selected(law: Law, name: str, told: dict[str, Any]) -> Experiment:
-    notes = (_ANY_SCORES,) if law.known is Known.EXACT else (_UNREACHED, _ANY_SCORES)
+    worst = _EACH_POINT if law.pointwise else _ANY_SCORES
+    notes = (worst,) if law.known is Known.EXACT else (_UNREACHED, worst)
     return Experiment(law, name, told, between(told["neighbours"]), notes)
 
 

@@ -23,8 +23,9 @@ class Reading:
     """One reading: its name (a method of Experiment), what it takes, its floor and its ceiling.
 
     ``either`` are arguments of which exactly one is given. ``ignorable`` is true where the best guess may ignore the
-    release, so that the reading stays at its floor though the release tells something. ``formula``, ``meaning``,
-    ``without`` (the floor) and ``example`` (its value for Laplace noise with ε = 1) are the row of the docs' table.
+    release, so that the reading stays at its floor though the release tells something. ``whole`` is true of what adds
+    up all of the curve. ``formula``, ``meaning``, ``without`` (the floor) and ``example`` (its value for Laplace noise
+    with ε = 1) are the row of the docs' table.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Reading:
     either: tuple[str, ...] = ()
     optional: Mapping[str, float] = field(default_factory=dict)
     ignorable: bool = False
+    whole: bool = False
     formula: str = ""
     meaning: str = ""
     without: str = "0"
@@ -102,7 +104,7 @@ READINGS: dict[str, Reading] = {
             example="0.3935",
         ),
         Reading(
-            "auc", "area under the ROC curve", lambda: 0.5,
+            "auc", "area under the ROC curve", lambda: 0.5, whole=True,
             formula=r"\int_0^1 (1-f)\,d\alpha",
             meaning="How often someone in the data scores above someone who is not.",
             without="0.5", example="0.7241",
@@ -171,17 +173,17 @@ READINGS: dict[str, Reading] = {
             example="1.0301",
         ),
         Reading(
-            "renyi", "Rényi divergence", lambda order: 0.0, ceiling=_INFINITE, required=("order",),
+            "renyi", "Rényi divergence", lambda order: 0.0, ceiling=_INFINITE, required=("order",), whole=True,
             formula=r"\log\int dH_1^{1-a}dH_0^a/(a-1)",
             meaning="What adds up over many releases.", example="0.6191 at 2",
         ),
         Reading(
-            "kl", "Kullback–Leibler divergence", lambda: 0.0, ceiling=_INFINITE,
+            "kl", "Kullback–Leibler divergence", lambda: 0.0, ceiling=_INFINITE, whole=True,
             formula=r"\int \log(dH_0/dH_1)\,dH_0",
             meaning="Average evidence in one answer, in nats.", example="0.3679",
         ),
         Reading(
-            "chernoff", "Chernoff information", lambda: 0.0, ceiling=_INFINITE,
+            "chernoff", "Chernoff information", lambda: 0.0, ceiling=_INFINITE, whole=True,
             formula=r"-\min_a\log\int dH_1^a dH_0^{1-a}",
             meaning="How fast the error falls when the release is repeated.", example="0.0945",
         ),

@@ -46,6 +46,11 @@ class Law(Valued, ABC):
         return "exact" if self.known is Known.EXACT else "upper"
 
     @property
+    def pointwise(self) -> bool:
+        """Whether each point of the curve is attained, and no pair has all of them: what adds it up is a bound."""
+        return False
+
+    @property
     def members(self) -> tuple[tuple[Law, ...], tuple[int, ...]] | None:
         """Where this is many laws at once that are read one after the other: these, and their shape."""
         return None

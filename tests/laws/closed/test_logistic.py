@@ -9,7 +9,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from epsilens.laws.closed.logistic import Logistic, LogisticStep
+from epsilens.laws.closed.logistic import BoundedRange, Logistic, LogisticStep
 from epsilens.laws.loss.law import Loss
 from epsilens.readings.law import Known
 
@@ -104,12 +104,13 @@ def test_fbeta_is_the_largest(epsilon: float, odds: float) -> None:
 
 def test_beyond_the_doubles() -> None:
     """A group makes an ε of a thousand: nothing overflows, nothing is NaN."""
-    law = Logistic(2000.0)
     x = np.array([0.0, 1e-300, 0.5, 1.0])
-    for values in (law.roc(x), law.tradeoff(x), law.inverse_roc(x), law.profile(x), law.log_moment(x)):
-        assert np.isfinite(values).all()
-    assert float(law.roc(np.asarray(1e-300))) == 1
-    assert float(law.psi()) > 60
+    for law in (Logistic(2000.0), BoundedRange(2000.0)):
+        for values in (law.roc(x), law.tradeoff(x), law.inverse_roc(x), law.profile(x), law.log_moment(x)):
+            assert np.isfinite(values).all()
+        assert float(law.roc(np.asarray(1e-300))) == 1
+        assert float(law.psi()) > 60
+        assert math.isfinite(float(law.kl()))
 
 
 @pytest.mark.parametrize("epsilon", [1e-6, 0.5, 10.0, 300.0])
@@ -125,7 +126,7 @@ def test_the_step_is_the_law(epsilon: float) -> None:
         assert log_alarm == pytest.approx(math.log(float(alpha)), rel=1e-12, abs=1e-12)
     assert step.known is Known.BOUND
     assert law.known is Known.EXACT
-    assert step.grouped(3).as_law() == Logistic(3 * epsilon)
+    assert step.grouped(3).as_law() == BoundedRange(3 * epsilon)
     once = Loss([(step, 1)])
     for u in (0.0, 0.4 * epsilon, -0.3 * epsilon):
         high = float(once.profile(np.asarray(u)))

@@ -7,6 +7,15 @@ curve (bounded range: Durfee & Rogers 2019). With q = e^{−ε}, and s = e^{−(
     TPR(α) = α/(α + q(1−α)),      h(e^u) = (1−s)²/(1−q),      E(a) = ∫dH1^a dH0^{1−a} = sinhc((a−½)ε)/sinhc(ε/2),
 
 sinhc(z) = sinh(z)/z: the loss itself has density e^{L/2}/(4·sinh(ε/2)) on [−ε, ε] under H1, and no atoms.
+
+No scores have all of this curve. What adds up all of a curve, divergences and the area under it, is largest over all
+scores where the loss has two values ε apart, as r ↦ r^a is convex (concave for a in [0, 1]) and the two laws have the
+same mass: with p the H0-mass of the larger, E(a) = (1 + p(e^{aε}−1))/(1 + p(e^ε−1))^a. At its best p, for a ≥ ½,
+
+    log E(a) = a·log sinhc(aε/2) − (a−1)·log sinhc((a−1)ε/2) − log sinhc(ε/2),
+
+whose slope at 1 is the largest KL, log sinhc(ε/2) + (ε/2)coth(ε/2) − 1 (Cesar & Rogers 2021), and E(1−a) = E(a) by
+exchanging the laws. The area is (1 + advantage)/2 = (1 + tanh(ε/4))/2.
 """
 
 from __future__ import annotations
@@ -24,7 +33,7 @@ from ...readings.law import Known
 from ..loss.moments import Integrated
 from ..loss.step import Composable, Counted
 
-__all__ = ["Logistic", "LogisticStep"]
+__all__ = ["BoundedRange", "Logistic", "LogisticStep"]
 
 _U = 2.0**-53
 _FAR = 700.0  # beyond, e^{−ε} is no double
@@ -52,7 +61,7 @@ def _log_sinhc(z: Array) -> Array:
 class Logistic(Composable):
     """Logistic(0, 1) under H0, Logistic(ε, 1) under H1, ε > 0.
 
-    One of them is the exact worst case over all scores; several together only bound what several selections tell.
+    At each point it is the worst case over all scores; several together only bound what several selections tell.
     """
 
     epsilon: float
@@ -168,6 +177,42 @@ class Logistic(Composable):
         return np.asarray(np.where(turned & np.isfinite(odds), value, fbeta_floor(beta, odds)))
 
 
+def _rise(low: Array, way: Array) -> Array:
+    """log sinhc(low + way) − log sinhc(low) for low, way ≥ 0, to the digits of ``way``."""
+    short = np.minimum(way, 1.0)
+    z = low[..., None] + short[..., None] * (1 + _X) / 2
+    near = (_langevin(z) * _W).sum(-1) * short / 2
+    base = np.maximum(low, 1.0)
+    # e^{−2z} is little beyond 1, so that nothing cancels: sinhc z = e^z(1 − e^{−2z})/2z
+    tails = np.log1p(-np.exp(-2 * (base + way))) - np.log1p(-np.exp(-2 * base))
+    far = np.where(low < 1, _log_sinhc(low + way) - _log_sinhc(low), way - np.log1p(way / base) + tails)
+    return np.where(way <= 1, near, far)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class BoundedRange(Logistic):
+    """All pairs whose loss lies in an interval of length ε: each reading is the largest over them, and some have it."""
+
+    def log_moment(self, a: Array) -> Array:
+        """(a−1)·(log sinhc(aε/2) − log sinhc(|a−1|ε/2)) + log sinhc(aε/2) − log sinhc(ε/2), terms of one sign."""
+        a = np.asarray(a, dtype=float)
+        half = self.epsilon / 2
+        b = np.where(a < 0.5, -a, a - 1)  # of the larger of a and 1 − a, less 1
+        above = np.maximum(b, 0.0)
+        grown = b * _rise(np.abs(b) * half, np.where(b < 0, 1 + 2 * b, 1.0) * half)
+        low = np.where(b < 0, 1 + b, 1.0) * half
+        return np.asarray(grown + np.where(b < 0, -1.0, 1.0) * _rise(low, np.where(b < 0, -b, above) * half))
+
+    def kl(self) -> Array:
+        """log sinhc(ε/2) + (ε/2)·(coth(ε/2) − 2/ε)."""
+        z = np.asarray(self.epsilon / 2)
+        return np.asarray(_rise(np.zeros(()), z) + z * _langevin(z))
+
+    def auc(self) -> Array:
+        """(1 + tanh(ε/4))/2."""
+        return np.asarray(expit(self.epsilon / 2))
+
+
 @dataclass(frozen=True)
 class LogisticStep(Integrated):
     """The same as a step, told by its loss: density e^{−L/2}/(4·sinh(ε/2)) on [−ε, ε] under H0."""
@@ -245,11 +290,11 @@ class LogisticStep(Integrated):
 
     def log_moment(self, power: float) -> float:
         """In closed form."""
-        return float(self.as_law().log_moment(np.asarray(power))) if power not in (0.0, 1.0) else 0.0
+        return float(Logistic(self.epsilon).log_moment(np.asarray(power))) if power not in (0.0, 1.0) else 0.0
 
     def kl(self) -> float:
         """In closed form."""
-        return float(self.as_law().kl())
+        return float(Logistic(self.epsilon).kl())
 
     kl_back = kl_bound = kl
 
@@ -257,9 +302,9 @@ class LogisticStep(Integrated):
         """In closed form."""
         return float(self.as_law().psi())
 
-    def as_law(self) -> Logistic:
+    def as_law(self) -> BoundedRange:
         """One of them."""
-        return Logistic(self.epsilon)
+        return BoundedRange(self.epsilon)
 
     @property
     def moves(self) -> bool:

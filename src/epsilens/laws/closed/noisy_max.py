@@ -27,6 +27,11 @@ class NoisyMax(Laplace):
 
     family: ClassVar[Family] = Family.NONE
 
+    @property
+    def pointwise(self) -> bool:
+        """Each point is reached by scores of its own."""
+        return True
+
     def steps(self) -> tuple[Counted, ...]:
         """One."""
         return ((NoisyMaxStep(float(self.m)), 1),)
