@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import ndtri_exp
 
 from ...readings.law import Law
+from .corners import apart, corner_gap
 from .gap import bounded_gap, gap_by_errors, largest_gap
 from .order import Order
 from .overall import Sides
@@ -64,9 +65,15 @@ def psi_of(curve: Curve) -> tuple[float, float]:
     """
     bound, law = curve.bound, curve.law
     low, high = math.sqrt(math.fsum(k * step.least_psi**2 for step, k in curve.steps)), bound
-    low = max(low, min(_at_the_end(curve), bound))
+    low = max(low, min(_at_the_end(curve), bound), *(step.own_psi for step, _ in apart(curve.steps)))
     if not curve.wide(low, high):
         return low, high
+    written = corner_gap(curve.steps, symmetric=law.symmetric)
+    if written is not None:
+        low = max(low, min(written[0], bound))
+        high = max(min(high, written[1]), low)
+        if math.isfinite(written[1]):  # what is still wide lies beyond the lists, where no other way leads
+            return low, high
     if not math.isfinite(bound) and (law.only1 > 0 or law.reverse().only1 > 0):
         return math.inf, math.inf
     alone = len(curve.steps) == 1 and curve.steps[0][1] == 1 and curve.bounded
