@@ -10,7 +10,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-from scipy.special import ndtri_exp
+from scipy.special import log_ndtr, ndtri_exp
 
 import epsilens as el
 from epsilens.laws.loss.corners import corner_gap
@@ -142,3 +142,44 @@ def test_far_below_what_doubles_hold() -> None:
     truth = -2 * float(ndtri_exp(-600.0))  # at least that of one answer
     assert high >= truth
     assert low <= high
+
+
+def _gap(psi: float, epsilon: float, t: float) -> float:
+    """Of the threshold t ≥ 0, by quadrature over the loss of the Laplace answer."""
+    nodes, weights = np.polynomial.legendre.leggauss(60)
+    x = (nodes + 1) / 2
+    loss = np.concatenate(([-epsilon, epsilon], epsilon * (2 * x - 1)))
+    mass = np.concatenate(([0.5, 0.5 * math.exp(-epsilon)], weights / 2 * epsilon / 2 * np.exp(-epsilon * x)))
+
+    def log_sum(sign: float, grown: float) -> float:
+        """Of H0 where the loss is above sign·t, or of H1 with ``grown``."""
+        away = (loss - sign * t) / psi + (grown - 0.5) * psi
+        return float(np.logaddexp.reduce(np.log(mass) + grown * loss + log_ndtr(away)))
+
+    alpha, recall = log_sum(1, 0), log_sum(1, 1)
+    # both orders are alike: as many are missed at t as are flagged at −t
+    hit = float(ndtri_exp(recall)) if recall < math.log(0.5) else -float(ndtri_exp(log_sum(-1, 0)))
+    return hit - float(ndtri_exp(alpha))
+
+
+@pytest.mark.parametrize(("psi", "epsilon", "width"), [(0.5, 0.4, 1e-3), (1.2, 0.15, 5e-3), (0.05, 0.3, 1e-3)])
+def test_psi_of_normal_and_bounded_noise(psi: float, epsilon: float, width: float) -> None:
+    low, high = el.compose(el.gaussian(psi=psi), el.laplace(epsilon=epsilon)).bracket("psi")
+    places = np.linspace(0.0, 40 * psi + epsilon, 2001)
+    truth = max(_gap(psi, epsilon, t) for t in places)
+    assert truth <= high * (1 + 1e-10)
+    assert low <= truth * (1 + 1e-5)  # the places are so far apart
+    assert high - low <= width * high
+
+
+def test_psi_of_sampled_normal_noise_and_a_sampled_laplace_answer() -> None:
+    """In the tails the normal noise looks unsampled, and nothing beside it counts."""
+    e = el.compose(el.dpsgd(sigma=1.0, rate=0.013, steps=1), el.subsample(el.laplace(epsilon=0.4), rate=0.001))
+    low, high = e.bracket("psi")
+    assert low <= 1.0 <= high <= 1.001 * low
+
+
+def test_a_delta_above_the_total_variation_needs_no_epsilon() -> None:
+    e = el.subsample(el.discrete_gaussian(sigma=0.27), rate=2e-9).repeat(3)
+    assert e.bracket("epsilon", delta=1e-6) == (0.0, 0.0)
+    assert e.bracket("epsilon", delta=5e-9)[1] > 0  # TV is 6e-9, about

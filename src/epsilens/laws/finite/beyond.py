@@ -183,7 +183,7 @@ class Beyond:
         above = np.logaddexp.accumulate(log_g[::-1])[::-1]
         return np.arange(d + 1.0, above.size), above[d + 1 :], above[1:-d]
 
-    @property
+    @cached_property
     def tails(self) -> Tails:
         """Parted at some k: below, losses are at most that of k − 1; from k on, gaps are those of the vertices there,
         between which the curve is a chord.

@@ -28,13 +28,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import log_ndtr, logsumexp, ndtri_exp
+from scipy.special import gammaln, log_ndtr, logsumexp, ndtri_exp
 
 from ...checks import Array
 from ...numerics.special import probit_gap
-from .step import Counted, Step
+from .step import Counted
 
-__all__ = ["apart", "corner_gap"]
+__all__ = ["apart", "corner_gap", "tail_gap"]
 
 _MOST = 2**19  # 0.3 s
 _LONGEST = 2**15  # of one list: beyond, its losses have fewer digits
@@ -47,7 +47,7 @@ _GONE = -722.0  # log of a mass that is left out with it
 _LOST = 1e-305  # more than all of these together
 _HALF = math.log(0.5)
 _PROBIT = 4e-15
-_MOST_ENDLESS = 6
+_MOST_TERMS = 4096
 
 
 class _List(NamedTuple):
@@ -165,35 +165,56 @@ def _gaps(alpha: Array, more: Array, missed: Array, up: bool) -> Array:
 
 def _beyond(steps: Sequence[Counted], flipped: bool, log_alpha: float) -> tuple[float, float]:
     """(low, high) of the largest gap wherever α ≤ e^log_alpha."""
-    bounded, share, endless = 0.0, 0.0, []
+    bounded, endless = _endless(steps, flipped)
+    share = 0.0
     for step, k in apart(steps):
         largest = -step.ends[0] if flipped else step.ends[1]
-        if not math.isfinite(largest):
-            endless += [step] * k
-            continue
-        bounded += k * largest
-        top = int(np.argmin(step.atoms.loss) if flipped else np.argmax(step.atoms.loss))
-        at_top = float(step.atoms.log_p[top] - (0.0 if flipped else step.atoms.loss[top]))
-        share += k * at_top if abs(abs(float(step.atoms.loss[top])) - largest) <= _OFF * largest else -math.inf
-    if len(endless) > _MOST_ENDLESS:
-        return 0.0, math.inf
-    low, high = endless[0].far_gap(log_alpha, bounded, share) if len(endless) == 1 else (0.0, math.inf)
+        if math.isfinite(largest):
+            top = int(np.argmin(step.atoms.loss) if flipped else np.argmax(step.atoms.loss))
+            at_top = float(step.atoms.log_p[top] - (0.0 if flipped else step.atoms.loss[top]))
+            share += k * at_top if abs(abs(float(step.atoms.loss[top])) - largest) <= _OFF * largest else -math.inf
+    low, high = 0.0, math.inf
+    if len(endless) == 1 and endless[0][1] == 1:
+        low, high = endless[0][0].far_gap(log_alpha, bounded, share)
     return (low if math.isfinite(low) else 0.0), min(high, _parted(-float(ndtri_exp(log_alpha)), bounded, endless))
 
 
-def _parted(z: float, bounded: float, endless: Sequence[Step]) -> float:
-    """A bound on the gap from z on, with the outcomes of each step without end parted as serves best."""
-    tails = [step.tails for step in endless]
+def tail_gap(steps: Sequence[Counted], flipped: bool, z: float) -> float:
+    """A bound on the gap wherever α ≤ Φ(−z), of steps of any kind."""
+    return _parted(z, *_endless(steps, flipped))
+
+
+def _endless(steps: Sequence[Counted], flipped: bool) -> tuple[float, list[Counted]]:
+    """ξ of the steps whose losses are bounded in this order, and the others."""
+    ends = [(-step.ends[0] if flipped else step.ends[1], step, k) for step, k in apart(steps)]
+    bounded = math.fsum(k * end for end, _, k in ends if math.isfinite(end))
+    return bounded, [(step, k) for end, step, k in ends if not math.isfinite(end)]
+
+
+def _parted(z: float, bounded: float, endless: Sequence[Counted]) -> float:
+    """A bound on the gap from z on, with the outcomes of each step without end parted as serves best.
+
+    Of k equal steps j are at their shift, in so many ways; of too many all are, as if nobody were left out.
+    """
+    many = math.prod(k + 1.0 for _, k in endless) > _MOST_TERMS
+    tails = [(step.tails, k) for step, k in endless]
     taken = [0] * len(tails)
 
     def bound() -> float:
-        # log weights of H0 and of the shift, for each
+        # log weights of H0 and of the shifts, for each number of them
         weights, shifts = np.zeros(1), np.zeros(1)
-        for one, i in zip(tails, taken, strict=True):
+        for (one, k), i in zip(tails, taken, strict=True):
             undrawn = math.log1p(-one.drawn) if one.drawn < 1 else -math.inf
             rest, drawn = float(np.logaddexp(undrawn, math.log(one.drawn) + one.cost[i])), math.log(one.drawn)
-            weights = np.concatenate((weights + rest, weights + drawn))
-            shifts = np.concatenate((shifts, shifts + one.shift[i] ** 2))
+            if many or (one.drawn == 1 and math.isinf(rest)):
+                shifts = shifts + k * one.shift[i] ** 2
+                continue
+            j = np.arange(k + 1.0)
+            with np.errstate(invalid="ignore"):
+                left = np.where(j < k, (k - j) * rest, 0.0)
+            ways = gammaln(k + 1.0) - gammaln(j + 1) - gammaln(k - j + 1) + j * drawn + left
+            weights = (weights[:, None] + ways).ravel()
+            shifts = (shifts[:, None] + j * one.shift[i] ** 2).ravel()
         shifts = np.sqrt(shifts)
         most = float(shifts[-1])
         grown = bounded + float(logsumexp(weights + log_ndtr(shifts - z) - log_ndtr(most - z))) + 1e-12
@@ -203,8 +224,8 @@ def _parted(z: float, bounded: float, endless: Sequence[Step]) -> float:
         return (most + max(float(ndtri_exp(at + grown) - ndtri_exp(at)), 0.0)) * (1 + 1e-12)
 
     best = bound()
-    for _ in range(2):
-        for i, one in enumerate(tails):
+    for _ in range(0 if many else 2):
+        for i, (one, _k) in enumerate(tails):
             for part in range(one.cost.size):
                 before, taken[i] = taken[i], part
                 if (found := bound()) < best:
