@@ -366,3 +366,15 @@ def test_an_explanation_of_what_is_not_reached_says_so(monkeypatch: pytest.Monke
     about = explain(el.dpsgd(sigma=0.3, rate=0.001, steps=100, people=3))
     assert "wider than was asked for" in about.remarks[-1]
     assert about.row("success").value >= 0.5 + 0.0963755 / 2  # at least half of what the area exceeds ½ by
+
+
+def test_a_bound_far_from_any_attack_says_how_far() -> None:
+    """Of shuffled batches nobody knows the risk itself, only an attack and a bound."""
+    e = el.dpsgd(sigma=1.1, n=60_000, batch=256, epochs=15, batches="shuffled")
+    low, high = e.bracket("success")
+    told = explain(e).remarks[-1]
+    assert high > 1.01 * low
+    found = re.search(r"a known attack guesses correctly ([\d.]+) times of 100, and none more than ([\d.]+)\.", told)
+    assert found is not None
+    assert 0.99 * low < float(found[1]) / 100 <= low < high <= float(found[2]) / 100 < 1.01 * high
+    assert "known attack" not in " ".join(explain(el.dpsgd(sigma=1.1, rate=0.01, steps=100)).remarks)

@@ -19,6 +19,7 @@ from ..catalogue.mechanisms import MECHANISMS
 from ..catalogue.parameter import Panel, flag
 from ..catalogue.parameters import PARAMETERS
 from ..errors import InputError, MissingExtra
+from ..readings.law import Known
 from ..worlds import MEMBERSHIP
 from . import charts
 from .advice import consequence, falls, instruction, unseen
@@ -67,6 +68,7 @@ __all__ = [
 
 #: The width asked for where a narrower one is not reached.
 _ROUGH = 0.05
+_SAME = 1e-6  # relative: ends that a reader cannot tell apart
 
 SCHEMA = 1
 _GUESSED = ("success", "posterior", "posterior_reversed")
@@ -137,9 +139,24 @@ class Explanation(Presented):
             exact = "All values are exact to the digits shown."
         else:
             exact = "Values are upper bounds on the risk: what is not exact is rounded against the defender."
+        exact += self._apart
         if not self.experiment.law.reached:
             exact += " Some brackets are wider than was asked for, which costs accuracy but not safety."
         return (*(f"{note[:1].upper()}{note[1:]}." for note in notes), exact)
+
+    @property
+    def _apart(self) -> str:
+        """How far a bound is from what is known to be reached; nothing where that is as near as was asked for."""
+        law = self.experiment.law
+        if law.known is not Known.BOUND or law.attained is None:
+            return ""
+        low, high = (float(end) for end in self.experiment.bracket("success", prior=self.arguments["prior"]))
+        if high - low <= max(law.width, _SAME) * high:
+            return ""
+        return (
+            f" How risky it is is not known exactly: a known attack guesses correctly {rounded_down(100 * low)} times "
+            f"of 100, and none more than {rounded_up(100 * high)}."
+        )
 
     def row(self, key: str) -> Row:
         """The row of a reading."""

@@ -21,6 +21,7 @@ from scipy.special import logsumexp, ndtri_exp
 from ...checks import Array
 from ...numerics.special import mills, moment_less_one
 from ..loss.sampled import mix
+from ..loss.step import Tails
 from .whole import WholeNoise
 
 __all__ = ["Beyond"]
@@ -35,6 +36,8 @@ _MOST_THIRDS = 200
 _SATURATED = 1e36
 _PLACES = 65  # beyond the list
 _LISTED = 1e-300  # an error that a list knows
+_PARTED = 48  # ways to part a list
+_ROUNDED = 1e-12  # of a difference of probits
 
 
 @dataclass(frozen=True)
@@ -171,6 +174,49 @@ class Beyond:
             best = max(best, self._far_gap(float(k[-1])))
         return max(best, self.least_psi)
 
+    @cached_property
+    def _vertices(self) -> tuple[Array, Array, Array]:
+        """k, log P(K ≥ k) and log P(K ≥ k−d), for k beyond d: of the noise moved for certain."""
+        noise, d = self.noise, self.distance
+        log_g = noise.log_mass(np.arange(noise.reach + d + 1.0))
+        log_g[-1] += self._log_tail(float(log_g.size - 1))
+        above = np.logaddexp.accumulate(log_g[::-1])[::-1]
+        return np.arange(d + 1.0, above.size), above[d + 1 :], above[1:-d]
+
+    @cached_property
+    def tails(self) -> Tails:
+        """Parted at some k: below, losses are at most that of k − 1; from k on, gaps are those of the vertices there,
+        between which the curve is a chord.
+        """
+        k, alpha, hit = self._vertices
+        gaps = ndtri_exp(hit) - ndtri_exp(alpha) + _ROUNDED
+        most = np.maximum.accumulate(gaps[::-1])[::-1]
+        if self.noise.slope and k[-1] < 8 * self.noise.scale**2:
+            most = np.maximum(most, replace(self, drawn=1.0, told=1.0)._far_gap(float(k[-1])) * (1 + _NEAR))
+        some = np.unique(np.linspace(0, k.size - 1, _PARTED).astype(int))
+        shift = np.minimum(np.maximum(most[some], self.least_psi), self.psi())
+        cost = self.noise.loss(k[some] - 1.0, self.distance)
+        return Tails(self.drawn, np.append(-np.inf, cost), np.append(self.psi(), shift))
+
+    def far_gap(self, log_alpha: float, more: float, share: float) -> tuple[float, float]:
+        """(low, high) of the largest gap where α ≤ e^log_alpha if every TPR is e^more as large: low is of tests whose α
+        is e^share as large, too. Vertices do, from the one above that α on, and those beyond the list.
+        """
+        k, above, hit = self._vertices
+        alpha = above + math.log(self.told)
+        first = int(np.argmax(alpha <= log_alpha)) - 1
+        if first < 0:
+            return 0.0, math.inf
+        recall = alpha + mix(hit - above, self.drawn) + more
+        if recall[first] > -math.log(2):
+            return 0.0, math.inf
+        high = float(np.max(ndtri_exp(recall[first:]) - ndtri_exp(alpha[first:]))) + _ROUNDED
+        low = float(np.max(ndtri_exp(recall[first:] + share) - ndtri_exp(alpha[first:] + share))) - _ROUNDED
+        if not self.noise.slope or k[-1] < 8 * self.noise.scale**2:
+            high = max(high, self._far_gap(float(k[-1]), more) * (1 + _NEAR))
+            low = max(low, self._far_gap(float(k[-1]), more, share) * (1 - _NEAR))
+        return max(low, self.least_psi), max(high, self.least_psi)
+
     def psi_of_list(self, gaps: Array, alpha: Array, miss: Array) -> float:
         """ψ from the gaps of a list's vertices and their errors, with what lies beyond; at most everybody's.
 
@@ -208,31 +254,31 @@ class Beyond:
             gap += (rise - gap * hazard) * float(mills(np.asarray(before + gap)))
         return gap
 
-    def _far_gap(self, last: float) -> float:
+    def _far_gap(self, last: float, more: float = 0.0, share: float = 0.0) -> float:
         """The largest beyond the list, where it is smooth in log k: about the largest of a few."""
         wide = 100 * (self.noise.scale**2 - math.log(self.told)) / self.drawn
         places = np.linspace(math.log(last), math.log(last + wide), _PLACES).tolist()
-        found = [self._gap_at(v) for v in places]
+        found = [self._gap_at(v, more, share) for v in places]
         i = int(np.argmax(found))
         low, high = places[max(i - 1, 0)], places[min(i + 1, _PLACES - 1)]
         ratio, best = (math.sqrt(5) - 1) / 2, found[i]
         points = [high - ratio * (high - low), low + ratio * (high - low)]
-        values = [self._gap_at(v) for v in points]
+        values = [self._gap_at(v, more, share) for v in points]
         for _ in range(_STEPS):
             best = max(best, *values)
             if values[0] > values[1]:
                 high, points = points[1], [points[1] - ratio * (points[1] - low), points[0]]
-                values = [self._gap_at(points[0]), values[0]]
+                values = [self._gap_at(points[0], more, share), values[0]]
             else:
                 low, points = points[0], [points[1], points[0] + ratio * (high - points[0])]
-                values = [values[1], self._gap_at(points[1])]
+                values = [values[1], self._gap_at(points[1], more, share)]
         return max(best, *values)
 
-    def _gap_at(self, log_k: float) -> float:
+    def _gap_at(self, log_k: float, more: float, share: float) -> float:
         k = float(round(math.exp(log_k)))
         log_tail = self._log_tail(k)
-        rise = float(mix(np.asarray(self._rise(k, log_tail)), self.drawn))
-        log_alpha = float(self.noise.log_mass(np.asarray(k))) + log_tail + math.log(self.told)
+        rise = float(mix(np.asarray(self._rise(k, log_tail)), self.drawn)) + more
+        log_alpha = float(self.noise.log_mass(np.asarray(k))) + log_tail + math.log(self.told) + share
         at, before = (-float(ndtri_exp(v)) for v in (log_alpha, log_alpha + rise))
         return at - before if at - before > 1 else self._solved(rise, before, rise / at)
 

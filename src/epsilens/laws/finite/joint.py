@@ -34,6 +34,11 @@ class Joint(FiniteStep):
         low, high = (math.fsum(k * step.ends[i] for step, k in self.parts) for i in (0, 1))
         return low, high
 
+    @property
+    def factors(self) -> tuple[Counted, ...]:
+        """Its parts."""
+        return self.parts
+
     def as_law(self) -> Finite:
         """The list, with what lies beyond it at ±∞."""
         a = self.atoms

@@ -22,19 +22,17 @@ from ...readings.guesses import fbeta_floor
 from ...readings.law import Known
 from ...readings.practical import balanced, of_balanced
 from ..loss.sampled import Flagged, sampled_atoms
-from ..loss.step import Atoms, Composable, Counted, Family, Step, no_group
+from ..loss.step import Atoms, Composable, Counted, Family, Step, Tails, no_group
 from .beyond import Beyond
+from .logs import far_gaps, log_balanced, log_cumulative
 from .polygon import polygon
 from .whole import WholeNoise
 
 __all__ = ["MOST_LOSS", "Finite", "FiniteStep"]
 
 MOST_LOSS = 1e4  # a claim beyond promises nothing
+_OWN = 1e-9
 _BEYOND = 1e-320  # more than the mass beyond a list that ends where doubles do
-
-
-def _log_cumulative(x: Array) -> Array:
-    return np.asarray(np.logaddexp.accumulate(x)) if x.size else x
 
 
 def _share(part: Array, whole: Array) -> Array:
@@ -79,7 +77,7 @@ class Finite(Composable):
             lp = np.logaddexp.reduceat(lp, starts)
             u = u[starts]
         p0, p1 = np.exp(lp), np.exp(lp + u)
-        log_c0 = _log_cumulative(lp)
+        log_c0 = log_cumulative(lp)
         # h falls to only1 above the largest ratio and grows by (e^{u_j} − e^{u_{j+1}})·c0_j at each kink: positive
         # terms
         steps = np.exp(u[:-1] + log_c0[:-1]) * -np.expm1(u[1:] - u[:-1])
@@ -304,7 +302,7 @@ class Finite(Composable):
         """The same over the vertices with both errors at least ``level``, and where the curve leaves them."""
         low, _ = balanced(self)
         if low < level:
-            return np.asarray(of_balanced(low) if low > 0 else -2 * ndtri_exp(self._log_balanced()))
+            return np.asarray(of_balanced(low) if low > 0 else -2 * ndtri_exp(log_balanced(self._log_m0, self._u)))
         inside = (self._alpha[1:-1] >= level) & (self._rest1[1:-1] >= level)
         best = float(np.max(self._gaps()[inside])) if inside.any() else 0.0
         here = np.asarray(level)
@@ -312,18 +310,6 @@ class Finite(Composable):
             miss = law.tradeoff(here)
             best = max(best, float(probit_gap(here, np.maximum(law.roc(here) - here, 0.0), miss)))
         return np.asarray(best)
-
-    def _log_balanced(self) -> float:
-        """log x with f(x) = x, also where x is no double: between the two vertices where the errors cross."""
-        m0, m1 = self._log_m0, self._log_m0 + self._u
-        if not m0.size:
-            return -math.inf
-        alpha = np.concatenate(([-np.inf], _log_cumulative(m0)))
-        miss = np.concatenate((_log_cumulative(m1[::-1])[::-1], [-np.inf]))
-        j = int(np.argmax(alpha >= miss)) - 1  # at the vertex before, fewer are flagged than missed
-        rest = np.logaddexp(miss[j + 1], m1[j])
-        # α + s·p0 = rest − s·p1, so that both are (α·p1 + rest·p0)/(p0 + p1)
-        return float(np.logaddexp(alpha[j] + m1[j], rest + m0[j]) - np.logaddexp(m0[j], m1[j]))
 
     def _gaps(self) -> Array:
         """Φ⁻¹(recall) − Φ⁻¹(α) at the inner vertices."""
@@ -341,18 +327,7 @@ class Finite(Composable):
         live = (small > 1e-307) & (rest > 1e-307)
         found = np.full(small.size, -np.inf)
         found[live] = probit_gap(small[live], gap[live], rest[live])
-        return found if live.all() else np.where(live, found, self._far_gaps())
-
-    def _far_gaps(self) -> Array:
-        """Φ⁻¹(recall) − Φ⁻¹(α) at the inner vertices from logarithms, for masses that are no double any more."""
-
-        def probit(log_hit: Array, log_miss: Array) -> Array:
-            from_hit, from_miss = ndtri_exp(np.minimum(log_hit, 0)), -ndtri_exp(np.minimum(log_miss, 0))
-            return np.asarray(np.where(log_hit < log_miss, from_hit, from_miss))
-
-        m0, m1 = self._log_m0, self._log_m0 + self._u
-        sides = [(_log_cumulative(m)[:-1], _log_cumulative(m[::-1])[::-1][1:]) for m in (m0, m1)]
-        return probit(*sides[1]) - probit(*sides[0])
+        return found if live.all() else np.where(live, found, far_gaps(self._log_m0, self._u))
 
     def fbeta(self, beta: Array, odds: Array) -> Array:
         """The largest Fβ over the vertices: Fβ is linear-fractional in (α, recall)."""
@@ -449,9 +424,23 @@ class FiniteStep(Step):
         return 0.0 if self.far is None else self.far.least_psi
 
     @property
+    def own_psi(self) -> float:
+        """Its own, but for rounding."""
+        return self.psi() * (1 - _OWN) if self.rho == 0 else 0.0
+
+    @property
     def most_rho(self) -> float:
         """Of noise without end from what is known of it."""
         return self.psi() ** 2 / 2 if self.far is None else self.far.most_rho
+
+    @property
+    def tails(self) -> Tails:
+        """Of noise without end from its far tails."""
+        return super(FiniteStep, self).tails if self.far is None else self.far.tails
+
+    def far_gap(self, log_alpha: float, more: float, share: float) -> tuple[float, float]:
+        """Likewise."""
+        return (0.0, math.inf) if self.far is None else self.far.far_gap(log_alpha, more, share)
 
     def drawn(self, rate: float) -> FiniteStep:
         """H1 mixed with H0: Poisson sampling. A noise moved, and it back again, are mirror images."""

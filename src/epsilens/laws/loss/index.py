@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtri_exp
+from scipy.special import ndtr, ndtri_exp
 
 from ...readings.law import Law
+from .corners import apart, corner_gap, tail_gap
 from .gap import bounded_gap, gap_by_errors, largest_gap
 from .order import Order
 from .overall import Sides
@@ -22,6 +23,7 @@ __all__ = ["Curve", "mu_of", "psi_of"]
 
 _SAME = 1e-12  # relative
 _ROUNDING = 1e-12  # of a probit
+_LEVELS = (6.0, 8.0, 10.0, 12.0, 14.0, 17.0, 20.0, 24.0, 28.0, 32.0)  # z of an error
 _LARGE = 2.0  # a shift beyond which errors keep more digits than what exceeds pure noise
 
 
@@ -64,11 +66,23 @@ def psi_of(curve: Curve) -> tuple[float, float]:
     """
     bound, law = curve.bound, curve.law
     low, high = math.sqrt(math.fsum(k * step.least_psi**2 for step, k in curve.steps)), bound
-    low = max(low, min(_at_the_end(curve), bound))
+    low = max(low, min(_at_the_end(curve), bound), *(step.own_psi for step, _ in apart(curve.steps)))
     if not curve.wide(low, high):
         return low, high
+    written = corner_gap(curve.steps, symmetric=law.symmetric)
+    if written is not None:
+        low = max(low, min(written[0], bound))
+        high = max(min(high, written[1]), low)
+        if math.isfinite(written[1]):  # what is still wide lies beyond the lists, where no other way leads
+            return low, high
     if not math.isfinite(bound) and (law.only1 > 0 or law.reverse().only1 > 0):
         return math.inf, math.inf
+    if not curve.bounded:
+        a, b = _by_tails(curve, low)
+        low = max(low, min(a, bound))
+        high = max(min(high, b), low)
+        if not curve.wide(low, high):
+            return low, high
     alone = len(curve.steps) == 1 and curve.steps[0][1] == 1 and curve.bounded
     rare = curve.bounded and any(step.sampled for step, _ in curve.steps)
     ways = (_by_profile,) if alone else (_by_profile, _by_slices) if rare else (_by_slices, _by_profile)
@@ -77,6 +91,29 @@ def psi_of(curve: Curve) -> tuple[float, float]:
         low = max(low, min(a, bound))
         high = max(min(high, b), low)
         if not curve.wide(low, high):
+            break
+    return low, high
+
+
+def _by_tails(curve: Curve, low: float) -> tuple[float, float]:
+    """From the tests whose errors both are at least a level, and what is known of the others (:mod:`.corners`).
+
+    The level is lowered once, to where the others are no longer ahead if they are at any.
+    """
+    high, at, orders = math.inf, 0, (False,) if curve.law.symmetric else (False, True)
+    beyond = [max(tail_gap(curve.steps, flipped, z) for flipped in orders) for z in _LEVELS]
+    if not beyond[-1] < curve.bound:
+        return low, high
+    for part in (4, 2):
+        z = _LEVELS[at]
+        a, b = largest_gap(
+            curve.sides(Budget.share(part * curve.part)), curve.ends, float(ndtr(-z)), curve.law.width,
+            symmetric=curve.law.symmetric,
+        )  # fmt: skip
+        low, high = max(low, a), min(high, max(b, beyond[at]))
+        enough = [i for i, most in enumerate(beyond) if most <= low * (1 + curve.law.width / 2)]
+        at = max(enough[0] if enough else len(_LEVELS) - 1, at)
+        if not curve.wide(low, high) or _LEVELS[at] == z:
             break
     return low, high
 

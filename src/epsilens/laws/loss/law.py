@@ -109,10 +109,10 @@ class Loss(Sided):
     def _epsilons(self, delta: Array) -> tuple[Array, Array]:
         """(low, high) of it."""
         most, at_top = self._ends[1], self._at_top
-        inside = (delta > at_top) & (delta < min(1.0, self._forward.product.pinsker)) & (most > 0)
+        inside = (delta > at_top) & (delta < min(1.0, self._forward.product.nothing)) & (most > 0)
         if inside.all():
             return self._epsilons_inside(delta, most)
-        nothing = (delta >= 1) | (delta >= self._forward.product.pinsker)
+        nothing = (delta >= 1) | (delta >= self._forward.product.nothing)
         low = np.where(nothing, 0.0, np.where(delta < at_top, np.inf, max(most, 0.0)))
         high = low.copy()
         if inside.any():

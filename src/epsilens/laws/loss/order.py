@@ -238,7 +238,8 @@ class Order:
             high, low = (log_moment(parts_of(counted, upper), dt, outline.saddle) for upper in (True, False))
             ratio = (high - low) / min(outline.tolerance, 1.0)
             finer = self._spacing(dt * min(max(0.85 / math.sqrt(max(ratio, 1e-3)), 0.3), 0.7), finest)
-            if ratio <= 1.05 or finer >= dt or whole / finer > worth:
+            left = worth - cost if product.count <= _FEW else worth  # few steps have points to fall back on
+            if ratio <= 1.05 or finer >= dt or whole / finer > left:
                 break
             dt = finer
         # a tilt that moves all mass to one lattice point serves nobody

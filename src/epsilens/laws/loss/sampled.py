@@ -17,7 +17,7 @@ import numpy as np
 from ...checks import Array
 from ...readings.law import Known
 from .around import Around
-from .step import Atoms, Exponent, Noise, NoiseKind, Step, no_group
+from .step import Atoms, Exponent, Noise, NoiseKind, Step, Tails, no_group
 
 __all__ = [
     "Flagged", "Sampled", "Swapped", "drawn_beyond", "exchanged", "log_odds_against", "mix", "sampled_atoms", "unmix",
@@ -308,6 +308,12 @@ class Sampled(Around):
         """Where q·e^L outgrows 1 − q."""
         turn = float(self.base.place(np.asarray(log_odds_against(self.rate))))
         return (*self.base.turns, *((turn,) if math.isfinite(turn) else ()))
+
+    @property
+    def tails(self) -> Tails:
+        """The base's, drawn more rarely: upwards, where the loss has no end."""
+        base = self.base.tails
+        return base._replace(drawn=self.rate * base.drawn)
 
     def growth(self, power: float) -> tuple[float, float]:
         """Upwards between the base's, as the mixture is at least q·H1, and that without the factor q."""

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -23,7 +23,8 @@ from ...readings.law import FAR_ORDER, Known, Law
 from ...worlds import Neighbours
 
 __all__ = [
-    "Atoms", "Composable", "Counted", "Exponent", "Family", "Noise", "NoiseKind", "Step", "Tilting", "no_group",
+    "Atoms", "Composable", "Counted", "Exponent", "Family", "Noise", "NoiseKind", "Step", "Tails", "Tilting",
+    "no_group",
 ]  # fmt: skip
 
 #: (x, loss, log q) → log q·e^{aL}, and the size of what was rounded on the way.
@@ -71,6 +72,16 @@ class Noise:
     rate: float | None = None
     neighbours: Neighbours = Neighbours.ADD_REMOVE
     swapped: bool = False
+
+
+class Tails(NamedTuple):
+    """H1 is H0 with probability 1 − ``drawn``, otherwise another law, with several ways to part the outcomes in two:
+    its losses are at most ``cost`` in one part, and in the other no event exceeds Φ(Φ⁻¹(α) + ``shift``).
+    """
+
+    drawn: float
+    cost: Array
+    shift: Array
 
 
 class Tilting(Protocol):
@@ -250,6 +261,22 @@ class Step(ABC):
         return self.psi() ** 2 / 2
 
     @property
+    def own_psi(self) -> float:
+        """A ψ that the step surely has by itself, so that whatever holds it has as much."""
+        return 0.0
+
+    @property
+    def tails(self) -> Tails:
+        """Of the order in which the loss has no end, or of both."""
+        return Tails(1.0, np.asarray([-np.inf]), np.asarray([self.psi()]))
+
+    def far_gap(self, log_alpha: float, more: float, share: float) -> tuple[float, float]:
+        """(low, high) of the largest gap where α ≤ e^log_alpha, in the order in which the loss has no end, if every
+        TPR is e^more as large: low is of tests whose α is e^share as large, too.
+        """
+        return 0.0, math.inf
+
+    @property
     def shift(self) -> float:
         """μ of the normal noise that rules its tails; 0 where there is none."""
         return 0.0
@@ -267,6 +294,11 @@ class Step(ABC):
     @property
     def branches(self) -> tuple[tuple[Step, float], ...]:
         """Steps with their probabilities, where the adversary is told which of them was taken; none otherwise."""
+        return ()
+
+    @property
+    def factors(self) -> tuple[Counted, ...]:
+        """Steps with their counts, where it is several written out as one; none otherwise."""
         return ()
 
     def exponent(self, power: float) -> Exponent:
