@@ -77,8 +77,14 @@ class Product:
 
     @cached_property
     def pinsker(self) -> float:
-        """√(KL/2), a δ at which ε = 0 surely holds."""
-        return math.sqrt(math.fsum(k * step.kl_bound() for step, k in self.steps) / 2) * (1 + 1e-9)
+        """A δ at which ε = 0 surely holds, TV² ≤ KL/2 (Pinsker).
+
+        Divergences add up in one order, and a step bounds its own in either. Where those may be of different orders,
+        TV² ≤ 1 − BC² ≤ 1 − e^{−KL} (Bretagnolle and Huber) stands in: BC ≥ e^{−KL/2} holds in both, and BC multiplies.
+        """
+        total = math.fsum(k * step.kl_bound() for step, k in self.steps)
+        one_order = sum(not step.mirrored for step, _ in self.steps) <= 1
+        return math.sqrt(total / 2 if one_order else -math.expm1(-total)) * (1 + 1e-9)
 
     @cached_property
     def nothing(self) -> float:
