@@ -402,8 +402,8 @@ def _hulled(
     v: Array,
     alive: Any,
     pending: list[int],
-    before: list[int],
-    after: list[int],
+    before: Any,
+    after: Any,
     scaled: Callable[[int, int], float],
     dt: float,
 ) -> tuple[Array, bool]:
@@ -447,19 +447,23 @@ def _hulled(
                 down = i + math.floor(math.log(up / slope) / dt)
                 if down >= a:
                     break
+        above = n  # of all beyond a only the moved kink is left
         if up > 0 and down >= 0:
             v[down] += up * scaled(i, down)
             alive[down] = True
             if v[down] < 0:
                 pending.append(down)
-        before, after = _neighbours(alive)
+            if down > a:
+                above, before[down], after[down] = down, a, n
+        if a >= 0:
+            after[a] = above
     return v, inside
 
 
-def _neighbours(alive: Array) -> tuple[list[int], list[int]]:
+def _neighbours(alive: Array) -> tuple[Any, Any]:
     """The nearest live point below and above each point; −1 and n where there is none."""
     n = alive.size
     index = np.arange(n)
     last = np.maximum.accumulate(np.where(alive, index, -1))
     coming = np.minimum.accumulate(np.where(alive, index, n)[::-1])[::-1]
-    return np.concatenate(([-1], last[:-1])).tolist(), np.concatenate((coming[1:], [n])).tolist()
+    return _cells(np.concatenate(([-1], last[:-1]))), _cells(np.concatenate((coming[1:], [n])))
