@@ -103,7 +103,7 @@ def test_the_ledger_says_what_adds_up(visit: Visit, width: int) -> None:
     page.wait_for_url("**/ledger")  # loaded: a chart is hidden by the stylesheet, which may come after the words
     page.wait_for_selector("#result .lead")
     said = " ".join(page.locator("#result .lead").inner_text().split())
-    assert said.startswith("After 3 releases an adversary guesses right for at most 58 of 100")
+    assert said.startswith("After 3 releases an adversary guesses right at most 58 times of 100")
     assert "at most 65" in said
     assert page.locator("#result svg[role=img]:visible").count() == 1  # the chart made for this width
     assert page.get_by_text("Visits in February").is_visible()

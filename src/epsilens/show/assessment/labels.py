@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from contextlib import suppress
 from decimal import ROUND_CEILING, Context, Decimal
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ from ...data.queries import Noise
 from ...data.tables.source import Bundled, Url, source_of
 from ...errors import InputError
 from ...plan.noise import named_delta
-from ..words import apart, number, rounded_down, rounded_up, small
+from ..words import apart, number, rounded_down, rounded_up, small, upward
 
 if TYPE_CHECKING:
     from ...assessment.accuracy import QueryAccuracy
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from ...plan.asked import ReleaseQuery
 
 __all__ = [
-    "FREQUENCIES", "called", "detail", "epsilon_down", "epsilon_up", "error", "facts", "group_name", "limit", "percent",
-    "planned", "risk", "share", "subject", "title", "typical_label", "value",
+    "FREQUENCIES", "called", "detail", "epsilon_down", "epsilon_up", "error", "facts", "given", "group_name", "limit",
+    "percent", "planned", "risk", "share", "subject", "title", "typical_label", "value",
 ]  # fmt: skip
 
 # -- numbers, rounded to the safe side ----------------------------------------------------------------------------
@@ -32,34 +33,47 @@ FREQUENCIES = ("success", "posterior", "attack_success", "recall", "roc", "preci
 MOST = 700.0
 
 
+def given(reading: str, at: float) -> str:
+    """A risk that was given or would be there anyway (a limit, a baseline), to the nearest.
+
+    >>> given("success", 0.55), given("posterior", 0.0712), given("kl", 0.1)
+    ('55', '7.1', '0.1000')
+    """
+    return _written(reading, at, (), up=False)
+
+
 def risk(reading: str, value: float, *, limit: float | None = None, baseline: float | None = None) -> str:
-    """A risk: out of 100 for a frequency, else the number itself.
+    """A risk: out of 100 and rounded up for a frequency, else the number itself.
 
     Decimals appear where they tell the value from its baseline or from a limit it breaks, or from certainty.
 
     >>> risk("success", 0.6146, limit=0.55, baseline=0.5), risk("success", 0.5501, limit=0.55)
-    ('61', '55.01')
+    ('62', '55.01')
     >>> risk("attack_success", 0.02718, limit=0.02), risk("success", 0.99996), risk("kl", 0.123456)
-    ('2.7', '99.996', '0.1235')
+    ('2.8', '99.996', '0.1235')
     """
+    told = [*([limit] if limit is not None and value > limit else [])]
+    if reading in FREQUENCIES and baseline is not None and apart(value, baseline):
+        told.append(baseline)
+    return _written(reading, value, told, up=True)
+
+
+def _written(reading: str, value: float, beside: Sequence[float], *, up: bool) -> str:
+    """With decimals until it reads otherwise than what is ``beside`` it, which it is not, and than certainty."""
     if reading not in FREQUENCIES:
-        return number(value, *([limit] if limit is not None and value > limit else []))
+        return number(value, *beside)
     if 0.99999 < value < 1:
         return "> 99.9"
-    told = [(1.0, value < 1), (0.0, value > 0)]
-    if limit is not None:
-        told.append((limit, value > limit))
-    if baseline is not None:
-        told.append((baseline, apart(value, baseline)))
-    others = [100 * other for other, differs in told if differs]
+    certain = [100 * end for end in (0.0, 1.0) if value != end]
     x = 100 * value
     if math.isclose(x, round(x), abs_tol=1e-9):
         return f"{round(x)}"
     if value < 1e-6:
         return f"{x:.1e}"
     for places in range(0 if x >= 10 else 1, 15):
-        text = f"{x:.{places}f}"
-        if all(text != f"{other:.{places}f}" for other in others):
+        near, text = f"{x:.{places}f}", f"{upward(x, places) if up else x:.{places}f}"
+        same = [f"{100 * other:.{places}f}" for other in beside]
+        if near not in same and text not in (*same, *(f"{end:.{places}f}" for end in certain)):
             break
     return text.rstrip("0").rstrip(".") if "." in text else text
 
@@ -70,7 +84,7 @@ def limit(reading: str, at: float) -> str:
     >>> limit("success", 0.55), limit("kl", 0.1)
     ('55', '0.1')
     """
-    return risk(reading, at) if reading in FREQUENCIES else small(at)
+    return given(reading, at) if reading in FREQUENCIES else small(at)
 
 
 def value(x: float) -> str:
