@@ -28,7 +28,7 @@ from .document import (
     Tone,
     said,
 )
-from .words import at_most, count, grouped, rounded_down, rounded_up, scale_for
+from .words import at_most, cost, count, grouped, rounded_down, scale_for
 
 if TYPE_CHECKING:
     from ..ledger.account import Account, Spending
@@ -192,7 +192,8 @@ def _facts(account: Account) -> tuple[Fact, ...]:
 
 
 def _sections(account: Account, after: str = "") -> tuple[Section, ...]:
-    made = [Section(f"Spent and allowed{after}", (_spent(account),))]
+    side = "Three prices of the same releases: each adds up, and a limit on one is enough. Larger is less private."
+    made = [Section(f"Spent and allowed{after}", (_spent(account),), side)]
     if account.counted:
         note = "Solid: had all noise been fixed in advance. Dashed: what the limits promise whatever was chosen."
         blocks = (Figure(partial(over_time, account)), Paragraph(said(note), Tone.NOTE, Forms.PAGE))
@@ -222,18 +223,13 @@ def _spent(account: Account) -> Table:
 
 
 def _row(name: str, spent: float, limit: float | None, *, squared: bool = False) -> tuple[Cell, ...]:
-    shown = "no price" if math.isinf(spent) else _up(spent, 4)
+    shown = "no price" if math.isinf(spent) else cost(spent)
     if limit is None:
         return Cell(name), Cell(shown), Cell("none"), Cell("")
     share = math.inf if not limit and spent else 0.0 if not spent else spent / limit
     share = share**2 if squared else share
     used = "over" if share > 1 + 1e-9 else f"{math.ceil(100 * share - 1e-7)}%"
     return Cell(name), Cell(shown), Cell(rounded_down(limit, 4) if limit else "0"), Cell(used, over=share > 1 + 1e-9)
-
-
-def _up(value: float, digits: int) -> str:
-    """Rounded up; the last bits of a sum are no reason to."""
-    return rounded_up(value * (1 - 1e-12), digits) if value else "0"
 
 
 def _releases(account: Account) -> Table:
@@ -266,9 +262,9 @@ def _when(one: Spending) -> str:
 
 def _prices(one: Spending) -> tuple[Cell, ...]:
     charge = one.charge
-    prices = ["∞" if math.isinf(v) else _up(v, 3) for v in (charge.epsilon, charge.psi, charge.rho)]
+    prices = ["∞" if math.isinf(v) else cost(v) for v in (charge.epsilon, charge.psi, charge.rho)]
     delta = max(charge.delta, charge.slack)
-    return *(Cell(price) for price in prices), Cell(_up(delta, 3))
+    return *(Cell(price) for price in prices), Cell(cost(delta))
 
 
 def _know(account: Account) -> Section:
@@ -281,7 +277,7 @@ def _know(account: Account) -> Section:
     spent = account.spent
     if account.counted and math.isfinite(spent.epsilon) and not spent.slack:
         told.append(
-            f"Only ε also holds as a running total: whatever was chosen, this is ε = {_up(spent.epsilon, 4)} so far."
+            f"Only ε also holds as a running total: whatever was chosen, this is ε = {cost(spent.epsilon)} so far."
         )
     blocks: list[Block] = [Paragraph(said(text)) for text in told]
     if account.head:

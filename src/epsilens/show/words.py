@@ -14,8 +14,8 @@ from ..numerics.counted import apart, count, frequencies, frequency, grouped, sc
 from ..numerics.written import rounded_down, rounded_up
 
 __all__ = [
-    "apart", "at_most", "count", "frequencies", "frequency", "grouped", "guessed", "number", "of_100", "people_of_100",
-    "rounded_down", "rounded_up", "scale_for", "separated", "small", "times", "upward",
+    "apart", "at_most", "cost", "count", "frequencies", "frequency", "grouped", "guessed", "number", "of_100",
+    "people_of_100", "rounded_down", "rounded_up", "scale_for", "separated", "small", "times", "upward",
 ]  # fmt: skip
 
 
@@ -93,6 +93,15 @@ def small(value: float) -> str:
     ('0.00001', '0.05', '1e-12', '1e-9', '2')
     """
     return f"{Decimal(repr(float(value))).normalize():f}" if 1e-7 <= abs(value) < 1e7 else _powers(f"{value:g}")
+
+
+def cost(value: float) -> str:
+    """What a release costs, in four digits and never less than it is; the last bits are our own arithmetic.
+
+    >>> cost(0.2149107), cost(0.4), cost(0.1 + 0.2), cost(0.0)
+    ('0.215', '0.4', '0.3', '0')
+    """
+    return rounded_up(value * (1 - 1e-12)) if value else "0"
 
 
 def of_100(share: float) -> str:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from ...plan.asked import ReleaseQuery
 
 __all__ = [
-    "FREQUENCIES", "called", "detail", "epsilon_down", "epsilon_up", "error", "facts", "given", "group_name", "limit",
-    "percent", "planned", "risk", "share", "subject", "title", "typical_label", "value",
+    "FREQUENCIES", "asked_title", "called", "detail", "epsilon_down", "epsilon_up", "error", "facts", "given", "group_name",
+    "limit", "percent", "planned", "risk", "share", "subject", "title", "typical_label", "value",
 ]  # fmt: skip
 
 # -- numbers, rounded to the safe side ----------------------------------------------------------------------------
@@ -192,12 +192,21 @@ def _query(a: Assessment, q: QueryAccuracy) -> ReleaseQuery:
 
 def title(a: Assessment, q: QueryAccuracy) -> str:
     """The query's name: its own, or what it asks."""
-    query = _query(a, q)
+    return asked_title(_query(a, q), bool(a.release.data.person))
+
+
+def asked_title(query: ReleaseQuery, people: bool) -> str:
+    """A planned query's name, or what it asks; ``people`` are counted where rows say whose they are.
+
+    >>> from epsilens.plan.asked import ReleaseQuery
+    >>> asked_title(ReleaseQuery(sum="visits", bounds=(0, 77)), True)
+    'Total visits'
+    """
     by = f", by {' and '.join(query.split_by)}" if query.split_by else ""
     if query.name:
         return query.name + by
     if query.count not in (None, False):
-        of = "people" if a.release.data.person else "rows"
+        of = "people" if people else "rows"
         where = query.count if isinstance(query.count, str) else query.where
         return f"Count of {of}" + (f" where {where}" if where else "") + by
     where = f" where {query.where}" if query.where else ""
