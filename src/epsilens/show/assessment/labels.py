@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from ...plan.asked import ReleaseQuery
 
 __all__ = [
-    "FREQUENCIES", "asked_title", "called", "detail", "epsilon_down", "epsilon_up", "error", "facts", "given", "group_name",
-    "limit", "percent", "planned", "risk", "share", "subject", "title", "typical_label", "value",
+    "FREQUENCIES", "asked_title", "called", "detail", "epsilon_down", "epsilon_up", "error", "facts", "given",
+    "group_name", "limit", "percent", "planned", "risk", "share", "subject", "title", "typical_label", "value",
 ]  # fmt: skip
 
 # -- numbers, rounded to the safe side ----------------------------------------------------------------------------
