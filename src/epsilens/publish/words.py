@@ -30,7 +30,7 @@ def guarantee_of(plan: Release, promise: Promise) -> str:
         deltas.append(plan.mechanism.delta)
     if promise.delta:
         deltas.append(promise.delta)
-    with_delta = f", δ = {rounded_up(math.fsum(deltas) * (1 - 1e-12), 3)}" if deltas else ""
+    with_delta = f", δ = {rounded_up(math.fsum(deltas) * (1 - 1e-12))}" if deltas else ""
     return (
         f"An adversary who knows everything else guesses right {many} times of {grouped(scale)} {what}; "
         f"a coin gets {grouped(scale // 2)}. "

@@ -7,7 +7,10 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..catalogue.parameters import PARAMETERS
+from ..catalogue.readings import find
 from ..errors import InputError
 from ..shown import listed
 from .charts.several import choices_chart, experiment_chart, sweep_chart
@@ -15,7 +18,7 @@ from .document import Document, Figure, Figures, Lead, Notes, Section, Span, pla
 from .explanation import explain
 from .presenters import finite, table
 from .sentences import bounded, question
-from .words import at_most, guessed, number, times
+from .words import at_most, frequencies, guessed, number, times
 
 if TYPE_CHECKING:
     from ..choice.choice import Choices
@@ -152,9 +155,24 @@ def of_sweep(found: Sweep) -> Document:
     return Document(
         found.mechanism,
         "A sweep",
-        (Lead((said(f"{asked[:1].upper()}{asked[1:]} of {found.mechanism} at {over}."),)), Figures(figures)),
+        (
+            Lead((said(f"{asked[:1].upper()}{asked[1:]} of {found.mechanism} at {over}.{_ranged(found)}"),)),
+            Figures(figures),
+        ),
         (Section("Values", (plain_table(head, rows, "Values"), Notes(notes)), silent=True),),
     )
+
+
+def _ranged(found: Sweep) -> str:
+    """From where to where right guesses go, beside what they would be without the release."""
+    asked = next((each for each in found.readings if each.name == "success"), None)
+    values = [] if asked is None else found.high["success"][np.isfinite(found.high["success"])]
+    if asked is None or not len(values):
+        return ""
+    ends = float(np.min(values)), float(np.max(values))
+    least, most, without = frequencies(*ends, given=[float(find("success").floor(**asked.arguments))])
+    reach = f"reach {most}" if least == most else f"go from {least} to {most}"
+    return f" Right guesses {reach}; without the release they are {without}."
 
 
 def _drawable(found: Sweep, reading: str) -> Chart | None:

@@ -40,7 +40,7 @@ from ..document import (
     said,
 )
 from ..scan import alone
-from ..words import frequencies, rounded_up, small, times
+from ..words import cost, frequencies, rounded_up, times
 from .labels import FREQUENCIES, given, limit, percent, planned, risk, share, title
 from .reach import exposure, reached, told_beside
 from .words import (
@@ -173,7 +173,7 @@ def _epsilon(a: Assessment, at: _At) -> Section:
     else:
         gaussian = a.release.mechanism.noise is Noise.GAUSSIAN
         delta = names + (a.release.mechanism.delta or 0.0 if gaussian else 0.0)
-        plus = f", plus at most {small(float(rounded_up(delta, 2)))} (δ)" if delta else ""
+        plus = f", plus at most {cost(delta)} (δ)" if delta else ""
         then = (
             f"At {at.equation} nothing that one could look for in the answers is more than "
             f"{_factor(factor)} times as likely with {whose} as {other}{plus}."

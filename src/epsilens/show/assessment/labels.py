@@ -13,7 +13,7 @@ from ...data.queries import Noise
 from ...data.tables.source import Bundled, Url, source_of
 from ...errors import InputError
 from ...plan.noise import named_delta
-from ..words import apart, number, rounded_down, rounded_up, small, upward
+from ..words import apart, cost, number, rounded_down, rounded_up, small, upward
 
 if TYPE_CHECKING:
     from ...assessment.accuracy import QueryAccuracy
@@ -290,9 +290,7 @@ def facts(a: Assessment) -> list[tuple[str, str]]:
     made.append(("Noise", f"{noise}, δ = {small(r.mechanism.delta or 0.0)}" if gaussian else noise))
     names = named_delta(r, a.epsilon)
     if names:
-        made.append(
-            ("Names of groups", "from the data" if names == 1 else f"by threshold, δ = {small(float(f'{names:.2g}'))}")
-        )
+        made.append(("Names of groups", "from the data" if names == 1 else f"by threshold, δ = {cost(names)}"))
     made.append(("Planned", f"ε = {planned(a.epsilon)}"))
     first = next(iter(r.limits), None)
     told = [_limit(name, limited.at_most, first=name == first) for name, limited in r.risk_limits.items()]
