@@ -166,8 +166,11 @@ def of_sweep(found: Sweep) -> Document:
 def _ranged(found: Sweep) -> str:
     """From where to where right guesses go, beside what they would be without the release."""
     asked = next((each for each in found.readings if each.name == "success"), None)
-    values = [] if asked is None else found.high["success"][np.isfinite(found.high["success"])]
-    if asked is None or not len(values):
+    if asked is None:
+        return ""
+    values = found.high["success"]
+    values = values[np.isfinite(values)]
+    if not values.size:
         return ""
     ends = float(np.min(values)), float(np.max(values))
     least, most, without = frequencies(*ends, given=[float(find("success").floor(**asked.arguments))])
