@@ -12,12 +12,16 @@ from ..plan.contribution import Noisy
 from .assessment.labels import asked_title, error
 from .document import (
     Block,
+    Cell,
     Code,
+    Column,
     Document,
     Fact,
     Fold,
     Forms,
+    Group,
     Items,
+    Kind,
     Lead,
     Paragraph,
     Part,
@@ -127,8 +131,10 @@ def _offered(release: Published) -> Table:
             own = _name(release, one.query, one.name)
             name = own if len(one.scales) == 1 else f"{own}: {_KINDS[noisy]}"
             within = error(scale * (1.959963984540055 if gaussian else math.log(20)))
-            rows.append([name, _many(one), within, f"{float(f'{scale:.4g}'):,.12g}"])
-    return plain_table(["", "Answers", "Noise, 95 of 100 within", law], rows, wraps=True)
+            rows.append(tuple(map(Cell, (name, _many(one), within, f"{float(f'{scale:.4g}'):,.12g}"))))
+    heads = {"Answers": "Answers", "Noise, 95 of 100 within": "Within", law: law[0]}  # in full, and on a phone
+    columns = Column("Query", Kind.NAME, plain=""), *(Column(head, label=short) for head, short in heads.items())
+    return Table(columns, (Group(tuple(rows)),), "What is published")
 
 
 def _many(one: Offered) -> str:

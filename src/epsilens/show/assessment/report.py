@@ -133,7 +133,8 @@ def _pictures(a: Assessment) -> Icons:
     right = " right" if r.reading == "success" else ""
     now = reached(a, r, r.planned)
     values = [now, *([] if at is None or r.recommended is None else [r.recommended])]
-    shown = frequencies(*values, given=[r.baseline])
+    # Each by itself, as its own sentence tells it: a picture of 100 has no thousandths.
+    shown = [frequencies(value, given=[r.baseline])[0] for value in values]
     first = (Span(f"Planned, ε = {planned(a.epsilon)}: "), Span(shown[0], "risk" if r.over else "number"), Span(right))
     arrays = [IconArray(first, r.baseline, now, r.limit, key="planned")]
     if at is not None and r.recommended is not None:
