@@ -233,7 +233,7 @@ def test_worst_is_told() -> None:
     assert str(w).startswith(
         "For someone who knows <b> and <e>, an even belief (50 of 100) about <c> can become 90 of 100"
     )
-    assert "independent, 73 of 100" in str(w)
+    assert "independent, 74 of 100" in str(w)
     assert "&lt;c&gt;" in w._repr_html_()
     assert json.loads(json.dumps(w.to_dict(), allow_nan=False))["known_names"] == ["<b>", "<e>"]
     with pytest.raises(InputError, match="psi is for Gaussian noise"):
