@@ -33,7 +33,7 @@ def test_the_sentence_comes_first(capsys: pytest.CaptureFixture[str], table: str
     assert call(table, "--columns", "mother, father,child", "--scale", "1") == 0
     out = " ".join(capsys.readouterr().out.split())
     assert out.startswith("Someone who knows no other record can shift their odds about father by a factor of")
-    assert "if the records were independent it would be 2.72 (73 of 100)." in out
+    assert "if the records were independent it would be 2.72 (74 of 100)." in out
     for part in ("How it compares", "number of known records", "Which records matter", "group privacy", "disclose"):
         assert part in out
 
@@ -50,7 +50,7 @@ def test_formats(capsys: pytest.CaptureFixture[str], table: str, tmp_path: Path,
         assert found["interval"]["high"] > found["worst"]["leakage"] > found["independent"] == 1
     elif format == "md":
         assert text.startswith("# Correlated records\n\nSomeone who knows")
-        assert "| independent records | 1.0000 | 2.72 | 73 of 100 |" in text
+        assert "| independent records | 1.0000 | 2.72 | 74 of 100 |" in text
     else:
         assert text.startswith("<!DOCTYPE html>")
         assert 'role="img"' in text

@@ -36,7 +36,7 @@ def test_from_a_limit_to_a_refusal(here: Path, capsys: pytest.CaptureFixture[str
     assert call("add", "gaussian", "--sigma", "4", "--title", "visits") == 0
     said = capsys.readouterr()
     assert "Entered for everyone: gaussian(sigma=4), visits." in said.err
-    assert said.out.startswith("After 1 release an adversary guesses right for at most 55 of 100")
+    assert said.out.startswith("After 1 release an adversary guesses right at most 55 times of 100")
     assert call("add", "laplace", "--epsilon", "2", "--within-limits") == 4
     said = capsys.readouterr()
     assert said.out == ""

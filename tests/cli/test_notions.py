@@ -28,7 +28,7 @@ def test_lists_every_notion(capsys: pytest.CaptureFixture[str]) -> None:
     assert call() == 0
     out = words(capsys)
     assert out.startswith("The same ε means different things in different definitions.")
-    assert "73 of 100 sure of it; before the release they were 50 of 100" in out
+    assert "74 of 100 sure of it; before the release they were 50 of 100" in out
     assert all(notion.name in out for notion in n.NOTIONS.values())
     assert "Claims that do not hold" in out
 
@@ -37,8 +37,8 @@ def test_what_dp_promises(capsys: pytest.CaptureFixture[str]) -> None:
     assert call("--from", "dp", "--epsilon", "1", "--dependent", "3") == 0
     out = words(capsys)
     assert out.startswith("Differential privacy with ε = 1 says: an attacker who knows every other record")
-    assert "at most 73 of 100 sure" in out
-    assert "Inferential privacy 3 95 of 100 3·ε: at most 3 records depend on each other." in out
+    assert "at most 74 of 100 sure" in out
+    assert "Inferential privacy 3 96 of 100 3·ε: at most 3 records depend on each other." in out
     assert "Reproduce: epsilens notions --from dp --epsilon 1 --dependent 3" in out
 
 

@@ -90,7 +90,7 @@ def test_the_lead_has_the_baseline_and_the_limit(over: Assessment) -> None:
     told = sentence(over)
     assert "70 times of 100 whether one worst-placed person is in the table" in told  # 1 − ½e^{−½} = 0.697
     assert "Without the release they would be right 50 times of 100." in told
-    assert "Your limit is 55." in told
+    assert "Your limit is 55 of 100." in told
     assert over.typical is not None
     assert over.typical.people == 300
     # most people have no long visit: they are in no count, and the test tells nothing of them

@@ -19,16 +19,16 @@ TRAINING: dict[str, Any] = {"n": 60_000, "batch": 256, "epochs": 15}
 
 def test_the_sentence_of_epsilon_eight() -> None:
     assert explain(el.claim(epsilon=8, delta=1e-6, **TRAINING)).sentence == (
-        "An adversary who knows every other record guesses correctly at most 9,997 times of 10,000 whether the "
-        "worst-placed person is in the data. Without the release they would be right 5,000 times of 10,000. "
-        "Of 100 guesses more than 99 may be right if nothing else is known, at most 99 if the noise is Laplace, 78 if "
-        "it is Gaussian, 69 for this training; 50 without the release."
+        "An adversary who knows every other record guesses correctly at most 99.97 times of 100 whether the "
+        "worst-placed person is in the data. Without the release they would be right 50 times of 100. "
+        "Of 100 guesses more than 99 may be right if nothing else is known, more than 99 if the noise is Laplace, at "
+        "most 78 if it is Gaussian, 69 for this training; 50 without the release."
     )
 
 
 def test_an_example_is_called_one() -> None:
     about = explain(el.claim(epsilon=3, delta=1e-5))
-    assert "61 for a training such as the one below" in about.sentence
+    assert "62 for a training such as the one below" in about.sentence
     assert "A training, for example" in about.to_text()
     assert "Give your own n, batch and epochs" in about.to_html()
     assert "training" not in explain(el.claim(epsilon=1)).sentence

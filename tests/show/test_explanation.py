@@ -142,7 +142,7 @@ def test_nearly_certain_is_not_certain() -> None:
 def test_a_strong_prior_does_not_hide_the_risk() -> None:
     said = explain(el.laplace(epsilon=1.0), prior=0.1).sentence
     assert "90 times of 100 too, because they guess the same every time" in said
-    assert said.endswith("can rise from 10 of 100 to 23 of 100 or fall to 4 of 100.")
+    assert said.endswith("can rise from 10 of 100 to 24 of 100 or fall to 4 of 100.")
     far = explain(el.gaussian(psi=0.1), prior=0.001).sentence
     assert far.endswith("can rise from 10 of 10,000 to near certainty or fall to nearly none.")
     assert explain(el.laplace(epsilon=1e-12)).sentence.endswith("the release adds fewer than 1 of 1,000,000.")

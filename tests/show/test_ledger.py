@@ -24,16 +24,16 @@ def ledger(tmp_path: Path) -> Ledger:
 def test_the_sentence(ledger: Ledger) -> None:
     ledger.limit("patients", success=0.65)
     assert ledger.sentence == (
-        "Nothing is released about patients yet: whatever is, an adversary will guess right for at most 65 of 100; a "
-        "coin gets 50."
+        "Nothing is released about patients yet. Whatever is, the limits promise that an adversary guesses right at "
+        "most 65 times of 100 about any one person; a coin gets 50."
     )
     for _ in range(2):
         ledger.add("patients", LAPLACE)
     # 2Φ⁻¹(0.65) = 0.7706, and 0.7706² / 0.2391² = 10.4: 8 more after these two
     assert ledger.sentence == (
-        "After 2 releases an adversary guesses right for at most 55 of 100 if no noise was chosen after seeing "
-        "answers, and for at most 65, what the limits promise, whatever was; a coin gets 50. Room for about 8 more "
-        "like the last."
+        "After 2 releases an adversary guesses right at most 55 times of 100 about any one person; a coin gets 50. "
+        "That is if no noise was chosen after seeing answers; if some was, at most 65, which the limits promise. Room "
+        "for about 8 more like the last."
     )
     success = 1 - math.exp(-0.2) * 1.1 / 2  # two Laplace answers: an advantage of 1 − e^{−ε}(1 + ε/2)
     assert ledger.account("patients").so_far() == pytest.approx(success, rel=1e-3)
@@ -48,8 +48,8 @@ def test_no_room(ledger: Ledger) -> None:
 def test_without_a_limit_nothing_is_promised(ledger: Ledger) -> None:
     ledger.add("patients", LAPLACE)
     assert ledger.sentence == (
-        "After 1 release an adversary guesses right for at most 55 of 100 if no noise was chosen after seeing answers; "
-        "a coin gets 50. No limit was set, so nothing is promised if some was."
+        "After 1 release an adversary guesses right at most 55 times of 100 about any one person; a coin gets 50. That "
+        "is if no noise was chosen after seeing answers; if some was, nothing is promised, because no limit was set."
     )
     assert "whatever was chosen, this is ε = 0.2 so far" in " ".join(ledger.to_text().split())
 
@@ -67,11 +67,11 @@ def test_beyond_the_limits_nothing_is_promised(ledger: Ledger) -> None:
 
 def test_certainty_and_next_to_nothing(ledger: Ledger) -> None:
     ledger.add("patients", el.laplace(epsilon=60.0))
-    assert "guesses right for more than 99 of 100 if" in ledger.sentence
+    assert "guesses right more than 99 times of 100 about" in ledger.sentence
     ledger.limit("doctors", success=0.501)
     ledger.add("doctors", el.laplace(epsilon=0.001))
     assert ledger.account("doctors").sentence.startswith(
-        "After 1 release an adversary guesses right for at most 5,003 of 10,000"
+        "After 1 release an adversary guesses right at most 5,003 times of 10,000"
     )
 
 
@@ -110,7 +110,7 @@ def test_every_form_shows_every_release(ledger: Ledger) -> None:
         ledger.to_terminal(),
     ):
         for words in ("one", "two", "three", "published", "entered", "given back"):
-            assert words in form
+            assert all(word in form for word in words.split())  # a cell may be broken
         assert "\x1b[2J" not in form
     page = ledger.to_html()
     assert "<b>one</b>" not in page

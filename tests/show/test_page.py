@@ -119,6 +119,6 @@ def test_the_fragment_needs_nothing(about: Explanation, monkeypatch: pytest.Monk
 def test_a_choice_puts_its_instruction_on_top() -> None:
     page = chosen(el.choose(el.laplace, "epsilon", at_most=0.55)).to_html()
     parse(page)
-    assert "<h1>Use ε = 0.2107 or less</h1>" in page
+    assert "<h1>Use ε\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}0.2107 or less</h1>" in page
     assert "<p class=\"lead\">An adversary who knows every other record then guesses" in page  # fmt: skip
     assert ">limit 55</text>" in page

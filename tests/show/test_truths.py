@@ -217,17 +217,17 @@ def test_both_ends_of_belief(prior: float, epsilon: float) -> None:
 
 def test_belief_in_absence_is_told_where_it_is_the_stronger() -> None:
     about = explain(el.laplace(epsilon=1.0), prior=0.1)
-    assert about.row("posterior").words == "Belief that the person is in the data can rise from 10 to 23 of 100."
+    assert about.row("posterior").words == "Belief that the person is in the data can rise from 10 to 24 of 100."
     assert about.row("posterior_reversed").words == (
-        "Belief that the person is not in the data can rise from 90 to 96 of 100."
+        "Belief that the person is not in the data can rise from 90 to 97 of 100."
     )
     assert about.row("posterior_reversed").baseline == 0.9
-    assert about.sentence.endswith("can rise from 10 of 100 to 23 of 100 or fall to 4 of 100.")
+    assert about.sentence.endswith("can rise from 10 of 100 to 24 of 100 or fall to 4 of 100.")
     choice = el.choose(el.laplace, "epsilon", at_most=0.2, reading="posterior", prior=0.1)
     assert choice.value == pytest.approx(math.log(0.2 / 0.8 * 9), abs=1e-12)
     # 0.9·(9/4)/(0.9·(9/4) + 0.1) = 0.953
     assert chosen(choice).sentence.endswith(
-        "Belief that the person is not in the data can rise to 95 of 100; without the release it would be 90 of 100."
+        "Belief that the person is not in the data can rise to 96 of 100; without the release it would be 90 of 100."
     )
 
 
@@ -424,5 +424,5 @@ def test_training_is_told_as_at_most() -> None:
     assert any("no floor" in remark for remark in about.remarks)
     for claim in (el.pure(epsilon=1.0), el.from_gdp(1.0), el.approximate(epsilon=8.0, delta=1e-6)):
         assert "guesses correctly at most " in explain(claim).sentence
-    assert "at most 9,997 times of 10,000" in explain(el.approximate(epsilon=8.0, delta=1e-6)).sentence
+    assert "at most 99.97 times of 100" in explain(el.approximate(epsilon=8.0, delta=1e-6)).sentence
     assert "at most" not in explain(el.laplace(epsilon=1.0)).sentence

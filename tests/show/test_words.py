@@ -53,12 +53,12 @@ def test_one_probability(p: float, shown: str) -> None:
     ],
 )
 def test_a_value_beside_its_baseline(value: float, baseline: float, shown: tuple[str, str]) -> None:
-    assert words.frequencies(value, baseline) == shown
+    assert words.frequencies(value, given=[baseline]) == shown
 
 
 def test_exact_frequencies_grow_their_denominator() -> None:
-    assert words.frequencies(0.999, 0.5, exact=True) == ("999 of 1,000", "500 of 1,000")
-    assert words.frequencies(0.55, 0.5, exact=True) == ("55 of 100", "50 of 100")
+    assert words.frequencies(0.999, given=[0.5], exact=True) == ("999 of 1,000", "500 of 1,000")
+    assert words.frequencies(0.55, given=[0.5], exact=True) == ("55 of 100", "50 of 100")
 
 
 @given(PROBABILITIES)
@@ -80,11 +80,31 @@ def test_numbers_that_differ_read_differently(p: float, q: float) -> None:
 
 
 @given(PROBABILITIES)
-def test_a_count_is_near_its_probability(p: float) -> None:
+def test_a_count_is_never_below_its_probability(p: float) -> None:
     for scale in (100, 1_000, 10_000):
         shown = words.count(p, scale)
         if " than " not in shown:
+            assert -1e-4 / scale - 1e-15 <= int(shown.replace(",", "")) / scale - p < 1 / scale
+
+
+@given(PROBABILITIES)
+def test_what_was_given_is_near_its_probability(p: float) -> None:
+    for scale in (100, 1_000, 10_000):
+        shown = words.count(p, scale, given=True)
+        if " than " not in shown:
             assert abs(int(shown.replace(",", "")) / scale - p) <= 0.5 / scale + 1e-12
+
+
+@given(PROBABILITIES, PROBABILITIES)
+def test_what_is_added_is_never_told_as_more_than_a_count_too_many(p: float, base: float) -> None:
+    """A release that adds half a count at most is counted out of more, down to one of a million."""
+    told, beside = words.frequencies(p, given=[base])
+    if " than " in told + beside or not words.apart(p, base):
+        return
+    (n, scale), (b, _) = (map(int, text.replace(",", "").split(" of ")) for text in (told, beside))
+    assert abs((n - b) / scale - (p - base)) <= 1.5 / scale + 1e-9
+    if scale < 1_000_000:
+        assert (n - b > 0) == (p > base)
 
 
 @given(st.floats(1e-12, 1e12), st.integers(2, 8))

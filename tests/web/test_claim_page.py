@@ -22,7 +22,7 @@ def test_it_says_what_the_library_says(client: Any, text_of: Any) -> None:
     assert page.status_code == 200
     assert explain(el.claim(epsilon=8.0, delta=1e-6)).sentence in words.replace(" .", ".").replace(" ,", ",")
     assert f"{(1 + 1e-6 + (1 - 1e-6) * math.tanh(4)) / 2:.4f}" in words
-    assert "at most 99 if the noise is Laplace" in words
+    assert "more than 99 if the noise is Laplace" in words
     assert "By what is known of the noise" in words
 
 

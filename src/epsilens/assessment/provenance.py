@@ -111,7 +111,7 @@ def _names(plan: Release, i: int) -> str:
     chance = listed(plan, i, plan.epsilon)
     return (
         f"A group of {called} is published where its noisy number of people reaches {threshold:g}; a person alone in "
-        f"one is named with a chance of {rounded_up(chance, 3)}."
+        f"one is named with a chance of {rounded_up(chance)}."
     )
 
 

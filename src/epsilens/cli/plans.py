@@ -83,7 +83,8 @@ def assess(
 ) -> None:
     """Assess a planned release: the risk of each adversary, the ε to choose, the accuracy it buys.
 
-    Exit code 4: a limit is exceeded; 3: no ε meets the limits. The report is written all the same.
+    Exit code 4: a limit is exceeded; 3: no ε meets the limits. The report is written all the same, and the headline
+    told on the side (standard error) where it goes to a file.
     --format board --output board.pdf is one sheet for those who decide.
     For example: epsilens assess release.yaml --output report.pdf
     """
@@ -106,6 +107,10 @@ def assess(
             emit(found.to_board(), output, page=True)
     else:
         show(found, Format(format.value), output)
+    if output is not None and output != "-":  # a file says nothing by itself, nor does an exit code
+        from ..show.assessment.words import headline
+
+        aside(f"{headline(found)}. Written to {output}.")
     if found.exceeded:
         from ..assessment.verdict import Standing
 

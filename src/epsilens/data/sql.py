@@ -25,7 +25,7 @@ from typing import Any, NoReturn
 from ..errors import InputError
 from .tables.conditions import parse, render, syntax
 
-__all__ = ["Select", "is_sql", "names_table", "read_select"]
+__all__ = ["Select", "is_sql", "names_table", "read_select", "table_name"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +61,23 @@ def names_table(name: str, table: str) -> bool:
     (True, False)
     """
     path, _, inside = table.partition("#")
-    last = inside.rpartition(".")[2] if inside else PurePath(path.rpartition(":")[2] or path).name
+    last = _last(table)
     known = {table, inside, last, last.partition(".")[0], path.rpartition(":")[2]}
     return _plain(name) in {_plain(each) for each in known if each}
+
+
+def table_name(table: str) -> str:
+    """What to write behind FROM for a table as a plan names it.
+
+    >>> table_name("data/people.csv"), table_name("epsilens:rand-hie"), table_name("sqlite://x.db#visits")
+    ('people', 'rand_hie', 'visits')
+    """
+    return re.sub(r"\W", "_", _last(table).partition(".")[0])
+
+
+def _last(table: str) -> str:
+    path, _, inside = table.partition("#")
+    return inside.rpartition(".")[2] if inside else PurePath(path.rpartition(":")[2] or path).name
 
 
 def _plain(name: str) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..data.sql import Select, names_table, read_select
+from ..data.sql import Select, names_table, read_select, table_name
 from ..errors import InputError, kind_of
 from .words import Misplaced
 
@@ -89,8 +89,8 @@ def _of_this_table(found: Select, data: Mapping[str, Any]) -> None:
     table, person, unit = data.get("table"), data.get("person"), data.get("unit")
     if isinstance(table, str) and not names_table(found.table, table):
         raise Misplaced(
-            f"sql reads FROM {found.table[:60]!r}, which is not the plan's table: a plan is about one table, the one "
-            "named in data",
+            f"sql reads FROM {found.table[:60]!r}, which is not the plan's table: write FROM {table_name(table)[:60]}, "
+            "for a plan is about the one table named in data",
             "sql",
         )
     if found.distinct is not None and found.distinct != person:

@@ -6,6 +6,7 @@ import math
 
 from ..assessment.promise import Promise
 from ..data.queries import Noise
+from ..numerics.counted import count, grouped, scale_for
 from ..numerics.written import rounded_up
 from ..plan.plan import Release
 from ..worlds import Neighbours
@@ -17,8 +18,9 @@ _NOISE = {Noise.LAPLACE: "Laplace", Noise.GAUSSIAN: "Gaussian"}
 
 def guarantee_of(plan: Release, promise: Promise) -> str:
     """The guarantee in one sentence, with its baseline."""
-    of = math.ceil(promise.success * 100 - 1e-9)
-    many = "more than 99" if promise.success > 0.99 else f"at most {of}"
+    scale = scale_for([promise.success], [0.5])
+    many = count(promise.success, scale)
+    many = many if " than " in many or promise.success >= 1 else f"at most {many}"
     replaced = plan.mechanism.neighbours is Neighbours.REPLACE
     what = "which of two records is somebody's" if replaced else "whether somebody is in the table"
     who = "everyone with the same " + plan.data.unit if plan.data.unit else "any one person"
@@ -28,9 +30,10 @@ def guarantee_of(plan: Release, promise: Promise) -> str:
         deltas.append(plan.mechanism.delta)
     if promise.delta:
         deltas.append(promise.delta)
-    with_delta = f", δ = {rounded_up(math.fsum(deltas) * (1 - 1e-12), 3)}" if deltas else ""
+    with_delta = f", δ = {rounded_up(math.fsum(deltas) * (1 - 1e-12))}" if deltas else ""
     return (
-        f"An adversary who knows everything else guesses right {many} times of 100 {what}; a coin gets 50. "
+        f"An adversary who knows everything else guesses right {many} times of {grouped(scale)} {what}; "
+        f"a coin gets {grouped(scale // 2)}. "
         f"This holds for {who} ({epsilon}{with_delta}, {_NOISE[plan.mechanism.noise]} noise)."
     )
 

@@ -10,7 +10,7 @@ from ..catalogue.parameters import PARAMETERS, symbol
 from ..catalogue.readings import find
 from .document import Said, Span
 from .sentences import Question, beliefs, false_alarms, question
-from .words import frequencies, number, rounded_down, rounded_up, small, times
+from .words import frequencies, frequency, number, rounded_down, rounded_up, small, times
 
 if TYPE_CHECKING:
     from ..choice.choice import Choice
@@ -71,10 +71,11 @@ def consequence(choice: Choice, asked: Question) -> Said:
             Span("0." if floor == 0 else f"{number(floor)}.", "strong"),
         )
     near = choice.limit - choice.reading < 1e-3 * (choice.limit - floor)  # at most the limit, then, in round numbers
-    shown = choice.limit if near else choice.reading, floor, choice.limit
-    reached, without, limit = frequencies(*shown, exact=True)
+    beside = [floor, choice.limit]
+    shown, beside = ((), [choice.limit, *beside]) if near else ((choice.reading,), beside)
+    reached, without, limit = frequencies(*shown, given=beside, exact=True)
     if "#" in phrases[name]:  # a guess made over and over; otherwise a belief, or a share
-        reached = times(*shown, exact=True, per="of")[0]
+        reached = times(*shown, given=beside, exact=True, per="of")[0]
     before, after = re.split("[|#]", phrases[name])
     if " than " in reached:  # "at most more than 99" says too much
         before = before.removesuffix("at most ")
@@ -104,8 +105,8 @@ def unseen(choice: Choice) -> Said:
     if not choice.unseen:
         return ()
     e, prior = choice.experiment, choice.arguments["prior"]
-    base, *_ = frequencies(float(find(choice.reading_name).floor(**choice.arguments)))
-    start, end, low = beliefs(prior, float(e.posterior(prior)), 1 - float(e.reverse().posterior(1 - prior)))
+    base = frequency(float(find(choice.reading_name).floor(**choice.arguments)))
+    end, start, low = beliefs(float(e.posterior(prior)), prior, 1 - float(e.reverse().posterior(1 - prior)))
     label = find(choice.reading_name).label
     return (
         Span(f"▲ A guess that ignores the release already reaches {base}, so this limit on {label} sees less than "),

@@ -90,7 +90,7 @@ def judged(claim: Claim, prior: float, fpr: float) -> tuple[Judged, ...]:
 def ranged(cases: tuple[Judged, ...], baseline: float) -> Said:
     """How far the guesses reach by what the noise may be, out of one denominator."""
     known = [(each, each.success) for each in cases if each.success is not None]
-    scale = max(scale_for([value, baseline]) for _, value in known)
+    scale = max(scale_for([value], [baseline]) for _, value in known)
     spans, unbounded = [Span(f"Of {grouped(scale)} guesses ")], False
     for i, (each, value) in enumerate(known):
         shown = count(value, scale)
@@ -102,7 +102,7 @@ def ranged(cases: tuple[Judged, ...], baseline: float) -> Said:
             Span(f"{'' if i else ' may be right'} {noise}{', ' if i < len(known) - 1 else '; '}"),
         ]
         unbounded = " than " in shown  # "at most more than 99" says nothing
-    return (*spans, Span(f"{count(baseline, scale)} without the release."))
+    return (*spans, Span(f"{count(baseline, scale, given=True)} without the release."))
 
 
 def _named(before: list[tuple[Judged, float]]) -> bool:

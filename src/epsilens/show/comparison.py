@@ -7,7 +7,10 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..catalogue.parameters import PARAMETERS
+from ..catalogue.readings import find
 from ..errors import InputError
 from ..shown import listed
 from .charts.several import choices_chart, experiment_chart, sweep_chart
@@ -15,7 +18,7 @@ from .document import Document, Figure, Figures, Lead, Notes, Section, Span, pla
 from .explanation import explain
 from .presenters import finite, table
 from .sentences import bounded, question
-from .words import number, times
+from .words import at_most, frequencies, guessed, number, times
 
 if TYPE_CHECKING:
     from ..choice.choice import Choices
@@ -89,14 +92,17 @@ def present(found: Comparison) -> Document:
     asked, letters = question(found.experiments[0]), _letters(len(each))
     base = each[0].row("success").baseline
     told: list[Span] = [Span(f"{asked.who} guesses correctly ")]
+    values = [about.row("success").value for about in each]
+    *together, without = times(*values, given=[base], per="of")  # out of one denominator that tells them apart
     for i, (letter, name, about) in enumerate(zip(letters, found.names, each, strict=True)):
         between = "" if i == 0 else " and " if i == len(each) - 1 else ", "
-        above = bounded(about.experiment)
-        right = times(about.row("success").value, base, exact=above, per="of")[0]
-        most = "at most " if above and " than " not in right else ""
+        above, right = bounded(about.experiment), together[i]
+        most = at_most(right, bound=above)
+        if above and not most:
+            most, right, _ = guessed(values[i], base, bound=True)
         told += [Span(f"{between}{most}"), Span(right, "risk"), Span(f" ({letter}, {name})")]
     told.append(Span(f" {asked.asks}. Without the release they would be right "))
-    told.append(Span(f"{times(base, per='of')[0]}.", "strong"))
+    told.append(Span(f"{without}.", "strong"))
     shown = [row for row in each[0].rows if any(about.row(row.key).shown for about in each)]
     rows = [
         [row.name, *(about.row(row.key).text for about in each), each[0].row(row.key).baseline_text] for row in shown
@@ -149,9 +155,27 @@ def of_sweep(found: Sweep) -> Document:
     return Document(
         found.mechanism,
         "A sweep",
-        (Lead((said(f"{asked[:1].upper()}{asked[1:]} of {found.mechanism} at {over}."),)), Figures(figures)),
+        (
+            Lead((said(f"{asked[:1].upper()}{asked[1:]} of {found.mechanism} at {over}.{_ranged(found)}"),)),
+            Figures(figures),
+        ),
         (Section("Values", (plain_table(head, rows, "Values"), Notes(notes)), silent=True),),
     )
+
+
+def _ranged(found: Sweep) -> str:
+    """From where to where right guesses go, beside what they would be without the release."""
+    asked = next((each for each in found.readings if each.name == "success"), None)
+    if asked is None:
+        return ""
+    values = found.high["success"]
+    values = values[np.isfinite(values)]
+    if not values.size:
+        return ""
+    ends = float(np.min(values)), float(np.max(values))
+    least, most, without = frequencies(*ends, given=[float(find("success").floor(**asked.arguments))])
+    reach = f"reach {most}" if least == most else f"go from {least} to {most}"
+    return f" Right guesses {reach}; without the release they are {without}."
 
 
 def _drawable(found: Sweep, reading: str) -> Chart | None:

@@ -93,7 +93,7 @@ def sentence(c: Correlation) -> str:
 
 def _finding(c: Correlation) -> Said:
     target = _record(c, c.worst.target)
-    even, reached, alone = frequencies(0.5, _belief(c, c.worst.upper), _belief(c, c.independent))
+    reached, alone, even = frequencies(_belief(c, c.worst.upper), _belief(c, c.independent), given=[0.5])
     most = at_most(reached, bound=not c.worst.complete)
     before, factor = Span(even, "number"), Span(_factor(c.worst.upper), "risk")
     if c.objective == "psi":

@@ -419,12 +419,12 @@ def pictures(about: Explanation) -> Icons:
     """100 guesses before and after the release, all about one person."""
     row, asked = about.row("success"), question(about.experiment)
     right = 0.9999999 if row.nearly else row.value
-    with_it, without = frequencies(right, row.baseline)
+    with_it, without = frequencies(right, given=[row.baseline])
     limit = about.choice.limit if about.choice and about.choice.reading_name == "success" else None
     prior = about.arguments["prior"]
     share = "half of them" if prior == 0.5 else frequency(prior)
     note = f"Each figure is one of 100 guesses{asked.about}; in {share} {asked.holds}."
-    if icons.filled(row.value) == icons.filled(row.baseline):
+    if icons.filled(row.value, row.baseline) == icons.filled(row.baseline):
         added = apart(right, row.baseline)
         note += " The release adds fewer than 1 of 100." if added else " The release changes no guess."
     before = (Span("Without the release: "), Span(without, "number"), Span(" right"))

@@ -28,7 +28,7 @@ from .document import (
     Tone,
     said,
 )
-from .words import grouped, rounded_down, rounded_up, scale_for
+from .words import at_most, cost, count, grouped, rounded_down, scale_for
 
 if TYPE_CHECKING:
     from ..ledger.account import Account, Spending
@@ -51,11 +51,9 @@ _MOST_ROWS = 200
 
 
 def _most(p: float, scale: int) -> str:
-    """What is at most so many, rounded up; the last ten-thousandth of a count is rounding of our own."""
-    up = math.ceil(p * scale - 1e-4)
-    if up >= scale:
-        return f"{grouped(scale)}" if p >= 1 else f"more than {grouped(scale - 1)}"
-    return f"at most {grouped(up)}"
+    """At most so many; "at most more than 99" would say nothing, nor would "at most 100"."""
+    shown = count(p, scale)
+    return shown if p >= 1 else f"{at_most(shown)}{shown}"
 
 
 def account_sentence(account: Account) -> str:
@@ -67,28 +65,31 @@ def account_sentence(account: Account) -> str:
     ...     _ = ledger.limit("patients", success=0.65)
     ...     _ = ledger.add("patients", el.laplace(epsilon=0.5))
     ...     print(ledger.account("patients").sentence)
-    After 1 release an adversary guesses right for at most 62 of 100 if no noise was chosen after seeing answers, and for at most 65, what the limits promise, whatever was; a coin gets 50. No room is left for another like the last.
+    After 1 release an adversary guesses right at most 62 times of 100 about any one person; a coin gets 50. That is if no noise was chosen after seeing answers; if some was, at most 65, which the limits promise. No room is left for another like the last.
     """  # noqa: E501 - one sentence, on one line
-    count = len(account.counted)
+    many = len(account.counted)
     promised = account.promised()
-    if not count:
+    if not many:
         if promised is None:
             return f"Nothing is known yet of releases about {account.people}."
-        scale = scale_for((promised, 0.5))
+        scale = scale_for([promised], [0.5])
         return (
-            f"Nothing is released about {account.people} yet: whatever is, an adversary will guess right for "
-            f"{_most(promised, scale)} of {grouped(scale)}; a coin gets {grouped(scale // 2)}."
+            f"Nothing is released about {account.people} yet. Whatever is, the limits promise that an adversary "
+            f"guesses right {_most(promised, scale)} times of {grouped(scale)} about any one person; a coin gets "
+            f"{grouped(scale // 2)}."
         )
     now = account.so_far()
-    scale = scale_for((now, 0.5, *(() if promised is None else (promised,))))
-    many = f"After {count:,} release{'s' if count > 1 else ''} an adversary guesses right for"
-    fixed = f"{many} {_most(now, scale)} of {grouped(scale)} if no noise was chosen after seeing answers"
-    coin = f"a coin gets {grouped(scale // 2)}."
+    scale = max(scale_for([p], [0.5]) for p in (now, promised) if p is not None)
+    told = (
+        f"After {many:,} release{'s' if many > 1 else ''} an adversary guesses right {_most(now, scale)} times of "
+        f"{grouped(scale)} about any one person; a coin gets {grouped(scale // 2)}. That is if no noise was chosen "
+        "after seeing answers"
+    )
     if account.over:
-        return f"{fixed}; {coin} More was released than the limits allow: they promise nothing any more."
+        return f"{told}. More was released than the limits allow: they promise nothing any more."
     if promised is None:
-        return f"{fixed}; {coin} No limit was set, so nothing is promised if some was."
-    return f"{fixed}, and for {_most(promised, scale)}, what the limits promise, whatever was; {coin} {_room(account)}"
+        return f"{told}; if some was, nothing is promised, because no limit was set."
+    return f"{told}; if some was, {_most(promised, scale)}, which the limits promise. {_room(account)}"
 
 
 def _room(account: Account) -> str:
@@ -191,7 +192,8 @@ def _facts(account: Account) -> tuple[Fact, ...]:
 
 
 def _sections(account: Account, after: str = "") -> tuple[Section, ...]:
-    made = [Section(f"Spent and allowed{after}", (_spent(account),))]
+    side = "Three prices of the same releases: each adds up, and a limit on one is enough. Larger is less private."
+    made = [Section(f"Spent and allowed{after}", (_spent(account),), side)]
     if account.counted:
         note = "Solid: had all noise been fixed in advance. Dashed: what the limits promise whatever was chosen."
         blocks = (Figure(partial(over_time, account)), Paragraph(said(note), Tone.NOTE, Forms.PAGE))
@@ -221,18 +223,13 @@ def _spent(account: Account) -> Table:
 
 
 def _row(name: str, spent: float, limit: float | None, *, squared: bool = False) -> tuple[Cell, ...]:
-    shown = "no price" if math.isinf(spent) else _up(spent, 4)
+    shown = "no price" if math.isinf(spent) else cost(spent)
     if limit is None:
         return Cell(name), Cell(shown), Cell("none"), Cell("")
     share = math.inf if not limit and spent else 0.0 if not spent else spent / limit
     share = share**2 if squared else share
     used = "over" if share > 1 + 1e-9 else f"{math.ceil(100 * share - 1e-7)}%"
     return Cell(name), Cell(shown), Cell(rounded_down(limit, 4) if limit else "0"), Cell(used, over=share > 1 + 1e-9)
-
-
-def _up(value: float, digits: int) -> str:
-    """Rounded up; the last bits of a sum are no reason to."""
-    return rounded_up(value * (1 - 1e-12), digits) if value else "0"
 
 
 def _releases(account: Account) -> Table:
@@ -265,9 +262,9 @@ def _when(one: Spending) -> str:
 
 def _prices(one: Spending) -> tuple[Cell, ...]:
     charge = one.charge
-    prices = ["∞" if math.isinf(v) else _up(v, 3) for v in (charge.epsilon, charge.psi, charge.rho)]
+    prices = ["∞" if math.isinf(v) else cost(v) for v in (charge.epsilon, charge.psi, charge.rho)]
     delta = max(charge.delta, charge.slack)
-    return *(Cell(price) for price in prices), Cell(_up(delta, 3))
+    return *(Cell(price) for price in prices), Cell(cost(delta))
 
 
 def _know(account: Account) -> Section:
@@ -280,7 +277,7 @@ def _know(account: Account) -> Section:
     spent = account.spent
     if account.counted and math.isfinite(spent.epsilon) and not spent.slack:
         told.append(
-            f"Only ε also holds as a running total: whatever was chosen, this is ε = {_up(spent.epsilon, 4)} so far."
+            f"Only ε also holds as a running total: whatever was chosen, this is ε = {cost(spent.epsilon)} so far."
         )
     blocks: list[Block] = [Paragraph(said(text)) for text in told]
     if account.head:

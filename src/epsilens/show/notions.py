@@ -98,7 +98,7 @@ def _table(title: str, rows: Sequence[_Row], epsilon: str = "ε", odds: str = "E
 
 def _pictures(notion: Notion, epsilon: float) -> Icons:
     """100 guesses before and after, as the other reports draw them."""
-    most, before = frequencies(sure(notion, epsilon), 0.5)
+    most, before = frequencies(sure(notion, epsilon), given=[0.5])
     first = (Span("Without the release: "), Span(before, "number"), Span(" right"))
     second = (Span(f"With it{', at most' if at_most(most) else ''}: "), Span(most, "risk"), Span(" right"))
     when = "on average" if notion.kind == "nats" else "when the attacker is as sure as they can become"
@@ -115,12 +115,12 @@ def meaning(notion: Notion, epsilon: float) -> Said:
     """What the notion's ε means for someone who gave even odds, with that baseline beside it.
 
     >>> flat(meaning(find("dp"), 1.0))
-    "an attacker who knows every other record and gave even odds on one record's value can become at most 73 of 100 \
+    "an attacker who knows every other record and gave even odds on one record's value can become at most 74 of 100 \
 sure of it; before the release they were 50 of 100 sure."
     """
-    most, before = frequencies(sure(notion, epsilon), 0.5)
+    most, before = frequencies(sure(notion, epsilon), given=[0.5])
     if notion.kind == "nats":
-        most, _ = times(sure(notion, epsilon), 0.5, per="of")
+        most, _ = times(sure(notion, epsilon), given=[0.5], per="of")
         what = f"{notion.attacker}, guesses a yes/no value right {at_most(most)}"
         return Span(what), Span(most, "risk"), Span(f"; a coin gets {before}.")
     what = f"{notion.attacker} and gave even odds on {notion.asks} can become {at_most(most)}"
@@ -175,7 +175,7 @@ def promised(given: str, epsilon: float, **conditions: Any) -> NotionsReport:
     rows: list[_Row] = []
     for other, made in tried:
         if isinstance(made, Conversion):
-            odds = frequencies(made.sure, 0.5)[0]
+            odds = frequencies(made.sure, given=[0.5])[0]
             rows.append((other.name, rounded_up(made.promised_epsilon), odds, _sentence(made.because)))
         else:
             rows.append((other.name, *_nothing(made, notion, other, conditions, "nothing")))
@@ -304,7 +304,7 @@ def between(given: str, epsilon: float, to: str, **conditions: Any) -> NotionsRe
 def _about(made: Conversion) -> Said:
     """The meaning of the promised ε, at the chance the whole chain gives."""
     said = meaning(made.promised, made.promised_epsilon)
-    most = frequencies(made.sure, 0.5)[0]
+    most = frequencies(made.sure, given=[0.5])[0]
     unit = "people" if made.promised.kind == "nats" else "sure"
     return said[0], Span(f"{most} {unit}", "risk"), said[2]
 

@@ -9,13 +9,19 @@ from typing import TYPE_CHECKING
 
 from ..data.queries import Noise
 from ..plan.contribution import Noisy
+from .assessment.labels import asked_title, error
 from .document import (
     Block,
+    Cell,
     Code,
+    Column,
     Document,
     Fact,
+    Fold,
     Forms,
+    Group,
     Items,
+    Kind,
     Lead,
     Paragraph,
     Part,
@@ -25,11 +31,11 @@ from .document import (
     plain_table,
     said,
 )  # fmt: skip
-from .words import small
+from .words import cost, rounded_down
 
 if TYPE_CHECKING:
     from ..publish.offer import Left, Offered
-    from ..publish.published import Published, PublishedAnswer
+    from ..publish.published import Published
 
 __all__ = ["PLAN", "present", "sentence"]
 
@@ -43,14 +49,16 @@ _CURRENCIES = {"epsilon": "ε", "psi": "ψ", "rho": "ρ (zCDP)", "delta": "δ"}
 _OPENS = {
     "release": "",
     "saved": "These answers were published before; giving them again spends nothing. ",
-    "dry run": "Nothing was looked at, drawn or spent. This is what would be. ",
+    "dry run": "Nothing was looked at, drawn or spent yet. If it is released: ",
     "synthetic": "These rows are made up: the answers are about nobody, and nothing was spent. ",
 }
 
 
 def sentence(made: Published) -> str:
     """What it promises, after what it is."""
-    return _OPENS[made.kind] + made.guarantee
+    opens = _OPENS[made.kind]
+    told = made.guarantee
+    return opens + (f"{told[0].lower()}{told[1:]}" if opens.endswith(": ") else told)
 
 
 def present(made: Published) -> Document:
@@ -59,16 +67,20 @@ def present(made: Published) -> Document:
     if made.kind in ("release", "dry run") and not made.ledger:
         text = "▲ It is in no ledger: nobody counts what is released next about the same people."
         opening.append(Paragraph(said(text), Tone.WARNING))
-    sections = [Section("The answers", tuple(_tables(made.answers)))] if made.answers else []
+    sections = [Section("The answers", tuple(_tables(made)))] if made.answers else []
     if made.offered:
-        sections.append(Section("What is published", (_offered(made.offered),)))
-    cost = _room(made.room) if made.room else plain_table(["", "Spent"], _spent(made))
+        sections.append(Section("What is published", (_offered(made),)))
+    costs: list[Block] = [_room(made.room) if made.room else plain_table(["", "Spent"], _spent(made))]
+    if made.room and all(one.limit is None for one in made.room):
+        text = "▲ This account has no limit: nothing refuses what is released next about the same people."
+        costs.append(Paragraph(said(text), Tone.WARNING))
+    listing = Code(json.dumps(_plan(made), indent=2, ensure_ascii=False), command=False)
     sections += [
         Section("What they leave out", (Items(made.lost),)),
-        Section("What it costs", (cost,)),
-        Section(PLAN, (Code(json.dumps(_plan(made), indent=2, ensure_ascii=False), command=False),), forms=Forms.PAGE),
+        Section("What it costs", tuple(costs)),
+        Section(PLAN, (Fold("The plan as it was released", (listing,)),), forms=Forms.PAGE),
     ]
-    facts = [] if made.kind == "dry run" else [Fact("Released", made.at)]
+    facts = [] if made.kind == "dry run" else [Fact("Released", _when(made.at))]
     facts += [Fact("Ledger", made.ledger), Fact("About", made.people)] if made.ledger else []
     facts += [Fact("Head", made.head[:16] + "…")] if made.head else []
     facts.append(Fact("Made by", ", ".join(f"{k} {v}" for k, v in made.versions.items())))
@@ -79,13 +91,24 @@ def _plan(made: Published) -> object:
     return made.plan.model_dump(mode="json", exclude_defaults=True)
 
 
-def _tables(answers: Sequence[PublishedAnswer]) -> list[Block]:
+def _when(at: str) -> str:
+    """The minute, in the one time zone the ledger writes."""
+    return f"{at[:10]} {at[11:16]} UTC" if at.endswith("+00:00") else at
+
+
+def _name(release: Published, query: int, own: str) -> str:
+    """A query as the assessment calls it."""
+    asked = release.plan.queries
+    return asked_title(asked[query], bool(release.plan.data.person)) if query < len(asked) else own
+
+
+def _tables(release: Published) -> list[Block]:
     """A table for each query."""
     made: list[Block] = []
-    for query in dict.fromkeys(answer.query for answer in answers):
-        own = [answer for answer in answers if answer.query == query]
+    for query in dict.fromkeys(answer.query for answer in release.answers):
+        own = [answer for answer in release.answers if answer.query == query]
         columns = [name for name, _ in own[0].group]
-        head = [*(columns or [""]), "Answer", "from", "to"]
+        head = [*(columns or [""]), "Answer", "from", "to (95 of 100)"]
         rows = [
             [
                 *(["(empty)" if v is None else v for _, v in a.group] or ["everyone"]),
@@ -93,19 +116,25 @@ def _tables(answers: Sequence[PublishedAnswer]) -> list[Block]:
             ]
             for a in own
         ]
-        made.append(Part(own[0].name, (plain_table(head, rows),)))
+        made.append(Part(_name(release, query, own[0].name), (plain_table(head, rows),)))
     return made
 
 
-def _offered(offered: Sequence[Offered]) -> Table:
-    """A line for each number that gets noise, with its scale."""
-    law = "σ of Gaussian noise" if offered[0].noise is Noise.GAUSSIAN else "b of Laplace noise"
+def _offered(release: Published) -> Table:
+    """A line for each number that gets noise: how far it moves an answer, and its scale."""
+    offered = release.offered
+    gaussian = offered[0].noise is Noise.GAUSSIAN
+    law = "σ of Gaussian noise" if gaussian else "b of Laplace noise"
     rows = []
     for one in offered:
         for noisy, scale in one.scales:
-            name = one.name if len(one.scales) == 1 else f"{one.name}: {_KINDS[noisy]}"
-            rows.append([name, _many(one), f"{float(f'{scale:.4g}'):,.12g}"])
-    return plain_table(["", "Answers", law], rows, wraps=True)
+            own = _name(release, one.query, one.name)
+            name = own if len(one.scales) == 1 else f"{own}: {_KINDS[noisy]}"
+            within = error(scale * (1.959963984540055 if gaussian else math.log(20)))
+            rows.append(tuple(map(Cell, (name, _many(one), within, f"{float(f'{scale:.4g}'):,.12g}"))))
+    heads = {"Answers": "Answers", "Noise, 95 of 100 within": "Within", law: law[0]}  # in full, and on a phone
+    columns = Column("Query", Kind.NAME, plain=""), *(Column(head, label=short) for head, short in heads.items())
+    return Table(columns, (Group(tuple(rows)),), "What is published")
 
 
 def _many(one: Offered) -> str:
@@ -115,16 +144,16 @@ def _many(one: Offered) -> str:
 
 
 def _room(room: Sequence[Left]) -> Table:
-    def told(value: float | None, missing: str) -> str:
-        return missing if value is None else "no price" if math.isinf(value) else small(float(f"{value:.4g}"))
+    def told(value: float) -> str:
+        return "no price" if math.isinf(value) else cost(value)
 
     rows = [
         [
             _CURRENCIES[one.currency],
-            told(one.spent, ""),
-            told(one.after, ""),
-            told(one.limit, "none"),
-            told(one.left, ""),
+            told(one.spent),
+            told(one.after),
+            "none" if one.limit is None else rounded_down(one.limit),
+            "" if one.left is None else rounded_down(one.left),
         ]
         for one in room
     ]
@@ -140,7 +169,5 @@ def _spent(made: Published) -> list[list[str]]:
         "epsilon": "ε", "slack": "δ that goes with ε", "psi": "ψ", "rho": "ρ (zCDP)", "delta": "δ of names",
     }  # fmt: skip
     return [
-        [words[name], "no price" if value is None else small(float(f"{value:.6g}"))]
-        for name, value in made.spent.items()
-        if value != 0
+        [words[name], "no price" if value is None else cost(value)] for name, value in made.spent.items() if value != 0
     ]

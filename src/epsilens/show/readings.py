@@ -18,7 +18,7 @@ from ..laws.product import steps_of
 from ..readings.guesses import log_odds, odds
 from ..worlds import Kind
 from .sentences import Question, false_alarms
-from .words import count, frequencies, grouped, number, rounded_down, rounded_up, scale_for, separated, small
+from .words import count, frequencies, grouped, number, rounded_down, rounded_up, scale_for, separated, small, upward
 
 if TYPE_CHECKING:
     from ..experiment import Experiment
@@ -49,7 +49,10 @@ class Row:
         """The value as the table shows it."""
         if self.nearly:
             return "> 0.9999"
-        return number(self.value, self.baseline)
+        beside = [self.baseline]
+        if self.key in _COUNTED and 0 < self.value < 1 and upward(100 * self.value) > math.floor(100 * self.value):
+            beside.append(math.floor(100 * self.value) / 100)  # told as the next count: its decimals say why
+        return number(self.value, *beside)
 
     @property
     def baseline_text(self) -> str:
@@ -88,8 +91,8 @@ _COUNTED = {
 
 
 def _counted(key: str, q: Question, value: float, floor: float) -> str:
-    scale = scale_for([value, floor])
-    return _COUNTED[key].format(q=q, n=count(value, scale), base=count(floor, scale), of=grouped(scale))
+    scale = scale_for([value], [floor])
+    return _COUNTED[key].format(q=q, n=count(value, scale), base=count(floor, scale, given=True), of=grouped(scale))
 
 
 def _advantage(q: Question, value: float) -> str:
@@ -102,7 +105,7 @@ def _belief(world: str, value: float, floor: float) -> str:
     """How far an answer can raise belief in one of the two worlds."""
     if value == 1 > floor:
         return f"Some answers, however rare, leave as little doubt as one likes that {world}."
-    after, before = frequencies(value, floor)
+    after, before = frequencies(value, given=[floor])
     return f"Belief that {world} can rise from {before.split(' of ')[0]} to {after}."
 
 
@@ -112,7 +115,7 @@ def _fbeta(point: tuple[float, float] | None) -> str:
     alpha, recall = point
     if alpha == recall == 1:
         return "Reached by flagging everyone, which needs no release."
-    scale = scale_for([alpha, recall])
+    scale = scale_for([recall], [alpha])
     return f"Finds {count(recall, scale)} of {grouped(scale)}, with {false_alarms(alpha)}."
 
 
@@ -172,7 +175,8 @@ def _found(epsilon: float, delta: float, fpr: float) -> str:
         factor = _factor(epsilon) if epsilon < 1 else _worked(math.exp(epsilon))
     for share in (fpr, *(s for s in _FEWER if s < fpr)):
         scale = next(
-            (n for n in _SCALES if share * n >= 0.999 and math.isclose(share * n, round(share * n))), scale_for([share])
+            (n for n in _SCALES if share * n >= 0.999 and math.isclose(share * n, round(share * n))),
+            scale_for((), [share]),
         )
         alarms, beyond = small(float(f"{share * scale:.3g}")), _worked(max(delta * scale, 1e-3))
         most = (float(factor) * share * scale if share else 0.0) + float(beyond)

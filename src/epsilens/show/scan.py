@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ..shown import listed
 from .document import Document, Lead, Section, plain_table, said
 from .presenters import to_know
-from .words import at_most, of_100, people_of_100
+from .words import at_most, frequencies, of_100, people_of_100, upward
 
 if TYPE_CHECKING:
     from ..data.scan.combinations import Isolating
@@ -89,15 +89,20 @@ def _by_plan(scan: Scan) -> str:
     worst = scan.worst_planned
     if worst is None or worst.success is None or worst.known is None:
         return ""
-    most = at_most(of_100(worst.success), bound=worst.bound)
+    most = at_most(_right(worst.success), bound=worst.bound)
     words = (
         f"At ε = {scan.epsilon:g} for each answer, whoever combines planned answers ({combination(scan, worst.found)}) "
-        f"guesses right about the worst-placed person, for this attack, for {most}{of_100(worst.success)}; "
+        f"guesses right about the worst-placed person, for this attack, for {most}{_right(worst.success)}; "
         "without the release for 50 of 100"
     )
     if worst.known > worst.success:
-        words += f"; whoever knows everyone else’s records, for {of_100(worst.known)}"
+        words += f"; whoever knows everyone else’s records, for {_right(worst.known)}"
     return words + "."
+
+
+def _right(p: float) -> str:
+    """Right guesses, counted as wherever else they are told beside a coin's."""
+    return frequencies(p, given=[0.5])[0]
 
 
 def _outside(scan: Scan) -> str:
@@ -108,13 +113,13 @@ def _outside(scan: Scan) -> str:
     if scan.known:
         return (
             f"At ε = {scan.epsilon:g} the attacker who knows the exact answer without them guesses right about the "
-            f"worst-placed person, for this attack, for {of_100(worst.success['worst'])}; "
+            f"worst-placed person, for this attack, for {_right(worst.success['worst'])}; "
             "without the release for 50 of 100."
         )
     return (
         f"Whoever asks a planned query twice, with the worst-placed person and without, at half of ε = "
-        f"{scan.epsilon:g} each, guesses right, for this attack, for {of_100(worst.success['worst'])}; "
-        f"with one of the two answers known exactly, for {of_100(worst.known)}; without the release for 50 of 100."
+        f"{scan.epsilon:g} each, guesses right, for this attack, for {_right(worst.success['worst'])}; "
+        f"with one of the two answers known exactly, for {_right(worst.known)}; without the release for 50 of 100."
     )
 
 
@@ -210,7 +215,7 @@ def _columns(scan: Scan) -> Section:
 def _queries(scan: Scan) -> Section:
     rows = []
     for q in scan.queries:
-        odds = ["–"] * len(_LEVELS) if q.success is None else [f"{100 * q.success[k]:.1f}" for k in _LEVELS]
+        odds = ["–"] * len(_LEVELS) if q.success is None else [_percent(q.success[k]) for k in _LEVELS]
         over = "–" if q.above is None else f"{q.above:,}"
         most = "–" if q.largest_epsilon is None else f"{_down(q.largest_epsilon):g}"
         rows.append([str(q.query), f"{q.sensitivity:g}", f"{q.gap['worst']:g}", *odds, over, most])
@@ -243,7 +248,8 @@ def _guesses(risk: PlannedRisk) -> str:
 
 
 def _percent(share: float | None) -> str:
-    return "–" if share is None else f"{100 * share:.1f}"
+    """A chance out of 100, rounded up as the sentences round it."""
+    return "–" if share is None else f"{upward(100 * share, 1):.1f}"
 
 
 def _people(scan: Scan) -> Section:

@@ -74,16 +74,16 @@ def belief(value: float, objective: str) -> float:
 
 def worst(w: Worst) -> str:
     """The worst adversary, beside what independent records would give."""
-    beliefs = [belief(w.upper, w.objective), 0.5]
+    beliefs = [belief(w.upper, w.objective)]
     if w.independent is not None:
         beliefs.append(belief(w.independent, w.objective))
-    reached, coin, *alone = frequencies(*beliefs)
+    reached, *alone, coin = frequencies(*beliefs, given=[0.5])
     who = f"who knows {_known(w)}" if w.known else "who knows no other record"
     target = w.name_of(w.target)
     most = at_most(reached, bound=not w.complete)
     text = f"For someone {who}, an even belief ({coin}) about {target} can become {most}{reached}"
     if w.objective == "psi":
-        right = times(*beliefs, per="of")[0]
+        right = times(*beliefs, given=[0.5], per="of")[0]
         text = f"Someone {who} guesses right {most}{right} between two values of {target}; a coin gets {coin}"
     if alone:
         text += f"; if records were independent, {alone[0]}"
@@ -182,7 +182,7 @@ def mistaken(m: Mistaken) -> str:
     """The cost of the mistake in words."""
     if np.ndim(m.success):
         return f"{np.size(m.success)} mistaken adversaries: read success beside best_success."
-    with_it, best, without = times(float(m.success), float(m.best_success), float(m.baseline), per="of")
+    with_it, best, without = times(float(m.success), float(m.best_success), given=[float(m.baseline)], per="of")
     return (
         f"An adversary who believes a prior of {float(m.believed_prior):.4g} is right {with_it}; "
         f"one who knows it is {float(m.prior):.4g} is right {best}, and without the release {without}."

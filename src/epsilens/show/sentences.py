@@ -21,12 +21,12 @@ from .words import (
     frequencies,
     frequency,
     grouped,
+    guessed,
     rounded_down,
     rounded_up,
     scale_for,
     separated,
     small,
-    times,
 )
 
 if TYPE_CHECKING:
@@ -133,11 +133,8 @@ def lead(e: Experiment, success: float, baseline: float, belief: tuple[float, fl
     ``belief`` (before, and at its most certain) and ``least`` (at its least) say what the release still tells.
     """
     asked, above = question(e), bounded(e)
-    with_it, without = times(success, baseline, exact=above, per="of")
-    most = "at most " if above else ""
-    does = f"guesses correctly {most}"
-    if above and " than " in with_it:  # "at most more than 99" says nothing
-        does, with_it, without = "may guess correctly ", "nearly every time", times(baseline, per="of")[0]
+    most, with_it, without = guessed(success, baseline, bound=above)
+    does = f"guesses correctly {most}" if most or not above else "may guess correctly "
     spans = [
         Span(f"{asked.who} {does}"),
         Span(with_it, "risk"),
@@ -148,7 +145,7 @@ def lead(e: Experiment, success: float, baseline: float, belief: tuple[float, fl
     spans.append(Span(without, "strong"))
     before, after = belief
     if apart(after, before):
-        start, end, low = beliefs(before, after, least)
+        end, start, low = beliefs(after, before, least)
         hidden = (
             f" too, because they guess the same every time. Yet belief that {asked.holds} can rise from {start} to "
         )
@@ -157,9 +154,11 @@ def lead(e: Experiment, success: float, baseline: float, belief: tuple[float, fl
     return (*spans, Span(f" too: the release adds {added}."))
 
 
-def beliefs(*values: float) -> tuple[str, ...]:
-    """Beliefs shown together; no answer leaves certainty, however near it may come."""
-    shown = iter(frequencies(*(v for v in values if 0 < v < 1)))
+def beliefs(reached: float, *beside: float) -> tuple[str, ...]:
+    """The belief that is reached, and what stands beside it; no answer leaves certainty, however near it may come."""
+    up = [reached] if 0 < reached < 1 else []
+    shown = iter(frequencies(*up, given=[v for v in beside if 0 < v < 1]))
+    values = reached, *beside
     return tuple("near certainty" if v == 1 else "nearly none" if v == 0 else next(shown) for v in values)
 
 
@@ -172,8 +171,8 @@ def false_alarms(fpr: float) -> str:
     if fpr == 0:
         return "no false alarms"
     whole = [n for n in (100, 1_000, 10_000) if fpr * n >= 0.5 and math.isclose(fpr * n, round(fpr * n), rel_tol=1e-9)]
-    scale = whole[0] if whole else scale_for([fpr])
-    shown = count(fpr, scale)
+    scale = whole[0] if whole else scale_for((), [fpr])
+    shown = count(fpr, scale, given=True)
     return f"{shown} false alarm{'' if shown in ('1', 'fewer than 1') else 's'} of {grouped(scale)}"
 
 

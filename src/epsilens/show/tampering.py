@@ -108,7 +108,7 @@ def about(t: Tampering, alpha: float = 0.05, power: float = 0.9) -> Report:
     p = t.parameters
     bias, theta = float(p["bias"]), float(p["stretch"])
     rules = [t.optimal(alpha), t.one_sided(alpha), t.two_sided(alpha)]
-    seen, alarms = times(float(rules[0].power), float(alpha))
+    seen, alarms = times(given=[float(rules[0].power), float(alpha)])
     moved = _moved(bias, theta)
     sentence = (
         f"False records that together {moved} would be noticed {seen} by {_KNOWS}; a false alarm is accepted {alarms}."
@@ -163,11 +163,11 @@ def _size_table(sizes: list[dict[str, float | None]], alpha: float) -> Rows:
         return "any" if size is None else "none" if size == 0 else rounded_down(size)
 
     rows = [
-        [times(float(s["power"] or 0.0))[0], *(shown(s[t]) for t in ("optimal", "one_sided", "two_sided"))]
+        [times(given=[float(s["power"] or 0.0)])[0], *(shown(s[t]) for t in ("optimal", "one_sided", "two_sided"))]
         for s in sizes
     ]
     head = ["Noticed at most", "best test", "one-sided", "two-sided"]
-    return f"The most false records move together, with false alarms {times(alpha)[0]}", head, rows
+    return f"The most false records move together, with false alarms {times(given=[alpha])[0]}", head, rows
 
 
 def _epsilon_remark(p: Mapping[str, Any], bias: float, theta: float, alpha: float, power: float) -> str:
@@ -180,7 +180,7 @@ def _epsilon_remark(p: Mapping[str, Any], bias: float, theta: float, alpha: floa
         )  # fmt: skip
     except NoSolutionError:
         return ""
-    seen = times(power)[0]
+    seen = times(given=[power])[0]
     if needed == 0:
         return f"It would be noticed at least {seen} at any ε."
     return f"To notice it at least {seen}, ε would have to be {rounded_up(needed)} or more."
@@ -193,7 +193,7 @@ def limits(parameters: Mapping[str, Any], theta: float, alpha: float, power: flo
     powers = tuple(sorted({0.1, 0.25, 0.5, 0.75, 0.9, 0.99, power}))
     sizes = _sizes(noise, unit, theta, alpha, tuple(q for q in powers if q >= alpha))
     size = boundary("optimal", noise, theta, alpha, power) * unit
-    seen, alarms = times(power), times(alpha)
+    seen, alarms = times(given=[power]), times(given=[alpha])
     wide = f"make the noise {small(theta)} times as wide and " if theta > 1 else ""
     accepted = f"by {_KNOWS}; a false alarm is accepted {alarms[0]}."
     if size == 0:
@@ -220,7 +220,7 @@ def limits(parameters: Mapping[str, Any], theta: float, alpha: float, power: flo
 
 def price(needed: float, bias: float, theta: float, alpha: float, power: float, said: Mapping[str, Any]) -> Report:
     """The ε at which false records are noticed."""
-    seen, alarms = times(power, alpha)
+    seen, alarms = times(given=[power, alpha])
     what = _moved(bias, theta)
     if needed == 0:
         sentence = f"False records that together {what} are noticed at least {seen} at any ε"
@@ -259,23 +259,23 @@ def verdict(d: Detection) -> str:
     off = d.difference
     where = f"{small(abs(off))} {'above' if off > 0 else 'below'} the expected one" if off else "where it was expected"
     if d.p_value < 1e-3:  # further out the table tells more than a sentence can
-        strays, accepted = "fewer than 1 time in 1,000", times(d.level)[0]
+        strays, accepted = "fewer than 1 time in 1,000", times(given=[d.level])[0]
     else:
-        strays, accepted = times(d.p_value, d.level, exact=d.level > 0)
+        strays, accepted = times(given=[d.p_value, d.level], exact=d.level > 0)
     far = {"both": "so far", "above": "so far above", "below": "so far below"}[d.side]
     told = (
         f"The published answer lies {where}: {d.verdict}. Noise alone strays {far} {strays}; a false alarm is accepted "
     )
     told += f"{accepted}."
     if d.bias is not None and d.power is not None:
-        told += f" False records that add up to {small(d.bias)} would have been noticed {times(d.power)[0]}."
+        told += f" False records that add up to {small(d.bias)} would have been noticed {times(given=[d.power])[0]}."
     return told
 
 
 def series_verdict(s: Series) -> str:
     """What a series says."""
     n, found = len(s.answers), s.alarms
-    share = times(s.alpha)[0]
+    share = times(given=[s.alpha])[0]
     if not found:
         first = f"None of {n} published answers points to tampering"
     else:

@@ -1,36 +1,22 @@
 """Numbers as people read them: frequencies out of 100 with their baseline, and rounding that errs on the safe side.
 
-People judge risk best as counts out of a round number with the baseline beside it. Three rules keep the counts honest:
-numbers shown together share one denominator; two numbers that differ never read the same while a denominator up to a
-million can tell them apart; and only certainty is called 0 or 100 of 100.
+People judge risk best as counts out of a round number with the baseline beside it; :mod:`..numerics.counted` says how a
+chance becomes one.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
 from decimal import Decimal
 
+from ..numerics.counted import apart, count, frequencies, frequency, grouped, scale_for, times, upward
 from ..numerics.written import rounded_down, rounded_up
 
 __all__ = [
-    "apart", "at_most", "count", "frequencies", "frequency", "grouped", "number", "of_100", "people_of_100",
-    "rounded_down", "rounded_up", "scale_for", "separated", "small", "times",
+    "apart", "at_most", "cost", "count", "frequencies", "frequency", "grouped", "guessed", "number", "of_100",
+    "people_of_100", "rounded_down", "rounded_up", "scale_for", "separated", "small", "times", "upward",
 ]  # fmt: skip
-
-_SCALES = (100, 1_000, 10_000, 100_000, 1_000_000)
-#: Two probabilities closer than this read the same: no denominator a person can picture tells them apart.
-_SAME = 1 / _SCALES[-1]
-
-
-def grouped(n: int) -> str:
-    """A whole number with its thousands separated.
-
-    >>> grouped(10000)
-    '10,000'
-    """
-    return f"{n:,}"
 
 
 def separated(text: str) -> str:
@@ -50,56 +36,6 @@ def _powers(text: str) -> str:
     return re.sub(r"e([+-])0*", lambda m: "e-" if m[1] == "-" else "e", text)
 
 
-def count(p: float, scale: int) -> str:
-    """How many of ``scale``, as words; "0" and ``scale`` itself are kept for certainty.
-
-    >>> count(0.6967, 100), count(0.9999, 100), count(1e-300, 100), count(1.0, 100)
-    ('70', 'more than 99', 'fewer than 1', '100')
-    """
-    nearest = math.floor(p * scale + 0.5)
-    if nearest >= scale and p < 1:
-        return f"more than {grouped(scale - 1)}"
-    if nearest <= 0 < p:
-        return "fewer than 1"
-    return grouped(min(max(nearest, 0), scale))
-
-
-def apart(p: float, q: float) -> bool:
-    """Whether two probabilities differ enough for a reader to be told."""
-    return abs(p - q) >= _SAME
-
-
-def scale_for(values: Sequence[float], *, exact: bool = False) -> int:
-    """The smallest denominator at which the values that differ read differently; small risks start at 1,000 or 10,000.
-
-    With ``exact`` the denominator also grows until none of them is only "more than" or "fewer than" a count.
-    """
-    positive = [v for v in values if v > 0]
-    largest = max(positive, default=1.0)
-    least = 100 if largest >= 0.05 else 1_000 if largest >= 0.005 else 10_000
-    pairs = [(p, q) for i, p in enumerate(values) for q in values[i + 1 :] if apart(p, q)]
-    for scale in _SCALES:
-        if scale < least or any(count(p, scale) == count(q, scale) for p, q in pairs):
-            continue
-        if not exact or not any(" than " in count(v, scale) for v in values):
-            return scale
-    return _SCALES[-1]
-
-
-def frequencies(*values: float, exact: bool = False) -> tuple[str, ...]:
-    """Probabilities shown together, out of one denominator; ``exact`` as in :func:`scale_for`.
-
-    >>> frequencies(0.6967, 0.5)
-    ('70 of 100', '50 of 100')
-    >>> frequencies(0.5002, 0.5)
-    ('5,002 of 10,000', '5,000 of 10,000')
-    >>> frequencies(0.027, 0.01)
-    ('27 of 1,000', '10 of 1,000')
-    """
-    scale = scale_for(values, exact=exact)
-    return tuple(f"{count(v, scale)} of {grouped(scale)}" for v in values)
-
-
 def at_most(shown: str, *, bound: bool = True) -> str:
     """The words before a count that is a ``bound``: none before one that is itself "more than" or "fewer than".
 
@@ -109,13 +45,19 @@ def at_most(shown: str, *, bound: bool = True) -> str:
     return "at most " if bound and " than " not in shown else ""
 
 
-def frequency(p: float) -> str:
-    """One probability on its own.
+def guessed(p: float, baseline: float, *, bound: bool) -> tuple[str, str, str]:
+    """What is said before right guesses, they and the baseline; a ``bound`` near certainty with a decimal or two.
 
-    >>> frequency(0.003), frequency(1e-9), frequency(0.9999999)
-    ('30 of 10,000', 'fewer than 1 of 10,000', 'more than 99 of 100')
+    >>> guessed(0.6931, 0.5, bound=True), guessed(0.9997, 0.5, bound=False)
+    (('at most ', '70 times of 100', '50 times of 100'), ('', 'more than 99 times of 100', '50 times of 100'))
+    >>> guessed(0.99966, 0.5, bound=True), guessed(0.9999999, 0.5, bound=True)
+    (('at most ', '99.97 times of 100', '50 times of 100'), ('', 'nearly every time', '50 times of 100'))
     """
-    return frequencies(p)[0]
+    shown, without = times(p, given=[baseline], per="of")
+    if bound and shown == "more than 99 times of 100":  # "at most more than 99" says nothing
+        finer = (f"{upward(100 * p, places):g} times of 100" for places in (1, 2) if upward(100 * p, places) < 100)
+        shown = next(finer, "nearly every time")
+    return at_most(shown, bound=bound and "nearly" not in shown), shown, without
 
 
 def number(value: float, *beside: float, digits: int = 4) -> str:
@@ -153,6 +95,15 @@ def small(value: float) -> str:
     return f"{Decimal(repr(float(value))).normalize():f}" if 1e-7 <= abs(value) < 1e7 else _powers(f"{value:g}")
 
 
+def cost(value: float) -> str:
+    """What a release costs, in four digits and never less than it is; the last bits are our own arithmetic.
+
+    >>> cost(0.2149107), cost(0.4), cost(0.1 + 0.2), cost(0.0)
+    ('0.215', '0.4', '0.3', '0')
+    """
+    return rounded_up(value * (1 - 1e-12)) if value else "0"
+
+
 def of_100(share: float) -> str:
     """A probability as a frequency; 99.9% is not "100 of 100".
 
@@ -180,16 +131,3 @@ def people_of_100(count: int, total: int) -> str:
         return "The only person" if total == 1 else f"All {total:,} people"
     text = of_100(count / total)
     return text[0].upper() + text[1:] + " people"
-
-
-def times(*shares: float, exact: bool = False, per: str = "in") -> tuple[str, ...]:
-    """Shares as people say them, out of one denominator; with ``exact`` one at which each is a count.
-
-    >>> times(0.2718, 0.1), times(0.6967, per="of")
-    (('27 times in 100', '10 times in 100'), ('70 times of 100',))
-    """
-    out = []
-    for text in frequencies(*shares, exact=exact):
-        shown, scale = text.split(" of ")
-        out.append(f"{shown} time{'' if shown in ('1', 'fewer than 1') else 's'} {per} {scale}")
-    return tuple(out)

@@ -111,7 +111,7 @@ def _named(option: str) -> str:
 def _icon(about: Explanation, letter: str) -> Markup:
     row = about.row("success")
     value = 0.9999999 if row.nearly else row.value
-    words = frequencies(value, row.baseline)[0]
+    words = frequencies(value, given=[row.baseline])[0]
     caption = Markup('With it: <span class="number risk">{}</span> right').format(words)
     return Markup(icons.array(str(caption), row.baseline, value, key=f"person-{letter}"))
 

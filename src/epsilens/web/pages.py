@@ -89,7 +89,7 @@ _charts = Kept(512)
 
 def said(about: Explanation) -> Markup:
     """The headline, if something was chosen, and the sentence."""
-    headline = Markup("<h1>{}</h1>").format(about.headline) if about.headline else Markup("")
+    headline = Markup("<h1>{}</h1>").format(html.held(about.headline)) if about.headline else Markup("")
     return headline + html.blocks((told(about),))
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, ValidationError
 
 from ..errors import InputError
-from ..show.assessment.labels import FREQUENCIES, planned, risk, share
+from ..show.assessment.labels import FREQUENCIES, given, planned, risk, share
 from ..show.words import frequencies, times
 
 __all__ = ["Report", "pictured", "rows_of", "said_of", "taken"]
@@ -87,7 +87,7 @@ def said_of(a: Report, b: Report) -> str:
     first, second = a.membership, b.membership
     said = ""
     if first is not None and second is not None:
-        in_a, in_b, without = times(first.planned, second.planned, first.baseline, per="of")
+        in_a, in_b, without = times(first.planned, second.planned, given=[first.baseline], per="of")
         said = (
             f"Whether one worst-placed person is in the table is guessed right {in_a} in A and {in_b} in B. "
             f"Without the release it would be {without}."
@@ -117,7 +117,7 @@ def rows_of(a: Report, b: Report) -> list[tuple[str, list[dict[str, Any]]]]:
         known = next(r for r in found if r is not None)
         unit = "" if known.reading in FREQUENCIES else f" ({known.reading})"
         over = [r is not None and r.limit is not None and r.planned > r.limit for r in found]
-        without = risk(known.reading, known.baseline)
+        without = given(known.reading, known.baseline)
         adversaries.append(_row(known.name + unit, [_risk(r) for r in found], over, without))
     answers = []
     for title in dict.fromkeys(q.title for report in both for q in report.queries):
@@ -162,4 +162,4 @@ def pictured(r: Report) -> tuple[str, float, float] | None:
     test = r.membership
     if test is None:
         return None
-    return frequencies(test.planned, test.baseline)[0], test.baseline, test.planned
+    return frequencies(test.planned, given=[test.baseline])[0], test.baseline, test.planned

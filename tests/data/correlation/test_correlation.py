@@ -113,7 +113,7 @@ def test_visits_of_a_person_over_the_years() -> None:
     assert found.sentence.startswith(
         "Someone who knows no other record can shift their odds about year 3 by a factor of"
     )
-    assert found.sentence.endswith("if the records were independent it would be 2.72 (73 of 100).")
+    assert found.sentence.endswith("if the records were independent it would be 2.72 (74 of 100).")
     assert "because the rows are not normal" in found.interval.method
 
 

@@ -79,10 +79,10 @@ def test_the_verdict_is_about_one_person_and_one_attack() -> None:
     said = words(found)
     assert (
         "At ε = 1 for each answer, whoever combines planned answers (count where ill − count where ill and age < 99) "
-        "guesses right about the worst-placed person, for this attack, for 62 of 100; without the release for "
+        "guesses right about the worst-placed person, for this attack, for 63 of 100; without the release for "
         "50 of 100; whoever knows everyone else’s records, for 70 of 100."
     ) in said
-    assert "at half of ε = 1 each, guesses right, for this attack, for 56 of 100" in said
+    assert "at half of ε = 1 each, guesses right, for this attack, for 57 of 100" in said
     assert "The worse of the two is over your limit of 60. The largest ε that stays within it is 0.818." in said
     assert "questions outside the plan, unless planned answers are named here" in said
     assert "Alone in this table is not alone in the population" in said

@@ -178,7 +178,7 @@ def test_dots_stand_where_the_readings_are() -> None:
     assert curve.chosen == pytest.approx((10, 100 * np.e / 10))
     assert curve.best == pytest.approx((30.32653, 69.67347), abs=1e-4)  # e^{−1/2}/2
     assert curve.best_labels[0] == ("best guess: finds 70", "with 30 false alarms")
-    assert curve.chosen_label == "27"
+    assert curve.chosen_label == "28"
     series = {row["series"]: row for row in e.chart("precision_recall", fpr=0.1).data}
     at = series["at the chosen false alarms"]
     assert (at["x"], at["y"]) == pytest.approx((100 * e.recall(0.1), 100 * e.precision(0.1)))

@@ -40,8 +40,9 @@ from ..document import (
     said,
 )
 from ..scan import alone
-from ..words import frequencies, rounded_up, small, times
-from .labels import FREQUENCIES, limit, percent, planned, risk, share, title
+from ..words import cost, frequencies, rounded_up, times
+from .labels import FREQUENCIES, given, limit, percent, planned, risk, share, title
+from .reach import exposure, reached, told_beside
 from .words import (
     cautions,
     contradiction,
@@ -50,7 +51,6 @@ from .words import (
     headline,
     kept_account,
     phrase,
-    reached,
     status,
 )
 
@@ -122,14 +122,12 @@ def _meaning(a: Assessment, r: Risk, at: _At) -> Said:
     start = Span(f"With {at.equation}, ")
     if r.reading not in FREQUENCIES:
         found = Span(risk(r.reading, value, limit=r.limit), "strong")
-        beside = f" in “{r.name}”. Without the release it would be {risk(r.reading, r.baseline)}."
+        beside = f" in “{r.name}”. Without the release it would be {given(r.reading, r.baseline)}."
         return (start, Span(f"the {find(r.reading).label} is "), found, Span(beside))
     now = reached(a, r, value)
     guessed = r.reading not in ("posterior", "precision")
     over = r.limit is not None and value > r.limit
-    # A limit that is kept is told as it was given: beside it a value may read the same, never above.
-    shown = (now, r.baseline, *([r.limit] if over and r.limit is not None else []))
-    told, without, *_ = times(*shown, per="of") if guessed else frequencies(*shown)
+    told, without = told_beside(r, now, guessed=guessed)
     before, after, otherwise = phrase(a, r)
     most = "" if r.exact or " than " in told else "at most "
     tail = [] if r.limit is None else [Span(" The limit is "), Span(f"{limit(r.reading, r.limit)} of 100.", "strong")]
@@ -144,7 +142,7 @@ def _pictures(a: Assessment, at: _At) -> Icons:
     first = a.leading
     r = first if first.reading in FREQUENCIES else next(r for r in a.risks if r.key == "membership")
     value = reached(a, r, at.risks[r.key])
-    with_it, without = frequencies(value, r.baseline)
+    with_it, without = frequencies(value, given=[r.baseline])
     right = " right" if r.reading == "success" else ""
     over = r.limit is not None and value > r.limit
     before = (Span("Without the release: "), Span(without, "number"), Span(right))
@@ -175,7 +173,7 @@ def _epsilon(a: Assessment, at: _At) -> Section:
     else:
         gaussian = a.release.mechanism.noise is Noise.GAUSSIAN
         delta = names + (a.release.mechanism.delta or 0.0 if gaussian else 0.0)
-        plus = f", plus at most {small(float(rounded_up(delta, 2)))} (δ)" if delta else ""
+        plus = f", plus at most {cost(delta)} (δ)" if delta else ""
         then = (
             f"At {at.equation} nothing that one could look for in the answers is more than "
             f"{_factor(factor)} times as likely with {whose} as {other}{plus}."
@@ -225,7 +223,7 @@ def _adversaries(a: Assessment, at: _At) -> Section:
     rows = tuple(
         (
             Cell(_short(_asked(r), 90)),
-            Cell(risk(r.reading, r.baseline)),
+            Cell(given(r.reading, r.baseline)),
             Cell(_marked(r, at)),
             Cell("–" if r.limit is None else limit(r.reading, r.limit)),
         )
@@ -257,7 +255,7 @@ def _affected(a: Assessment, at: _At) -> Section:
     first = f"{many}The numbers above are those of whoever is placed worst, attacked by somebody who knows all others."
     found = a.typical_then if at.instead else a.typical
     if found is not None and found.people > 1:
-        (middle,), (largest,) = times(found.median, per="of"), times(found.largest, per="of")
+        middle, largest = exposure(a, found)
         first += f" For a typical person the membership test is right {middle}, {largest} for the most exposed."
     made = [first]
     household = together_of(a.release, at.epsilon) if a.together else ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from contextlib import suppress
 from decimal import ROUND_CEILING, Context, Decimal
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ from ...data.queries import Noise
 from ...data.tables.source import Bundled, Url, source_of
 from ...errors import InputError
 from ...plan.noise import named_delta
-from ..words import apart, number, rounded_down, rounded_up, small
+from ..words import apart, cost, number, rounded_down, rounded_up, small, upward
 
 if TYPE_CHECKING:
     from ...assessment.accuracy import QueryAccuracy
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from ...plan.asked import ReleaseQuery
 
 __all__ = [
-    "FREQUENCIES", "called", "detail", "epsilon_down", "epsilon_up", "error", "facts", "group_name", "limit", "percent",
-    "planned", "risk", "share", "subject", "title", "typical_label", "value",
+    "FREQUENCIES", "asked_title", "called", "detail", "epsilon_down", "epsilon_up", "error", "facts", "given",
+    "group_name", "limit", "percent", "planned", "risk", "share", "subject", "title", "typical_label", "value",
 ]  # fmt: skip
 
 # -- numbers, rounded to the safe side ----------------------------------------------------------------------------
@@ -32,34 +33,47 @@ FREQUENCIES = ("success", "posterior", "attack_success", "recall", "roc", "preci
 MOST = 700.0
 
 
+def given(reading: str, at: float) -> str:
+    """A risk that was given or would be there anyway (a limit, a baseline), to the nearest.
+
+    >>> given("success", 0.55), given("posterior", 0.0712), given("kl", 0.1)
+    ('55', '7.1', '0.1000')
+    """
+    return _written(reading, at, (), up=False)
+
+
 def risk(reading: str, value: float, *, limit: float | None = None, baseline: float | None = None) -> str:
-    """A risk: out of 100 for a frequency, else the number itself.
+    """A risk: out of 100 and rounded up for a frequency, else the number itself.
 
     Decimals appear where they tell the value from its baseline or from a limit it breaks, or from certainty.
 
     >>> risk("success", 0.6146, limit=0.55, baseline=0.5), risk("success", 0.5501, limit=0.55)
-    ('61', '55.01')
+    ('62', '55.01')
     >>> risk("attack_success", 0.02718, limit=0.02), risk("success", 0.99996), risk("kl", 0.123456)
-    ('2.7', '99.996', '0.1235')
+    ('2.8', '99.996', '0.1235')
     """
+    told = [*([limit] if limit is not None and value > limit else [])]
+    if reading in FREQUENCIES and baseline is not None and apart(value, baseline):
+        told.append(baseline)
+    return _written(reading, value, told, up=True)
+
+
+def _written(reading: str, value: float, beside: Sequence[float], *, up: bool) -> str:
+    """With decimals until it reads otherwise than what is ``beside`` it, which it is not, and than certainty."""
     if reading not in FREQUENCIES:
-        return number(value, *([limit] if limit is not None and value > limit else []))
+        return number(value, *beside)
     if 0.99999 < value < 1:
         return "> 99.9"
-    told = [(1.0, value < 1), (0.0, value > 0)]
-    if limit is not None:
-        told.append((limit, value > limit))
-    if baseline is not None:
-        told.append((baseline, apart(value, baseline)))
-    others = [100 * other for other, differs in told if differs]
+    certain = [100 * end for end in (0.0, 1.0) if value != end]
     x = 100 * value
     if math.isclose(x, round(x), abs_tol=1e-9):
         return f"{round(x)}"
     if value < 1e-6:
         return f"{x:.1e}"
     for places in range(0 if x >= 10 else 1, 15):
-        text = f"{x:.{places}f}"
-        if all(text != f"{other:.{places}f}" for other in others):
+        near, text = f"{x:.{places}f}", f"{upward(x, places) if up else x:.{places}f}"
+        same = [f"{100 * other:.{places}f}" for other in beside]
+        if near not in same and text not in (*same, *(f"{end:.{places}f}" for end in certain)):
             break
     return text.rstrip("0").rstrip(".") if "." in text else text
 
@@ -70,7 +84,7 @@ def limit(reading: str, at: float) -> str:
     >>> limit("success", 0.55), limit("kl", 0.1)
     ('55', '0.1')
     """
-    return risk(reading, at) if reading in FREQUENCIES else small(at)
+    return given(reading, at) if reading in FREQUENCIES else small(at)
 
 
 def value(x: float) -> str:
@@ -178,12 +192,21 @@ def _query(a: Assessment, q: QueryAccuracy) -> ReleaseQuery:
 
 def title(a: Assessment, q: QueryAccuracy) -> str:
     """The query's name: its own, or what it asks."""
-    query = _query(a, q)
+    return asked_title(_query(a, q), bool(a.release.data.person))
+
+
+def asked_title(query: ReleaseQuery, people: bool) -> str:
+    """A planned query's name, or what it asks; ``people`` are counted where rows say whose they are.
+
+    >>> from epsilens.plan.asked import ReleaseQuery
+    >>> asked_title(ReleaseQuery(sum="visits", bounds=(0, 77)), True)
+    'Total visits'
+    """
     by = f", by {' and '.join(query.split_by)}" if query.split_by else ""
     if query.name:
         return query.name + by
     if query.count not in (None, False):
-        of = "people" if a.release.data.person else "rows"
+        of = "people" if people else "rows"
         where = query.count if isinstance(query.count, str) else query.where
         return f"Count of {of}" + (f" where {where}" if where else "") + by
     where = f" where {query.where}" if query.where else ""
@@ -267,9 +290,7 @@ def facts(a: Assessment) -> list[tuple[str, str]]:
     made.append(("Noise", f"{noise}, δ = {small(r.mechanism.delta or 0.0)}" if gaussian else noise))
     names = named_delta(r, a.epsilon)
     if names:
-        made.append(
-            ("Names of groups", "from the data" if names == 1 else f"by threshold, δ = {small(float(f'{names:.2g}'))}")
-        )
+        made.append(("Names of groups", "from the data" if names == 1 else f"by threshold, δ = {cost(names)}"))
     made.append(("Planned", f"ε = {planned(a.epsilon)}"))
     first = next(iter(r.limits), None)
     told = [_limit(name, limited.at_most, first=name == first) for name, limited in r.risk_limits.items()]

@@ -47,6 +47,7 @@ from ..scan import alone, population
 from ..words import apart, frequencies, people_of_100
 from .data import release_values
 from .labels import FREQUENCIES, error, facts, group_name, planned, risk, share, title, value
+from .reach import reached, together
 from .split import split_section
 from .tables import (
     accuracy_table,
@@ -70,11 +71,9 @@ from .words import (
     kept_account,
     lead,
     proposed,
-    reached,
     second_name,
     share_of_people,
     status,
-    together,
     unseen,
 )
 
@@ -134,7 +133,8 @@ def _pictures(a: Assessment) -> Icons:
     right = " right" if r.reading == "success" else ""
     now = reached(a, r, r.planned)
     values = [now, *([] if at is None or r.recommended is None else [r.recommended])]
-    shown = frequencies(*values, r.baseline)
+    # Each by itself, as its own sentence tells it: a picture of 100 has no thousandths.
+    shown = [frequencies(value, given=[r.baseline])[0] for value in values]
     first = (Span(f"Planned, ε = {planned(a.epsilon)}: "), Span(shown[0], "risk" if r.over else "number"), Span(right))
     arrays = [IconArray(first, r.baseline, now, r.limit, key="planned")]
     if at is not None and r.recommended is not None:
@@ -149,7 +149,7 @@ def _pictures(a: Assessment) -> Icons:
         note = "Each figure is one guess of 100 about one worst-placed person."
     else:
         note = f"Of 100. {r.name}: {r.question}"
-    if icons.filled(r.planned) == icons.filled(r.baseline) and apart(r.planned, r.baseline):
+    if icons.filled(r.planned, r.baseline) == icons.filled(r.baseline) and apart(r.planned, r.baseline):
         note += " At the planned ε the release adds fewer than 1 of 100."
     return Icons(tuple(arrays), note)
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...assessment.accuracy import Cause
@@ -14,7 +13,7 @@ from ...assessment.shares import basis_of, resplit
 from ...assessment.split import Division, division
 from ..document import Block, Cell, Column, Group, Kind, Paragraph, Said, Section, Span, Table, Tone, said
 from ..words import frequencies
-from .labels import FREQUENCIES, limit, risk, share, title
+from .labels import FREQUENCIES, given, limit, risk, share, title
 
 if TYPE_CHECKING:
     from ...assessment.assessment import Assessment
@@ -123,7 +122,7 @@ def _cost(a: Assessment) -> Said:
         return ()
     at = next(i for i, r in enumerate(a.risks) if r.key == a.leading.key)
     now, then = a.risks[at], resplit(a.release, basis, basis.split.best.shares).risks[at]
-    before, after, without = (Span(text, "number") for text in _spoken(now, then, replace(now, planned=now.baseline)))
+    before, after, without = (Span(text, "number") for text in _spoken(now, then))
     end = (Span("; without the release "), without, Span("."))
     if before == after:
         return (Span(f" The risk stays ({now.name.lower()}): "), after, *end)
@@ -140,10 +139,11 @@ def _told(r: Risk) -> float:
 
 
 def _spoken(*risks: Risk) -> list[str]:
+    """The risks, then what the first would be without the release."""
     first = risks[0]
     if first.reading in FREQUENCIES:
-        return list(frequencies(*map(_told, risks)))
-    return [risk(r.reading, r.planned, limit=r.limit) for r in risks]
+        return list(frequencies(*map(_told, risks), given=[first.baseline]))
+    return [*(risk(r.reading, r.planned, limit=r.limit) for r in risks), given(first.reading, first.baseline)]
 
 
 def resplit_sentence(basis: Basis, assessed: Division, found: Resplit) -> tuple[Span, ...]:
@@ -180,7 +180,7 @@ def resplit_table(basis: Basis, found: Resplit) -> Table:
             Cell(_risk(now), state=state, over=now.over),
             Cell(_risk(before)),
             Cell("–" if now.limit is None else limit(now.reading, now.limit)),
-            Cell(risk(now.reading, now.baseline)),
+            Cell(given(now.reading, now.baseline)),
         ))  # fmt: skip
     return Table(columns, (Group(tuple(rows)),), "Risks with these shares, out of 100")
 

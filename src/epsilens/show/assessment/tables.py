@@ -18,6 +18,7 @@ from .labels import (
     epsilon_down,
     epsilon_up,
     error,
+    given,
     limit,
     percent,
     planned,
@@ -28,7 +29,8 @@ from .labels import (
     typical_label,
     value,
 )
-from .words import reached, second_name
+from .reach import reached
+from .words import second_name
 
 if TYPE_CHECKING:
     from ...assessment.accuracy import GroupError
@@ -73,7 +75,7 @@ def _risk(a: Assessment, r: Risk) -> Row:
     return (
         Cell(r.name, detail=r.question, mark=sets(a, r)),
         Cell(allowed, share=bar(r), over=r.over),
-        Cell(risk(r.reading, r.baseline)),
+        Cell(given(r.reading, r.baseline)),
         Cell(now, state=state, over=r.over),
         Cell(allowed),
         Cell("–" if r.largest is None else epsilon_down(r.largest)),
@@ -162,7 +164,7 @@ def error_parts(a: Assessment) -> Table:
             if group is None or (which != "typical" and len(q.answers) < 2):
                 continue
             name = title(a, q) if which == "typical" else "least accurate of them"
-            hidden = risk("success", group.hidden) if a.release.queries[q.index].threshold is not None else "–"
+            hidden = given("success", group.hidden) if a.release.queries[q.index].threshold is not None else "–"
             rows.append((
                 Cell(name), Cell(error(group.noise)), Cell(_moved(group.contribution)), Cell(_moved(group.clamping)),
                 Cell(hidden), Cell(error(group.error) if math.isfinite(group.error) else "hidden"),

@@ -26,6 +26,7 @@ from .labels import (
     epsilon_down,
     epsilon_up,
     error,
+    given,
     limit,
     percent,
     planned,
@@ -33,6 +34,7 @@ from .labels import (
     share,
     subject,
 )
+from .reach import exposure, reached, told_beside
 
 if TYPE_CHECKING:
     from ...assessment.accuracy import QueryAccuracy
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
 __all__ = [
     "asked_secret", "cautions", "contradiction", "disclosure", "error_at", "few_people", "headline",
     "kept_account", "lead", "nobody", "phrase", "proposed",
-    "reached", "second_name", "sentence", "share_of_people", "status", "together", "unseen",
+    "second_name", "sentence", "share_of_people", "status", "unseen",
 ]  # fmt: skip
 
 #: A group with fewer people is marked.
@@ -158,24 +160,18 @@ def lead(a: Assessment) -> tuple[Said, ...]:
 # -- what the adversary reaches -----------------------------------------------------------------------------------
 
 
-def reached(a: Assessment, r: Risk, value: float) -> float:
-    """The risk as it is told: what double precision rounds to certainty is not, except a belief under normal noise."""
-    return math.nextafter(1, 0) if value == 1 and r.reading in FREQUENCIES and not r.conclusive else value
-
-
 def _consequence(a: Assessment, r: Risk) -> Said:
     start = f"At the planned ε = {planned(a.epsilon)}, "
     if r.reading not in FREQUENCIES:
         spans = [
             Span(f"the {find(r.reading).label} of the {r.name.lower().split(',')[0]} is "),
             Span(risk(r.reading, r.planned, limit=r.limit), "risk" if r.over else "strong"),
-            Span(f". Without the release it would be {risk(r.reading, r.baseline)}."),
+            Span(f". Without the release it would be {given(r.reading, r.baseline)}."),
         ]
         allowed = [] if r.limit is None else [Span(f" Your limit is {limit(r.reading, r.limit)}.")]
         return (Span(start), *spans, *allowed)
     now = reached(a, r, r.planned)
-    shown = now, r.baseline, *([] if r.limit is None else [r.limit])
-    told, without, *rest = times(*shown, per="of") if r.reading in _GUESSED else frequencies(*shown)
+    told, without = told_beside(r, now, guessed=r.reading in _GUESSED)
     before, after, otherwise = phrase(a, r)
     most = "" if r.exact or " than " in told else "at most "
     spans = [Span(start + before + most), Span(told, "risk" if r.over else "strong"), Span(f"{after}. {otherwise} ")]
@@ -183,10 +179,10 @@ def _consequence(a: Assessment, r: Risk) -> Said:
         spans.append(Span(f"{without}.", "strong"))
     else:
         spans += [Span(without, "strong"), Span(" too.")]
-    if rest:
-        spans += [Span(" Your limit is "), Span(f"{rest[0].removesuffix(' times of 100')}.", "strong")]
+    if r.limit is not None:
+        spans += [Span(" Your limit is "), Span(f"{limit(r.reading, r.limit)} of 100.", "strong")]
     if r.opposite is not None:
-        there, here = frequencies(r.opposite, 1 - r.arguments["prior"])
+        there, here = frequencies(r.opposite, given=[1 - r.arguments["prior"]])
         spans.append(Span(f" Belief in the opposite can rise from {here} to {there}."))
     return (*spans, *_typical(a))
 
@@ -196,26 +192,11 @@ def _typical(a: Assessment) -> Said:
     found = a.typical
     if found is None:
         return ()
-    # Each out of 100 by itself: nobody wants 6,157 of 10,000 beside 6,162.
-    (middle,), (most,) = times(found.median, per="of"), times(found.largest, per="of")
+    middle, most = exposure(a, found)
     kind = f"groups of people with one {a.release.data.unit}" if a.release.data.unit else "people"
     who = f"the typical one of {found.people:,} {kind} of this table" if found.people > 1 else "the only one here"
     most = "" if found.people == 1 or middle == most else f", {most} for the most exposed of them"
     return (Span(f" The membership test is right {middle} for {who}{most}."),)
-
-
-def together(a: Assessment) -> str:
-    """What several people reveal together, a household say."""
-    if not a.together:
-        return ""
-    told = times(*(p for _, p in a.together), per="of")
-    unit = a.release.data.unit
-    kind = f"with the same {unit} each" if unit else "people"
-    each = ", ".join(f"{k} {kind} {text}" for (k, _), text in zip(a.together, told, strict=True))
-    if a.release.mechanism.neighbours is Neighbours.REPLACE:
-        return f"Which of two sets of records is that of several people together is guessed right: {each}."
-    who = f"several, those with the same {unit} each," if unit else "several people, a household say,"
-    return f"Whether {who} are all in the table or none of them is guessed right: {each}."
 
 
 def few_people(a: Assessment) -> tuple[str, ...]:
@@ -235,7 +216,7 @@ def unseen(a: Assessment) -> str:
     prior = a.release.adversary.prior
     if prior == 0.5 or "success" not in a.release.risk_limits:
         return ""
-    base = times(max(prior, 1 - prior), per="of")[0]
+    base = times(given=[max(prior, 1 - prior)], per="of")[0]
     return (
         f"A guess that ignores the release is already right {base}, because the adversary’s prior is {prior:g}: a "
         "limit on right guesses sees little of what the release tells. Limit posterior instead, or roc."
@@ -415,15 +396,14 @@ def _keeps(r: Risk) -> str:
     if r.reading not in FREQUENCIES:
         return f"keeps it to {risk(r.reading, r.recommended)}"
     whom = "them" if r.reading == "success" else "it"
-    scale = scale_for([r.recommended, r.baseline])
+    scale = scale_for([r.recommended], [r.baseline])
     return f"keeps {whom} to {count(r.recommended, scale)}{'' if scale == 100 else f' of {grouped(scale)}'}"
 
 
 def _told(r: Risk, value: float) -> str:
     if r.reading not in FREQUENCIES:
         return risk(r.reading, value, limit=r.limit)
-    broken = [r.limit] if r.limit is not None and value > r.limit else []
-    return frequencies(value, r.baseline, *broken)[0]
+    return told_beside(r, value, guessed=False)[0]
 
 
 def _price(a: Assessment, at: float) -> str:

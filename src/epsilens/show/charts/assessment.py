@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...assessment.accuracy import simulate
-from ..assessment.labels import error, group_name, percent, planned, risk, share, subject, value
+from ..assessment.labels import error, given, group_name, percent, planned, risk, share, subject, value
 from ..words import frequency
 from .chart import Chart
 from .marks import Layer, dots, frame, line, linear_axis, log_axis, room_for, text
@@ -81,8 +81,8 @@ def _told_risk(a: Assessment, main: Risk, limit: float | None) -> str:
     aria += f" = {planned(a.epsilon)}"
     if at is not None and main.recommended is not None:
         aria += f", {risk('success', main.recommended)} at ε = {planned(at)}"
-    aria += f"; {risk('success', main.baseline)} without the release"
-    return aria + ("." if limit is None else f"; the limit is {risk('success', limit)}.")
+    aria += f"; {given('success', main.baseline)} without the release"
+    return aria + ("." if limit is None else f"; the limit is {given('success', limit)}.")
 
 
 def _risk(a: Assessment, width: int) -> dict[str, Any]:
@@ -109,7 +109,7 @@ def _risk(a: Assessment, width: int) -> dict[str, Any]:
     panel.values(told, rising=True)
     panel.uprights_named()
     if drawn is not None:
-        panel.limit_named(100 * drawn, f"limit {risk('success', drawn)}")
+        panel.limit_named(100 * drawn, f"limit {given('success', drawn)}")
     padding = {"left": left, "right": right, "top": _TOP, "bottom": _TITLED if alone else _BOTTOM}
     without = f"Without the release: {frequency(main.baseline)}"
     said = _told_risk(a, main, limit)

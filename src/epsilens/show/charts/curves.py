@@ -15,7 +15,7 @@ from ... import checks
 from ...errors import InputError
 from ..readings import best_guess
 from ..sentences import Question, false_alarms, question
-from ..words import count, frequencies, frequency
+from ..words import count, frequencies, frequency, upward
 from .chart import Chart
 from .marks import Layer, dashed, dot, frame, line, text
 from .placement import Box, Point, Room, width_of
@@ -120,20 +120,23 @@ def _by_false_alarms(e: Experiment, prior: float, fpr: float, *, missed: bool) -
     def told(found: float) -> float:
         return 1 - found if missed else found
 
+    def counted(found: float) -> str:
+        return frequency(found) if missed else frequencies(found)[0]
+
     without = "all but as many are missed" if missed else "as many are found"
     return Curve(
         f"{name} curve",
         f"{done}, of 100 times {asked.group}",
         false_alarms_axis(asked),
-        f"{name} curve: at {frequencies(fpr)[0]} false alarms the adversary {does} {frequencies(at)[0]}; "
-        f"the best guess {does} {frequencies(told(y))[0]} with {frequencies(x)[0]} false alarms; "
+        f"{name} curve: at {frequency(fpr)} false alarms the adversary {does} {counted(at)}; "
+        f"the best guess {does} {counted(told(y))} with {frequency(x)} false alarms; "
         f"without the release, {without} as there are false alarms.",
         points(alpha, line),
         ((0.0, 100 * told(0.0)), (100.0, 100 * told(1.0))),
         (100 * x, 100 * told(y)),
-        _best_labels(x, y, does, _of_100(told(y), told(x))),
+        _best_labels(x, y, does, _of_100(told(y), told(x), missed=missed)),
         (100 * fpr, 100 * at),
-        _of_100(at, told(fpr)),
+        _of_100(at, told(fpr), missed=missed),
     )
 
 
@@ -150,7 +153,7 @@ def precision_recall_curve(e: Experiment, prior: float, fpr: float) -> Curve:
         f"recall: found, of 100 times {asked.group}",
         f"Precision–recall curve: at a recall of {frequencies(found)[0]} the precision is {frequencies(right)[0]}; "
         f"the best guess has recall {frequencies(y)[0]} and precision {frequencies(precise)[0]}; "
-        f"without the release the precision is {frequencies(prior)[0]}.",
+        f"without the release the precision is {frequency(prior)}.",
         (*points(recall, e.precision(recall=recall, prior=prior)), (100.0, 100 * prior)),
         ((0.0, 100 * prior), (100.0, 100 * prior)),
         (100 * y, 100 * precise),
@@ -174,7 +177,7 @@ def _best_labels(x: float, y: float, does: str, shown: str) -> tuple[tuple[str, 
         return (("best guess: flags everyone",),)
     if round(y, 4) == round(x, 4):
         return (("best guess:", "as good as chance"),)
-    no = _of_100(x, y)
+    no = _of_100(x, y, alarms=True)
     return (
         (f"best guess: {does} {shown}", f"with {no} false alarms"),
         ("best guess:", f"{does} {shown} with", f"{no} false alarms"),
@@ -186,13 +189,20 @@ def points(x: Any, y: Any) -> tuple[Point, ...]:
     return tuple(zip(np.round(100 * x, 4).tolist(), np.round(100 * y, 4).tolist(), strict=True))
 
 
-def _of_100(p: float, *beside: float) -> str:
-    """A count out of 100 short enough for a chart; decimals are at home here where they tell numbers apart."""
+def _of_100(p: float, *beside: float, missed: bool = False, alarms: bool = False) -> str:
+    """A count out of 100 short enough for a chart; decimals are at home here where they tell numbers apart.
+
+    What is found rounds up, so what is ``missed`` rounds down; false ``alarms`` are what it takes, to the nearest.
+    """
     if 0 < p < 0.0005:
         return "< 0.1"
-    if 0 < p < 0.05 or any(count(p, 100) == count(q, 100) for q in beside if abs(p - q) > 1e-4):
-        return f"{100 * p:.2f}".rstrip("0").rstrip(".") if any(abs(p - q) < 1e-3 for q in beside) else f"{100 * p:.1f}"
-    return count(p, 100).replace("more than ", "> ")
+    if 0 < p < 0.05 or any(count(p, 100, given=True) == count(q, 100, given=True) for q in beside if abs(p - q) > 1e-4):
+        places = 2 if any(abs(p - q) < 1e-3 for q in beside) else 1
+        shown = 100 - upward(100 * (1 - p), places) if missed else 100 * p if alarms else upward(100 * p, places)
+        return f"{shown:.2f}".rstrip("0").rstrip(".") if places == 2 else f"{shown:.1f}"
+    if missed and 0.01 <= p < 1:
+        return f"{100 - upward(100 * (1 - p)):.0f}"
+    return count(p, 100, given=alarms).replace("more than ", "> ")
 
 
 # -- the definition -----------------------------------------------------------------------------------------------
@@ -294,7 +304,7 @@ def compared_roc(settings: Sequence[tuple[str, Experiment]], fpr: float) -> Char
     for (letter, e), at in zip(settings, _LETTER_AT, strict=False):
         alpha = alphas()
         drawn.append((letter.upper(), points(alpha, e.roc(alpha)), (100 * at, 100 * float(e.roc(at)))))
-        told.append(f"{letter.upper()} finds {frequency(float(e.recall(fpr)))}")
+        told.append(f"{letter.upper()} finds {frequencies(float(e.recall(fpr)))[0]}")
     aria = f"ROC curves: at {false_alarms(fpr)}, {', '.join(told)}."
     return Chart("compared_roc", _compared, (tuple(drawn), first.subtitle, first.x_title, aria), 534, PHONE)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import math
 
+from ..words import upward
 from .placement import width_of
 
 __all__ = ["array", "filled", "icons"]
@@ -20,13 +21,19 @@ _PERSON = (
 )
 
 
-def filled(p: float) -> int:
-    """How many of 100 figures stand for a probability: 0 and 100 only for certainty.
+def filled(p: float, baseline: float | None = None) -> int:
+    """How many of 100 figures stand for a chance: 0 and 100 only for certainty.
 
-    >>> filled(0.6967), filled(0.9999), filled(1e-9), filled(1.0)
-    (70, 99, 1, 100)
+    Beside its ``baseline`` it is rounded up, as the sentences count it, unless it adds less than half a figure.
+
+    >>> filled(0.6931), filled(0.9999), filled(1e-9), filled(1.0)
+    (69, 99, 1, 100)
+    >>> filled(0.6931, 0.5), filled(0.5002, 0.5), filled(0.55, 0.5)
+    (70, 50, 55)
     """
     nearest = math.floor(100 * p + 0.5)
+    if baseline is not None and nearest > filled(baseline):
+        nearest = int(upward(100 * p))
     return nearest if p in (0, 1) else min(max(nearest, 1), 99)
 
 
@@ -41,7 +48,7 @@ def array(title: str, baseline: float, value: float | None = None, *, key: str =
 def icons(baseline: float, value: float | None = None, limit: float | None = None, *, key: str = "person") -> str:
     """The array as inline SVG: baseline grey, added in colour, the rest hollow, a dashed step at the limit."""
     base = filled(baseline)
-    right = base if value is None else max(filled(value), base)
+    right = base if value is None else max(filled(value, baseline), base)
     added, wrong = right - base, 100 - right
     people = []
     for i in range(100):

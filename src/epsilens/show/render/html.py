@@ -23,7 +23,7 @@ from ..document import Block, Document, Figure, Forms, IconArray, Kind, Lead, Sa
 from ..policy import meta
 from .text import grid, stated
 
-__all__ = ["ASSETS", "blocks", "fragment", "page", "said", "section", "sections", "style", "subscripts"]
+__all__ = ["ASSETS", "blocks", "fragment", "held", "page", "said", "section", "sections", "style", "subscripts"]
 
 ASSETS = Path(str(files("epsilens.show").joinpath("assets")))
 _TEMPLATES = Path(str(files("epsilens.show").joinpath("templates")))
@@ -35,6 +35,7 @@ _RANGES = {
     "greek": "U+0370-0377,U+037A-037F,U+0384-038A,U+038C,U+038E-03A1,U+03A3-03FF",
 }
 _FAMILIES = {"Source Serif 4": "source-serif-4", "Source Sans 3": "source-sans-3"}
+_NB = "\N{NO-BREAK SPACE}"
 _SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 
 
@@ -87,6 +88,15 @@ def style() -> Markup:
     )
 
 
+def held(text: str) -> str:
+    """A line may break anywhere but inside a frequency or after an equals sign.
+
+    >>> held("at most 55 times of 100 (ε = 0.4)").replace("\N{NO-BREAK SPACE}", "_")
+    'at most 55_times_of_100 (ε_=_0.4)'
+    """
+    return re.sub(r"(?<=\d)( times?)? (of|in) (?=\d)|(?<=[εδψρσμ]) = (?=\d)", lambda m: m[0].replace(" ", _NB), text)
+
+
 # -- what the templates ask for -----------------------------------------------------------------------------------
 
 
@@ -97,6 +107,7 @@ def _environment() -> Environment:
         lstrip_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
     made.filters["subscripts"] = subscripts
+    made.filters["held"] = held
     made.globals |= {
         "name_of": lambda block: type(block).__name__,
         "PAGE": Forms.PAGE,

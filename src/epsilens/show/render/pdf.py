@@ -296,7 +296,7 @@ class _Writer:
             flow.y = top
             flow.words(_pieces(array.caption), _BODY, x=left - flow.left, wide=wide)
             base = filled(array.baseline)
-            right = base if array.value is None else max(filled(array.value), base)
+            right = base if array.value is None else max(filled(array.value, array.baseline), base)
             y = flow.y + 4
             limit = None if array.limit is None else filled(array.limit)
             told = f"{base} of 100 right without the release"

@@ -233,12 +233,12 @@ def test_worst_is_told() -> None:
     assert str(w).startswith(
         "For someone who knows <b> and <e>, an even belief (50 of 100) about <c> can become 90 of 100"
     )
-    assert "independent, 73 of 100" in str(w)
+    assert "independent, 74 of 100" in str(w)
     assert "&lt;c&gt;" in w._repr_html_()
     assert json.loads(json.dumps(w.to_dict(), allow_nan=False))["known_names"] == ["<b>", "<e>"]
     with pytest.raises(InputError, match="psi is for Gaussian noise"):
         _ = w.psi
-    assert " guesses right 77 times of 100 between two values of " in str(normal(S5).worst(sigma=1.0))
+    assert " guesses right 78 times of 100 between two values of " in str(normal(S5).worst(sigma=1.0))
 
 
 def test_one_target_only() -> None:
