@@ -16,6 +16,7 @@ from typing import Any
 from scipy.special import ndtri
 
 import epsilens as el
+from epsilens.catalogue.readings import READINGS
 from epsilens.readings.law import Known
 
 from .truth import MP, Between, Truth, digits, larger
@@ -91,6 +92,9 @@ def judge(case: Case, experiment: el.Experiment, truth: Truth, *, width: float =
         return Outcome(case, f"raised {type(error).__name__}: {error}", seconds=time.process_time() - start)
     seconds = time.process_time() - start
     known = experiment.law.known
+    asked = READINGS.get(case.reading)
+    if experiment.law.pointwise and asked is not None and asked.whole:
+        known = Known.BOUND  # each point is exact, and no pair has them all
     low, high = float(low), float(high)
     if math.isnan(low) or math.isnan(high):
         return Outcome(case, f"NaN: ({low}, {high})", known=known, seconds=seconds)

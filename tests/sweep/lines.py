@@ -284,6 +284,38 @@ class Logistic(_Monotone):
         return self
 
 
+class AnyScores(Logistic):
+    """The largest over all pairs whose losses lie ε apart at most: at a point logistic, in sums some two-point pair.
+
+    With p the H0-mass of the larger of two losses and B = e^ε − 1, H1 has p(1+B)/(1+pB): each sum is taken of that very
+    pair, at the p where its slope is 0, and must not be smaller at any p beside it.
+    """
+
+    @staticmethod
+    def _best(p: Any, value: Callable[[Any], Any], way: int = 1) -> Between:
+        beside = [min(p * (1 + mpf(s)), 1) for s in (-0.1, -1e-6, 1e-6, 0.1)]
+        assert all(way * (value(b) - value(p)) <= abs(value(p)) * mpf(10) ** -30 for b in beside)
+        return near(value(p))
+
+    def area(self) -> Between:
+        b = MP.expm1(self.m)
+        p = 1 / (1 + MP.exp(self.m / 2))  # ½ + (recall − α)/2
+        return self._best(p, lambda p: (1 + p * (1 + b) / (1 + p * b) - p) / 2)
+
+    def kl(self) -> Between:
+        b = MP.expm1(self.m)
+        return self._best(1 / self.m - 1 / b, lambda p: MP.log1p(p * b) - p * self.m)
+
+    def log_moment(self, a: float) -> Between | None:
+        a = mpf(a)
+        if a in (0, 1):
+            return exact(mpf(0))
+        big, b = MP.expm1(a * self.m), MP.expm1(self.m)
+        at = (big - a * b) / ((a - 1) * big * b)
+        way = -1 if 0 < a < 1 else 1  # the smallest affinity, the largest moment
+        return self._best(at, lambda p: MP.log1p(p * big) - a * MP.log1p(p * b), way)
+
+
 class Stretched(Truth):
     """Lap(0, 1) against Lap(d, s): log ratio linear on three stretches, so a threshold cuts at most four times."""
 

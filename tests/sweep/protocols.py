@@ -16,7 +16,7 @@ import numpy as np
 from .atoms import LONG, Atoms, joint, multinomial
 from .draws import log_uniform, number
 from .kinds import Drawn, epsilon_of, kind, rate_of, response_atoms
-from .lines import Laplace, Logistic, Normals, Sampled
+from .lines import AnyScores, Laplace, Logistic, Normals, Sampled
 from .truth import MP, AtLeast, Truth, Worst
 
 __all__ = ["skellam_atoms"]
@@ -32,16 +32,16 @@ _CURVE = frozenset(
 
 @kind("selection, any scores")
 def _selection(rng: random.Random) -> Drawn:
-    """One selection: two logistic laws for Gumbel noise, two Laplace laws for the others."""
+    """One selection: the largest over all scores for Gumbel noise, two Laplace laws for the others."""
     e = number(rng, (0.05, 10.0), (1e-12, 700.0))
     code, truth = rng.choice(
         [
-            (f"el.exponential(epsilon={e!r})", Logistic(e)),
+            (f"el.exponential(epsilon={e!r})", AnyScores(e)),
             (f"el.noisy_max(epsilon={e!r})", Laplace(e)),
             (f"el.noisy_max(epsilon={e!r}, noise='exponential')", Laplace(e)),
-            (f"el.noisy_max(epsilon={e!r}, noise='gumbel')", Logistic(e)),
+            (f"el.noisy_max(epsilon={e!r}, noise='gumbel')", AnyScores(e)),
             (f"el.permute_and_flip(epsilon={e!r})", Laplace(e)),
-            (f"el.top_k(epsilon={e!r}, k=1)", Logistic(e)),
+            (f"el.top_k(epsilon={e!r}, k=1)", AnyScores(e)),
         ]
     )
     return Drawn(code, truth, e)

@@ -79,6 +79,8 @@ def log_profile(of: Shape, tilt: float, u: float) -> float:
     0.0634
     """
     sd = math.sqrt(of.variance)
+    if not sd**3 > 0:  # no spread that doubles can cube
+        return math.inf
     largest = math.exp(tilt * math.log(tilt / (tilt + 1)) - math.log1p(tilt))
     apart = (of.mean - u) / sd
     # ∫ e^{−λx} dN(m, s²) over x > 0 is φ(m/s)·M(λs − m/s), M Mills' ratio
