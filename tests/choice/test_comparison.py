@@ -30,7 +30,7 @@ def test_every_reading_of_each() -> None:
 
 def test_text_and_page() -> None:
     told = str(el.compare({"ours": BOTH[0], "theirs": BOTH[1]}))
-    assert "70 times of 100 (A, ours) and 69 times of 100 (B, theirs)" in " ".join(told.split())
+    assert "697 times of 1,000 (A, ours) and 692 times of 1,000 (B, theirs)" in " ".join(told.split())
     page = el.compare(BOTH).to_html()
     assert page.count("<svg") >= 2
     assert "at most" in str(el.compare([BOTH[0], el.from_gdp(1.0)]))
