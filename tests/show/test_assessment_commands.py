@@ -62,9 +62,10 @@ def test_within_the_limits_is_0(release: Path, capsys: pytest.CaptureFixture[str
     assert json.loads(capsys.readouterr().out)["verdict"] == "within"
 
 
-def test_a_sheet_for_a_board(release: Path, tmp_path: Path) -> None:
+def test_a_sheet_for_a_board(release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     sheet = tmp_path / "board.html"
     assert shell("assess", str(release), "--format", "board", "--output", str(sheet)) == 4
+    assert capsys.readouterr() == ("", f"epsilens: Lower ε from 1 to 0.2; written to {sheet}\n")
     text = sheet.read_text(encoding="utf-8")
     assert text.startswith("<!DOCTYPE html>")
     assert '<main class="report sheet">' in text

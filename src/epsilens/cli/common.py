@@ -43,7 +43,7 @@ from ..shown import harmless
 
 __all__ = [
     "TYPED", "Format", "FormatOption", "OutputOption", "Said", "Showable", "aside", "by_name", "emit", "emit_file",
-    "run", "show", "to_repeat",
+    "run", "say", "show", "to_repeat",
 ]  # fmt: skip
 
 
@@ -348,11 +348,16 @@ def _near(option: str, flags: Sequence[str]) -> str:
 
 
 def _say(message: str, code: Exit) -> int:
+    say(message)
+    return code
+
+
+def say(message: str) -> None:
+    """One line on standard error, in the program's name."""
     if sys.stderr is not None:
         text = " ".join(f"epsilens: {harmless(masked(message))}".split())
         with suppress(OSError):  # whoever listened is gone
             sys.stderr.write(_writable(text, sys.stderr.encoding or "utf-8") + "\n")
-    return code
 
 
 # -- what was said ------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from ..catalogue.commands import Exit
 from ..catalogue.parameter import Panel
 from ..data.tables.address import without_password
 from ..errors import InputError
-from .common import Format, OutputOption, aside, emit, emit_file, show
+from .common import Format, OutputOption, aside, emit, emit_file, say, show
 from .tables import progress_bar
 
 __all__ = ["AssessFormat", "InitFormat", "assess", "init"]
@@ -110,7 +110,7 @@ def assess(
     if output is not None and output != "-":  # a file says nothing by itself, nor does an exit code
         from ..show.assessment.words import headline
 
-        aside(f"{headline(found)}. Written to {output}.")
+        say(f"{headline(found)}; written to {output}")
     if found.exceeded:
         from ..assessment.verdict import Standing
 
