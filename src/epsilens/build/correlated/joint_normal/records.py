@@ -15,23 +15,14 @@ from ....checks import Array, Number, plain
 from ....choice.choice import Choice
 from ....errors import InputError
 from ....experiment import Experiment
-from ....laws.closed.laplace import Laplace
-from ....laws.closed.normal import Normal
-from ....laws.closed.sums import NormalLaplaceShift
 from ....numerics.frozen import Valued
-from ....readings.law import Law
-from ....worlds import Kind, Worlds
 from ..adversary import noise
 from ..risk import Contribution, Progress, Worst, contributions_of, record_names, record_number, time_allowed
 from .problem import Adversary, Problem, refuse_extremes, refuse_indefinite, symmetric
 from .search import Result, choose, search, search_by_known
+from .seen import seen_by
 
 __all__ = ["NormalRecords", "normal"]
-
-_OWN = (
-    "the randomness of the records that the adversary does not know is counted as noise: an assumption about the data, "
-    "which no mechanism enforces (own_noise=False leaves it out)"
-)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -105,29 +96,7 @@ class NormalRecords(Valued):
         i, given = self._who(target, known)
         seen = self.problem.adversary(i, given)
         name, width = noise(scale, sigma)
-        return self.seen_by(i, given, seen, name, width, _flag("own_noise", own_noise))
-
-    def seen_by(
-        self, i: int, known: tuple[int, ...], seen: Adversary, name: str, width: float, own_noise: bool
-    ) -> Experiment:
-        """The experiment of one adversary who sees the answer shift and the data\'s own randomness as told."""
-        own = seen.own if own_noise else 0.0
-        parameters: dict[str, Any] = {
-            "target": i,
-            "known": list(known),
-            name: width,
-            "reach": float(self.reach[i]),
-            "shift": seen.shift,
-            "own_noise": own,
-        }
-        title = self.names[i]
-        return Experiment(
-            _law(seen.shift, own, name, width),
-            "correlated",
-            parameters,
-            Worlds(Kind.CORRELATED, words=(f"{title} has one value", f"{title} has another, {self.reach[i]:g} more")),
-            (_OWN,) if own > 0 else (),
-        )
+        return seen_by(self, i, given, seen, name, width, _flag("own_noise", own_noise))
 
     # -- all adversaries -----------------------------------------------------------------------------------------
 
@@ -253,7 +222,7 @@ class NormalRecords(Valued):
         """
         name, width = noise(scale, sigma)
         found = self.largest_shift(time_allowed(time_limit)).found
-        return self.seen_by(found.target, found.known, Adversary(found.upper, 0.0), name, width, False)
+        return seen_by(self, found.target, found.known, Adversary(found.upper, 0.0), name, width, False)
 
     def largest_shift(self, time_limit: float | None, progress: Progress | None = None) -> Result:
         """The adversary with the largest shift, sought once."""
@@ -304,21 +273,6 @@ class NormalRecords(Valued):
         if i in given:
             raise InputError(f"{self.names[i]} is both the target and known: leave it out of known", parameter="known")
         return i, tuple(given)
-
-
-def _law(shift: float, own: float, name: str, width: float) -> Law:
-    moved = shift / width
-    if not moved <= 1e4:
-        raise InputError(
-            f"{name} is {width:g} for a shift of {shift:g}: give noise of at least 0.0001 times the shift",
-            parameter=name,
-        )
-    if name == "sigma":
-        return Normal(np.asarray(shift / float(np.hypot(width, own))))
-    # below this share of the noise the normal part changes nothing that doubles can hold
-    if own <= 1e-12 * width or moved == 0:
-        return Laplace(np.asarray(moved))
-    return NormalLaplaceShift(np.asarray(own / width), np.asarray(moved))
 
 
 def _flag(name: str, value: Any) -> bool:

@@ -24,6 +24,7 @@ from ..risk import Progress, noise_for
 from . import enumeration
 from .bound import branch_and_bound, root_bounds
 from .problem import Adversary, Found, Problem, closed_form
+from .seen import Named, seen_by
 
 __all__ = ["Result", "choose", "search", "search_by_known"]
 
@@ -267,7 +268,7 @@ _NOT_COUNTED = (
 Candidate = tuple[int, tuple[int, ...], Adversary]
 
 
-class Model(Protocol):
+class Model(Named, Protocol):
     """What choosing asks of jointly normal records."""
 
     @property
@@ -282,12 +283,6 @@ class Model(Protocol):
 
     def largest_shift(self, time_limit: float | None, progress: Progress | None = None) -> Result:
         """The adversary with the largest shift."""
-        ...
-
-    def seen_by(
-        self, i: int, known: tuple[int, ...], seen: Adversary, name: str, width: float, own_noise: bool
-    ) -> Experiment:
-        """The experiment of one adversary."""
         ...
 
 
@@ -325,7 +320,7 @@ def choose(
     for _ in range(1000):
 
         def mechanism(*, sensitivity: float, who: Candidate = binding, **width: float) -> Experiment:
-            return model.seen_by(*who, name, width[name], True)
+            return seen_by(model, *who, name, width[name], True)
 
         choice = pick(mechanism, name, at_most=at_most, reading=reading, given={"sensitivity": most}, **arguments)
         readings = _read(candidates, name, choice)
@@ -336,7 +331,7 @@ def choose(
     if pure:
         target, known, seen = binding
         own = model.problem.adversary(target, known).own if own_noise else 0.0
-        shown = model.seen_by(target, known, Adversary(seen.shift, own), name, choice.value, own_noise)
+        shown = seen_by(model, target, known, Adversary(seen.shift, own), name, choice.value, own_noise)
         choice = replace(choice, experiment=shown)
     return replace(choice, remarks=remarks)
 
