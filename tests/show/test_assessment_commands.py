@@ -185,6 +185,15 @@ def test_the_demo(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert read_release(folder / "release.yaml") == read_release(RELEASE)
 
 
+def test_the_demo_spells_out_what_a_folder_s_name_could_do_to_a_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([str(tmp_path / "\u202eevil\x1b[2J")]) == 0
+    told = capsys.readouterr().out
+    assert "\\u202eevil\\x1b[2J" in told
+    assert not {"\u202e", "\x1b"} & set(told)
+
+
 def test_the_demo_publishes_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("opendp", reason="a release needs epsilens[release]")
     from epsilens.ledger.ledger import Ledger

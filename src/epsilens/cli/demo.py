@@ -19,6 +19,7 @@ from ..show.assessment.tables import risk_table
 from ..show.assessment.words import headline, sentence
 from ..show.document import plain_table
 from ..show.render.text import table_lines
+from .common import emit
 
 if TYPE_CHECKING:
     from ..publish.published import Published
@@ -112,7 +113,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         found = run(folder)
         lines = [headline(found), "", sentence(found), "", *table_lines(risk_table(found), _WIDTH), ""]
-        sys.stdout.write("\n".join(lines) + "\n")
+        emit("\n".join(lines) + "\n", None)
         sys.stdout.flush()
         told = _published(folder, found)
     except (OSError, ValueError, EpsilensError) as error:
@@ -127,7 +128,7 @@ def main(arguments: list[str] | None = None) -> int:
         f"release  {folder / 'release.yaml'}    .venv/bin/epsilens assess {folder / 'release.yaml'}",
         f"page     .venv/bin/epsilens serve --ledger {folder / 'ledger.db'}",
     ]
-    sys.stdout.write("\n".join(lines) + "\n")
+    emit("\n".join(lines) + "\n", None)
     return 0
 
 
