@@ -33,6 +33,7 @@ __all__ = [
     "probability",
     "real",
     "scalar",
+    "sized",
     "whole",
     "within",
 ]
@@ -214,3 +215,16 @@ def choice(name: str, value: Any, allowed: Collection[str]) -> str:
         shown = shown if len(shown) <= 40 else shown[:37] + "..."
         raise InputError(f"{name} is {shown}{meant(value, allowed)}: give one of {words}", parameter=name, value=value)
     return value
+
+
+def sized(value: Any) -> bool:
+    """Whether it has a length: an array without dimensions has the method, and no answer.
+
+    >>> sized([]), sized(np.zeros(2)), sized(np.array(0.5)), sized(3)
+    (True, True, False, False)
+    """
+    try:
+        len(value)
+    except TypeError:
+        return False
+    return True

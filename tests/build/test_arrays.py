@@ -165,3 +165,12 @@ def test_a_pair_of_bounds_is_one_setting_of_many() -> None:
     frame = many.frame()
     assert list(frame["bounds"]) == ["(-1.0, 5.0)"] * 2
     assert list(frame["epsilon"]) == [0.1, 1.0]
+
+
+def test_a_frame_of_many_mixtures_takes_their_lists_as_one_setting() -> None:
+    shifts, weights = [0, 1, 2], [0.81, 0.18, 0.01]
+    many = el.mixture(shifts=shifts, weights=weights, sigma=[0.5, 2.0]).frame()
+    assert list(many["sigma"]) == [0.5, 2.0]
+    assert set(many["shifts"]) == {"[0.0, 1.0, 2.0]"}
+    alone = [el.mixture(shifts=shifts, weights=weights, sigma=s).success() for s in (0.5, 2.0)]
+    assert list(many["success"]) == pytest.approx(alone, rel=1e-12)

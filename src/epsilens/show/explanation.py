@@ -316,7 +316,7 @@ def _each(e: Experiment, given: Mapping[str, float]) -> dict[str, Any]:
         "pure_epsilon": e.epsilon(), "psi": e.psi(), "kl": e.kl(), "renyi": e.renyi(2.0), "chernoff": e.chernoff(),
     }  # fmt: skip
     told = {
-        name: str(value) if isinstance(value, tuple) else value  # bounds are one setting, not two
+        name: str(value) if isinstance(value, list | tuple) else value  # one setting; those that vary are arrays
         for name, value in e.parameters.items()
         if np.ndim(value) or isinstance(value, str | int | float)
     }

@@ -218,3 +218,10 @@ def test_networks_without_pgmpy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
 def test_bad_input_is_one_sentence(make: Any, words: str) -> None:
     with pytest.raises(InputError, match=words):
         make()
+
+
+@pytest.mark.parametrize("name", ["parents", "conditionals"])
+def test_an_array_without_dimensions_is_no_list(name: str) -> None:
+    given: dict[str, Any] = {"parents": [-1], "root": [0.5, 0.5], "conditionals": [None], name: np.array(0.5)}
+    with pytest.raises(InputError, match=f"{name} is .*: give a list with one entry per record"):
+        correlated.tree(**given)

@@ -265,7 +265,7 @@ def tree(
     2.213187
     """
     for name, listed in (("parents", parents), ("conditionals", conditionals)):
-        if isinstance(listed, str) or not hasattr(listed, "__len__"):
+        if isinstance(listed, str) or not checks.sized(listed):
             raise InputError(f"{name} is {listed!r:.60}: give a list with one entry per record", parameter=name)
     above = [-1 if p is None else checks.whole("parents", p, low=-1, high=len(parents) - 1) for p in parents]
     roots = [j for j, p in enumerate(above) if p == -1]

@@ -209,7 +209,7 @@ class Charts:
         except ImportError:
             raise MissingExtra("matplotlib", extra="notebook", purpose="plotting with matplotlib") from None
         given = beside(len(self.charts)) if axes is None else axes
-        if len(given) != len(self.charts) if hasattr(given, "__len__") else True:
+        if not checks.sized(given) or len(given) != len(self.charts):
             raise InputError(
                 f"axes is not {len(self.charts)} matplotlib axes, one for each chart: give as many, or none",
                 parameter="axes",
