@@ -125,3 +125,11 @@ def test_only_noise_has_a_size_to_be_mistaken_about() -> None:
         el.mistaken(el.randomized_response(epsilon=1.0), believed_noise=1.0)
     with pytest.raises(el.InputError, match="experiment is"):
         el.mistaken("laplace")  # type: ignore[arg-type]
+
+
+def test_beliefs_that_do_not_fit_many_experiments_are_refused_in_a_sentence() -> None:
+    many = el.laplace(epsilon=[0.1, 1.0])
+    with pytest.raises(el.InputError, match="believed_noise \\(5,\\), scale \\(2,\\)"):
+        el.mistaken(many, prior=0.5, believed_noise=[1.0] * 5)
+    with pytest.raises(el.InputError, match="nearer the true sigma 1"):
+        el.mistaken(el.gaussian(sigma=[1.0, 2.0]), prior=0.5, believed_noise=1e200)

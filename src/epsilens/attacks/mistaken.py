@@ -125,12 +125,14 @@ def _factor(e: Experiment, believed: Any) -> Array:
             "or leave out believed_noise",
             parameter="believed_noise",
         )
+    size = np.asarray(e.parameters[name], dtype=float)
+    checks.fitting(believed_noise=noise, **{name: size})
     with np.errstate(over="ignore"):
-        ratio = noise / np.asarray(e.parameters[name], dtype=float)
+        ratio = noise / size
         value = ratio if name == "scale" else ratio * ratio
     if not np.all(np.isfinite(value) & (value > 0)):
         raise InputError(
-            f"believed_noise is {np.min(noise):g}: give one nearer the true {name} {e.parameters[name]:g}",
+            f"believed_noise is {np.min(noise):g}: give one nearer the true {name} {np.min(size):g}",
             parameter="believed_noise",
         )
     return np.asarray(value)
