@@ -17,7 +17,6 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import checks
 from ..errors import InputError, kind_of
 from .calls import Late, Raised, called, limited, quiet
 
@@ -215,7 +214,11 @@ class GroupSource:
     def __post_init__(self) -> None:
         for name in ("d0", "d1"):
             given = getattr(self, name)
-            if isinstance(given, Mapping | Set | str | bytes) or hasattr(given, "columns") or not checks.sized(given):
+            if (
+                isinstance(given, Mapping | Set | str | bytes)
+                or hasattr(given, "columns")
+                or not hasattr(given, "__len__")
+            ):
                 raise InputError(
                     f"{name} is {kind_of(given)}: with groups=True give a list or an array with one entry a group",
                     parameter="groups",
