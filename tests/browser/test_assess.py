@@ -27,6 +27,11 @@ def visits(tmp_path: Path) -> str:
     return str(file)
 
 
+def _focused(page: Any, field: str) -> None:
+    """Wait until the page's script, which runs after what it marks is there, has moved the focus."""
+    page.wait_for_function("id => document.activeElement.id === id", arg=field)
+
+
 def _content(page: Any, width: int) -> None:
     assert not sideways(page)
     assert serious(page) == []
@@ -45,7 +50,7 @@ def test_from_a_file_to_its_report(visit: Visit, visits: str) -> None:
     ):
         page.set_input_files("#f-file", {"name": name, "mimeType": "text/csv", "buffer": data})
         page.wait_for_function("said => document.querySelector('#error-file').textContent.includes(said)", arg=said)
-        assert page.evaluate("document.activeElement.id") == "f-file"
+        _focused(page, "f-file")
         assert page.get_attribute("#f-file", "aria-invalid") == "true"
     page.set_input_files("#f-file", visits)
     page.wait_for_selector(FORM)
@@ -60,7 +65,7 @@ def test_from_a_file_to_its_report(visit: Visit, visits: str) -> None:
     page.fill("#f-prior", "2")
     page.press("#f-title", "Enter")
     page.wait_for_selector("#f-prior[aria-invalid=true]")
-    assert page.evaluate("document.activeElement.id") == "f-prior"
+    _focused(page, "f-prior")
     assert "write 2%, 2 of 100 or 0.02" in page.inner_text("#error-prior")
     assert " of release" not in page.inner_text("main")
     assert page.input_value("#f-title") == "Stays"
@@ -137,7 +142,7 @@ def test_conditions_are_picked_or_typed(visit: Visit) -> None:
     page.click(".yaml-form button:has-text('Assess')")
     page.wait_for_selector("#error-yaml:not(:empty)")
     assert re.search(r"Line \d+ of release", page.inner_text("#error-yaml"))
-    assert page.evaluate("document.activeElement.id") == "f-yaml"
+    _focused(page, "f-yaml")
 
 
 def test_progress_is_shown_and_can_be_ended(visit: Visit) -> None:
@@ -173,7 +178,7 @@ def test_without_javascript(visit: Visit, visits: str) -> None:
     page.fill("#f-epsilon", "none")
     page.press("#f-title", "Enter")
     page.wait_for_selector("#error-epsilon:not(:empty)")
-    assert page.evaluate("document.activeElement.id") == "f-epsilon"
+    _focused(page, "f-epsilon")
     assert page.input_value(f"{picker} .value >> nth=0") == "F"
     page.fill("#f-epsilon", "0.5")
     page.press("#f-epsilon", "Enter")
@@ -198,7 +203,7 @@ def test_a_release_is_confirmed_once(visit: Visit, width: int, scheme: str) -> N
     # Without the tick nothing happens but a sentence by it, which takes the focus.
     page.click("button:text-is('Release')")
     page.wait_for_selector("#error-confirm:not(:empty)")
-    assert page.evaluate("document.activeElement.id") == "f-confirm"
+    _focused(page, "f-confirm")
     _content(page, width)
     page.check("#f-confirm")
     page.dblclick("button:text-is('Release')")

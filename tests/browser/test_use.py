@@ -184,6 +184,14 @@ def _shares(page: Any) -> list[float]:
     return [float(field.input_value()) for field in page.locator("input[name=shares]").all()]
 
 
+def _shares_of(visit: Visit, width: int) -> Any:
+    """The report, which follows a page that waits for it, with its script at work."""
+    page = visit(REPORT, width)
+    page.wait_for_selector("#shares")
+    page.wait_for_load_state()
+    return page
+
+
 def _moved(page: Any, done: Callable[[], Any]) -> None:
     """Do it, and wait for the numbers that follow."""
     with page.expect_response("**/assess/shares"):
@@ -195,7 +203,7 @@ def test_moving_one_share_makes_room_and_the_numbers_follow(visit: Visit) -> Non
     from epsilens.assessment.assessment import assess
     from epsilens.plan.file import read_release
 
-    page = visit(REPORT)
+    page = _shares_of(visit, 1280)
     slider = page.locator("#shares input[type=range]").first
     slider.focus()
     _moved(page, lambda: page.keyboard.press("PageUp"))
@@ -213,7 +221,7 @@ def test_moving_one_share_makes_room_and_the_numbers_follow(visit: Visit) -> Non
 
 
 def test_a_share_can_be_typed_and_the_best_be_asked_for(visit: Visit) -> None:
-    page = visit(REPORT, 390)
+    page = _shares_of(visit, 390)
     _moved(page, lambda: page.fill("#f-share2", "50"))
     assert _shares(page) == pytest.approx([25, 25, 50], abs=0.02)
     _moved(page, lambda: page.click("#shares button:text-is('Least error')"))
