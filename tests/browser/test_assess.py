@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from .test_views import serious, sideways
+from .test_views import serious, shown, sideways
 
 Visit = Callable[..., Any]
 _WARDS = ("Cardiology", "cardiology", "Surgery")
@@ -53,7 +53,7 @@ def test_from_a_file_to_its_report(visit: Visit, visits: str) -> None:
         _focused(page, "f-file")
         assert page.get_attribute("#f-file", "aria-invalid") == "true"
     page.set_input_files("#f-file", visits)
-    page.wait_for_selector(FORM)
+    shown(page, FORM)
     assert page.input_value("#f-person") == "Patient ID"
     assert page.is_visible("text=600 rows of 200 people")
     assert "RAND" not in page.inner_text("main")
@@ -64,7 +64,7 @@ def test_from_a_file_to_its_report(visit: Visit, visits: str) -> None:
     page.select_option("#f-q1_kind" if page.is_hidden("#f-q2_kind") else "#f-q2_kind", "sum")
     page.fill("#f-prior", "2")
     page.press("#f-title", "Enter")
-    page.wait_for_selector("#f-prior[aria-invalid=true]")
+    shown(page, "#f-prior[aria-invalid=true]")
     _focused(page, "f-prior")
     assert "write 2%, 2 of 100 or 0.02" in page.inner_text("#error-prior")
     assert " of release" not in page.inner_text("main")
@@ -75,31 +75,31 @@ def test_from_a_file_to_its_report(visit: Visit, visits: str) -> None:
     sent: list[str] = []
     page.on("request", lambda request: sent.append(request.url) if request.method == "POST" else None)
     page.evaluate("() => { const b = document.querySelector('button.assess'); for (let i = 0; i < 4; i++) b.click(); }")
-    page.wait_for_selector(".report h1")
+    shown(page, ".report h1")
     assert len([url for url in sent if url.endswith("/assess")]) == 1
     assert re.search(r"About visits 2024\.csv, keyed hash [0-9a-f]{16}", page.inner_text("#result"))
     assert "visits 2024.csv" in page.title()
     _content(page, width)
     # Back brings what was typed.
     page.go_back()
-    page.wait_for_selector(FORM)
+    shown(page, FORM)
     page.wait_for_function("() => document.querySelector('#f-title').value === 'Stays'")
     page.go_forward()
-    page.wait_for_selector(".report h1")
+    shown(page, ".report h1")
     # The link holds the plan and asks for the file; what is typed before it comes is kept.
     page.goto(page.get_attribute("a.copy", "href"))
     assert "Choose visits 2024.csv" in page.inner_text(FORM)
     page.fill("#f-title", "Again")
     page.fill("#f-epsilon", "")
     page.click("button.assess")
-    page.wait_for_selector("#error-file:not(:empty)")
+    shown(page, "#error-file:not(:empty)")
     assert page.input_value("#f-title") == "Again"
     page.set_input_files("#f-file", visits)
-    page.wait_for_selector("text=Forget this file")
+    shown(page, "text=Forget this file")
     assert page.input_value("#f-title") == "Again"
     assert page.input_value("#f-person") == "Patient ID"
     page.click("text=Forget this file")
-    page.wait_for_selector(".file-form")
+    shown(page, ".file-form")
 
 
 def test_a_dropped_file_is_read(visit: Visit) -> None:
@@ -109,7 +109,7 @@ def test_a_dropped_file_is_read(visit: Visit) -> None:
         "document.querySelector('.drop').dispatchEvent(new DragEvent('drop', {dataTransfer: data, bubbles: true})); }",
         VISITS,
     )
-    page.wait_for_selector(f"{FORM} >> text=dropped.csv")
+    shown(page, f"{FORM} >> text=dropped.csv")
 
 
 def test_conditions_are_picked_or_typed(visit: Visit) -> None:
@@ -129,7 +129,7 @@ def test_conditions_are_picked_or_typed(visit: Visit) -> None:
     assert not page.is_visible(f"{picker} .column >> nth=0")
     page.fill("#t-q0_where", "site in (1, 2) and visits is not null")
     page.uncheck(f"{picker} .tick input")
-    page.wait_for_selector(f"{picker} .value[value='1, 2']")
+    shown(page, f"{picker} .value[value='1, 2']")
     assert page.input_value(f"{picker} .is >> nth=1") == "is not empty"
     assert not page.is_visible(f"{picker} .value >> nth=1")
     # The YAML follows.
@@ -140,7 +140,7 @@ def test_conditions_are_picked_or_typed(visit: Visit) -> None:
     # Until somebody writes in it; a mistake is complained of there, with its line.
     page.fill("#f-yaml", page.input_value("#f-yaml").replace("prior: 0.5", "prior: 2"))
     page.click(".yaml-form button:has-text('Assess')")
-    page.wait_for_selector("#error-yaml:not(:empty)")
+    shown(page, "#error-yaml:not(:empty)")
     assert re.search(r"Line \d+ of release", page.inner_text("#error-yaml"))
     _focused(page, "f-yaml")
 
@@ -151,12 +151,12 @@ def test_progress_is_shown_and_can_be_ended(visit: Visit) -> None:
     page.route("**/assess/job/*/state", lambda route: route.fulfill(json=told))
     page.fill("#f-title", "Ended")
     page.click("button.assess")
-    page.wait_for_selector("#job-what:has-text('counting people')")
+    shown(page, "#job-what:has-text('counting people')")
     assert page.evaluate("[...['value', 'max']].map(k => document.querySelector('#job-bar')[k])") == [2, 5]
     _content(page, 390)
     page.unroute("**/assess/job/*/state")
     page.click("button:has-text('End it')")
-    page.wait_for_selector("p.said, .report")  # it may have been done by then
+    shown(page, "p.said, .report")  # it may have been done by then
     if page.locator("p.said").count():
         assert page.input_value("#f-title") == "Ended"
 
@@ -164,11 +164,11 @@ def test_progress_is_shown_and_can_be_ended(visit: Visit) -> None:
 def test_without_javascript(visit: Visit, visits: str) -> None:
     page = visit("/assess", java_script_enabled=False)
     page.click("a:has-text('Adult')")
-    page.wait_for_selector("input[name=quasi][value=hours_per_week]")
+    shown(page, "input[name=quasi][value=hours_per_week]")
     page.go_back()
     page.set_input_files("#f-file", visits)
     page.click("button:has-text('Read this file')")
-    page.wait_for_selector(FORM)
+    shown(page, FORM)
     assert page.is_visible("text=Patient ID")
     picker = "#picker-q0_where"
     assert not page.is_visible(f"{picker} .value >> nth=0")
@@ -177,12 +177,12 @@ def test_without_javascript(visit: Visit, visits: str) -> None:
     assert page.is_visible(f"{picker} .column >> nth=1")
     page.fill("#f-epsilon", "none")
     page.press("#f-title", "Enter")
-    page.wait_for_selector("#error-epsilon:not(:empty)")
+    shown(page, "#error-epsilon:not(:empty)")
     _focused(page, "f-epsilon")
     assert page.input_value(f"{picker} .value >> nth=0") == "F"
     page.fill("#f-epsilon", "0.5")
     page.press("#f-epsilon", "Enter")
-    page.wait_for_selector(".report h1")
+    shown(page, ".report h1")
     assert "visits 2024.csv" in page.inner_text("#result")
 
 
@@ -195,26 +195,26 @@ def test_a_release_is_confirmed_once(visit: Visit, width: int, scheme: str) -> N
     )
     page = visit(f"/assess?{urlencode({'yaml': plan})}", width, color_scheme=scheme)
     page.click("#release a.button")
-    page.wait_for_selector("#confirm")
+    shown(page, "#confirm")
     _content(page, width)
     page.fill("#f-people", f"people at {width}")
     page.click("text=Use this account")
-    page.wait_for_selector(f"text=Spend ε = 0.1 of the account people at {width}")
+    shown(page, f"text=Spend ε = 0.1 of the account people at {width}")
     # Without the tick nothing happens but a sentence by it, which takes the focus.
     page.click("button:text-is('Release')")
-    page.wait_for_selector("#error-confirm:not(:empty)")
+    shown(page, "#error-confirm:not(:empty)")
     _focused(page, "f-confirm")
     _content(page, width)
     page.check("#f-confirm")
     page.dblclick("button:text-is('Release')")
-    page.wait_for_selector("text=Released, and entered in the ledger")
+    shown(page, "text=Released, and entered in the ledger")
     _content(page, width)
     with page.expect_download() as kept:
         page.click("text=Download CSV")
     first = Path(kept.value.path()).read_text()
     assert "a coin gets 50" in first
     page.reload()
-    page.wait_for_selector("text=Released, and entered in the ledger")
+    shown(page, "text=Released, and entered in the ledger")
     page.goto(f"/ledger?people=people+at+{width}")
-    page.wait_for_selector("#result .lead")
+    shown(page, "#result .lead")
     assert page.locator("#result .lead").inner_text().startswith("After 1 release")

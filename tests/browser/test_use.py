@@ -12,6 +12,8 @@ import epsilens as el
 from epsilens.show.explanation import explain
 from epsilens.web.examples import EXAMPLES
 
+from .test_views import shown
+
 Visit = Callable[..., Any]
 REPORT = f"/assess?{urlencode({'yaml': EXAMPLES['epsilens:rand-hie']})}"
 EPSILON = "input[type=range][data-for=f-epsilon]"
@@ -184,11 +186,10 @@ def _shares(page: Any) -> list[float]:
     return [float(field.input_value()) for field in page.locator("input[name=shares]").all()]
 
 
-def _shares_of(visit: Visit, width: int) -> Any:
+def _shares_of(visit: Visit, width: int, **options: Any) -> Any:
     """The report, which follows a page that waits for it, with its script at work."""
-    page = visit(REPORT, width)
-    page.wait_for_selector("#shares")
-    page.wait_for_load_state()
+    page = visit(REPORT, width, **options)
+    shown(page, "#shares")
     return page
 
 
@@ -236,7 +237,7 @@ def test_a_share_can_be_typed_and_the_best_be_asked_for(visit: Visit) -> None:
 
 
 def test_shares_without_javascript(visit: Visit) -> None:
-    page = visit(REPORT, java_script_enabled=False)
+    page = _shares_of(visit, 1280, java_script_enabled=False)
     assert not page.is_visible("#shares input[type=range]")
     page.fill("#f-share0", "60")
     page.fill("#f-share1", "20")
@@ -247,7 +248,7 @@ def test_shares_without_javascript(visit: Visit) -> None:
     page.click("#shares button:text-is('Equal')")
     page.wait_for_selector("#f-share0[value='33.34']")
     page.click("text=Back to the report")
-    page.wait_for_selector(".report h1")
+    shown(page, ".report h1")
 
 
 def test_the_names_of_groups_are_asked_for(visit: Visit) -> None:

@@ -62,6 +62,13 @@ def serious(page: Any) -> list[str]:
     ]
 
 
+def shown(page: Any, selector: str) -> None:
+    """Wait for what a click or a finished job brings, and for the style and the script of the page that it is on."""
+    page.wait_for_selector(selector, state="attached")
+    page.wait_for_load_state()
+    page.wait_for_selector(selector)
+
+
 def sideways(page: Any) -> bool:
     return bool(page.evaluate("document.documentElement.scrollWidth > window.innerWidth"))
 
@@ -92,6 +99,7 @@ SEEN = [
 def test_axe_and_no_sideways_scrolling(visit: Visit, name: str, width: int, scheme: str) -> None:
     page = visit(VIEWS[name], width, color_scheme=scheme)
     page.wait_for_selector("h1:not(.job h1)", state="attached")
+    page.wait_for_load_state()
     assert not sideways(page)
     assert serious(page) == []
     assert page.locator("h1").count() == 1
@@ -157,7 +165,7 @@ def test_assess_shows_the_library_s_recommendation(visit: Visit) -> None:
 
     page = visit("/assess", 390)
     page.click("text=Show an example on bundled data")
-    page.wait_for_selector(".report h1")
+    shown(page, ".report h1")
     assert page.locator(".report h1").inner_text() == headline(assess(EXAMPLES["epsilens:rand-hie"]))
     assert not sideways(page)
     page.wait_for_url("**yaml=*")
@@ -201,5 +209,5 @@ def test_charts_are_drawn_at_their_own_size(visit: Visit, width: int) -> None:
 
 def test_the_sheet_for_a_board_fits_on_one_page_of_paper(visit: Visit) -> None:
     page = visit(VIEWS["board"])
-    page.wait_for_selector(".sheet")
+    shown(page, ".sheet")
     assert len(re.findall(rb"/Type\s*/Page\b", page.pdf(prefer_css_page_size=True))) == 1
