@@ -105,9 +105,29 @@ def _functions(tried: Tried, numbers: Iterator[int], seconds: float, known: Mapp
         made: list[Any] = []
         watched(tried, number, expression, partial(_kept, made, expression, known), seconds)
         for _ in range(chance.choice(_OFTEN) if made else 0):
-            if asked := _asked(chance, made[0]):
-                call = partial(_evaluated, f"made.{asked}", {**known, "made": made[0]})
-                watched(tried, number, f"{expression}.{asked}", call, seconds)
+            _asked_on(tried, number, chance, expression, made[0], seconds, known)
+
+
+def _asked_on(
+    tried: Tried,
+    number: int,
+    chance: random.Random,
+    expression: str,
+    made: Any,
+    seconds: float,
+    known: Mapping[str, Any],
+) -> None:
+    """A reading of what was built, and one of what that brought."""
+    for _ in range(2):
+        found: list[Any] = []
+        if not (asked := _asked(chance, made)):
+            return
+        call = partial(_kept, found, f"made.{asked}", {**known, "made": made})
+        expression = f"{expression}.{asked}"
+        watched(tried, number, expression, call, seconds)
+        if not found or isinstance(found[0], el.Experiment):  # which is asked enough
+            return
+        made = found[0]
 
 
 def _kept(made: list[Any], expression: str, known: Mapping[str, Any]) -> Any:

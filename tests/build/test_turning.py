@@ -118,7 +118,7 @@ def test_a_table_with_many_sums() -> None:
     joint = rng.dirichlet(np.ones(2**9)).reshape((2,) * 9)
     model = correlated.table(joint, weights=rng.uniform(0.5, 1.5, 9).tolist())
     e = model.experiment(0, sigma=0.1, pair=(0, 1))
-    laws = model.laws(0, {})
+    laws = model._laws(0, {})
     assert laws.places.size > 400
     x, step = np.linspace(laws.places[0] - 1, laws.places[-1] + 1, 20_001, retstep=True)
     first, second = (Normals(tuple(np.exp(w)), tuple(at), (0.1,) * at.size) for at, w in map(laws.column, (0, 1)))

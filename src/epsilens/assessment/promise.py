@@ -14,7 +14,7 @@ from functools import reduce
 from ..build.mechanisms import gaussian, laplace
 from ..data.queries import Noise
 from ..experiment import Experiment, together
-from ..ledger.charge import Charge, charge_of
+from ..ledger.charge import Charge, charge_of, larger
 from ..plan.movement import Question, movements
 from ..plan.noise import named_delta
 from ..plan.plan import Release
@@ -61,7 +61,7 @@ def promise_of(plan: Release, epsilon: float | None = None) -> Promise:
     whole = laplace(epsilon=max((math.fsum(t * k for t, k in shifts) for shifts in kinds), default=0.0))
     if len(kinds) > _MOST or not composed:
         composed = [whole]
-    charge = reduce(Charge.most, (charge_of(noise, delta=delta) for noise in composed))
+    charge = reduce(larger, (charge_of(noise, delta=delta) for noise in composed))
     worst = composed[0] if len(composed) == 1 else whole
     return Promise(_between(worst, plan), charge, delta, success, found.exact and len(kinds) == 1)
 

@@ -32,7 +32,7 @@ from .composed import Build
 from .inverses import laplace_shift, normal_shift, two_laplaces_shift
 from .search import beyond, composed, edge, none_below, reach_of, refused, safe_from, search, searched, unmet
 
-__all__ = ["Binding", "Choice", "Choices", "argument", "choose"]
+__all__ = ["Binding", "Choice", "Choices", "argument", "choose", "limit_of"]
 
 #: A reading that rises by less than this share of what advantage rises by hides most of what a release tells.
 _SEEN = 0.5
@@ -321,12 +321,7 @@ def _one(
     if callable(mechanism):
         check_arguments(mechanism, wanted, arguments)
     args = {k: argument(k, v) for k, v in wanted.arguments(arguments).items()}
-    limit = checks.scalar("at_most", _share_or_number(at_most, wanted.ceiling == 1))
-    if limit > wanted.ceiling:
-        raise InputError(
-            f"at_most is {limit:g}: {wanted.name} is never above {wanted.ceiling:g}, so give a limit below that",
-            parameter="at_most",
-        )
+    limit = limit_of(wanted, at_most)
     if not isinstance(given, Mapping | None):
         raise InputError(
             f"given is {given!r}: give the mechanism's other arguments by name, such as {{'rate': 0.01}}",
@@ -398,6 +393,17 @@ def _at_ceiling(reading: Reading, arguments: Mapping[str, float]) -> bool:
 def _share_or_number(value: Any, share: bool) -> Any:
     """A share written as 55% or 55 of 100, where one is asked for; anything else as it stands."""
     return shares_of(value) if share and isinstance(value, str) else value
+
+
+def limit_of(wanted: Reading, at_most: Any) -> float:
+    """One limit, no larger than the reading can be; written as a number, or as a share where the reading is one."""
+    limit = checks.scalar("at_most", _share_or_number(at_most, wanted.ceiling == 1))
+    if limit > wanted.ceiling:
+        raise InputError(
+            f"at_most is {limit:g}: {wanted.name} is never above {wanted.ceiling:g}, so give a limit below that",
+            parameter="at_most",
+        )
+    return limit
 
 
 def argument(name: str, value: Any) -> float:

@@ -63,7 +63,7 @@ class Sweep(Valued, Shown):
         return self.high[self._known(reading)]
 
     def _known(self, reading: str) -> str:
-        if reading not in self.high:
+        if not isinstance(reading, str) or reading not in self.high:
             raise InputError(
                 f"this sweep has no reading {reading!r}: it has {', '.join(self.high)}", parameter="reading"
             )

@@ -21,12 +21,13 @@ from typing import Any, ClassVar
 
 from .. import checks
 from ..build.discrete import approximate
-from ..errors import EpsilensError, InputError, Refused
+from ..catalogue.readings import find
+from ..errors import EpsilensError, InputError, Refused, kind_of
 from ..experiment import Experiment, together
 from ..shown import Sentenced
 from ..worlds import Kind as World
 from ..worlds import Neighbours
-from .charge import FREE, Charge, given_away
+from .charge import FREE, Charge, given_away, larger
 from .entry import Entry, Kind
 from .limits import Limits
 from .parts import rebuilt
@@ -80,6 +81,10 @@ class Spending:
 
 def neighbours_in(experiment: Experiment) -> Neighbours:
     """How the two tables of an experiment differ; only such can be entered in a ledger."""
+    if not isinstance(experiment, Experiment):
+        raise InputError(
+            f"experiment is {kind_of(experiment)}: give one, such as el.laplace(epsilon=1.0)", parameter="experiment"
+        )
     if experiment.worlds.kind not in (World.MEMBERSHIP, World.RECORD):
         raise InputError(
             f"{experiment.name} does not say what a release tells about one person: enter the mechanism of the release",
@@ -162,7 +167,7 @@ class Account(Sentenced):
     def _dearest(self, charges: Sequence[tuple[str | None, Charge]]) -> Charge:
         dearest = FREE
         for part in (None, *self._parts([part for part, _ in charges])):
-            dearest = dearest.most(Charge.total([c for p, c in charges if self._concerns(p, part)]))
+            dearest = larger(dearest, Charge.total([c for p, c in charges if self._concerns(p, part)]))
         return dearest
 
     def _parts(self, parts: Iterable[str | None]) -> list[str]:
@@ -255,9 +260,10 @@ class Account(Sentenced):
 
     def promised(self, reading: str = "success", **arguments: float) -> float | None:
         """A reading of what the limits promise, whatever is chosen after seeing answers; None where they do not."""
+        name, given = _asked(reading, arguments)
         if self.standing is None or self.over:
             return None
-        return min(float(getattr(e, reading)(**arguments)) for e in self.standing.experiments().values())
+        return min(float(getattr(e, name)(**given)) for e in self.standing.experiments().values())
 
     @cached_property
     def experiment(self) -> Experiment | None:
@@ -272,14 +278,15 @@ class Account(Sentenced):
 
         With a partition it is that of the part which faces most.
         """
+        name, given = _asked(reading, arguments)
         released = self.counted[: None if count is None else checks.whole("count", count, low=0)]
-        found = float(getattr(approximate(epsilon=0.0, delta=0.0), reading)(**arguments))
+        found = float(getattr(approximate(epsilon=0.0, delta=0.0), name)(**given))
         done: set[tuple[str, ...]] = set()
         for part in (None, *self._parts([one.part for one in released])):
             faced = [one for one in released if self._concerns(one.part, part)]
             if faced and (key := tuple(one.id for one in faced)) not in done:
                 done.add(key)
-                found = max(found, _read(faced, reading, arguments))
+                found = max(found, _read(faced, name, given))
         return found
 
     def to_dict(self) -> dict[str, Any]:
@@ -311,6 +318,12 @@ def closes(state: Kind, kind: Kind) -> bool:
 
 def _together(released: Sequence[Spending]) -> Experiment:
     return together(list(Counter(one.experiment for one in released).items()))
+
+
+def _asked(reading: Any, arguments: Mapping[str, Any]) -> tuple[str, dict[str, float]]:
+    """A reading that is one number, and its arguments."""
+    wanted = find(reading)
+    return wanted.name, {name: checks.scalar(name, value) for name, value in wanted.arguments(arguments).items()}
 
 
 def _read(released: Sequence[Spending], reading: str, arguments: Mapping[str, float]) -> float:

@@ -26,7 +26,7 @@ from ..build.discrete import pure
 from ..errors import InputError, kind_of
 from ..experiment import Experiment, together
 
-__all__ = ["FREE", "Charge", "charge_of", "given_away"]
+__all__ = ["FREE", "Charge", "charge_of", "given_away", "larger"]
 
 
 @dataclass(frozen=True)
@@ -54,10 +54,6 @@ class Charge:
         added = {f.name: math.fsum(getattr(c, f.name) for c in each) for f in fields(cls)}
         return cls(**added | {"psi": math.sqrt(math.fsum(c.psi**2 for c in each))})
 
-    def most(self, other: Charge) -> Charge:
-        """The larger in each currency."""
-        return Charge(**{f.name: max(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)})
-
     def to_dict(self) -> dict[str, float | None]:
         """For JSON; None where there is no price."""
         each = {f.name: float(getattr(self, f.name)) for f in fields(self)}
@@ -73,6 +69,11 @@ class Charge:
 
 
 FREE = Charge()
+
+
+def larger(one: Charge, other: Charge) -> Charge:
+    """The larger in each currency."""
+    return Charge(**{f.name: max(getattr(one, f.name), getattr(other, f.name)) for f in fields(Charge)})
 
 
 def charge_of(experiment: Experiment, *, delta: float = 0.0, at_delta: float = 0.0) -> Charge:

@@ -112,7 +112,7 @@ def test_profiles_agree_with_quadrature(noise: str, drawn: tuple[Any, Any, int, 
 def test_the_fast_excess_is_the_experiment(drawn: tuple[Any, Any, int, dict[int, int], float]) -> None:
     joint, values, target, _, width = drawn
     model = correlated.table(joint, values)
-    laws = model.laws(target, {})
+    laws = model._laws(target, {})
     weights = np.exp(laws.logs)[:, :, None]
     for threshold in (0.5, 1.0, 2.0):
         fast = excess(laws.places, weights, width, threshold)[..., 0]

@@ -50,13 +50,13 @@ class Chain(Records):
 
     # -- one adversary -------------------------------------------------------------------------------------------
 
-    def laws(self, target: int, known: Mapping[int, int]) -> Laws:
+    def _laws(self, target: int, known: Mapping[int, int]) -> Laws:
         """The adversary's laws."""
         if len(known) == self.n - 1:
-            return self.alone(target)
+            return self._alone(target)
         return self._walks.laws(target, known)
 
-    def options(self, known: tuple[int, ...]) -> Iterator[dict[int, int]]:
+    def _options(self, known: tuple[int, ...]) -> Iterator[dict[int, int]]:
         """All values of the known records that matter."""
         if len(known) == self.n - 1:
             yield dict.fromkeys(known, 0)
@@ -75,7 +75,7 @@ class Chain(Records):
 
     # -- all adversaries -----------------------------------------------------------------------------------------
 
-    def search(self, risk: Risk, deadline: float, progress: Progress | None) -> Outcome:
+    def _search(self, risk: Risk, deadline: float, progress: Progress | None) -> Outcome:
         """The worst adversary."""
         if self.n > _MOST_RECORDS and deadline == math.inf:
             raise InputError(
@@ -196,14 +196,14 @@ class Chain(Records):
     def _blurred(self, target: int, known: Mapping[int, int], risk: Risk) -> float:
         """The risk where records beyond the neighbours are unknown; 0 where their sums are too many to tell."""
         try:
-            return risk.read(self.laws(target, known))[0]
+            return risk.read(self._laws(target, known))[0]
         except InputError:
             return 0.0
 
     def _by_experiments(self, risk: Risk, deadline: float, progress: Progress | None) -> Outcome:
         """Other readings: adversaries in the order of a bound, each read from its experiment."""
         found, upper, complete, examined = screen(
-            self, self._segments(), risk, self._strongest(risk), deadline, progress
+            self._laws, self.reach, self._segments(), risk, self._strongest(risk), deadline, progress
         )
         return self._outcome(found, upper, complete, examined, risk)
 
@@ -280,13 +280,13 @@ class Chain(Records):
         )
         return Chain(initial / initial.sum(), tuple(steps), fewer, tuple(self.names[k] for k in keep))
 
-    def worst_without(self, record: int, risk: Risk, time_limit: float | None) -> Worst:
+    def _worst_without(self, record: int, risk: Risk, time_limit: float | None) -> Worst:
         """An independent record only blurs the answer about the others: the chain of the others, or its own reach."""
         alone = Found(risk.shift(float(self.reach[record])), record, tuple([0] * self.n))
         own = self._told(risk, self._outcome(alone, alone.value, True, 1, risk))
         if self.n == 1:
             return own
-        rest = self.without(record).worst_by(risk, time_limit, None)
+        rest = self.without(record)._worst_by(risk, time_limit, None)
         if rest.leakage >= own.leakage:
             return rest
         return own if rest.complete else replace(own, upper=max(own.upper, rest.upper), complete=False)

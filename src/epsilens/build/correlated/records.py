@@ -13,10 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ... import checks
-from ...catalogue.readings import find
 from ...checks import Array
-from ...choice.choice import Binding, Choice, argument
+from ...choice.choice import Binding, Choice
 from ...errors import InputError, NoSolutionError
 from ...experiment import Experiment
 from ...numerics.frozen import Valued
@@ -28,8 +26,8 @@ from .risk import (
     Progress,
     Risk,
     Worst,
+    asked,
     contributions_of,
-    noise_for,
     record_number,
     time_allowed,
     until,
@@ -63,19 +61,19 @@ class Records(Valued, ABC):
     # -- what each model brings ----------------------------------------------------------------------------------
 
     @abstractmethod
-    def laws(self, target: int, known: Mapping[int, int]) -> Laws:
+    def _laws(self, target: int, known: Mapping[int, int]) -> Laws:
         """The adversary's laws; all columns are without mass where the known values have probability zero."""
 
     @abstractmethod
-    def options(self, known: tuple[int, ...]) -> Iterator[dict[int, int]]:
+    def _options(self, known: tuple[int, ...]) -> Iterator[dict[int, int]]:
         """All values of the known records that matter."""
 
     @abstractmethod
-    def worst_without(self, record: int, risk: Risk, time_limit: float | None) -> Worst:
+    def _worst_without(self, record: int, risk: Risk, time_limit: float | None) -> Worst:
         """The worst adversary when one record is independent of the others."""
 
     @abstractmethod
-    def search(self, risk: Risk, deadline: float, progress: Progress | None) -> Outcome:
+    def _search(self, risk: Risk, deadline: float, progress: Progress | None) -> Outcome:
         """The worst adversary."""
 
     # -- questions -----------------------------------------------------------------------------------------------
@@ -90,7 +88,7 @@ class Records(Valued, ABC):
         i, given = self._adversary(target, known)
         if isinstance(given, dict):
             return leak(self._checked(i, given), width)[0]
-        return max((leak(self.laws(i, o), width)[0] for o in self.options(given)), default=0.0)
+        return max((leak(self._laws(i, o), width)[0] for o in self._options(given)), default=0.0)
 
     def experiment(
         self, target: Record, known: Known = (), *, scale: Any = None, sigma: Any = None, pair: Any = None
@@ -103,8 +101,8 @@ class Records(Valued, ABC):
         risk = self._risk(scale, sigma)
         i, given = self._adversary(target, known)
         if not isinstance(given, dict):
-            options = list(self.options(given))
-            best = options[0] if len(options) == 1 else max(options, key=lambda o: risk.read(self.laws(i, o))[0])
+            options = list(self._options(given))
+            best = options[0] if len(options) == 1 else max(options, key=lambda o: risk.read(self._laws(i, o))[0])
             given = best
         told = {j: float(self.parts.values[j][v]) for j, v in given.items()}
         return experiment(
@@ -118,11 +116,11 @@ class Records(Valued, ABC):
 
         Exact, or at the time limit (in seconds) the best found with a proven upper bound.
         """
-        return self.worst_by(self._risk(scale, sigma), time_limit, progress)
+        return self._worst_by(self._risk(scale, sigma), time_limit, progress)
 
-    def worst_by(self, risk: Risk, time_limit: float | None, progress: Progress | None) -> Worst:
+    def _worst_by(self, risk: Risk, time_limit: float | None, progress: Progress | None) -> Worst:
         """The worst adversary by one measure of risk."""
-        return self._told(risk, self.search(risk, until(time_limit), progress))
+        return self._told(risk, self._search(risk, until(time_limit), progress))
 
     def _told(self, risk: Risk, found: Outcome) -> Worst:
         return Worst(
@@ -150,8 +148,8 @@ class Records(Valued, ABC):
         risk = self._risk(scale, sigma)
         return contributions_of(
             self.names,
-            lambda share: self.worst_by(risk, share, None),
-            lambda j, share: self.worst_without(j, risk, share),
+            lambda share: self._worst_by(risk, share, None),
+            lambda j, share: self._worst_without(j, risk, share),
             time_limit,
             progress,
         )
@@ -216,7 +214,7 @@ class Records(Valued, ABC):
             return i, {j: self.parts.number(j, known[k]) for j, k in zip(records, listed, strict=True)}
         return i, tuple(sorted(records))
 
-    def alone(self, target: int) -> Laws:
+    def _alone(self, target: int) -> Laws:
         """Every other record is known: the mechanism alone, also where the model says this cannot happen."""
         amounts = self.parts.amounts[target] * self.parts.unit
         order = np.argsort(amounts, kind="stable")
@@ -225,7 +223,7 @@ class Records(Valued, ABC):
         return Laws(amounts[order], logs, self.parts.values[target], single=True)
 
     def _checked(self, target: int, known: Mapping[int, int]) -> Laws:
-        laws = self.laws(target, known)
+        laws = self._laws(target, known)
         if not laws.possible:
             told = ", ".join(f"{self.names[j]} = {self.parts.values[j][v]:g}" for j, v in known.items())
             raise InputError(
@@ -250,9 +248,7 @@ def _choose(
     arguments: Mapping[str, Any],
 ) -> Choice:
     """See :meth:`Records.choose`."""
-    name = noise_for(reading, noise, arguments)
-    told, args = _reading(reading, name, arguments)
-    limit = checks.scalar("at_most", at_most)
+    name, told, args, limit = asked(reading, noise, at_most, arguments)
     floor = Risk(told, name, 1.0, args).floor
     if not limit > floor:
         raise NoSolutionError(
@@ -270,7 +266,7 @@ def _choose(
         return Risk(told, name, width, args)
 
     def search(width: float) -> Outcome:
-        return model.search(risk(width), deadline, progress)
+        return model._search(risk(width), deadline, progress)
 
     # everyone else known: the mechanism alone sets the least noise
     width = _least(lambda w: risk(w).shift(most), limit, most)
@@ -282,7 +278,7 @@ def _choose(
             width, step = width * (1 + step), 2 * step
         else:
             numbers = {j: model.parts.number(j, v) for j, v in (found.values or {}).items()}
-            laws = model.alone(found.target) if found.values is None else model.laws(found.target, numbers)
+            laws = model._alone(found.target) if found.values is None else model._laws(found.target, numbers)
             width = max(_least(lambda w: risk(w).read(laws)[0], limit, width), width)  # noqa: B023 - used at once
         found = search(width)
     binding = Binding.LIMIT
@@ -301,19 +297,6 @@ def _choose(
     if told == "leakage":  # what experiments call pure ε
         told, args = "epsilon", {"delta": 0.0}
     return Choice(name, width, found.upper, told, args, limit, shown, "search", binding, remarks)
-
-
-def _reading(reading: str, name: str, given: Mapping[str, Any]) -> tuple[str, dict[str, float]]:
-    if reading == "leakage":
-        return reading, {}
-    wanted = find(reading)
-    asked = wanted.arguments(given)
-    if "prior" in asked:
-        checks.probability("prior", checks.scalar("prior", asked["prior"]), closed=False)
-    args = {k: argument(k, v) for k, v in asked.items()}
-    if reading == "epsilon" and name == "scale" and args["delta"] == 0:
-        return "leakage", {}
-    return wanted.name, args
 
 
 def _least(read: Callable[[float], float], limit: float, start: float) -> float:

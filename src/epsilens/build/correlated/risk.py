@@ -8,13 +8,14 @@ import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from ... import checks
 from ...catalogue.readings import find
 from ...checks import Array
+from ...choice.choice import argument, limit_of
 from ...errors import InputError
 from ...experiment import Experiment
 from ...laws.closed.laplace import Laplace
@@ -24,7 +25,7 @@ from ...shown import Sentenced, Told
 from .adversary import Laws, displacement, excess, experiment, leak, psi, suprema
 
 __all__ = [
-    "Contribution", "Outcome", "Progress", "Risk", "Worst", "contributions_of", "noise_for", "record_names",
+    "Asked", "Contribution", "Outcome", "Progress", "Risk", "Worst", "asked", "contributions_of", "record_names",
     "record_number", "time_allowed", "until", "worst_of",
 ]  # fmt: skip
 
@@ -105,7 +106,8 @@ class Worst(Valued, Sentenced, Told):
 
     def name_of(self, record: int) -> str:
         """What a record is called."""
-        return self.names[record] if record < len(self.names) else f"record {record}"
+        number = checks.whole("record", record, low=0)
+        return self.names[number] if number < len(self.names) else f"record {number}"
 
     def to_dict(self) -> dict[str, Any]:
         """A JSON-ready record; null where a number is not finite."""
@@ -293,8 +295,17 @@ class Outcome:
     method: str
 
 
-def noise_for(reading: Any, noise: str, arguments: Mapping[str, Any]) -> str:
-    """The parameter of the noise to choose, "scale" or "sigma", for a reading that such noise can keep."""
+class Asked(NamedTuple):
+    """What is to be kept under a limit: a reading with its arguments, and the noise that does it."""
+
+    noise: str  # its parameter, "scale" or "sigma"
+    reading: str
+    arguments: dict[str, float]
+    limit: float
+
+
+def asked(reading: Any, noise: str, at_most: Any, arguments: Mapping[str, Any]) -> Asked:
+    """A reading that such noise can keep under one limit; pure ε under Laplace noise is the leakage."""
     if not isinstance(reading, str):
         raise InputError(
             f"reading is {reading!r:.60}: give the name of a reading, such as 'leakage' or 'success'",
@@ -310,4 +321,14 @@ def noise_for(reading: Any, noise: str, arguments: Mapping[str, Any]) -> str:
         raise InputError(
             f"the reading 'leakage' does not take {next(iter(arguments))!r}: it takes no arguments", parameter="reading"
         )
-    return name
+    if reading == "leakage":
+        return Asked(name, reading, {}, checks.scalar("at_most", at_most))
+    wanted = find(reading)
+    given = wanted.arguments(arguments)
+    if "prior" in given:
+        checks.probability("prior", checks.scalar("prior", given["prior"]), closed=False)
+    args = {k: argument(k, v) for k, v in given.items()}
+    limit = limit_of(wanted, at_most)
+    if name == "scale" and wanted.name == "epsilon" and args["delta"] == 0:
+        return Asked(name, "leakage", {}, limit)
+    return Asked(name, wanted.name, args, limit)

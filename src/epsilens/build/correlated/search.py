@@ -18,8 +18,7 @@ from itertools import combinations
 import numpy as np
 
 from ...checks import Array
-from .adversary import displacement
-from .records import Records
+from .adversary import Laws, displacement
 from .risk import Progress, Risk
 from .sums import Contributions, merge
 
@@ -286,7 +285,8 @@ def swing(logs: Array) -> Array:
 
 
 def screen(
-    model: Records,
+    laws_of: Callable[[int, Mapping[int, int]], Laws],
+    reach: Array,
     adversaries: Iterable[tuple[int, Mapping[int, int]]],
     risk: Risk,
     start: Found,
@@ -299,11 +299,11 @@ def screen(
     the mixtures better apart than bare noise shifted by Δ.
     """
     best, waiting, k = start, [], -1
-    everyone = risk.shift(float(model.reach.sum()))
+    everyone = risk.shift(float(reach.sum()))
     for k, (target, known) in enumerate(adversaries):
         if k and time.monotonic() > deadline:
             return best, max(best.value, everyone), best.value >= everyone, k
-        laws = model.laws(target, known)
+        laws = laws_of(target, known)
         possible = laws.possible
         if len(possible) < 2:
             continue
@@ -320,8 +320,8 @@ def screen(
             return best, bound, False, examined + done
         if progress is not None:
             progress(done / len(waiting), f"{examined + done:,} adversaries examined")
-        value, pair = risk.read(model.laws(target, known), best.value)
+        value, pair = risk.read(laws_of(target, known), best.value)
         if value > best.value:
-            pattern = tuple(known.get(j, -1) for j in range(model.n))
+            pattern = tuple(known.get(j, -1) for j in range(reach.size))
             best = Found(value, target, pattern, pair)
     return best, best.value, True, examined + len(waiting)

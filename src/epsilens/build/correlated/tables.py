@@ -36,10 +36,10 @@ class Table(Records):
     def __repr__(self) -> str:
         return f"correlated.table({self.n} records of {'×'.join(map(str, self.joint.shape))} values)"
 
-    def laws(self, target: int, known: Mapping[int, int]) -> Laws:
+    def _laws(self, target: int, known: Mapping[int, int]) -> Laws:
         """The adversary's laws."""
         if len(known) == self.n - 1:
-            return self.alone(target)
+            return self._alone(target)
         index: tuple[Any, ...] = tuple(
             slice(known[j], known[j] + 1) if j in known else slice(None) for j in range(self.n)
         )
@@ -49,7 +49,7 @@ class Table(Records):
         with np.errstate(divide="ignore"):
             return Laws(places, np.log(weights[:, :, 0]), self.parts.values[target])
 
-    def options(self, known: tuple[int, ...]) -> Iterator[dict[int, int]]:
+    def _options(self, known: tuple[int, ...]) -> Iterator[dict[int, int]]:
         """All values of the known records that matter."""
         if len(known) == self.n - 1:
             yield dict.fromkeys(known, 0)
@@ -106,7 +106,7 @@ class Table(Records):
     def _strongest(self, risk: Risk) -> Found:
         """Everyone else known: the mechanism alone."""
         i = int(np.argmax(self.reach))
-        laws = self.alone(i)
+        laws = self._alone(i)
         ends = int(np.argmin(self.parts.amounts[i])), int(np.argmax(self.parts.amounts[i]))
         return Found(risk.shift(float(self.reach[i])), i, tuple([0] * self.n), ends if laws.values.size > 1 else (0, 0))
 
@@ -128,7 +128,7 @@ class Table(Records):
         search.by_known[-1] = self._strongest(risk)  # the mechanism alone, without rounding
         return search
 
-    def search(self, risk: Risk, deadline: float, progress: Progress | None) -> Outcome:
+    def _search(self, risk: Risk, deadline: float, progress: Progress | None) -> Outcome:
         """The worst adversary."""
         if not risk.at_once:
             return self._by_experiments(risk, deadline, progress)
@@ -150,7 +150,7 @@ class Table(Records):
                 f"the table has {count:.2g} adversaries, which this noise or reading takes one by one: "
                 f"give a table with at most {_MOST_EXPERIMENTS:,}, or Laplace noise and its leakage or success"
             )
-        found = screen(self, self._adversaries(), risk, self._strongest(risk), deadline, progress)
+        found = screen(self._laws, self.reach, self._adversaries(), risk, self._strongest(risk), deadline, progress)
         return self._outcome(*found)
 
     def _adversaries(self) -> Iterator[tuple[int, dict[int, int]]]:
@@ -193,7 +193,8 @@ class Table(Records):
         rows = []
         for k, listed in enumerate(groups[:-1]):
             nobody = Found(0.0, 0, tuple([0] * (k + 1) + [-1] * (self.n - 1 - k)))
-            rows.append(self._told(risk, self._outcome(*screen(self, listed, risk, nobody, deadline, progress))))
+            found = screen(self._laws, self.reach, listed, risk, nobody, deadline, progress)
+            rows.append(self._told(risk, self._outcome(*found)))
         strongest = self._strongest(risk)
         rows.append(self._told(risk, self._outcome(strongest, strongest.value, True, 1)))
         return tuple(rows)
@@ -205,9 +206,9 @@ class Table(Records):
         own = self.joint.sum(axis=tuple(k for k in range(self.n) if k != j), keepdims=True)
         return Table(rest * own, self.parts, self.names)
 
-    def worst_without(self, record: int, risk: Risk, time_limit: float | None) -> Worst:
+    def _worst_without(self, record: int, risk: Risk, time_limit: float | None) -> Worst:
         """The worst adversary when one record is independent of the others."""
-        return self.independent(record).worst_by(risk, time_limit, None)
+        return self.independent(record)._worst_by(risk, time_limit, None)
 
 
 def check_probabilities(name: str, p: Array, *, of: str = "") -> None:

@@ -74,10 +74,10 @@ class Network(Records):
     def __repr__(self) -> str:
         return f"correlated.tree({self.n} records)"
 
-    def laws(self, target: int, known: Mapping[int, int]) -> Laws:
+    def _laws(self, target: int, known: Mapping[int, int]) -> Laws:
         """The adversary's laws."""
         if len(known) == self.n - 1:
-            return self.alone(target)
+            return self._alone(target)
         live = [_observed(f, known) for f in self.factors]
         left = {j for j in range(self.n) if j != target and j not in known}
         while left:
@@ -99,7 +99,7 @@ class Network(Records):
         places, logs = shifted(total.places, total.logs, self.parts.amounts[target])
         return Laws(places * self.parts.unit, logs.T, self.parts.values[target])
 
-    def options(self, known: tuple[int, ...]) -> Iterator[dict[int, int]]:
+    def _options(self, known: tuple[int, ...]) -> Iterator[dict[int, int]]:
         """All values of the known records that matter."""
         if len(known) == self.n - 1:
             yield dict.fromkeys(known, 0)
@@ -131,10 +131,10 @@ class Network(Records):
     def _small(self) -> bool:
         return math.prod(v.size for v in self.parts.values) <= _SMALL_TABLE
 
-    def search(self, risk: Risk, deadline: float, progress: Progress | None) -> Outcome:
+    def _search(self, risk: Risk, deadline: float, progress: Progress | None) -> Outcome:
         """The worst adversary."""
         if self._small():
-            return self.table().search(risk, deadline, progress)
+            return self.table()._search(risk, deadline, progress)
         if deadline == math.inf:
             raise InputError(
                 f"the tree has {self.n} records, too many to try all sets of known ones: "
@@ -191,7 +191,7 @@ class Network(Records):
                         break
                     examined += 1
                     try:
-                        laws = self.laws(target, move)
+                        laws = self._laws(target, move)
                     except InputError:  # too many sums to lay out: the bound covers it
                         continue
                     risen = risk.read(laws, max(found, 0.0))[0] if laws.possible else -math.inf
@@ -218,9 +218,9 @@ class Network(Records):
         """The worst adversary for each number of known records; while the joint table is small."""
         return self.table().by_known(scale=scale, sigma=sigma, time_limit=time_limit, progress=progress)
 
-    def worst_without(self, record: int, risk: Risk, time_limit: float | None) -> Worst:
+    def _worst_without(self, record: int, risk: Risk, time_limit: float | None) -> Worst:
         """The worst adversary when one record is independent of the others."""
-        return self.table().worst_without(record, risk, time_limit)
+        return self.table()._worst_without(record, risk, time_limit)
 
 
 def _beyond(pairs: Sequence[Factor], i: int, other: int) -> set[int]:

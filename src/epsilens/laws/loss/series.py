@@ -43,6 +43,7 @@ _SPAN = 2.0  # how far to either side of the answer the other periods stay away,
 _AWAY = np.geomspace(0.4, 50.0, 10)  # for the same where a loss was cut off
 _SLACK = 1e-9
 _LONG = 2048  # terms
+_HELD = 1e-290  # less mass may have been rounded up to a double
 
 
 @dataclass(frozen=True, eq=False)
@@ -343,17 +344,22 @@ class Rest:
         unlikely = np.minimum(unlikely, 1.0)
         if self.flipped:
             return np.full(loss.shape, self.top), self.top + self.below + self.p * unlikely
-        against = np.exp(np.minimum(loss, 690.0)) * self.q
+        against = self._against(loss)
         low = np.maximum(self.p * (1 - _SLACK) - against * (1 + _SLACK), 0.0)
-        high = np.maximum(self.p * (1 + _SLACK) - against * (1 - _SLACK) * (1 - unlikely), 0.0)
+        surely = against if self.q > _HELD else 0.0
+        high = np.maximum(self.p * (1 + _SLACK) - surely * (1 - _SLACK) * (1 - unlikely), 0.0)
         return self.top + low, self.top + self.below + np.minimum(high, self.p * (1 + _SLACK))
 
     def about(self, loss: Array) -> tuple[Array | float, Array | float]:
         """About the part of h(e^l) in these outcomes, and −dh/dl of it."""
         if self.flipped or self.q == 0:
             return self.top, 0.0
-        against = np.exp(np.minimum(loss, 690.0)) * self.q
+        against = self._against(loss)
         return self.top + np.maximum(self.p - against, 0.0), against
+
+    def _against(self, loss: Array) -> Array:
+        """t·Q above the cuts."""
+        return np.asarray(np.exp(np.minimum(loss + math.log(self.q), 700.0)) if self.q > 0 else np.zeros(loss.shape))
 
 
 def rest_of(
@@ -368,8 +374,8 @@ def rest_of(
     s = _AWAY / spread
     # E e^{−sL} given what is kept, under the law whose mass is to be shown unlikely: H0, whatever the order
     shift, k_of = s - tilt if flipped else -1 - s - tilt, np.zeros(s.size)
-    # logarithms of the mass that no step shows: at infinity; nor below its cut; nor above it
-    p_sure = p_cut = p_kept = q_cut = q_kept = 0.0
+    # logarithms: no step shows a loss at infinity; then none below its cut; then none above it
+    p_sure = p_under_none = p_over_none = q_cut = q_over_none = 0.0
     b = math.inf
     for (step, k), (low, high), (law, _) in zip(steps, reaches, laws, strict=True):
         atoms = step.atoms
@@ -381,15 +387,16 @@ def rest_of(
         sides = [(atoms.only1, _mass(over[0]), _mass(under[0])), (atoms.only0, _mass(over[1]), _mass(under[1]))]
         (p_top, p_over, p_under), (q_top, q_over, q_under) = reversed(sides) if flipped else sides
         p_sure += _none(k, p_top)
-        p_cut += _none(k, p_top + p_under)
-        p_kept += _none(k, p_top + p_under + p_over)
+        p_under_none += _none(k, p_under, 1 - p_top)
+        p_over_none += _none(k, p_over, 1 - p_top - p_under)
         q_cut += _none(k, q_top + q_under)
-        q_kept += _none(k, q_top + q_under + q_over)
+        q_over_none += _none(k, q_over, 1 - q_top - q_under)
         kept = _none(1, p_top + p_under + p_over if flipped else q_top + q_under + q_over)
         k_of += k * np.maximum(law.log_moment(shift) + law.log_scale - kept + 2 * law.rho_beside, 0.0)
-    above = -math.exp(p_cut) * math.expm1(p_kept - p_cut) if p_kept < p_cut else 0.0
-    above_q = -math.exp(q_cut) * math.expm1(q_kept - q_cut) if q_kept < q_cut else 0.0
-    below = -math.exp(p_sure) * math.expm1(p_cut - p_sure) * (1 + _SLACK) if p_cut < p_sure else 0.0
+    # each its own sum: what lies above a cut may be e^{−b} of what lies below another, and would be lost beside it
+    above = math.exp(p_sure + p_under_none) * -math.expm1(p_over_none)
+    above_q = math.exp(q_cut) * -math.expm1(q_over_none)
+    below = math.exp(p_sure) * -math.expm1(p_under_none) * (1 + _SLACK)
     if not 0 < b < math.inf:
         s, k_of = np.zeros(1), np.zeros(1)
     return Rest(-math.expm1(p_sure) + 0.0, below, above, above_q, b, s, k_of, flipped)
@@ -400,6 +407,6 @@ def _mass(log_mass: float) -> float:
     return max(math.exp(log_mass), 5e-324) if math.isfinite(log_mass) else 0.0
 
 
-def _none(k: int, mass: float) -> float:
-    """log (1 − m)^k."""
-    return k * math.log1p(-mass) if mass < 1 else -math.inf
+def _none(k: int, mass: float, of: float = 1.0) -> float:
+    """log (1 − m)^k, the mass being a part ``of`` what is left."""
+    return k * math.log1p(-mass / of) if mass < of else -math.inf

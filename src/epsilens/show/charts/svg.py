@@ -52,7 +52,7 @@ _PAPERS = "var(--jp-layout-color0, var(--vscode-editor-background, {}))"
 
 def named(name: str) -> Palette:
     """A palette by its name."""
-    if name not in PALETTES:
+    if not isinstance(name, str) or name not in PALETTES:
         raise InputError(
             f"palette is {name!r}: choose from {', '.join(PALETTES)}", parameter="palette", value=name
         )  # fmt: skip

@@ -221,14 +221,15 @@ class NormalRecords(Valued):
         It has the largest shift of all adversaries and counts none of the data's own randomness as noise.
         """
         name, width = noise(scale, sigma)
-        found = self.largest_shift(time_allowed(time_limit)).found
+        found = self.largest_shift(time_limit).found
         return seen_by(self, found.target, found.known, Adversary(found.upper, 0.0), name, width, False)
 
     def largest_shift(self, time_limit: float | None, progress: Progress | None = None) -> Result:
         """The adversary with the largest shift, sought once."""
-        if time_limit not in self._shifts:
-            self._shifts[time_limit] = search(self.problem, None, time_limit=time_limit, progress=progress)
-        return self._shifts[time_limit]
+        limit = time_allowed(time_limit)
+        if limit not in self._shifts:
+            self._shifts[limit] = search(self.problem, None, time_limit=limit, progress=progress)
+        return self._shifts[limit]
 
     def choose(
         self,
@@ -267,9 +268,13 @@ class NormalRecords(Valued):
 
     def _who(self, target: Any, known: Any) -> tuple[int, tuple[int, ...]]:
         i = self._record("target", target)
-        if isinstance(known, str) or not isinstance(known, Iterable):
+        try:
+            listed = None if isinstance(known, str) else list(known)
+        except TypeError:  # isinstance would not do: an array without dimensions says that it can be gone through
+            listed = None
+        if listed is None:
             raise InputError(f"known is {known!r}: give a list of records", parameter="known")
-        given = sorted({self._record("known", j) for j in known})
+        given = sorted({self._record("known", j) for j in listed})
         if i in given:
             raise InputError(f"{self.names[i]} is both the target and known: leave it out of known", parameter="known")
         return i, tuple(given)

@@ -20,7 +20,7 @@ from ....experiment import Experiment
 from ....laws.closed.laplace import Laplace
 from ....laws.closed.normal import Normal
 from ....laws.closed.sums import NormalLaplaceShift
-from ..risk import Progress, noise_for
+from ..risk import Progress, asked
 from . import enumeration
 from .bound import branch_and_bound, root_bounds
 from .problem import Adversary, Found, Problem, closed_form
@@ -297,11 +297,10 @@ def choose(
     arguments: Mapping[str, Any],
 ) -> Choice:
     """See :meth:`NormalRecords.choose`."""
-    name = noise_for(reading, noise, arguments)
-    if reading == "leakage":
-        reading, arguments = "epsilon", {"delta": 0.0}
-    # for pure ε under Laplace noise own randomness changes nothing: the largest shift decides
-    pure = name == "scale" and reading == "epsilon" and float(arguments.get("delta", 0.0)) == 0
+    name, told, args, limit = asked(reading, noise, at_most, arguments)
+    pure = told == "leakage"  # own randomness changes nothing: the largest shift decides
+    if pure:
+        told, args = "epsilon", {"delta": 0.0}
     candidates: list[Candidate] | None = None
     remarks: tuple[str, ...] = ()
     if own_noise and not pure:
@@ -322,7 +321,7 @@ def choose(
         def mechanism(*, sensitivity: float, who: Candidate = binding, **width: float) -> Experiment:
             return seen_by(model, *who, name, width[name], True)
 
-        choice = pick(mechanism, name, at_most=at_most, reading=reading, given={"sensitivity": most}, **arguments)
+        choice = pick(mechanism, name, at_most=limit, reading=told, given={"sensitivity": most}, **args)
         readings = _read(candidates, name, choice)
         top = int(np.argmax(readings))
         if readings[top] <= choice.limit or candidates[top] == binding:
