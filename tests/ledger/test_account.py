@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -226,3 +227,21 @@ def test_lines_nobody_wrote(body: dict[str, Any]) -> None:
 def test_accounts_are_told_apart() -> None:
     lines = [Entry("a", Kind.OPENED, "", {}), Entry("b", Kind.LIMIT, "", {"limits": Limits(psi=1.0).to_dict()})]
     assert list(accounts_of(lines)) == ["b"]
+
+
+ODD: list[tuple[Callable[[Any], Any], str]] = [
+    (lambda account: account.so_far(reading=1e-6), "there is no reading"),
+    (lambda account: account.promised(reading="to_text"), "there is no reading"),
+    (lambda account: account.so_far(prior=[0.1, 0.5]), "prior has shape"),
+    (lambda account: account.fits([1.0]), "experiment is"),
+    (lambda account: account.more(3.0), "give a Charge"),
+    (lambda account: account.after(3.0), "give a Charge"),
+]
+
+
+@pytest.mark.parametrize(("ask", "said"), ODD)
+def test_an_account_is_asked_for_what_it_has(ask: Callable[[Any], Any], said: str) -> None:
+    account: Any = Book().limit(epsilon=1.0).release("a", el.laplace(epsilon=0.2)).account
+    assert account.so_far("advantage") < account.promised("advantage")
+    with pytest.raises(el.InputError, match=said):
+        ask(account)

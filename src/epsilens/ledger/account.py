@@ -182,10 +182,7 @@ class Account(Sentenced):
 
     def after(self, charge: Charge, part: str | None = None) -> Charge:
         """What would be spent with this as well."""
-        if not isinstance(charge, Charge):
-            raise InputError(
-                f"charge is {charge!r:.40}: give a Charge, such as charge_of(experiment)", parameter="charge"
-            )
+        _check_charge(charge)
         return self._dearest([*((one.part, one.charge) for one in self.counted), (part, charge)])
 
     @property
@@ -231,6 +228,7 @@ class Account(Sentenced):
 
     def more(self, charge: Charge, part: str | None = None) -> int | None:
         """How many more releases that cost as much have room; None where nothing limits them."""
+        _check_charge(charge)
         if self.limits is None:
             return None
         limits = self.limits
@@ -318,6 +316,11 @@ def closes(state: Kind, kind: Kind) -> bool:
 
 def _together(released: Sequence[Spending]) -> Experiment:
     return together(list(Counter(one.experiment for one in released).items()))
+
+
+def _check_charge(charge: Any) -> None:
+    if not isinstance(charge, Charge):
+        raise InputError(f"charge is {charge!r:.40}: give a Charge, such as charge_of(experiment)", parameter="charge")
 
 
 def _asked(reading: Any, arguments: Mapping[str, Any]) -> tuple[str, dict[str, float]]:
