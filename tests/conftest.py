@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from mpmath import mp
 from tests.examples import examples
 
 settings.register_profile(
@@ -33,6 +34,7 @@ LONG = 2.0
 SHARE = 1.0
 #: What a file of the browser's tests is taken to need: its processor time is spent elsewhere, and it waits.
 WAITING = 60.0
+DIGITS = 50
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -44,6 +46,11 @@ def _own_state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     os.environ.pop("XDG_STATE_HOME")
     if before is not None:
         os.environ["XDG_STATE_HOME"] = before
+
+
+def pytest_runtest_setup() -> None:
+    """mpmath's digits are the process's: whoever changed them before, each test begins with those of the oracles."""
+    mp.dps = DIGITS
 
 
 def function_of(item: pytest.Item) -> str:

@@ -145,7 +145,6 @@ def test_claims_so_weak_that_errors_balance_where_logs_have_few_digits(epsilon: 
     mp.dps = 400
     x = (1 - mpf(delta)) / (1 + mp.exp(epsilon))
     value = float(-2 * mp.findroot(lambda y: mp.log(mp.ncdf(y) / x), -math.sqrt(2 * epsilon)))
-    mp.dps = 30
     assert el.approximate(epsilon=epsilon, delta=delta).mu(level=1e-9) == pytest.approx(value, rel=1e-11)
 
 
