@@ -304,7 +304,8 @@ def _lower(
     h = (np.maximum(h - s.escaped * share * heaviest, 0.0) + top) * keep
     leaked = _exp(math.log(leak) + s.centre - s.base) if leak > 0 else 0.0
     if leaked > 0:
-        h = np.maximum(h - leaked * s.rise, 0.0)
+        with np.errstate(over="ignore"):  # more than any double: then nothing is left
+            h = np.maximum(h - leaked * s.rise, 0.0)
     recall = (np.maximum(_from_top(low) + s.over - s.escaped * heaviest, 0.0) + top) * keep
     alpha = _from_top((s.r + s.error) * s.fall / s.rise) + s.beyond / float(s.rise[-1])
     alpha *= (1 + s.relative) * math.exp(s.shift)
