@@ -353,3 +353,61 @@ class TwoLaplaces:
             for a, b in self.region(self.llr(k)):
                 out += [v for v in (a, b) if not mp.isinf(v)]
         return out
+
+
+class SampledLaplaceOracle:
+    """(1−q)Lap(0) + qLap(−m) against (1−q)Lap(0) + qLap(m), 0 < q < 1: the ratio grows between ±m, flat beyond."""
+
+    def __init__(self, m: float, q: float) -> None:
+        self.m, self.q = mpf(m), mpf(q)
+        self.top = mp.log((1 - self.q + self.q * mp.e**self.m) / (1 - self.q + self.q * mp.e**-self.m))
+
+    def above(self, c: Real, sign: int) -> Real:
+        """P(X > c) under H1 (sign 1) or H0 (−1)."""
+
+        def tail(x: Real) -> Real:
+            return mp.e**-x / 2 if x >= 0 else 1 - mp.e**x / 2
+
+        return (1 - self.q) * tail(c) + self.q * tail(c - sign * self.m)
+
+    def delta(self, epsilon: float) -> Real:
+        u = mpf(epsilon)
+        if u >= self.top:
+            return mpf(0)
+        low = 1 - self.q + self.q * mp.e**-self.m
+        c = (mp.log((mp.e**u * low - (1 - self.q)) / self.q) + self.m) / 2
+        return self.above(c, 1) - mp.e**u * self.above(c, -1)
+
+    def epsilon(self, delta: float) -> Real:
+        return _halved(lambda u: self.delta(u) > delta, mpf(0), self.top)
+
+    def roc(self, alpha: float | Real) -> Real:
+        a, first = mpf(alpha), self.above(self.m, -1)
+        if a <= first:
+            return self.above(self.m, 1) * a / first
+        last = 1 - self.above(-self.m, -1)
+        if 1 - a <= last:
+            return 1 - (1 - a) * (1 - self.above(-self.m, 1)) / last
+        return self.above(_halved(lambda c: self.above(c, -1) > a, -self.m, self.m), 1)
+
+    def auc(self) -> Real:
+        """P(X1 > X0): differences of two Laplaces, 0, m and 2m apart."""
+
+        def ahead(d: Real) -> Real:
+            return 1 - mp.e**-d * (2 + d) / 4
+
+        return (1 - self.q) ** 2 / 2 + 2 * self.q * (1 - self.q) * ahead(self.m) + self.q**2 * ahead(2 * self.m)
+
+    def mu(self, level: float) -> Real:
+        """At least this, from some tests whose errors are both at least the level."""
+        last = 1 - self.roc(level)
+        tests = [mpf(level) * (last / level) ** (mpf(i) / 20) for i in range(21)]
+        tests += [a for c in (-self.m, 0, self.m) if level <= (a := self.above(c, -1)) <= last]
+        return max(probit(self.roc(a)) - probit(a) for a in tests)
+
+
+def _halved(before: Callable[[Real], bool], low: Real, high: Real) -> Real:
+    for _ in range(120):
+        middle = (low + high) / 2
+        low, high = (middle, high) if before(middle) else (low, middle)
+    return low

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from mpmath import mp, mpf
-from tests.laws.oracles import LaplaceOracle, disagreements, grid, odds
+from tests.laws.oracles import LaplaceOracle, SampledLaplaceOracle, disagreements, grid, odds
 
 import epsilens as el
 
@@ -108,3 +108,36 @@ def test_the_ends_of_the_curve() -> None:
     # a β whose square leaves the doubles: precision alone, recall alone
     assert float(e.law.fbeta(np.asarray(1e-200), np.asarray(1.0))) == pytest.approx(1 / (1 + np.exp(-3.0)), rel=1e-14)
     assert float(e.law.fbeta(np.asarray(1e200), np.asarray(1.0))) == pytest.approx(1.0, rel=1e-14)
+
+
+@pytest.mark.parametrize(("m", "q"), [(1e-12, 0.3), (1e-3, 0.01), (1.0, 0.5), (1.0, 0.999), (5.0, 0.01), (700.0, 0.5)])
+def test_a_replaced_record_in_a_sample_alone(m: float, q: float) -> None:
+    """Each reading's bracket holds the truth of the pair, (1−q)Lap(0) + qLap(∓m), in both orders."""
+    mp.dps = 400 if m > 100 else 50
+    e, o = el.subsample(el.laplace(epsilon=m), q, neighbours="replace"), SampledLaplaceOracle(m, q)
+    assert abs(o.delta(0) / (mpf(q) * (1 - mp.e ** -mpf(m))) - 1) < mpf("1e-20")  # q(1 − e^{−ε})
+    near, far, rare = float(o.top) / 7, float(o.top) * 0.9, float(o.delta(0)) * 0.3
+    truths: list[tuple[str, dict[str, float], object]] = [
+        ("advantage", {}, o.delta(0)), ("auc", {}, o.auc()), ("success", {}, (1 + o.delta(0)) / 2),
+        *(("delta", {"epsilon": u}, o.delta(u)) for u in (near, far)),
+        ("epsilon", {"delta": rare}, o.epsilon(rare)), ("epsilon", {"delta": 0.0}, o.top),
+        ("posterior", {}, 1 / (1 + mp.e**-o.top)),
+        *(("roc", {"fpr": a}, o.roc(a)) for a in (1e-9, 0.1, 0.5, 0.9)),
+    ]  # fmt: skip
+    for one in (e, e.reverse()):
+        for name, given, truth in truths:
+            low, high = one.bracket(name, **given)
+            assert low <= truth * (1 + mpf("1e-13")), (name, given)
+            assert truth <= high * (1 + mpf("1e-15")), (name, given)
+            assert high - low <= 2e-3 * high, (name, given)
+    if q < 0.999:  # otherwise no test makes both errors as often
+        low, high = e.bracket("mu", level=0.01)
+        assert low <= 1.005 * o.mu(0.01)
+        assert o.mu(0.01) <= high <= 1.001 * low
+
+
+def test_everybody_drawn_and_a_record_replaced_is_laplace_noise_twice_as_far() -> None:
+    for m in (1e-9, 1.0, 700.0):
+        e = el.subsample(el.laplace(epsilon=m), 1.0, neighbours="replace")
+        assert e.direction == "exact"
+        assert e.psi() == el.laplace(epsilon=2 * m).psi()

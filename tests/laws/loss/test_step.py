@@ -1,7 +1,8 @@
-"""How fast moments grow at orders whose squares are no doubles, against the largest integrand in 700 digits."""
+"""Steps: how fast moments grow at orders whose squares are no doubles, and masses against their own densities."""
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 
@@ -11,7 +12,8 @@ import pytest
 
 import epsilens as el
 from epsilens.laws.closed.apart import Apart
-from epsilens.laws.closed.laplace import LaplaceStep
+from epsilens.laws.closed.laplace import LaplaceReplaced, LaplaceStep
+from epsilens.laws.closed.logistic import LogisticStep
 from epsilens.laws.closed.mixture import MixtureStep, group_step
 from epsilens.laws.closed.normal import NormalReplaced, NormalStep
 from epsilens.laws.closed.opposite import group_replaced
@@ -19,6 +21,7 @@ from epsilens.laws.finite.law import FiniteStep
 from epsilens.laws.loss.counted import Product
 from epsilens.laws.loss.folded import Folded
 from epsilens.laws.loss.moments import ERROR
+from epsilens.laws.loss.raised import Raised
 from epsilens.laws.loss.sampled import Flagged, Sampled, Swapped
 from epsilens.laws.loss.step import Atoms, Step
 from epsilens.laws.loss.told import Told
@@ -132,3 +135,34 @@ def test_training(order: float) -> None:
     many = el.dpsgd(sigma=[1.0, 2.0], rate=0.01, steps=100).reverse().bracket("renyi", order=order)
     for end in many:
         assert end == pytest.approx([50 * order, 12.5 * order], rel=1e-10)
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        NormalStep(1.3), LaplaceStep(1.3), LogisticStep(1.3),
+        NormalReplaced(1.3, 0.3), LaplaceReplaced(1.3, 0.3), LaplaceReplaced(1.3, 1.0),
+        Sampled(NormalStep(1.3), 0.3), Sampled(LaplaceStep(1.3), 0.3), Sampled(LogisticStep(1.3), 0.3),
+        Swapped(Sampled(LaplaceStep(1.3), 0.3)), Flagged(LaplaceStep(1.3), 0.3), Flagged(NormalStep(1.3), 0.3),
+        Folded(Sampled(NormalStep(1.3), 0.3)), Apart((0.5, 2.0), (math.log(0.9), math.log(0.1))),
+        Raised(Sampled(NormalStep(1.3), 0.3), 0.01),
+        MixtureStep((0.0, 1.0, 2.5), tuple(np.log([0.5, 0.3, 0.2]).tolist())),
+        group_step(1.0, 0.1, 3), group_replaced(1.0, 0.1, 3),
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_masses_above_and_below_are_those_of_the_densities(step: Step) -> None:
+    assert step.span is not None
+    low, high = (float(np.clip(end, -40.0, 40.0)) for end in step.span)
+    knots = [k for k in step.knots if low < k < high]
+    for share in (0.0, 0.2, 0.5, 0.77):
+        x = low + share * (high - low) if math.isfinite(step.span[0]) else -2.0 + 5 * share
+        for ends, (p, q) in (((x, high), step.above(x)), ((low, x), step.below(x))):
+            cuts = [ends[0], *(k for k in knots if ends[0] < k < ends[1]), ends[1]]
+            for law, found in ((1, p), (0, q)):
+                mass = 0.0
+                for a, b in itertools.pairwise(cuts):
+                    at = np.linspace(a, b, 20_001)
+                    density = np.exp(step.log_p0(at) + law * step.loss(at))
+                    mass += float(np.trapezoid(density, at))
+                assert math.exp(found) == pytest.approx(mass, rel=1e-5, abs=1e-12), (share, law, ends)

@@ -352,10 +352,21 @@ class LaplaceReplaced(Integrated):
         return np.asarray(16 * _U * (np.abs(self.loss(x)) + 2 * down + math.expm1(min(down, 700.0)) + self.m * 4))
 
     def above(self, x: float) -> tuple[float, float]:
-        """Never asked: the loss is bounded."""
-        return (-math.inf, -math.inf)
+        """∫_x^m of each density, in logarithms, as a sum of positive parts."""
+        x = min(max(x, -self.m), self.m)
+        if x == self.m:
+            return (-math.inf, -math.inf)
+        gone = math.log(-math.expm1(x - self.m))
+        stays = gone - x if x >= 0 else math.log(-math.expm1(x) - math.expm1(-self.m))
+        rest = math.log1p(-self.rate) + stays if self.rate < 1 else -math.inf
+        drawn = math.log(self.rate) + gone
+        with_, without = (float(np.logaddexp(rest, part)) - _LOG2 for part in (drawn, drawn - self.m - x))
+        return with_, without
 
-    below = above
+    def below(self, x: float) -> tuple[float, float]:
+        """By symmetry."""
+        with_, without = self.above(-x)
+        return without, with_
 
     def reach(self, log_top: float, log_bottom: float) -> tuple[float, float]:
         """Everything: the loss is bounded."""
