@@ -245,7 +245,7 @@ def _step(setting: Setting, i: int) -> float:
 def _resembling(setting: Setting, epsilon: float) -> Facing:
     """The answer that tells most, moved by the target and by what their value says about their relatives."""
     alike = _alike(setting)
-    made = [faced(setting.release, movement, epsilon, alike.factor) for movement in alike.moves(setting.release)]
+    made = [faced(setting.release, movement.times(alike.factor), epsilon) for movement in alike.moves(setting.release)]
     return Facing(tuple(e for e in made if e is not None), possible=False)
 
 

@@ -24,7 +24,7 @@ from ..laws.finite.law import Finite
 from ..laws.line.several import has_closed_form, several_delta
 from ..plan.contribution import Noisy
 from ..plan.movement import Movement
-from ..plan.noise import listed, scale_of
+from ..plan.noise import scale_of, unlisted
 from ..plan.plan import Release
 
 __all__ = ["Faced", "faced"]
@@ -93,20 +93,19 @@ class Faced:
         return together(parts)
 
 
-def faced(plan: Release, movement: Movement, epsilon: float, times: float = 1.0) -> Faced | None:
-    """What one movement is at a total ε, every amount taken ``times``; None where nothing moves."""
+def faced(plan: Release, movement: Movement, epsilon: float) -> Faced | None:
+    """What one movement is at a total ε; None where nothing moves."""
     moved = Counter[float]()
     scales: dict[tuple[int, Noisy], float] = {}
     for m in movement.moves:
         which = m.query, m.noisy
         if which not in scales:
             scales[which] = scale_of(plan, *which, epsilon)
-        moved[times * m.amount / scales[which]] += m.times
+        moved[m.amount / scales[which]] += m.times
     hidden = [0.0, 0.0]  # the logarithm of the chance that no name is published
     for i, *alone in movement.alone:
-        chance = listed(plan, i, epsilon, times)
-        for world, groups in enumerate(alone):
-            hidden[world] += groups * (math.log1p(-chance) if chance < 1 else -math.inf) if groups else 0.0
+        for world, places in enumerate(alone):
+            hidden[world] += unlisted(plan, i, epsilon, places, movement.people)
     first, second = (-math.expm1(h) for h in hidden)
     shifts = tuple(sorted((t, k) for t, k in moved.items() if t))
     if not shifts and not first and not second:

@@ -8,7 +8,7 @@ of the answer:
 
     success = (1 − p) + p·E₁[(1 − e^{ε₀−L})₊],   ε₀ = log((1 − p)/p).
 
-Several people who are told apart from nobody else (a household) move the same numbers together: k times as far.
+Several people together (a household) move the same numbers, k times as far, or are alone in groups of their own.
 """
 
 from __future__ import annotations
@@ -109,10 +109,13 @@ def _normal(mu: Floats, prior: float, level: float) -> Floats:
 
 
 def together_of(plan: Release, epsilon: float) -> tuple[tuple[int, float], ...]:
-    """How often it is right whether k people are in the table or none of them: each moves every number at its most."""
+    """How often it is right at most whether k people are in the table or none of them; replaced by k others or not.
+
+    The worst of all ways in which they share groups: all in one, each alone in their own, or anything between.
+    """
     made = []
     for k in _TOGETHER:
-        found = [faced(plan, m, epsilon, float(k)) for m in movements(plan, Question.MEMBERSHIP).each]
+        found = [faced(plan, m, epsilon) for m in movements(plan, Question.MEMBERSHIP, k).each]
         facing = Facing(tuple(e for e in found if e is not None))
         made.append((k, facing.read("success", {"prior": plan.adversary.prior})))
     return tuple(made)

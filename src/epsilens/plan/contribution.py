@@ -19,12 +19,16 @@ quasi-convex in the movement t, and so are the readings made of it.
 
 Where the names of groups are not public, a person who is alone in a group has no number there that anybody could
 compare: the name itself is what shows them, if it is published (:attr:`Vertex.alone`).
+
+k people together (``people``) move numbers k times as far: what k of them do lies in k times the hull of what one does.
+Names are no part of that hull. Of the k·G places that they take in groups any number N may be where nobody else is, and
+the rest moves numbers, all of them in as few groups as hold them, which is the worst.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from itertools import product
@@ -36,8 +40,8 @@ from .words import Size
 
 __all__ = ["Contribution", "Moved", "Noisy", "Vertex", "noisy_of"]
 
-#: Up to so many groups each number of groups in which a person is alone is a vertex of its own.
-_MOST_ALONE = 8
+#: Up to so many places in groups each number of them where nobody else is is a vertex of its own.
+_MOST_ALONE = 10
 
 
 class Noisy(StrEnum):
@@ -75,8 +79,9 @@ class Moved:
 class Vertex:
     """An extreme way in which one person moves a query between two worlds.
 
-    ``alone`` are the groups that exist because of this person, in the first world and in the second. ``exact`` is
-    false where the vertex bounds several ways together.
+    ``alone`` are the places of theirs in groups that exist because of them, in the first world and in the second: one
+    a group for each person, or the people of a household there where those are counted. ``exact`` is false where the
+    vertex bounds several ways together.
     """
 
     moved: tuple[Moved, ...] = ()
@@ -90,11 +95,12 @@ class Vertex:
 
 @dataclass(frozen=True)
 class Contribution:
-    """What one person adds to one query; ``position`` is the query's place in the plan."""
+    """What ``people`` protected people add to one query; ``position`` is the query's place in the plan."""
 
     position: int
     query: ReleaseQuery
     data: Data
+    people: int = 1
 
     @cached_property
     def noisy(self) -> tuple[Noisy, ...]:
@@ -135,9 +141,19 @@ class Contribution:
         return bool(self.query.split_by) and self.labels is None
 
     @cached_property
+    def households(self) -> bool:
+        """Whether people of a household are counted: a threshold then sees as many as are in a group."""
+        return self.data.unit is not None and Noisy.PEOPLE not in self.noisy
+
+    @cached_property
     def alone_as(self) -> int:
         """How many people a threshold sees where one person, or household, is alone."""
-        return self.rows if self.data.unit is not None and Noisy.PEOPLE not in self.noisy else 1
+        return self.rows if self.households else 1
+
+    @cached_property
+    def places(self) -> int:
+        """How many places in groups they take that a threshold counts."""
+        return self.people * (self.rows if self.households else self.groups)
 
     @property
     def alike(self) -> tuple[int, int, int, int]:
@@ -179,31 +195,49 @@ class Contribution:
             case _:
                 return (Moved(Noisy.ANSWER, float(rows)),)
 
+    def _in_groups(self, noisy: Noisy, places: int) -> tuple[Moved, ...]:
+        """So many places, no person twice in a group, in as few groups as hold them."""
+        full, rest = divmod(places, self.people)
+        made = (Moved(noisy, float(self.people), full), Moved(noisy, float(rest), 1 if rest else 0))
+        return tuple(m for m in made if m.times)
+
     def _present(self, alone: int) -> Vertex:
-        """Present, and alone in so many groups."""
-        others = self.groups - alone
+        """Present, and in so many places alone."""
+        others = self.places - alone
         if self.counted:
-            return Vertex((Moved(Noisy.ANSWER, 1.0, others),) if others else (), (0, alone))
+            return Vertex(self._in_groups(Noisy.ANSWER, others), (0, alone))
         if not others:
             return Vertex((), (0, alone))
-        people = (Moved(Noisy.PEOPLE, 1.0, others),) if Noisy.PEOPLE in self.noisy else ()
-        moved = self._rows_in_one(self.rows - alone)  # each group takes a row at least
-        return Vertex((*moved, *people), (0, alone), exact=others == 1 or not people)
+        if self.households:
+            return Vertex(self._rows_in_one(others), (0, alone))
+        people = self._in_groups(Noisy.PEOPLE, others) if Noisy.PEOPLE in self.noisy else ()
+        # Each group takes a row at least, and who is alone in all of their groups has none left.
+        rows = min(self.people * self.rows - alone, others * (self.rows - self.groups + 1))
+        return Vertex((*self._rows_in_one(rows), *people), (0, alone), exact=others == 1 or not people)
 
     @cached_property
     def present(self) -> tuple[Vertex, ...]:
-        """A: what a person adds by being there."""
+        """A: what they add by being there.
+
+        Every number of places where they are alone; beyond ten of them some stand for those just below as well, with
+        the names of the most and the numbers of the least, which bounds them.
+        """
         if not self.named:
             return (self._present(0),)
-        if self.groups <= _MOST_ALONE:
-            return tuple(self._present(k) for k in range(self.groups + 1))
-        most = self._present(0)
-        return (Vertex(most.moved, (0, self.groups), exact=False),)
+        if self.households and self.people * self.groups == 1:  # a household in one group is there as a whole
+            return self._present(0), self._present(self.places)
+        step = -(-self.places // _MOST_ALONE)
+        made = [self._present(0)]
+        for least in range(1, self.places + 1, step):
+            most = min(least + step - 1, self.places)
+            vertex = self._present(least)
+            made.append(replace(vertex, alone=(0, most), exact=vertex.exact and most == least))
+        return tuple(made)
 
     @cached_property
     def changed(self) -> tuple[Vertex, ...]:
         """What other values do in one group, rows and groups being what they are; one world may have none there."""
-        m = self.rows
+        m = self.people * self.rows
         match self.query.kind:
             case QueryKind.SUM:
                 return (Vertex((Moved(Noisy.ANSWER, m * self._span),)),)
@@ -211,20 +245,20 @@ class Contribution:
                 wide = Vertex((Moved(Noisy.TOTAL, 2 * m * self.half),))
                 return (wide, Vertex(self._rows_in_one(m))) if Noisy.SIZE in self.noisy else (wide,)
             case _:
-                return (Vertex(self._rows_in_one(1 if self.counted else m)),)
+                return (Vertex(self._rows_in_one(self.people if self.counted else m)),)
 
     @cached_property
     def valued(self) -> tuple[Vertex, ...]:
         """What other values do where every row has one: no row comes or goes."""
         noisy = Noisy.TOTAL if self.query.kind is QueryKind.AVERAGE else Noisy.ANSWER
-        return (Vertex((Moved(noisy, 2 * self.rows * self.half),)),)
+        return (Vertex((Moved(noisy, 2 * self.people * self.rows * self.half),)),)
 
     @cached_property
     def twice(self) -> tuple[Vertex, ...]:
         """Out of some groups and into others."""
         made = tuple(a.apart(b) for a, b in product(self.present, repeat=2))
         if self.counted and self.labels is not None and self.labels < 2 * self.groups:
-            return (Vertex((Moved(Noisy.ANSWER, 1.0, self.labels),)),)
+            return (Vertex((Moved(Noisy.ANSWER, float(self.people), self.labels),)),)
         return made
 
     @cached_property
@@ -244,6 +278,7 @@ class Contribution:
         >>> [one.sensitivity(Noisy.ANSWER, relation, 1) for relation in Neighbours]
         [3.0, 6.0]
         """
-        vertices = self.present if neighbours is Neighbours.ADD_REMOVE else self.replaced
+        one = self if self.people == 1 else replace(self, people=1)
+        vertices = one.present if neighbours is Neighbours.ADD_REMOVE else one.replaced
         sums = (math.fsum(m.times * m.amount**power for m in v.moved if m.noisy is noisy) for v in vertices)
         return max(sums) if power == 1 else math.sqrt(max(sums))

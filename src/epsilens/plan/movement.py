@@ -71,18 +71,25 @@ class Move:
 class Movement:
     """What moves between two worlds.
 
-    ``alone`` lists, for queries whose groups have no public names, the groups that exist because of this person in the
-    first and in the second world: (query, first, second).
+    ``alone`` lists, for queries whose groups have no public names, the places in groups that exist because of this
+    person, or of ``people`` together, in the first and in the second world: (query, first, second).
     """
 
     moves: tuple[Move, ...] = ()
     alone: tuple[tuple[int, int, int], ...] = ()
+    people: int = 1
 
     def only(self, queries: Collection[int]) -> Movement:
         """What of it happens in these queries."""
-        return Movement(
-            tuple(m for m in self.moves if m.query in queries), tuple(a for a in self.alone if a[0] in queries)
+        return replace(
+            self,
+            moves=tuple(m for m in self.moves if m.query in queries),
+            alone=tuple(a for a in self.alone if a[0] in queries),
         )
+
+    def times(self, factor: float) -> Movement:
+        """The same with every number moved so many times as far."""
+        return replace(self, moves=tuple(replace(m, amount=factor * m.amount) for m in self.moves))
 
 
 @dataclass(frozen=True)
@@ -98,13 +105,13 @@ class Movements:
         return all(not m.moves and not m.alone for m in self.each)
 
 
-def movements(plan: Release, question: Question) -> Movements:
-    """The extreme movements of all queries together."""
-    parts = contributions(plan)
+def movements(plan: Release, question: Question, people: int = 1) -> Movements:
+    """The extreme movements of all queries together, if the question is about so many people at once."""
+    parts = tuple(replace(one, people=people) for one in contributions(plan))
     vertices = [_undominated(_vertices(plan, one, question)) for one in parts]
     if _many(vertices):
         vertices = [_merged(options) for options in vertices]
-    found, units = [Movement()], _units(plan, parts)
+    found, units = [Movement(people=people)], _units(plan, parts)
     exact = True
     for one, options in zip(parts, vertices, strict=True):
         exact = exact and all(v.exact for v in options)
@@ -124,7 +131,7 @@ def _with(movement: Movement, one: Contribution, vertex: Vertex) -> Movement:
     i = one.position
     alone = ((i, *vertex.alone),) if any(vertex.alone) else ()
     moves = (Move(i, m.noisy, m.amount, m.times) for m in vertex.moved)
-    return Movement((*movement.moves, *moves), (*movement.alone, *alone))
+    return replace(movement, moves=(*movement.moves, *moves), alone=(*movement.alone, *alone))
 
 
 def _vertices(plan: Release, one: Contribution, question: Question) -> tuple[Vertex, ...]:
@@ -266,6 +273,7 @@ def _bound(found: list[Movement]) -> Movement:
     return Movement(
         tuple(Move(query, noisy, a) for (query, noisy), amounts in sorted(moves.items()) for a in amounts),
         tuple((query, *both) for query, both in sorted(alone.items())),
+        found[0].people,
     )
 
 

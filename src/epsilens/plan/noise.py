@@ -13,6 +13,7 @@ groups, 1 − (1 − p)^G, at the query's share of δ.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import lru_cache
 
 from scipy.special import ndtr, ndtri
@@ -26,7 +27,7 @@ from .words import Threshold
 
 __all__ = [
     "USUAL_DELTA", "contribution", "contributions", "listed", "named_delta", "psi_of", "scale_of", "threshold_of",
-    "unsaid",
+    "unlisted", "unsaid",
 ]  # fmt: skip
 
 #: The δ that thresholds are found from where the plan gives none.
@@ -79,15 +80,43 @@ def threshold_of(plan: Release, i: int, epsilon: float) -> float | None:
     return float(max(1, math.ceil(one.alone_as + scale * max(quantile, 0.0))))
 
 
-def listed(plan: Release, i: int, epsilon: float, people: float = 1.0) -> float:
-    """The chance that the name of a group with so many people is published; 1 where names are taken from the data."""
+def listed(plan: Release, i: int, epsilon: float, members: int | None = None) -> float:
+    """The chance that the name of a group with so many people in it is published: those of one person, or household.
+
+    It is 1 where names are taken from the data.
+    """
     threshold, one = threshold_of(plan, i, epsilon), contribution(plan, i)
     if threshold is None:
         return 1.0
-    away = (threshold - one.alone_as * people) / _people(plan, i, epsilon)
+    away = (threshold - (one.alone_as if members is None else members)) / _people(plan, i, epsilon)
     if plan.mechanism.noise is Noise.GAUSSIAN:
         return float(ndtr(-away))
     return 0.5 * math.exp(-away) if away >= 0 else 1 - 0.5 * math.exp(away)
+
+
+def unlisted(plan: Release, i: int, epsilon: float, alone: int, people: int = 1) -> float:
+    """The logarithm of the chance that no name of these groups is published: ``people`` take ``alone`` places there.
+
+    Nobody else is in them. The worst of all ways to share the places out, from all in one group, which is listed most
+    easily, to one in each: an exact minimum, found by dynamic programming.
+    """
+    if not alone:
+        return 0.0
+    one = replace(contribution(plan, i), people=people)
+    together = one.places if one.households else people  # the most places in one group
+    groups = people * one.groups - (1 if one.households and alone < one.places else 0)
+    hidden = []
+    for members in range(1, min(together, alone) + 1):
+        chance = listed(plan, i, epsilon, members)
+        hidden.append(math.log1p(-chance) if chance < 1 else -math.inf)
+    if len(hidden) == 1:
+        return alone * hidden[0]
+    least = [0.0] + [math.inf] * alone  # by the number of places, in as many groups as the loop has seen
+    for _ in range(min(groups, alone)):
+        grown = [min((least[n - j] + hidden[j - 1] for j in range(1, min(n, len(hidden)) + 1)), default=0.0)
+                 for n in range(alone + 1)]  # fmt: skip
+        least = [min(a, b) for a, b in zip(least, grown, strict=True)]
+    return least[alone]
 
 
 def unsaid(plan: Release) -> tuple[int, ...]:
