@@ -73,8 +73,10 @@ def test_what_happened_counts_even_beyond_the_limits(url: str) -> None:
         ledger.reserve("patients", el.laplace(epsilon=1e-3), charge_of(el.laplace(epsilon=1e-3)))
 
 
-def test_the_same_plan_on_the_same_data_spends_nothing(url: str) -> None:
+def test_the_same_plan_spends_nothing_whatever_the_data(url: str) -> None:
     ledger = el.Ledger(url)
+    assert ledger.saved("patients", {"queries": ["count"], "epsilon": 0.5}) is None
+    assert not ledger.store.exists
     same: dict[str, Any] = {"plan": {"queries": ["count"], "epsilon": 0.5}, "data": ledger.keyed("rows")}
     made = reserved(ledger, **same)
     with pytest.raises(el.InputError, match="never published"):
@@ -85,10 +87,22 @@ def test_the_same_plan_on_the_same_data_spends_nothing(url: str) -> None:
     assert again.published is not None
     assert again.published["answers"] == {"count": 12}
     assert len(ledger.account("patients").releases) == 1
-    assert isinstance(ledger.reserve("patients", LAPLACE, CHARGE, **same | {"data": ledger.keyed("more")}), Reservation)
+    assert ledger.reserve("patients", LAPLACE, CHARGE, **same | {"data": ledger.keyed("more")}) == again
+    assert ledger.saved("patients", same["plan"]) == again
     assert isinstance(ledger.reserve("patients", LAPLACE, CHARGE, **same | {"plan": {}}), Reservation)
-    assert isinstance(ledger.reserve("patients", LAPLACE, CHARGE, again=True, **same), Reservation)
-    assert ledger.account("patients").spent.epsilon == 2.0
+    drawn = ledger.reserve("patients", LAPLACE, CHARGE, again=True, **same)
+    assert isinstance(drawn, Reservation)
+    assert ledger.saved("patients", same["plan"]) == again  # while it is under way
+    drawn.publish(answers={"count": 13})
+    found = ledger.saved("patients", same["plan"])
+    assert found is not None
+    assert found.id == drawn.id  # the last
+    assert ledger.account("patients").spent.epsilon == 1.5
+    # What makes it the same may be less than all of it, and is kept as a keyed hash: it may hold an address.
+    named: dict[str, Any] = {"identity": {"asked": "a"}, "data": "d"}
+    reserved(ledger, plan={"title": "One"}, **named).publish(answers=[])
+    assert isinstance(ledger.reserve("patients", LAPLACE, CHARGE, plan={"title": "Two"}, **named), Spending)
+    assert hashlib.sha256(b'{"asked":"a"}').hexdigest() not in json.dumps(ledger.export())
 
 
 def test_what_is_given_back_may_be_spent(url: str) -> None:

@@ -60,16 +60,51 @@ def test_a_release_is_drawn_written_and_entered(tmp_path: Path) -> None:
     assert any(made.head in line for line in remarks)
 
 
-def test_the_same_plan_on_the_same_data_gives_the_same_answers(tmp_path: Path) -> None:
+JOINED = pa.concat_tables([TABLE, TABLE.slice(0, 1).set_column(0, "who", pa.array([99]))])
+EMPTY = TABLE.slice(0, 0)
+
+
+def test_the_same_plan_gives_the_same_answers_whatever_the_data(tmp_path: Path) -> None:
+    """A fresh draw because the data changed would tell that somebody joined; so would what is spent."""
+    ledger = el.Ledger(tmp_path / "ledger.db")
     first = released(tmp_path)
-    second = released(tmp_path, output=tmp_path / "again.json")
-    assert second.kind == "saved"
-    assert second.answers == first.answers
-    assert el.Ledger(tmp_path / "ledger.db").account("patients").spent.epsilon == pytest.approx(0.9)
-    other = pa.concat_tables([TABLE, TABLE.slice(0, 1).set_column(0, "who", pa.array([99]))])
-    assert released(tmp_path, table=other).kind == "release"
-    assert released(tmp_path, again=True).kind == "release"
-    assert el.Ledger(tmp_path / "ledger.db").account("patients").spent.epsilon == pytest.approx(2.7)
+    for data in (TABLE, JOINED, EMPTY, TABLE.drop_columns(["x"]), "nowhere.csv"):
+        second = released(tmp_path, table=data, output=tmp_path / "again.json")
+        assert (second.kind, second.answers) == ("saved", first.answers)
+    assert released(tmp_path, {**PLAN, "title": "Called otherwise"}, table=JOINED).kind == "saved"
+    assert ledger.account("patients").spent.epsilon == pytest.approx(0.9)
+
+
+def versioned(version: Any, **more: Any) -> dict[str, Any]:
+    return {**PLAN, "data": {**PLAN["data"], "version": version, **more}}
+
+
+def test_new_answers_are_the_operators_word(tmp_path: Path) -> None:
+    """``again``, or a version of the data: drawn and charged, whether or not the data changed."""
+    ledger = el.Ledger(tmp_path / "ledger.db")
+    first = released(tmp_path)
+    again = released(tmp_path, again=True)
+    assert again.kind == "release"
+    assert released(tmp_path, table=JOINED).release == again.release != first.release  # the last that was published
+    spent = 1.8
+    for version, table in (("2026-03", TABLE), ("2026-04", TABLE), ("2026-05", JOINED), (7, TABLE)):
+        spent += 0.9
+        made = released(tmp_path, versioned(version), table=table)
+        assert made.kind == "release"
+        assert released(tmp_path, versioned(version), table=EMPTY).answers == made.answers
+        assert ledger.account("patients").spent.epsilon == pytest.approx(spent)
+    with pytest.raises(InputError, match=r"data.version is 1.1: give text"):  # 1.10 is another version, and YAML's 1.1
+        released(tmp_path, versioned(1.1))
+
+
+def test_a_table_that_has_a_name_may_move(tmp_path: Path) -> None:
+    """The plan says which table it is about: by its name, or where it has none by its address, without passwords."""
+    first = released(tmp_path, versioned("1", name="visits", table="/a/visits.csv"))
+    assert released(tmp_path, versioned("1", name="visits", table="/b/moved.parquet")).answers == first.answers
+    assert released(tmp_path, versioned("1", name="stays", table="/a/visits.csv")).kind == "release"
+    made = released(tmp_path, versioned("1", table="postgres://me:one@host/db#visits"))
+    assert released(tmp_path, versioned("1", table="postgres://me:two@host/db#visits")).release == made.release
+    assert released(tmp_path, versioned("1", table="postgres://me:two@host/db#stays")).kind == "release"
 
 
 def test_a_plan_that_breaks_its_limits_is_refused(tmp_path: Path) -> None:
@@ -97,7 +132,7 @@ def test_a_ledger_that_is_used_up_refuses(tmp_path: Path) -> None:
     ledger.limit("patients", epsilon=1.0)
     released(tmp_path)
     before = ledger.export()
-    other = {**PLAN, "title": "Another"}
+    other = versioned("another")
     for options in ({}, {"dry_run": True}):
         with pytest.raises(Refused, match=r"the ledger allows ε = 1"):
             released(tmp_path, other, **options)

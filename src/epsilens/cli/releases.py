@@ -75,7 +75,8 @@ def release(
 ) -> None:
     """Release a plan: noise by OpenDP on its answers, within its limits and the ledger's.
 
-    The same plan on the same data gives the answers of before, and spends nothing.
+    The same plan gives the answers of before, whatever the data is by now, and spends nothing; another data.version in
+    it is another plan.
     Exit code 4: the plan breaks its own limits or the ledger's; nothing is spent.
     For example: epsilens release release.yaml --output answers.csv --people patients
     """

@@ -217,22 +217,26 @@ class Ledger(Sentenced):
     def reserve(
         self, people: str, experiment: Experiment, charge: Charge, *, title: str = "", part: str | None = None,
         partition: str | None = None, plan: Mapping[str, Any] | None = None, data: str = "", again: bool = False,
-        **told: Any,
+        identity: Mapping[str, Any] | None = None, **told: Any,
     ) -> Reservation | Spending:  # fmt: skip
         """Check the limits and take the room, in one step that no other writer can come between.
 
-        The same plan on the same data (``data`` is its keyed hash) gives the release that was published before, and
-        spends nothing; one that was reserved and never published is spent, and drawn anew only ``again``. Whoever
-        reserves for a ``part`` has looked up that no row of others counts, by the column ``partition``.
+        The same plan gives the release that was last published of it, whatever the data is by now, and spends nothing:
+        a fresh draw because the data changed would tell that it did. One that was reserved and never published is
+        spent, and drawn anew only ``again``. ``identity`` is what makes a plan the same, where that is not all of it;
+        ``data`` the keyed hash of the data. Whoever reserves for a ``part`` has looked up that no row of others counts,
+        by the column ``partition``.
         """
-        mark = self._mark(plan, data)
+        if not isinstance(data, str):
+            raise InputError(f"data is {kind_of(data)}: give what names the data as text", parameter="data")
+        what = plan if identity is None else identity
+        mark = "" if what is None else self.keyed(text_of(what))
         body = self._body(experiment, charge, title, part, {"plan": plan, "data": data, "mark": mark, **told})
         with self._writing(people) as writer:
             account = _account(_people(people), writer)
-            same = [one for one in account.counted if mark and one.body.get("mark") == mark]
-            for one in same:
-                if one.state is Kind.PUBLISHED and not again:
-                    return one
+            same = _same(account, mark)
+            if (found := _published(same)) is not None and not again:
+                return found
             if same and not again:
                 raise InputError(
                     f"the same release was reserved at {same[-1].at} and never published: it is under way, or it broke "
@@ -249,6 +253,12 @@ class Ledger(Sentenced):
             entry = writer.append(Kind.RESERVED, uuid.uuid4().hex, body)
         return Reservation(self, _people(people), entry.release, entry.hash, body["at"])
 
+    def saved(self, people: str, identity: Mapping[str, Any]) -> Spending | None:
+        """What was last published of this plan; None where nothing was. It reads, and makes nothing."""
+        if not self.store.exists or not (keys := [e for e in self.store.read() if e.kind is Kind.OPENED]):
+            return None
+        return _published(_same(self.account(people), _keyed(keys[0], text_of(identity))))
+
     def keyed(self, content: bytes | str) -> str:
         """A hash of data that only this ledger can make: a plain one would let anybody test who is in a table."""
         if not isinstance(content, bytes | str):
@@ -256,20 +266,10 @@ class Ledger(Sentenced):
         with self.store.writing("") as writer:
             if not writer.entries:
                 writer.append(Kind.OPENED, "", {"key": secrets.token_hex(32), **_signed()})
-            key = bytes.fromhex(str(writer.entries[0].body["key"]))
-        told = content.encode(errors="surrogatepass") if isinstance(content, str) else content
-        return hmac.new(key, told, hashlib.sha256).hexdigest()
+            return _keyed(writer.entries[0], content)
 
     def _writing(self, people: str) -> Any:
         return self.store.writing(_people(people))
-
-    @staticmethod
-    def _mark(plan: Mapping[str, Any] | None, data: str) -> str:
-        if not isinstance(data, str):
-            raise InputError(f"data is {kind_of(data)}: give what names the data as text", parameter="data")
-        if plan is None or not data:
-            return ""
-        return hashlib.sha256(text_of([plan, data]).encode(errors="backslashreplace")).hexdigest()
 
     @staticmethod
     def _body(
@@ -287,6 +287,20 @@ class Ledger(Sentenced):
         """For JSON."""
         accounts = [account.to_dict() for account in self.accounts().values()]
         return {"schema": 1, "ledger": self.store.name, "accounts": accounts}
+
+
+def _keyed(opened: Entry, content: bytes | str) -> str:
+    told = content.encode(errors="surrogatepass") if isinstance(content, str) else content
+    return hmac.new(bytes.fromhex(str(opened.body["key"])), told, hashlib.sha256).hexdigest()
+
+
+def _same(account: Account, mark: str) -> list[Spending]:
+    """What was spent on the plan of this mark, in order."""
+    return [one for one in account.counted if mark and one.body.get("mark") == mark]
+
+
+def _published(same: Sequence[Spending]) -> Spending | None:
+    return next((one for one in reversed(same) if one.state is Kind.PUBLISHED), None)
 
 
 def _chained(entries: Sequence[Entry]) -> list[Trouble]:

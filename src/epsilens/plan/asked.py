@@ -15,6 +15,7 @@ one person reveals them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from datetime import date
 from typing import Any, Literal
 
 from pydantic import ConfigDict, Field, field_validator, model_validator
@@ -66,6 +67,10 @@ class Data(Part):
     """The table and what an attacker may know about its people."""
 
     table: str = Field(min_length=1, description="epsilens:rand-hie, a CSV or Parquet path, or an Ibis URL")
+    name: str | None = Field(None, min_length=1, max_length=200, description="what the table is called in public")
+    version: str | None = Field(
+        None, min_length=1, max_length=200, description="the version or period of the data: another one is drawn anew"
+    )
     person: str | None = Field(None, description="the column that says whose row it is; omit if one row is one person")
     unit: str | None = Field(None, description="the column of those protected together, a household; else the person")
     max_rows: int = Field(1, ge=1, le=10**9, description="the most rows of one person that sums and averages use")
@@ -74,6 +79,12 @@ class Data(Part):
     secret: str | Secret | None = Field(None, description="what the attacker wants to learn, a condition on a row")
     related: str | None = Field(None, description="the column that says which people belong together, a household say")
     read: dict[str, Read] = Field(default_factory=dict, max_length=1000, description="how columns of text are read")
+
+    @field_validator("version", mode="before")
+    @classmethod
+    def _as_text(cls, value: Any) -> Any:
+        """``version: 2026`` and ``version: 2026-03-01``, which YAML reads as a number and a date."""
+        return str(value) if isinstance(value, int | date) and not isinstance(value, bool) else value
 
     @field_validator("read", mode="before")
     @classmethod

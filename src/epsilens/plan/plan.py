@@ -15,6 +15,7 @@ from ..build.correlated import normal
 from ..build.knowledge.knowledge import Knowledge as Odds
 from ..catalogue.readings import READINGS
 from ..data.queries import Noise
+from ..data.tables.address import without_password
 from ..worlds import Neighbours
 from .asked import Data, ReleaseQuery
 from .select import with_selects
@@ -252,6 +253,16 @@ class Release(Part):
     def digest(self) -> str:
         """A hash of what was asked, for the record."""
         return hashlib.sha256(self.model_dump_json().encode()).hexdigest()
+
+    def identity(self) -> dict[str, Any]:
+        """What makes a plan the same one: all that is asked, but for its title and where the table lies.
+
+        The table is the one of its name; without one, of its address, of which passwords are no part. It may hold the
+        address: to be hashed under a key, never shown.
+        """
+        said = self.model_dump(mode="json", exclude={"title": True, "data": {"table"}})
+        said["data"]["name"] = self.data.name or without_password(self.data.table)
+        return said
 
 
 def _limited(limit: float | Limit) -> Limited:

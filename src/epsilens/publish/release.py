@@ -70,8 +70,9 @@ def release(
     the account, those whom the table is about; tables about the same people share one. ``part`` names the part of them
     that every query is about, where the ledger declares parts: only they are charged. A plan that breaks its own
     limits, or the ledger's, is refused. ``dry_run`` says what would be published and spent, and looks at no data;
-    ``synthetic`` runs the whole on made-up rows and spends nothing. The same plan on the same data gives the answers
-    that were published before; ``again`` draws and spends anew. ``assessment`` is one that was made before, of exactly
+    ``synthetic`` runs the whole on made-up rows and spends nothing. The same plan gives the answers that were published
+    before, whatever the data is by now, and looks at none: that they changed would tell that somebody joined. ``again``
+    draws and spends anew, and so does another ``data.version``. ``assessment`` is one that was made before, of exactly
     this plan.
     """
     said = as_written(read_release(plan))
@@ -97,6 +98,8 @@ def release(
             account.check(promise.charge, part)
             room = left_of(account, promise.charge, part)
         return replace(job.published("dry run", (), ledger=book), offered=offered_of(said, drawings), room=room)
+    if book is not None and not again and (saved := book.saved(name, said.identity())) is not None:
+        return _saved(job, book, saved, output, form)
     _within(said, assessment, table, engine, progress)
     exact = _exact(said, table, engine, progress, job.partition)
     if book is None:
@@ -235,19 +238,24 @@ def _entered(
     plan = job.plan
     taken = book.reserve(
         job.people, job.promise.experiment, job.promise.charge, title=plan.title, part=job.part,
-        partition=job.partition,
+        partition=job.partition, identity=plan.identity(),
         plan=plan.model_dump(mode="json"), data=book.keyed(_fingerprint(plan, table, exact)), again=again,
         table=table_name(plan.data.table if table is None else table),
         unit=plan.data.unit or plan.data.person or "row", exact=job.promise.exact,
         drawings=[_said(d) for d in job.drawings],
     )  # fmt: skip
     if isinstance(taken, Spending):
-        saved = taken.published or {}
-        answers = tuple(PublishedAnswer.from_dict(one) for one in saved.get("answers", ()))
-        head = str(saved.get("head", ""))
-        made = job.published("saved", answers, ledger=book, release=taken.id, head=head, at=taken.at)
-        return _written(made, output, form)
+        return _saved(job, book, taken, output, form)
     return _drawn(job, book, taken, exact, output, form)
+
+
+def _saved(job: _Job, book: Ledger, found: Spending, output: Any, form: Form) -> Published:
+    """What was published before, once more."""
+    published = found.published or {}
+    answers = tuple(PublishedAnswer.from_dict(one) for one in published.get("answers", ()))
+    head = str(published.get("head", ""))
+    made = job.published("saved", answers, ledger=book, release=found.id, head=head, at=found.at)
+    return _written(made, output, form)
 
 
 def _drawn(job: _Job, book: Ledger, taken: Reservation, exact: tuple[Exact, ...], output: Any, form: Form) -> Published:

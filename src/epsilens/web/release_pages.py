@@ -1,8 +1,8 @@
 """Release on the page: what an assessed plan would publish and spend, a confirmation that names it, and the answers.
 
 An offer is what was shown: of one assessment, for one browser, under a name that cannot be guessed. Only what was
-offered can be confirmed, and an offer leads to one release, however often it is sent. The same plan on the same data
-gives the answers of before, which is the ledger's doing.
+offered can be confirmed, and an offer leads to one release, however often it is sent. The same plan gives the answers
+of before, which is the ledger's doing.
 """
 
 from __future__ import annotations

@@ -7,7 +7,6 @@ taken, and only then noise is drawn. From its beginning to its end nothing of ou
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -17,8 +16,6 @@ from ..errors import Refused as Limited
 from .tasks import Work, planned
 
 if TYPE_CHECKING:
-    from ..ledger.account import Account, Spending
-    from ..plan.plan import Release
     from ..publish.published import Published
 
 __all__ = ["RELEASING", "amount_of"]
@@ -51,11 +48,11 @@ def _offer(work: Work) -> dict[str, Any]:
     plan, book = as_written(planned(request)), Ledger(request["ledger"])
     given: dict[str, Any] = {"people": request["people"], "part": request["part"] or None, "dry_run": True}
     account = book.account(request["people"])
-    found = _released(account, plan)
+    found = book.saved(request["people"], plan.identity())
     try:
         made = release(plan, ledger=book, **given)
     except Limited:
-        if not found:  # what was published before needs no room
+        if found is None:  # what was published before needs no room
             raise
         made = release(plan, ledger=None, **given)
         made = replace(made, ledger=book.store.name)
@@ -69,16 +66,8 @@ def _offer(work: Work) -> dict[str, Any]:
         "people": account.people,
         "partition": "" if account.limits is None else account.limits.partition,
         "assessed": plan.digest(),
-        "before": found[-1].at if found else "",
+        "before": found.at if found is not None else "",
     }
-
-
-def _released(account: Account, plan: Release) -> list[Spending]:
-    """What was published of the same plan; on the same data it is given again."""
-    from ..ledger.entry import Kind
-
-    wanted = json.loads(json.dumps(plan.model_dump(mode="json")))
-    return [one for one in account.releases if one.state is Kind.PUBLISHED and one.body.get("plan") == wanted]
 
 
 def _release(work: Work) -> dict[str, Any]:
