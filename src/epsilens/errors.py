@@ -86,8 +86,8 @@ def kind_of(value: Any) -> str:
     return f"{'an' if name[:1].lower() in 'aeio' else 'a'} {name}"
 
 
-def need(module: str, purpose: str) -> ModuleType:
-    """The module, or a sentence naming the extra that brings it.
+def need(module: str, purpose: str, extra: str = "") -> ModuleType:
+    """The module, or a sentence naming the extra that brings it, or one that brings all that the purpose needs.
 
     >>> need("dp_accounting.nothing_like_it", "reading an event")
     Traceback (most recent call last):
@@ -97,7 +97,7 @@ def need(module: str, purpose: str) -> ModuleType:
     try:
         return import_module(module)
     except ImportError as error:
-        raise MissingExtra(package.replace("_", "-"), extra=_EXTRAS[package], purpose=purpose) from error
+        raise MissingExtra(package.replace("_", "-"), extra=extra or _EXTRAS[package], purpose=purpose) from error
 
 
 class NoSolutionError(EpsilensError):

@@ -156,7 +156,7 @@ def _key(label: Label) -> str:
 
 @cache
 def _measurement(noise: Noise, scale: float, threshold: float | None) -> Any:
-    dp = need("opendp.prelude", "drawing noise")
+    dp = need("opendp.prelude", "drawing noise", "release")
     dp.enable_features("contrib")
     number = dp.atom_domain(T="f64", nan=False)
     gaussian = noise is Noise.GAUSSIAN

@@ -70,7 +70,7 @@ _CHARTS = {
     "choice": ("charts.drawn", "of_choice"),
     "choices": ("charts.drawn", "of_choices"),
     "sweep": ("charts.drawn", "of_sweep"),
-    "assessment": ("charts.drawn", "of_assessment"),
+    "assessment": ("charts.assessment", "of_assessment"),
 }
 
 

@@ -192,7 +192,7 @@ def job_picture(request: Request, id: str, place: int, kind: str) -> Response:
     known = job is not None and job.task == "assess" and job.state is State.DONE
     made: list[Any] = job.result()["pictures"] if job is not None and known else []
     one = made[place] if 0 <= place < len(made) else {}
-    if kind not in PICTURES or ("png" if kind == "png" else "svg") not in one:
+    if kind not in PICTURES or not one.get("png" if kind == "png" else "svg"):
         return render("message.html", 404, view="Assess", heading="No picture", sentence="There is no such picture.")
     drawn: str = one["svg"]
     content = base64.b64decode(one["png"]) if kind == "png" else pdf(drawn) if kind == "pdf" else drawn.encode()

@@ -191,7 +191,7 @@ def _packed(content: bytes) -> str:
 
 
 def _pictures(document: Document) -> list[dict[str, str]]:
-    """The charts of a report as files, by what their section says they are; PNG where it can be written."""
+    """The charts of a report as files, by what their section says they are; no PNG without its extra."""
     from ..show.document import Figure, Figures, Part
 
     def figures(blocks: Iterable[Block]) -> Iterator[Figure]:
@@ -211,7 +211,7 @@ def _pictures(document: Document) -> list[dict[str, str]]:
                 continue
             told = str(chart.spec.get("title", {}).get("text", "")) or section.heading
             said = f"Simulated releases: {figure.caption}" if figure.caption else told
-            one = {"name": chart.name.replace("_", "-"), "said": said, "svg": chart.svg("light")}
+            one = {"name": chart.name.replace("_", "-"), "said": said, "svg": chart.svg("light"), "png": ""}
             with suppress(MissingExtra):
                 one["png"] = _packed(chart.png())
             made.append(one)

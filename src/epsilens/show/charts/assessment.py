@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ... import checks
 from ...assessment.accuracy import simulate
+from ...errors import InputError
 from ..assessment.labels import error, given, group_name, percent, planned, risk, share, subject, value
 from ..words import frequency
 from .chart import Chart
@@ -25,7 +27,10 @@ if TYPE_CHECKING:
     from ...assessment.accuracy import QueryAccuracy
     from ...assessment.assessment import Assessment, Risk
 
-__all__ = ["MOST_GROUPS", "STRIP", "accuracy_curve", "precedent_strip", "risk_curve", "simulated", "simulated_query"]
+__all__ = [
+    "MOST_GROUPS", "STRIP", "accuracy_curve", "of_assessment", "precedent_strip", "risk_curve", "simulated",
+    "simulated_query",
+]  # fmt: skip
 
 _TOP, _LEFT = 58, 52
 _MOST_LABELS = 6
@@ -33,6 +38,21 @@ _MOST_LABELS = 6
 _BOTTOM, _TITLED = 12, 56
 _AXIS = "ε (logarithmic scale)"
 _UP = {"grid": True, "domain": False, "ticks": False, "labelPadding": 8, "labelOverlap": False, "title": None}
+
+
+def of_assessment(a: Assessment, name: str) -> Chart:
+    """``risk``, ``accuracy``, ``simulated`` (releases at the planned ε) or ``precedents``."""
+    checks.choice("name", name, ("risk", "accuracy", "simulated", "precedents"))
+    if name == "risk":
+        return risk_curve(a)
+    if name == "precedents":
+        return precedent_strip(a)
+    query = simulated_query(a) if name == "simulated" else None
+    made = accuracy_curve(a) if name == "accuracy" else None
+    made = simulated(a, query, a.epsilon) if query is not None else made
+    if made is None:
+        raise InputError(f"name is {name!r}: every answer of this plan is 0, so there is none to draw; give 'risk'")
+    return made
 
 
 def risk_curve(a: Assessment) -> Chart:
