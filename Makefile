@@ -15,6 +15,7 @@ READY   := $(VENV)/.ready
 BRIDGES := $(VENV)/.bridges
 BENCH   := .venv-bench
 SITE    := .venv-docs
+FIRST   := .venv-light
 # What quick does not even load: a browser, and the fuzzer with the plugin it brings.
 QUICK   := -m "not slow and not spark" --ignore=tests/browser --ignore=tests/web/test_fuzz.py -p no:schemathesis
 # One test process a core, at least two (each that meets them starts a Spark and a browser of its own); eight fill memory.
@@ -22,7 +23,7 @@ WORKERS := $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$(( n < 2 ? 2 : n > 
 SIDE    := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 EXTRAS  := data,spark,postgres,charts,web,accounting,opendp,release,fast
 
-.PHONY: help demo quick test full slow check format fuzz load bench docs clean bridges
+.PHONY: help demo light quick test full slow check format fuzz load bench docs clean bridges
 
 help: ## show what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -53,6 +54,10 @@ bridges: $(BRIDGES) ## add Opacus and pgmpy, to test against them too
 
 demo: $(LIGHT) ## assess a planned release of a bundled real table, write a report, and release it into a ledger
 	@$(BIN)/python -m epsilens.cli.demo demo
+
+light: $(READY) ## make the demo in an environment of its own, and open every page and file there
+	@$(MAKE) --no-print-directory demo VENV=$(FIRST)
+	@EPSILENS_LIGHT=$(FIRST)/bin/python $(BIN)/python -m pytest -q tests/extras
 
 quick: $(READY) ## run the fast tests, for a change in hand
 	@$(BIN)/python -m pytest -q $(SIDE) $(QUICK) tests
@@ -114,4 +119,4 @@ docs: $(SITE)/.ready ## build the site into build/site: pages, papers, API, note
 	@echo "open build/site/index.html"
 
 clean: ## remove what set-up and tests made
-	@rm -rf $(VENV) $(BENCH) $(SITE) demo build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	@rm -rf $(VENV) $(FIRST) $(BENCH) $(SITE) demo build .mypy_cache .ruff_cache .pytest_cache .hypothesis
