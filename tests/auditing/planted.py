@@ -168,7 +168,7 @@ def before_grouping(patch: Patch) -> None:
 
 def clamped_after(patch: Patch) -> None:
     """Values go in as they are; the answer is cut to the bounds of a sum of 50 rows."""
-    honest = numbers.exact_numbers
+    honest = numbers.cells
 
     def exact(opened: Any, plan: Any, tell: Any = None) -> Any:
         raw = float(opened.engine.fetch(opened.table.aggregate(s=opened.table["x"].sum())).to_pylist()[0]["s"] or 0)
@@ -182,7 +182,7 @@ def clamped_after(patch: Patch) -> None:
     def draw(self: Drawing, given: Any) -> list[float]:
         return [min(max(value, 0.0), 8.0 * 50) for value in draws(self, given)]
 
-    patch.setattr(release, "exact_numbers", exact)
+    patch.setattr(release, "cells", exact)
     patch.setattr(Drawing, "draw", draw)
 
 

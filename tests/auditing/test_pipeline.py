@@ -11,9 +11,9 @@ import pytest
 
 from epsilens.auditing.calls import Raised
 from epsilens.auditing.pipeline import GroupsSource, ReleaseSource
+from epsilens.plan.cells import cells
 from epsilens.plan.file import read_release
 from epsilens.publish import release as module
-from epsilens.publish.numbers import exact_numbers
 
 pytest.importorskip("opendp")
 
@@ -55,14 +55,14 @@ def test_exact_numbers_that_differ_between_releases_make_every_run_an_entire_one
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     source = ReleaseSource(read_release(PLAN), FIRST, SECOND, whole=3)
-    honest = exact_numbers
+    honest = cells
 
     def other(opened: Any, plan: Any, tell: Any = None) -> Any:
         made = honest(opened, plan, tell)
         made[0].numbers.update({k: tuple(n + source.entire for n in v) for k, v in made[0].numbers.items()})
         return made
 
-    monkeypatch.setattr(module, "exact_numbers", other)
+    monkeypatch.setattr(module, "cells", other)
     source.draw(bits(0, 0, 0, 0, 0, 0))
     assert not source.repeatable
     assert source.entire == 4  # the first, the fourth, which differs, and all after it

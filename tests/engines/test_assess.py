@@ -16,7 +16,7 @@ import pyarrow as pa
 import pytest
 from tests.engines.places import Place
 from tests.plan import plain
-from tests.plan.test_answers import CONTENT, DATA, QUERIES, plan, shown, table
+from tests.plan.test_answers import DATA, QUERIES, content, plan, shown, table
 
 from epsilens.assessment.assessment import assess
 from epsilens.data.scan.scan import scan
@@ -42,7 +42,7 @@ def test_answers_are_those_of_plain_python(place: Place, name: str) -> None:
         found = answers_of(opened, release)
         people = people_of(opened, release, 50)
     for got, (_, query, covers) in zip(found, QUERIES, strict=True):
-        expected = plain.answers(rows, query, data, CONTENT, covers)
+        expected = plain.answers(rows, query, data, content(name), covers)
         assert {a.group: (a.value, a.limited, a.bounded, a.rows, a.people, a.nulls) for a in got} == {
             shown(label): numbers for label, numbers in expected.items()
         }

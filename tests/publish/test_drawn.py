@@ -28,10 +28,10 @@ from tests.publish.laws import (
 import epsilens as el
 from epsilens.assessment.promise import promise_of
 from epsilens.data.tables.open import open_table
+from epsilens.plan.cells import Cells, cells
 from epsilens.plan.file import read_release
 from epsilens.publish.drawn import drawn_answers
 from epsilens.publish.noise import drawings_of
-from epsilens.publish.numbers import Exact, exact_numbers
 from epsilens.publish.published import PublishedAnswer
 
 pytest.importorskip("opendp")
@@ -45,12 +45,12 @@ SUMS: list[dict[str, Any]] = [
 ]
 
 
-def exactly(planned: Any, on: str, *more: dict[str, Any]) -> tuple[Exact, ...]:
+def exactly(planned: Any, on: str, *more: dict[str, Any]) -> tuple[Cells, ...]:
     with open_table(table(*more), on) as opened:
-        return exact_numbers(opened, planned)
+        return cells(opened, planned)
 
 
-def often(planned: Any, exact: tuple[Exact, ...], draws: int = DRAWS) -> list[tuple[PublishedAnswer, ...]]:
+def often(planned: Any, exact: tuple[Cells, ...], draws: int = DRAWS) -> list[tuple[PublishedAnswer, ...]]:
     drawings = drawings_of(planned)
     return [drawn_answers(planned, drawings, exact) for _ in range(draws)]
 

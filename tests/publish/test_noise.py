@@ -12,10 +12,10 @@ from scipy.stats import kstest, laplace, norm
 
 from epsilens.build.mechanisms import laplace as noise_of
 from epsilens.data.queries import Noise
+from epsilens.plan.cells import unit_of
 from epsilens.plan.contribution import Noisy
 from epsilens.plan.file import read_release
 from epsilens.publish.noise import Disagreement, Drawing, drawing_of, drawings_of
-from epsilens.publish.numbers import unit_of
 
 pytest.importorskip("opendp")
 

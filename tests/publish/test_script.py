@@ -20,8 +20,8 @@ from tests.publish.laws import table as people
 
 from epsilens.data.tables.open import open_table
 from epsilens.errors import InputError
+from epsilens.plan.cells import cells
 from epsilens.plan.file import read_release
-from epsilens.publish.numbers import exact_numbers
 from epsilens.publish.script import script_of
 
 pytest.importorskip("opendp")
@@ -83,7 +83,7 @@ def test_numbers_are_the_engines_to_the_last_digit(table: Path, limits: dict[str
     script = loaded(script_of(planned), tmp_path / "script.py")
     rows = script.read(str(table), script.PLAN["columns"])
     with open_table(str(table)) as opened:
-        expected = exact_numbers(opened, planned)
+        expected = cells(opened, planned)
     for query, covers, one in zip(script.PLAN["queries"], script.CONDITIONS, expected, strict=True):
         found = script.numbers(rows, query, script.PLAN, covers)
         for place, label in enumerate(one.labels):

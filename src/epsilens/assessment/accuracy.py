@@ -280,5 +280,5 @@ def simulate(query: QueryAccuracy, epsilon: float, plan: Release, releases: int 
         made = np.clip(centre + ((answers - centre) * rows + noise) / size, low, high)
     if law.threshold is not None:
         seen = made if law.people_scale is None else columns.people[:, None] + draw(law.people_scale)
-        made = np.where(seen < law.threshold, np.nan, made)
+        made = np.where((seen < law.threshold) | (columns.people[:, None] == 0), np.nan, made)
     return np.asarray(made)

@@ -82,7 +82,8 @@ class Law:
             return np.zeros_like(self.columns.value)
         own = self.people_scale is None
         seen, scale = (self.columns.bounded, self.scale) if own else (self.columns.people, self.people_scale)
-        return np.asarray(tail(self.noise, (seen - self.threshold) / (scale or 1e-300)))
+        chance = tail(self.noise, (seen - self.threshold) / (scale or 1e-300))
+        return np.where(self.columns.people > 0, chance, 1.0)  # where nobody counts there is nothing to name
 
     def open(self) -> Law:
         """The same without its threshold: every group is published."""
@@ -105,7 +106,8 @@ class Law:
         if self.bounds is not None:
             return self._of_ratios(miss)
         if self.threshold is not None and self.people_scale is None:
-            return thresholded(self.noise, c.bounded, c.value, self.scale, self.threshold, np.asarray(1 - level))
+            found = thresholded(self.noise, c.bounded, c.value, self.scale, self.threshold, np.asarray(1 - level))
+            return np.where(c.people > 0, found, np.inf)
         found = additive(self.noise, c.bounded - c.value, np.asarray(self.scale), np.where(miss > 0, miss, 0.5))
         return np.where(miss > 0, found, np.inf)
 

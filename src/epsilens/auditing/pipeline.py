@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..plan.cells import Cells
 from ..plan.plan import Release
 from ..publish.drawn import drawn_answers
 from ..publish.noise import Drawing, drawings_of
-from ..publish.numbers import Exact
 from ..publish.published import PublishedAnswer
 from ..publish.release import exact_of
 from .calls import Raised, quiet
@@ -68,7 +68,7 @@ class ReleaseSource:
     runs: int = 0
     repeatable: bool = True
     drawings: tuple[Drawing, ...] = field(init=False)
-    _exact: dict[bool, tuple[Exact, ...]] = field(default_factory=dict, init=False)
+    _exact: dict[bool, tuple[Cells, ...]] = field(default_factory=dict, init=False)
     _due: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
@@ -149,12 +149,12 @@ class GroupsSource:
         with quiet():
             return np.concatenate([self._once(coins) for coins in bits.reshape(-1, self.width)])
 
-    def _exact(self, coins: Bits) -> tuple[Exact, ...]:
+    def _exact(self, coins: Bits) -> tuple[Cells, ...]:
         self.entire += 1
         found = exact_of(self.plan, self._rows.filter(coins[self._groups]))
         return tuple(one for one in found if one.query in self._queries)
 
-    def _mixed(self, coins: Bits) -> tuple[Exact, ...]:
+    def _mixed(self, coins: Bits) -> tuple[Cells, ...]:
         made = []
         for everybody, nobody in zip(self._all, self._none, strict=True):
             numbers = {

@@ -114,9 +114,10 @@ def bound_by(opened: OpenTable, needs: Sequence[Need], seen: Survey, most_rows: 
     return [bound[i] for i in sorted(bound)], owners
 
 
-def narrowed(needs: Sequence[Need], content: Sequence[str]) -> list[str]:
-    """The columns that are needed to see what is kept."""
-    return sorted({*content, *owners_of(needs[0].data), *(name for need in needs for name in need.columns)})
+def narrowed(needs: Sequence[Need], content: tuple[Sequence[str], Sequence[str]]) -> list[str]:
+    """The columns that are needed to see what is kept; ``content`` as :func:`~.needs.content_of` gives it."""
+    own = (name for need in needs for name in need.columns)
+    return sorted({*content[0], *content[1], *owners_of(needs[0].data), *own})
 
 
 def above(opened: OpenTable, owners: Sequence[Any], columns: Sequence[str], owner: str) -> Any:
@@ -127,7 +128,9 @@ def above(opened: OpenTable, owners: Sequence[Any], columns: Sequence[str], owne
     return opened.engine.cache(owned.semi_join(some.select(**{OWNER: some["p"]}), OWNER))
 
 
-def shards(engine: Engine, rows: Any, needs: Sequence[Need], content: Sequence[str]) -> Iterator[Any]:
+def shards(
+    engine: Engine, rows: Any, needs: Sequence[Need], content: tuple[Sequence[str], Sequence[str]]
+) -> Iterator[Any]:
     """The rows in parts that hold whole owners, each small enough to be put in order in memory, with their hash."""
     count = int(engine.fetch(rows.aggregate(n=rows.count())).to_pylist()[0]["n"])
     parts = -(-count // _ROWS_AT_ONCE)
@@ -140,12 +143,12 @@ def shards(engine: Engine, rows: Any, needs: Sequence[Need], content: Sequence[s
         yield hashed(engine, placed.filter(placed[name] == part).drop(name), needs, content)
 
 
-def hashed(engine: Engine, owned: Any, needs: Sequence[Need], content: Sequence[str]) -> Any:
+def hashed(engine: Engine, owned: Any, needs: Sequence[Need], content: tuple[Sequence[str], Sequence[str]]) -> Any:
     """The rows with the hash that puts each owner's in order, where rows are what is limited."""
     if all(need.items is not Items.ROWS for need in needs):
         return owned
-    plain = owned.mutate(**{name: value_of(owned[name], "query") for name in content})
-    return engine.cache(told_apart(plain, content))
+    plain = owned.mutate(**{name: value_of(owned[name], "query") for part in content for name in part})
+    return engine.cache(told_apart(plain, *content))
 
 
 def kept_of(table: Any, needs: Sequence[Need], seen: Survey) -> tuple[Any, Look]:

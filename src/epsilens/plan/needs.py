@@ -72,9 +72,15 @@ class Need:
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
-        """All that it looks at in a row: rows that agree in it are interchangeable."""
-        own = {self.query.column} if self.query.column else set()
-        return tuple(sorted({*self.split_by, *own, *_mentioned(self.query.where)}))
+        """What it looks at in a row, in the order of the plan: rows that agree in all of it are interchangeable."""
+        own = (self.query.column,) if self.query.column else ()
+        where = columns_of(self.query.where) if self.query.where else ()
+        return tuple(dict.fromkeys((*self.split_by, *own, *where)))
+
+    @property
+    def public(self) -> bool:
+        """Whether the names of its groups are known beforehand."""
+        return self.labels is not None or not self.split_by
 
     @property
     def place(self) -> str:
@@ -82,9 +88,16 @@ class Need:
         return dotted(("queries", self.position))
 
 
-def content_of(needs: Sequence[Need]) -> list[str]:
-    """What tells the rows of an owner apart: all that the queries of a plan that limit rows look at."""
-    return sorted({name for need in needs if need.items is Items.ROWS for name in need.columns})
+def content_of(needs: Sequence[Need]) -> tuple[list[str], list[str]]:
+    """What tells the rows of an owner apart: all that the queries of a plan that limit rows look at, in their order.
+
+    The columns that tell the secret are apart, in the second list. With them in the hash, another value of the secret
+    would keep other rows, and move the answers of queries that never look at it.
+    """
+    found = dict.fromkeys(name for need in needs if need.items is Items.ROWS for name in need.columns)
+    secret = needs[0].data.hidden if needs else None
+    told = set() if secret is None else columns_of(secret.where) | set(secret.columns)
+    return [name for name in found if name not in told], [name for name in found if name in told]
 
 
 def owners_of(data: Data) -> list[str]:

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ..plan.cells import Cells
 from ..plan.contribution import Noisy
 from ..plan.plan import Release
 from .noise import Drawing
-from .numbers import Exact
 from .published import Noised, PublishedAnswer, answers_of
 
 __all__ = ["drawn_answers"]
 
 
-def drawn_answers(plan: Release, drawings: Sequence[Drawing], exact: Sequence[Exact]) -> tuple[PublishedAnswer, ...]:
+def drawn_answers(plan: Release, drawings: Sequence[Drawing], exact: Sequence[Cells]) -> tuple[PublishedAnswer, ...]:
     """The answers of a plan, each under noise of its own."""
     made: list[PublishedAnswer] = []
     for one in exact:
@@ -25,7 +25,7 @@ def drawn_answers(plan: Release, drawings: Sequence[Drawing], exact: Sequence[Ex
     return tuple(made)
 
 
-def _noised(one: Exact, drawings: Mapping[Noisy, Drawing]) -> Noised:
+def _noised(one: Cells, drawings: Mapping[Noisy, Drawing]) -> Noised:
     """Noise on every number of a query; where a threshold names the groups, on those that it names."""
     places = list(range(len(one.labels)))
     numbers: dict[Noisy, list[float]] = {}

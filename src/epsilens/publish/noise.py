@@ -19,11 +19,11 @@ from typing import Any
 from ..data.queries import Noise
 from ..errors import EpsilensError, need
 from ..plan.answers import Label
+from ..plan.cells import draws_of, unit_of
 from ..plan.contribution import Noisy
-from ..plan.noise import contribution, listed, psi_of, scale_of, threshold_of
+from ..plan.noise import contribution, listed, psi_of
 from ..plan.plan import Release
 from ..worlds import Neighbours
-from .numbers import unit_of
 
 __all__ = ["Disagreement", "Drawing", "drawing_of", "drawings_of"]
 
@@ -132,13 +132,12 @@ def drawing_of(plan: Release, i: int, noisy: Noisy) -> Drawing:
     promised = plan.epsilon * part
     if gaussian:
         promised = psi_of(promised, (plan.mechanism.delta or 0.0) * part) ** 2 / 2
-    decides = Noisy.PEOPLE if Noisy.PEOPLE in one.noisy else Noisy.ANSWER
-    names = threshold_of(plan, i, plan.epsilon) if noisy is decides else None
-    delta = 0.0
+    drawn = draws_of(plan, i)[noisy]
+    names, delta = drawn.threshold, 0.0
     if names is not None:
         delta = -math.expm1(one.groups * math.log1p(-listed(plan, i, plan.epsilon)))
     return Drawing(
-        i, noisy, plan.mechanism.noise, scale_of(plan, i, noisy, plan.epsilon) / float(unit), unit,
+        i, noisy, drawn.noise, drawn.scale / float(unit), unit,
         size / float(unit), promised, names, one.groups,
         one.groups * (2 if neighbours is Neighbours.REPLACE else 1), one.alone_as, delta,
     )  # fmt: skip

@@ -27,6 +27,7 @@ from ..data.tables.source import Bundled, File, source_of
 from ..errors import InputError, Refused, kind_of
 from ..ledger.account import Spending
 from ..ledger.ledger import Ledger, Reservation
+from ..plan.cells import Cells, cells
 from ..plan.file import about, read_release
 from ..plan.noise import unsaid
 from ..plan.plan import Release
@@ -35,7 +36,6 @@ from ..plan.words import Split
 from .drawn import drawn_answers
 from .files import Form, form_of, save, writable
 from .noise import Drawing, drawings_of
-from .numbers import Exact, exact_numbers
 from .offer import Left, left_of, offered_of
 from .parted import one_part_each, said_of_part
 from .published import Published, PublishedAnswer, versions
@@ -107,7 +107,7 @@ def release(
     return _entered(job, book, exact, table, output, form, again)
 
 
-def exact_of(plan: Release, table: Any = None, engine: Any = None) -> tuple[Exact, ...]:
+def exact_of(plan: Release, table: Any = None, engine: Any = None) -> tuple[Cells, ...]:
     """The exact numbers of a plan, as a release takes them from its table: confidential."""
     return _exact(plan, table, engine, None)
 
@@ -123,7 +123,7 @@ class _Job:
     part: str | None
     partition: str = ""  # the column by which the part is known
 
-    def draw(self, exact: tuple[Exact, ...]) -> tuple[PublishedAnswer, ...]:
+    def draw(self, exact: tuple[Cells, ...]) -> tuple[PublishedAnswer, ...]:
         """The answers, with noise."""
         return drawn_answers(self.plan, self.drawings, exact)
 
@@ -200,7 +200,7 @@ def _partition(job: _Job, book: Ledger | None) -> str:
     return column
 
 
-def _exact(plan: Release, table: Any, engine: Any, progress: Any, partition: str = "") -> tuple[Exact, ...]:
+def _exact(plan: Release, table: Any, engine: Any, progress: Any, partition: str = "") -> tuple[Cells, ...]:
     def tell(done: int, what: str) -> None:
         if progress is not None:
             progress(done, len(plan.queries) + 1, what)
@@ -211,7 +211,7 @@ def _exact(plan: Release, table: Any, engine: Any, progress: Any, partition: str
         return _numbers(opened, plan, tell, partition)
 
 
-def _numbers(opened: OpenTable, plan: Release, tell: Callable[[int, str], object], partition: str) -> tuple[Exact, ...]:
+def _numbers(opened: OpenTable, plan: Release, tell: Callable[[int, str], object], partition: str) -> tuple[Cells, ...]:
     with about("data.read"):
         if plan.data.read:
             read = as_read(opened.table, plan.data.forms)
@@ -222,7 +222,7 @@ def _numbers(opened: OpenTable, plan: Release, tell: Callable[[int, str], object
     if partition:
         with reading(opened):
             one_part_each(opened, plan, partition)
-    return exact_numbers(opened, plan, tell)
+    return cells(opened, plan, tell)
 
 
 def _made_up(job: _Job, table: Any, engine: Any) -> tuple[PublishedAnswer, ...]:
@@ -232,7 +232,7 @@ def _made_up(job: _Job, table: Any, engine: Any) -> tuple[PublishedAnswer, ...]:
 
 
 def _entered(
-    job: _Job, book: Ledger, exact: tuple[Exact, ...], table: Any, output: Any, form: Form, again: bool
+    job: _Job, book: Ledger, exact: tuple[Cells, ...], table: Any, output: Any, form: Form, again: bool
 ) -> Published:
     """Take the room, draw, write, and say that it is out."""
     plan = job.plan
@@ -258,7 +258,7 @@ def _saved(job: _Job, book: Ledger, found: Spending, output: Any, form: Form) ->
     return _written(made, output, form)
 
 
-def _drawn(job: _Job, book: Ledger, taken: Reservation, exact: tuple[Exact, ...], output: Any, form: Form) -> Published:
+def _drawn(job: _Job, book: Ledger, taken: Reservation, exact: tuple[Cells, ...], output: Any, form: Form) -> Published:
     try:
         answers = job.draw(exact)
     except BaseException:
@@ -288,7 +288,7 @@ def _said(drawing: Drawing) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _fingerprint(plan: Release, table: Any, exact: tuple[Exact, ...]) -> str:
+def _fingerprint(plan: Release, table: Any, exact: tuple[Cells, ...]) -> str:
     """What tells this data from other data: the file's bytes, or, where there is no file, what the plan sees of it."""
     digest = hashlib.sha256()
     source = source_of(plan.data.table if table is None else table)

@@ -1,81 +1,21 @@
 """What a stand-alone script runs: a plan on a CSV file, with Python's own library and opendp alone.
 
-``epsilens release --script`` copies this file into the script, below the plan. It imports nothing of epsilens. Which
-rows and groups of a person are kept, and how sums are cut into steps, is the same rule as everywhere; the noise has the
-same law, checked against OpenDP's own account before anything is drawn.
+``epsilens release --script`` copies :mod:`epsilens.plan.plain_cells` and this file into the script, above the plan. The
+noise has the law of a release, checked against OpenDP's own account before anything is drawn.
 """
 
 from __future__ import annotations
 
 import csv
-import hashlib
 import json
 import math
-import re
 import sys
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from fractions import Fraction
 from typing import Any
 
-Row = Mapping[str, Any]
-Label = tuple[Any, ...]
-
-
-class Stopped(Exception):  # noqa: N818 - reads as what it is
-    """Something is wrong; nothing was drawn."""
-
-
-# -- conditions: what is unknown stays unknown --------------------------------------------------------------------
-
-
-def compared(left: Any, how: str, right: Any) -> bool | None:
-    """Whether two values stand like this; unknown where one is missing."""
-    if left is None or right is None:
-        return None
-    found = int(left > right) - int(left < right)
-    return {"=": found == 0, "<>": found != 0, "<": found < 0, "<=": found <= 0, ">": found > 0, ">=": found >= 0}[how]
-
-
-def every(*terms: bool | None) -> bool | None:
-    """AND."""
-    return False if any(t is False for t in terms) else None if any(t is None for t in terms) else True
-
-
-def some(*terms: bool | None) -> bool | None:
-    """OR."""
-    return True if any(t is True for t in terms) else None if any(t is None for t in terms) else False
-
-
-def opposite(term: bool | None) -> bool | None:
-    """NOT."""
-    return None if term is None else not term
-
-
-def calculated(left: Any, how: str, right: Any) -> Any:
-    """Arithmetic; unknown where it divides by zero or leaves the range of numbers."""
-    if left is None or right is None or (how in "/%" and right == 0):
-        return None
-    whole = isinstance(left, int) and isinstance(right, int) and how != "/"
-    a, b = (left, right) if whole else (float(left), float(right))
-    try:
-        if how == "%":
-            found = a - b * int(a / b) if whole and abs(a) < 2**52 else math.fmod(a, b)
-        else:
-            found = {"+": a + b, "-": a - b, "*": a * b}[how] if how != "/" else a / b
-    except OverflowError:
-        return None
-    return found if (abs(found) < 2**62 if whole else math.isfinite(found)) else None
-
-
-def alike(text: str | None, pattern: str) -> bool | None:
-    """LIKE; capitals count."""
-    if text is None:
-        return None
-    parts = (".*" if c == "%" else "." if c == "_" else re.escape(c) for c in pattern)
-    return re.fullmatch("".join(parts), text, re.DOTALL) is not None
-
+from epsilens.plan.plain_cells import Label, Row, Stopped, numbers
 
 # -- the table ----------------------------------------------------------------------------------------------------
 
@@ -111,109 +51,6 @@ def value(cell: str, kind: str, name: str, line: int) -> Any:
         return date.fromisoformat(cell) if kind == "date" else cell
     except (ValueError, KeyError):
         raise Stopped(f"line {line} of the file has something in {name!r} that is no {kind}") from None
-
-
-# -- whose rows count ---------------------------------------------------------------------------------------------
-
-
-def text(part: Any) -> str:
-    """A value as it is hashed."""
-    if part is None:
-        return "\x1e"
-    if isinstance(part, bool):
-        return str(int(part))
-    if isinstance(part, date):
-        return f"{part:%Y%m%d}"
-    if isinstance(part, float):
-        size = min(abs(part), 2.0**62)
-        return ("-" if part < 0 else "") + f"{math.floor(size)} {math.floor((size - math.floor(size)) * 2.0**62)}"
-    return str(part)
-
-
-def place(key: str, *parts: Any) -> str:
-    """Where something stands in the order that decides what is kept."""
-    return hashlib.md5("\x1f".join([key, *map(text, parts)]).encode()).hexdigest()[:15]
-
-
-def listed_in(query: Mapping[str, Any], plan: Mapping[str, Any]) -> list[Label] | None:
-    """The groups the plan lists, as the columns have them."""
-    if query["groups"] is None:
-        return None
-    kinds = [plan["columns"][name] for name in query["by"]]
-    return [
-        tuple(
-            date.fromisoformat(p) if kind == "date" and p is not None else p
-            for p, kind in zip(label, kinds, strict=True)
-        )
-        for label in query["groups"]
-    ]
-
-
-def kept(
-    rows: Sequence[Row], query: Mapping[str, Any], plan: Mapping[str, Any], covers: Callable[[Row], Any]
-) -> list[Row]:
-    """The rows (or people, a row each) of a query that count."""
-    by, column, owner, key = query["by"], query["column"], plan["owner"], plan["key"]
-    listed = listed_in(query, plan)
-    used = [r for r in rows if covers(r) is True and (listed is None or tuple(r[c] for c in by) in listed)]
-    has = [r for r in used if column is None or r[column] is not None]
-    if query["public"] and len(has) < len(used):
-        raise Stopped(f"size is public, but {column!r} has no value in some rows: fill the column in")
-    used = has
-    if owner is None:
-        return used
-    own: dict[Any, list[tuple[str, Row]]] = defaultdict(list)
-    if query["whose"]:  # those who are counted, once in a group
-        whose = query["whose"]
-        once = {(*(r[c] for c in whose), *(text(r[c]) for c in by)): r for r in used}
-        for r in once.values():
-            own[r[owner]].append((place(key, *(r[c] for c in [*whose, *by])), r))
-    else:
-        wanted, seen = {id(r) for r in used}, dict[Any, int]()
-        for r in rows:
-            same = (r[owner], *(text(r[c]) for c in plan["content"]))
-            again = seen[same] = seen.get(same, -1) + 1
-            if id(r) in wanted:
-                where = place(key, r[owner], *(r[c] for c in plan["content"]), *([again] if again else []))
-                own[r[owner]].append((where, r))
-    stays: list[Row] = []
-    for one, mine in own.items():
-        inside = sorted(mine, key=lambda pair: pair[0])
-        if query["spread"] is not None:
-            labels = sorted({tuple(r[c] for c in by) for _, r in mine}, key=lambda label: place(key, one, *label))
-            chosen = set(labels[: query["spread"]])
-            inside = [pair for pair in inside if tuple(pair[1][c] for c in by) in chosen]
-        stays += [r for _, r in inside[: query["most"]]]
-    return stays
-
-
-def steps(number: Any, low: int, high: int, digits: int) -> int:
-    """A value as a whole number of steps within its bounds."""
-    least, most = (float(end * Fraction(10) ** -digits) for end in (low, high))
-    cut = min(max(float(number), least), most)
-    cut = cut * 10.0**digits if digits >= 0 else cut / 10.0**-digits
-    return min(max(math.floor(cut + 0.5), low), high)
-
-
-def numbers(rows: Sequence[Row], query: Mapping[str, Any], plan: Mapping[str, Any], covers: Any) -> dict[Label, Any]:
-    """The exact numbers of each group: confidential."""
-    stays = kept(rows, query, plan, covers)
-    by, owner = query["by"], plan["owner"]
-    found = listed_in(query, plan)
-    if found is None:
-        found = sorted({tuple(r[c] for c in by) for r in stays}, key=lambda label: [(p is None, p) for p in label])
-    made: dict[Label, dict[str, Fraction]] = {}
-    for label in found if by else [()]:
-        inside = [r for r in stays if tuple(r[c] for c in by) == label]
-        own = {"size": Fraction(len(inside)), "answer": Fraction(len(inside))}
-        own["people"] = Fraction(len(inside) if owner is None else len({r[owner] for r in inside}))
-        if query["column"] is not None:
-            low, high, digits = query["steps"]
-            total = sum(steps(r[query["column"]], low, high, digits) for r in inside)
-            own["answer"] = Fraction(total)
-            own["total"] = total - len(inside) * Fraction(low + high, 2)
-        made[label] = own
-    return made
 
 
 # -- noise --------------------------------------------------------------------------------------------------------

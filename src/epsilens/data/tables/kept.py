@@ -8,7 +8,8 @@ every engine and in every run. So each item (a row, a group, a person of a house
 
 and of those a query covers, the ones with the smallest h are kept. ``content`` is a text that engines agree on
 (:func:`canonical`). Rows of an owner that are equal in all of it are interchangeable, and numbered: the second has a 1
-at the end of its content. The key is public and was fixed before any data: what is kept is no secret, only nobody's
+at the end of its content. The columns that tell a secret are no part of it: which rows another query keeps must not
+change with them. The key is public and was fixed before any data: what is kept is no secret, only nobody's
 choice.
 """
 
@@ -88,17 +89,25 @@ def in_hash_order(table: Any, columns: Sequence[str]) -> Any:
     return (ibis.literal("0x") + digits).cast("int64") if name_of(text) == "duckdb" else digits
 
 
-def told_apart(rows: Any, content: Sequence[str]) -> Any:
-    """The rows of an :data:`OWNER` with their :data:`HASH`, which differs for all of them, also for equal ones."""
+def told_apart(rows: Any, content: Sequence[str], beside: Sequence[str] = ()) -> Any:
+    """The rows of an :data:`OWNER` with their :data:`HASH`, which differs for all of them, also for equal ones.
+
+    ``beside`` are columns that are no part of the content (those that tell a secret): of rows with the same content
+    they only say which is numbered first, so that whoever does not look at them sees the same rows kept whatever they
+    hold.
+    """
     ibis = need_ibis()
-    first, number = "epsilens first", "epsilens number"
+    first, second, number = "epsilens first", "epsilens second", "epsilens number"
     placed = rows.mutate(**{first: in_hash_order(rows, [OWNER, *content])})
-    # Rows with one hash are equal in their content, but for digits that its text leaves out.
-    rest = [c for c in content if _is_cut(placed[c].type())]
-    same = ibis.window(group_by=[OWNER, first], order_by=rest or [OWNER])
+    if beside:
+        placed = placed.mutate(**{second: in_hash_order(placed, [OWNER, *beside])})
+    # Rows with the same hashes are equal in these columns, but for digits that their text leaves out.
+    order = [*([second] if beside else []), *(c for c in (*content, *beside) if _is_cut(placed[c].type()))]
+    same = ibis.window(group_by=[OWNER, first], order_by=order or [OWNER])
     placed = placed.mutate(**{number: ibis.row_number().over(same).cast("int64")})
     again = in_hash_order(placed, [OWNER, *content, number])
-    return placed.mutate(**{HASH: ibis.ifelse(placed[number] == 0, placed[first], again)}).drop(first, number)
+    done = placed.mutate(**{HASH: ibis.ifelse(placed[number] == 0, placed[first], again)})
+    return done.drop(first, number, *([second] if beside else []))
 
 
 def _is_cut(kind: Any) -> bool:

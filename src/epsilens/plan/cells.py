@@ -1,0 +1,277 @@
+"""The one meaning of a plan: the exact numbers that noise goes on, the names that may be published, the draw of each.
+
+:func:`cells` says it on a table, by the engine that holds it; :func:`cells_of_rows` on rows in memory, by the very
+definition (:mod:`.plain_cells`), which every engine must equal. A release draws from it and publishes nothing computed
+beside it; the movements of an assessment are bounds on it; audits make their neighbouring tables against it.
+
+Sums are whole numbers of steps that follow from the bounds alone (:class:`~epsilens.data.tables.totals.Steps`), so that
+one person moves each number by no more than the plan says. A group whose names come from the data has a cell only where
+at least one person counts in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from fractions import Fraction
+from typing import Any
+
+from ..data.queries import Noise, QueryKind
+from ..data.tables.conditions import parse, render, syntax
+from ..data.tables.engines import need_ibis
+from ..data.tables.kept import KEY
+from ..data.tables.open import OpenTable
+from ..data.tables.totals import Steps
+from ..errors import InputError
+from . import plain_cells as plain
+from .answers import Label, Tally, tallies_of
+from .contribution import Noisy, noisy_of
+from .labels import shown
+from .needs import Items, Need, content_of, needs_of, owners_of
+from .noise import scale_of, threshold_of
+from .plan import Release
+from .read import mentioned
+
+__all__ = ["Cells", "Draw", "Rules", "cells", "cells_of_rows", "draws_of", "rules_of", "unit_of"]
+
+
+_COMPARED = {"EQ": "=", "NEQ": "<>", "LT": "<", "LTE": "<=", "GT": ">", "GTE": ">="}
+_CALCULATED = {"Add": "+", "Sub": "-", "Mul": "*", "Div": "/", "Mod": "%"}
+
+
+@dataclass(frozen=True)
+class Draw:
+    """The noise on one kind of number, in the plan's own unit; a ``threshold`` decides which names go out."""
+
+    noise: Noise
+    scale: float
+    threshold: float | None = None
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The numbers of one query before noise, by kind and group, in units: confidential, and never written anywhere."""
+
+    query: int
+    labels: tuple[Label, ...]
+    numbers: dict[Noisy, tuple[Fraction, ...]]
+    sizes: tuple[int, ...] = ()  # of an average whose size is public
+
+    @property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """The groups as they are shown."""
+        return tuple(shown(label) for label in self.labels)
+
+
+def draws_of(plan: Release, i: int, epsilon: float | None = None) -> dict[Noisy, Draw]:
+    """By which noise, and which threshold, each number of query i goes out, at the plan's total ε or another."""
+    kinds, at = noisy_of(plan.queries[i]), plan.epsilon if epsilon is None else epsilon
+    decides = Noisy.PEOPLE if Noisy.PEOPLE in kinds else Noisy.ANSWER
+    return {
+        noisy: Draw(
+            plan.mechanism.noise,
+            scale_of(plan, i, noisy, at),
+            threshold_of(plan, i, at) if noisy is decides else None,
+        )
+        for noisy in kinds
+    }
+
+
+def unit_of(plan: Release, i: int, noisy: Noisy) -> Fraction:
+    """What one unit of a number is in the plan's own terms: a person, a row, a step of a sum."""
+    query = plan.queries[i]
+    if query.bounds is None or noisy not in (Noisy.ANSWER, Noisy.TOTAL):
+        return Fraction(1)
+    return Steps.of(*query.bounds).size
+
+
+def cells(opened: OpenTable, plan: Release, tell: Callable[[int, str], object] | None = None) -> tuple[Cells, ...]:
+    """All cells of a plan on a table, a query each."""
+    made = []
+    for need, tallies in tallies_of(opened, plan, tell, stepped=True).items():
+        kept = [(label, tally) for label, tally in tallies if need.public or tally.owners]
+        kinds = noisy_of(plan.queries[need.position])
+        numbers = {kind: tuple(_number(need, tally, kind) for _, tally in kept) for kind in kinds}
+        sizes = tuple(tally.kept for _, tally in kept) if need.public_size else ()
+        made.append(Cells(need.position, tuple(label for label, _ in kept), numbers, sizes))
+    return tuple(made)
+
+
+def _number(need: Need, tally: Tally, noisy: Noisy) -> Fraction:
+    match noisy:
+        case Noisy.PEOPLE:
+            return Fraction(tally.owners)
+        case Noisy.SIZE:
+            return Fraction(tally.kept)
+        case Noisy.TOTAL:
+            steps = _steps(need)
+            return tally.added / steps.size - tally.kept * Fraction(steps.low + steps.high, 2)
+        case _:
+            return tally.added / _steps(need).size if need.valued else Fraction(tally.kept)
+
+
+def _steps(need: Need) -> Steps:
+    bounds: Any = need.query.bounds
+    return Steps.of(*bounds)
+
+
+# -- on rows in memory --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Rules:
+    """A plan as the definition takes it: plain values, and a condition on rows for each query, as Python."""
+
+    plan: dict[str, Any]
+    conditions: tuple[str, ...]
+
+
+def cells_of_rows(plan: Release, schema: Mapping[str, Any]) -> Callable[[Sequence[plain.Row]], tuple[Cells, ...]]:
+    """The cells of a plan as a function of rows in memory; ``schema`` has the type of each column, as Ibis names them.
+
+    >>> from epsilens.plan.file import read_release
+    >>> plan = read_release({"data": {"table": "t", "person": "who"}, "mechanism": {"epsilon": 1},
+    ...                      "queries": [{"sum": "x", "bounds": [0, 9], "by": "g", "threshold": 5}]})
+    >>> found = cells_of_rows(plan, {"who": "int64", "g": "string", "x": "float64"})
+    >>> (one,) = found([{"who": 1, "g": "a", "x": 3.0}, {"who": 2, "g": "b", "x": None}])
+    >>> one.labels, one.numbers[Noisy.PEOPLE]
+    ((('a',),), (Fraction(1, 1),))
+    """
+    rules = rules_of(plan, need_ibis().table(dict(schema), name="t"))
+    conditions = [eval(text, vars(plain)) for text in rules.conditions]  # our own text: _Python wrote it
+
+    def found(rows: Sequence[plain.Row]) -> tuple[Cells, ...]:
+        made = []
+        for i, (query, covers) in enumerate(zip(rules.plan["queries"], conditions, strict=True)):
+            try:
+                groups = plain.numbers(rows, query, rules.plan, covers)
+            except plain.Stopped as error:
+                raise InputError(str(error), parameter=f"queries.{i + 1}.size") from None
+            numbers = {kind: tuple(own[kind.value] for own in groups.values()) for kind in noisy_of(plan.queries[i])}
+            sizes = tuple(int(own["size"]) for own in groups.values()) if query["public"] else ()
+            made.append(Cells(i, tuple(groups), numbers, sizes))
+        return tuple(made)
+
+    return found
+
+
+def rules_of(plan: Release, table: Any) -> Rules:
+    """The plan as plain values, for a table with these columns; what cannot be said so is refused."""
+    needs = needs_of(table, plan)
+    columns = {name: _kind(name, kind) for name, kind in table.schema().items() if name in mentioned(plan)}
+    content, beside = content_of(needs)
+    said = {
+        "columns": columns, "owner": plan.data.owner, "owners": owners_of(plan.data), "key": KEY,
+        "content": content, "beside": beside, "queries": [_query(plan, need) for need in needs],
+    }  # fmt: skip
+    return Rules(said, tuple(_condition(need.query.where, columns) for need in needs))
+
+
+def _kind(name: str, kind: Any) -> str:
+    for is_it, word in (
+        (kind.is_boolean(), "truth"), (kind.is_integer(), "whole"), (kind.is_floating(), "number"),
+        (kind.is_string(), "text"), (kind.is_date(), "date"),
+    ):  # fmt: skip
+        if is_it:
+            return word
+    raise InputError(
+        f"column {name!r} is a {kind}, which a script does not read: release it with epsilens", parameter="script"
+    )
+
+
+def _query(plan: Release, need: Need) -> dict[str, Any]:
+    asked, kind = plan.queries[need.position], need.query.kind
+    bounds = need.query.bounds
+    steps = Steps.of(*bounds) if bounds is not None else None
+    return {
+        "name": asked.name or str(need.query), "kind": kind.value if kind is QueryKind.AVERAGE else "number",
+        "by": list(need.split_by),
+        "groups": None if need.labels is None else [[_label(part) for part in label] for label in need.labels],
+        "column": need.query.column if need.valued else None, "bounds": None if bounds is None else list(bounds),
+        "steps": None if steps is None else [steps.low, steps.high, steps.digits],
+        "whose": _whose(plan, need), "public": need.public_size, "most": need.most, "spread": need.groups,
+    }  # fmt: skip
+
+
+def _whose(plan: Release, need: Need) -> list[str]:
+    """The columns of those who are counted once in a group; none where rows are counted."""
+    owners = owners_of(plan.data)
+    return owners[:1] if need.items is Items.PEOPLE else owners if need.items is Items.MEMBERS else []
+
+
+def _label(part: Any) -> Any:
+    return part.isoformat() if isinstance(part, date) else part
+
+
+# -- conditions ---------------------------------------------------------------------------------------------------
+
+
+def _condition(where: str | None, columns: Mapping[str, str]) -> str:
+    """A condition as Python; one that cannot be said is refused."""
+    if not where:
+        return "lambda row: True"
+    return f"lambda row: {_Python(where, columns).said(parse(where, 'where'))}"
+
+
+class _Python:
+    """Walks a parse tree; every node class it does not name is refused."""
+
+    def __init__(self, where: str, columns: Mapping[str, str]) -> None:
+        self.where, self.columns, self.exp = where, columns, syntax()
+
+    def said(self, node: Any) -> str:
+        made = self._said(node)
+        if made is None:
+            raise InputError(
+                f"where is {self.where!r}: {render(node)!r} cannot be said in a script; release it with epsilens",
+                parameter="script",
+            )
+        return f"opposite({made})" if node.args.get("negate") else made
+
+    def _said(self, node: Any) -> str | None:
+        exp, kind = self.exp, type(node).__name__
+        if kind in _COMPARED:
+            return self._compared(node.this, _COMPARED[kind], node.expression)
+        if kind in _CALCULATED:
+            return f"calculated({self.said(node.this)}, {_CALCULATED[kind]!r}, {self.said(node.expression)})"
+        if kind in ("And", "Or"):
+            return f"{'every' if kind == 'And' else 'some'}({self.said(node.this)}, {self.said(node.expression)})"
+        if kind == "Paren":
+            return self.said(node.this)
+        if kind == "Not":
+            return f"opposite({self.said(node.this)})"
+        if kind == "Neg":
+            return f"calculated(0, '-', {self.said(node.this)})"
+        if kind == "Column":
+            return f"row[{node.name!r}]"
+        if kind == "Boolean":
+            return repr(bool(node.this))
+        if kind == "Literal":
+            return repr(str(node.this)) if node.is_string else _literal(str(node.this))
+        if kind == "In" and node.expressions:
+            return f"some({', '.join(self._compared(node.this, '=', item) for item in node.expressions)})"
+        if kind == "Between":
+            ends = ((">=", "low"), ("<=", "high"))
+            return f"every({', '.join(self._compared(node.this, how, node.args[end]) for how, end in ends)})"
+        if kind == "Is" and type(node.expression) in (exp.Null, exp.Boolean):
+            value = "None" if type(node.expression) is exp.Null else repr(bool(node.expression.this))
+            return f"({self.said(node.this)} is {value})"
+        if kind == "Like" and type(node.expression) is exp.Literal:
+            return f"alike({self.said(node.this)}, {str(node.expression.this)!r})"
+        return None
+
+    def _compared(self, left: Any, how: str, right: Any) -> str:
+        sides = [self.said(left), self.said(right)]
+        for side, (one, other) in enumerate(((left, right), (right, left))):
+            dated = type(other) is self.exp.Column and self.columns.get(other.name) == "date"
+            if dated and type(one) is self.exp.Literal and one.is_string:
+                sides[side] = f"date.fromisoformat({sides[side]})"
+        return f"compared({sides[0]}, {how!r}, {sides[1]})"
+
+
+def _literal(number: str) -> str:
+    try:
+        return repr(int(number))
+    except ValueError:
+        return repr(float(number))
