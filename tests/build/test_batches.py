@@ -178,6 +178,80 @@ def test_epochs_compose_from_below() -> None:
     assert best * (1 - 1e-3) < low < 1.5 * best + 0.2
 
 
+def uneven_truth(noise: list[float], passes: int, epsilon: float, seed: int) -> tuple[float, float]:
+    """(δ, its standard error) by simulation: batches of one, all others at −1, and a person at 1 who leaves a gap."""
+    random, size = np.random.default_rng(seed), 40_000
+    loss = np.zeros(size)
+    for start in range(0, len(noise), passes):
+        sigma = np.asarray(noise[start : start + passes])
+        place = random.integers(0, passes, size)
+        x = random.standard_normal((size, sigma.size)) * sigma
+        there = np.flatnonzero(place < sigma.size)  # a pass that ends early may not hold the person
+        x[there, place[there]] += 2.0
+        for sign, moved in ((1, 2.0), (-1, 1.0)):
+            each = np.exp((x * moved - moved**2 / 2) / sigma**2)
+            loss += sign * np.log((each.sum(axis=1) + passes - sigma.size) / passes)
+    gained = np.maximum(1 - np.exp(epsilon - loss), 0.0)
+    return float(gained.mean()), float(gained.std()) / math.sqrt(size)
+
+
+@pytest.mark.parametrize(
+    ("sigma", "steps", "passes"), [([2.0, 0.5], [2, 2], 3), ([2.0, 0.5], [5, 10], 10), ([1.0, 0.7, 2.0], [3, 3, 4], 5)]
+)
+def test_noise_that_changes_within_a_pass(sigma: list[float], steps: list[int], passes: int) -> None:
+    e = el.dpsgd(n=100 * passes, batch=100, batches="shuffled", schedule={"sigma": sigma, "steps": steps})
+    noise = [s for s, k in zip(sigma, steps, strict=True) for _ in range(k)]
+    for u in (0.0, 2.0, 6.0):
+        truth, error = uneven_truth(noise, passes, u, seed=7)
+        low, high = e.bracket("delta", epsilon=u)
+        assert low - 5 * error <= truth <= high + 5 * error
+        assert low > 0.05 * truth
+    # the tests that look at the loudest step of each pass, far out
+    for u in (10.0, 15.0):
+        best = 0.0
+        for c in np.linspace(0.0, 3.0, 61):
+            with_, without = 1.0, 1.0
+            for start in range(0, len(noise), passes):
+                quiet, least = noise[start : start + passes], min(noise[start : start + passes])
+                loud = quiet.count(least)
+                p, q, r = (float(ndtr((m - c) / least)) for m in (1.0, 0.0, -1.0))
+                share = loud / passes  # at least one of the loudest sums above c
+                with_ *= share * (1 - (1 - p) * (1 - r) ** (loud - 1)) + (1 - share) * (1 - (1 - r) ** loud)
+                without *= share * (1 - (1 - q) * (1 - r) ** (loud - 1)) + (1 - share) * (1 - (1 - r) ** loud)
+            best = max(best, with_ - math.exp(u) * without)
+        assert best <= e.delta(u)
+
+
+def test_a_pass_within_which_the_noise_changes_is_told_by_its_step() -> None:
+    """σ = 2, 2, ½ and then ½ again: a shift of √(¼ + 4) twice as often as one of √8."""
+    e = el.dpsgd(n=3, batch=1, batches="shuffled", schedule={"sigma": [2.0, 0.5], "steps": [2, 2]})
+    for u in (0.0, 1.0, 10.0, 15.0):
+        told = 2 / 3 * el.gaussian(psi=math.sqrt(4.25)).delta(u) + el.gaussian(psi=math.sqrt(8.0)).delta(u) / 3
+        assert told <= e.delta(u) <= told * 1.002
+    alone = el.dpsgd(
+        n=5, batch=2, batches="shuffled", schedule={"sigma": [2.0, 0.5], "steps": [2, 1]}
+    )  # 2, 2, 1 people
+    told = 0.8 * el.gaussian(psi=0.5).delta(1.0) + 0.2 * el.gaussian(psi=2.0).delta(1.0)
+    assert told <= alone.delta(1.0) <= told * 1.002
+    group = el.dpsgd(n=3, batch=1, batches="shuffled", people=2, schedule={"sigma": [2.0, 0.5], "steps": [2, 2]})
+    assert group.psi() == pytest.approx(2 * math.sqrt(8.0))  # all of them in the loudest step of each pass
+    assert el.group(e, 2).delta(1.0) <= group.delta(1.0) * 1.002
+
+
+@pytest.mark.parametrize("way", ["poisson", "fixed", "with replacement", "truncated", "shuffled"])
+def test_a_schedule_split_in_two_changes_nothing(way: str) -> None:
+    more: dict[str, Any] = {"truncation": 5} if way == "truncated" else {}
+    whole = el.dpsgd(sigma=0.9, n=20, batch=3, steps=15, batches=way, **more)
+    for steps in ([1, 14], [8, 7], [2, 6, 7]):
+        split = el.dpsgd(n=20, batch=3, batches=way, schedule={"sigma": [0.9] * len(steps), "steps": steps}, **more)
+        assert split.law == whole.law
+
+
+def test_another_batch_size_begins_a_new_pass() -> None:
+    e = el.dpsgd(sigma=1.0, n=12, batches="shuffled", schedule={"batch": [3, 4], "steps": [2, 2]})
+    assert e.psi() == pytest.approx(math.sqrt(2))
+
+
 # -- what holds throughout --------------------------------------------------------------------------------------------
 
 

@@ -11,10 +11,14 @@ Distances are in clipping norms, q = batch/n, and all others may pull against th
   is told whether that happens: weight τ on the replace pair at distance 2 and rate q′, 1−τ on the usual one (Ganesh et
   al. 2025), an upper bound. If the others add nothing, the batch is a sample of rate (1−τ)q + τq′: attained.
 - **Shuffled**: passes over the data in random order. From above the adversary is told the order: a normal shift of
-  2√epochs/σ where a record is replaced, half of that where it is left out and leaves a gap. From below, with all others
-  at −1: the largest of the T sums of an epoch, P(max ≤ c) = Φ((c−2)/σ)Φ(c/σ)^{T−1} with the person, (c−1) in the first
-  factor where they left a gap (Chua et al. 2024) and c where their record pulls the other way; epochs are shuffled
-  anew, so their tests compose. Or the sum of everything, a normal shift of √(epochs/T)/σ, twice that for replace.
+  2√epochs/σ where a record is replaced, half of that where it is left out and leaves a gap. Passes go on where a
+  schedule changes the noise, and begin anew where it changes n or batch. A person is in one step of each pass, at any
+  place of the order alike: where the noise changes within a pass, the shift is that of a random step of it, and the
+  adversary is told which. From below, with all others at −1: the largest of the T sums of an epoch, P(max ≤ c) =
+  Φ((c−2)/σ)Φ(c/σ)^{T−1} with the person, (c−1) in the first factor where they left a gap (Chua et al. 2024) and c where
+  their record pulls the other way; epochs are shuffled anew, so their tests compose. Where the noise changes within an
+  epoch, the sums of its loudest steps, one of which holds the person with the probability of their share. Or the sum of
+  each epoch, a normal shift of 1/√Σσ² over its steps, twice that for replace.
 """
 
 from __future__ import annotations
@@ -23,11 +27,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import groupby
 
 import numpy as np
 from scipy.special import betainc, log_ndtr, ndtri_exp
 
 from ..checks import Array
+from ..laws.closed.apart import Apart
 from ..laws.closed.normal import Normal, NormalReplaced, NormalStep
 from ..laws.extreme import Ends, greatest
 from ..laws.finite.law import Finite, FiniteStep
@@ -46,6 +52,7 @@ _LEAST_SHARE = 1e-290
 _BELOW, _ABOVE = 60.0, 9.0  # where the largest sum is looked at: e^−60 of its mass lies below, 9σ above the person's
 _CUTS_ONCE, _CUTS = 4000, 1500  # of one epoch, which is exact, and of several
 _UNSEEN = -740.0  # log mass
+_MOST_UNEVEN = 16  # kinds of passes within which the noise changes that are composed one by one
 _ROUNDED = 1e-11  # of the masses between two cuts, relative
 
 
@@ -63,7 +70,7 @@ class Batches(StrEnum):
 class Row:
     """Steps that are alike: σ, the share of people a batch has, how many; of n people, ``batch`` at a time.
 
-    ``whole`` epochs are surely complete and ``begun`` ones include a part. ``truncation`` is the largest batch.
+    ``truncation`` is the largest batch.
     """
 
     sigma: float
@@ -71,8 +78,6 @@ class Row:
     steps: int
     n: int = 0
     batch: int = 0
-    whole: int = 0
-    begun: int = 0
     truncation: int = 0
 
 
@@ -156,45 +161,125 @@ def _overfull(row: Row) -> tuple[float, float]:
 # -- one after the other ----------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class _Pass:
+    """``count`` passes alike over n people: (σ, steps) one after the other, fewer than all where the training ends."""
+
+    n: int
+    batch: int
+    parts: tuple[tuple[float, int], ...]
+    count: int = 1
+
+    @property
+    def steps(self) -> int:
+        """Batches of a whole pass."""
+        return -(-self.n // self.batch)
+
+    @property
+    def whole(self) -> bool:
+        """Whether everybody was in it."""
+        return sum(k for _, k in self.parts) == self.steps
+
+    @property
+    def shares(self) -> dict[float, float]:
+        """How many people were in steps of each σ; the last batch may be smaller."""
+        found: dict[float, float] = {}
+        seen = 0
+        for sigma, k in self.parts:
+            next_ = min(seen + k * self.batch, self.n)
+            found[sigma] = found.get(sigma, 0.0) + next_ - seen
+            seen = next_
+        return found
+
+    @property
+    def loudest(self) -> float:
+        """The least σ."""
+        return min(sigma for sigma, _ in self.parts)
+
+    def step(self, distance: float) -> Step:
+        """What an adversary sees who is told in which of its steps the person is; as if they surely were in one."""
+        shares = sorted(self.shares.items(), reverse=True)
+        return Apart(tuple(distance / s for s, _ in shares), tuple(math.log(k / self.n) for _, k in shares))
+
+
+def _passes(rows: Sequence[Row]) -> list[_Pass]:
+    """The passes of a training, which go on from row to row while n and batch stay."""
+    found = []
+    for (n, batch), part in groupby(rows, key=lambda row: (row.n, row.batch)):
+        under_way: list[tuple[float, int]] = []
+        for row in part:
+            left, whole = row.steps, -(-n // batch)
+            if under_way:
+                taken = min(left, whole - sum(k for _, k in under_way))
+                under_way.append((row.sigma, taken))
+                left -= taken
+                if sum(k for _, k in under_way) == whole:
+                    found.append(_Pass(n, batch, tuple(under_way)))
+                    under_way = []
+            if left >= whole:
+                found.append(_Pass(n, batch, ((row.sigma, whole),), left // whole))
+            if left % whole:
+                under_way = [(row.sigma, left % whole)]
+        if under_way:
+            found.append(_Pass(n, batch, tuple(under_way)))
+    return found
+
+
 def shuffled(rows: Sequence[Row], neighbours: Neighbours, width: float, people: int = 1) -> Law:
     """Passes over the data, each in a random order of its own; a group may all be in one batch, or one of it pull."""
     distance = people * (2.0 if neighbours is Neighbours.REPLACE else 1.0)
-    square = math.fsum(row.begun / row.sigma**2 for row in rows)
-    above = Normal(np.asarray(distance * math.sqrt(square)), known=Known.BOUND)
-    rows = [row for row in rows if row.whole]
-    if not rows:
+    passes = _passes(rows)
+    uneven = [one for one in passes if len(one.shares) > 1]
+    told = gathered([(one.step(distance), one.count) for one in uneven])
+    if people > 1 or len(told) > _MOST_UNEVEN:  # all in the loudest step of each pass
+        uneven, told = [], []
+    shift = distance * math.sqrt(math.fsum(one.count / one.loudest**2 for one in passes if one not in uneven))
+    above: Law = Normal(np.asarray(shift), known=Known.BOUND)
+    if told:
+        above = Loss([(NormalStep(shift), 1), *told] if shift else told, width, bound=True)
+    passes = [one for one in passes if one.whole]
+    if not passes:
         return above
-    summed = math.fsum(row.whole / (_passes(row) * row.sigma**2) for row in rows)
+    summed = math.fsum(one.count / math.fsum(k * sigma**2 for sigma, k in one.parts) for one in passes)
     found: list[Law] = [Normal(np.asarray(distance * math.sqrt(summed)))]
-    several = sum(row.whole for row in rows) > 1
-    cuts = {row: _largest(row, neighbours, _CUTS if several else _CUTS_ONCE) for row in rows}
-    loudest = min(rows, key=lambda row: row.sigma)
-    largest: list[Law] = [Finite(*cuts[loudest])]  # one epoch alone is exact
+    alike: dict[tuple[float, int, float], int] = {}
+    for one in passes:
+        key = (one.loudest, sum(k for sigma, k in one.parts if sigma == one.loudest), one.shares[one.loudest] / one.n)
+        alike[key] = alike.get(key, 0) + one.count
+    several = sum(alike.values()) > 1
+    cuts = {key: _largest(*key, neighbours, _CUTS if several else _CUTS_ONCE) for key in alike}
+    largest: list[Law] = [Finite(*cuts[min(alike)])]  # one epoch alone is exact
     if several:
-        largest.append(Loss([(_step(*cuts[row]), row.whole) for row in rows], width).other_side())
+        largest.append(Loss([(_step(*cuts[key]), k) for key, k in alike.items()], width).other_side())
     if neighbours is Neighbours.REPLACE:  # either value may be the one of H0
         largest += [law.reverse() for law in largest]
     found += largest
     return Ends((above,), attained=greatest(tuple(found)))
 
 
-def _passes(row: Row) -> int:
-    """Batches of an epoch."""
-    return -(-row.n // row.batch)
-
-
 def _step(log_p0: Array, llr: Array) -> Step:
     return FiniteStep(Atoms(llr, log_p0 + llr), rho=_ROUNDED)
 
 
-def _largest(row: Row, neighbours: Neighbours, cuts: int) -> tuple[Array, Array]:
-    """(log H0-mass, loss) of the largest sum of an epoch between cuts; with the person one batch is moved by 2."""
-    mu, others = 1 / row.sigma, _passes(row) - 1
-    u = np.linspace(float(ndtri_exp(-_BELOW / (others + 1))), 2 * mu + _ABOVE, cuts)
-    rest = others * log_ndtr(u)
+def _largest(sigma: float, steps: int, share: float, neighbours: Neighbours, cuts: int) -> tuple[Array, Array]:
+    """(log H0-mass, loss) of the largest of these sums of an epoch, between cuts; with the person, who is in one of
+    them with that probability, it is moved by 2.
+    """
+    mu = 1 / sigma
+    u = np.linspace(float(ndtri_exp(-_BELOW / steps)), 2 * mu + _ABOVE, cuts)
+    rest = (steps - 1) * log_ndtr(u)
     stays = 0.0 if neighbours is Neighbours.REPLACE else mu
-    with_, without = (_between(log_ndtr(u - moved) + rest) for moved in (2 * mu, stays))
+    with_, without = (_between(_log_mixed(u - moved, u, share) + rest) for moved in (2 * mu, stays))
     return without, with_ - without
+
+
+def _log_mixed(one: Array, other: Array, share: float) -> Array:
+    """log(w·Φ(one) + (1−w)·Φ(other)), by what is missing to 1 where that is less."""
+    if share >= 1:
+        return np.asarray(log_ndtr(one))
+    parts = math.log(share), math.log1p(-share)
+    below, above = (np.logaddexp(parts[0] + log_ndtr(s * one), parts[1] + log_ndtr(s * other)) for s in (1, -1))
+    return np.asarray(np.where(above < below, np.log1p(-np.exp(np.minimum(above, -1e-9))), below))
 
 
 def _between(log_below: Array) -> Array:

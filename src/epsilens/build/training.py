@@ -100,7 +100,8 @@ def dpsgd(
     - ``"fixed"``: so many records, drawn anew for each step without replacement. One person moves the sum twice as far.
     - ``"with replacement"``: so many draws for each step, each of any record. One person may be drawn several times.
     - ``"truncated"``: Poisson, of which at most ``truncation`` records are kept. A bound.
-    - ``"shuffled"``: one after the other from data in random order, as most data loaders do. Two ends; n and batch.
+    - ``"shuffled"``: one after the other from data in random order, as most data loaders do. Two ends; n and batch. A
+      pass goes on where a schedule changes the noise, and begins anew where it changes n or batch.
 
     ``sigma`` is in clipping norms (the noise multiplier of Opacus and TensorFlow Privacy). Noise whose standard
     deviation on a sum of gradients is known instead is ``std``, with ``clip`` the norm they are clipped to.
@@ -304,15 +305,13 @@ def _row(entry: dict[str, Any], several: bool, how: Batches) -> Row:
     passes = -(-n // batch)
     if "steps" in entry:
         count = checks.whole("steps", entry["steps"], low=least, high=10**9)
-        whole, begun = count // passes, -(-count // passes)
     else:
         epochs = float(checks.within("epochs", entry["epochs"], 0.0 if several else 1e-9, 1e9))
         exact = Fraction(str(epochs))
-        whole, begun = math.floor(exact), math.ceil(exact)
         count = math.ceil(exact * passes if how is Batches.SHUFFLED else exact * n / batch)
         count = checks.whole("steps", count, low=0, high=10**9)
     largest = checks.whole("truncation", entry["truncation"], low=1, high=_MOST_PEOPLE) if "truncation" in entry else 0
-    return Row(noise, rate_of(batch / n), count, n, batch, whole, begun, largest)
+    return Row(noise, rate_of(batch / n), count, n, batch, largest)
 
 
 def _unwrapped(value: Any, name: str = "") -> Any:

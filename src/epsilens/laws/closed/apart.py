@@ -19,6 +19,7 @@ from scipy.special import log_ndtr, logsumexp, ndtri_exp
 from ...checks import Array
 from ...readings.law import Known
 from ..loss.moments import Unbounded
+from .normal import NormalStep
 
 __all__ = ["Apart"]
 
@@ -199,3 +200,7 @@ class Apart(Unbounded):
         some = self._c[np.unique(np.geomspace(1, self._c.size, _MOST_TURNS).astype(int)) - 1]
         middles = self.place(np.concatenate((some**2 / 2, -(some**2) / 2)))
         return tuple(middles.tolist())
+
+    def grouped(self, size: int) -> NormalStep:
+        """So many times the largest shift, which dominates all others."""
+        return NormalStep(size * self.shifts[-1])
