@@ -12,9 +12,11 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 import typer
+from tests.references.brute.laws import Pair
 
 from epsilens.assessment.assessment import Assessment, assess
 from epsilens.assessment.verdict import Standing
@@ -151,3 +153,80 @@ def test_words_decide_nothing(table: pd.DataFrame, monkeypatch: pytest.MonkeyPat
     after = assess(plan(1.0, 0.55, 0.03, kl=0.01), table=table)
     assert after.verdict == before.verdict
     assert [(r.key, r.planned, r.largest) for r in after.risks] == [(r.key, r.planned, r.largest) for r in before.risks]
+
+
+# -- a fixed threshold lets more names pass the more noise there is -------------------------------------------------
+
+
+def _membership(epsilon: float) -> float:
+    """A histogram with threshold 2 beside a count, half of ε each: alone in a group, or a number in both."""
+    name = math.exp(-epsilon / 2) / 2
+    return max(Pair((epsilon / 2,), False, 0.0, name).success(), Pair((epsilon / 2,) * 2, False).success())
+
+
+def _belief(epsilon: float) -> float:
+    return 1 / (1 + math.exp(-epsilon / 2))
+
+
+def _fixed(epsilon: float, success: float, posterior: float, **more: Any) -> Assessment:
+    table = pd.DataFrame({"g": list("abcd") * 75, "x": range(300)})
+    release = {
+        "data": {"table": "t", "secret": "x > 100"},
+        "queries": [{"histogram": "g", "threshold": 2}, {"count": "x > 100"}],
+        "mechanism": {"epsilon": epsilon},
+        "limits": {"success": success, "posterior": posterior, **more},
+    }
+    return assess(release, table=table)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "success", "posterior"),
+    [
+        (2.0, 0.70, 0.52),
+        (0.16, 0.70, 0.52),
+        (3.0, 0.70, 0.672),
+        (3.0, 0.6962, 0.6717),
+        (0.05, 0.72, 0.7),
+        (1.4, 0.70, 0.8),
+    ],
+)
+def test_every_limit_is_read_again_at_the_recommended_epsilon(epsilon: float, success: float, posterior: float) -> None:
+    """Defects 1.5: the set of ε where both hold, by hand on a fine grid; it may be narrow, or empty."""
+    a = _fixed(epsilon, success, posterior)
+    both = [e for e in np.geomspace(0.01, 10, 2_001) if _membership(e) <= success and _belief(e) <= posterior]
+    assert a.verdict.possible == bool(both)
+    if not both:
+        assert (a.verdict.standing, headline(a)) == (Standing.IMPOSSIBLE, "No ε meets all limits")
+        return
+    assert a.recommended
+    assert a.verdict.largest
+    assert _membership(a.recommended) <= success
+    assert _belief(a.recommended) <= posterior
+    assert a.verdict.largest >= max(both) * (1 - 1e-12)
+    assert a.recommended == pytest.approx(max(both), rel=0.05)
+    assert all(r.recommended is not None and (r.limit is None or r.recommended <= r.limit) for r in a.risks)
+    assert a.verdict.blind == a.recommended
+    way = "Lower" if a.recommended < epsilon else "Raise"
+    assert a.verdict.standing is Standing.WITHIN or headline(a) == f"{way} ε from {epsilon:g} to {a.recommended:.10g}"
+
+
+def test_rounding_stays_where_the_limits_hold() -> None:
+    """With a limit just above the least membership, two digits would leave the set."""
+    lowest = min(np.geomspace(0.3, 1.7, 2_001), key=_membership)
+    a = _fixed(3.0, _membership(lowest) + 1e-7, 0.99)
+    assert a.recommended
+    assert _membership(a.recommended) <= _membership(lowest) + 1e-7
+    assert len(repr(a.recommended)) > 4
+    assert repr(a.recommended) in headline(a)
+
+
+def test_what_the_error_needs_is_read_against_the_risk(table: pd.DataFrame) -> None:
+    a = assess(plan(0.1, 0.9, 0.03), table=table)
+    assert a.verdict.standing is Standing.INACCURATE
+    assert a.verdict.instead == a.verdict.enough == 0.25
+    needs = math.log(20) / (0.03 * N)
+    close = 1 - math.exp(-needs * 1.0001 / 2) / 2  # just above what the error needs: 0.25 would be over
+    a = assess(plan(0.1, close, 0.03), table=table)
+    assert a.verdict.standing is Standing.INACCURATE
+    assert needs <= (a.verdict.instead or 0.0) <= needs * 1.0001
+    assert all(r.needed is not None and (r.limit is None or r.needed <= r.limit) for r in a.risks)

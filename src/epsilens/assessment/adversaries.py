@@ -123,6 +123,16 @@ class Setting:
             self._faced[question, epsilon] = Facing(tuple(e for e in made if e is not None), found.exact)
         return self._faced[question, epsilon]
 
+    @cached_property
+    def monotone(self) -> bool:
+        """Whether risk only grows with ε: not where a fixed threshold holds names back, which more noise lets pass."""
+        return not any(q.split_by and isinstance(q.threshold, float | int) for q in self.release.queries)
+
+    @cached_property
+    def readings(self) -> dict[tuple[str, float], float]:
+        """What was read of an adversary, by key and ε; each is read once."""
+        return {}
+
     @property
     def all(self) -> range:
         """Every query, by its place."""

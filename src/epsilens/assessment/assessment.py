@@ -40,11 +40,11 @@ from .adversaries import Setting
 from .cautions import Warned, before, owned, spellings
 from .proposals import Proposal, lost_by, proposals
 from .provenance import Precedent, assumptions, precedents, record
-from .risks import Curve, Risk, blind_epsilon, curve_of, read_again, risks_of
-from .room import Room, account_of, room_of
+from .risks import Curve, Risk, RiskLimit, blind_limits, curve_of, limits_of, read_again, risks_of
+from .room import Room, account_of, fits, room_of
 from .split import SplitComparison, compare_splits
 from .typical import Typical, together_of, typical_of
-from .verdict import Verdict, allowed_by, judge, needed_by
+from .verdict import Allowed, Verdict, allowed_by, enough_by, judge, needed_by
 
 __all__ = ["Assessment", "Curve", "Risk", "assess"]
 
@@ -202,17 +202,23 @@ def assess(
     tell(tell.steps - 2, "reading the adversaries")
     risks, notes = risks_of(setting)
     room = None if account is None else room_of(plan, *account)
-    allowed = allowed_by(risks, plan.epsilon, None if room is None else room.largest)
+    limits, left = limits_of(setting, risks), None if room is None else room.largest
+
+    def within(found: Sequence[RiskLimit]) -> Allowed:
+        return allowed_by(found, plan.epsilon, left, lambda e: account is None or fits(plan, account[0], e))
+
+    allowed = within(limits)
     accuracy = tuple(
         limited(accuracy_of(plan, i, answers, allowed.recommended), plan) for i, answers in enumerate(seen.answers)
     )
     tell(tell.steps - 1, "drawing the curve")
-    risks = read_again(setting, risks, allowed.recommended, needed_by(accuracy))
+    enough = enough_by(accuracy, allowed, limits)
+    risks = read_again(setting, risks, allowed.recommended, enough or needed_by(accuracy))
     found, moved = seen.scan, [p.moved for p in seen.people]
+    unseen = None if divided and plan.risk_limits else blind_limits(setting, risks)
     verdict = judge(
-        plan, risks, accuracy, allowed, None if divided else blind_epsilon(setting, risks),
-        None if room is None else room.largest,
-    )  # fmt: skip
+        plan, risks, accuracy, allowed, enough, None if unseen is None else within(unseen).recommended, left
+    )
     instead = verdict.instead
     made = Assessment(
         release=plan, epsilon=plan.epsilon,

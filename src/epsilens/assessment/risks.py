@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,7 +16,7 @@ from .accuracy import MOST_EPSILON, QueryAccuracy
 from .adversaries import Adversary, Asks, Setting, met
 from .worst import Facing, largest_epsilon
 
-__all__ = ["Curve", "Risk", "blind_epsilon", "curve_of", "read_again", "risks_of"]
+__all__ = ["Curve", "Risk", "RiskLimit", "blind_limits", "curve_of", "limits_of", "read_again", "risks_of"]
 
 _CURVE_POINTS = 25
 _MOST_DRAWN = 100.0  # an ε beyond says "anything goes": it is told, not drawn
@@ -87,7 +87,7 @@ def risks_of(setting: Setting) -> tuple[tuple[Risk, ...], list[str]]:
             given = reading.arguments({**adversary.arguments(setting), **extra})
             args = {name: argument(name, value) for name, value in given.items()}
             facing = adversary.facing(setting, setting.release.epsilon)
-            planned = facing.read(reading.name, args)
+            planned = _reading(setting, adversary, args, setting.release.epsilon)
         largest: float | None = None
         if limited is not None:
             try:
@@ -118,33 +118,67 @@ def risks_of(setting: Setting) -> tuple[tuple[Risk, ...], list[str]]:
     return tuple(made), notes
 
 
-def _largest(adversary: Adversary, setting: Setting, limit: float, arguments: Mapping[str, float]) -> float:
+def _largest(
+    adversary: Adversary, setting: Setting, limit: float, arguments: Mapping[str, float], most: float = MOST_EPSILON
+) -> float:
     def facing(epsilon: float) -> Facing:
         return adversary.facing(setting, epsilon)
 
-    return largest_epsilon(facing, adversary.reading, limit, arguments, setting.release.epsilon)
+    return largest_epsilon(
+        facing, adversary.reading, limit, arguments, setting.release.epsilon, monotone=setting.monotone, most=most
+    )
 
 
-def blind_epsilon(setting: Setting, risks: tuple[Risk, ...]) -> float | None:
-    """The largest ε within every limit on risk whatever the table holds; None where no number of the plan says so.
+@dataclass(frozen=True)
+class RiskLimit:
+    """The limit on one adversary: ``largest`` is the largest ε that keeps it, 0 where none does.
+
+    Where risk only grows with ε (``monotone``) every smaller one keeps it too.
+    """
+
+    key: str
+    largest: float
+    monotone: bool
+    over: Callable[[float], bool]
+    below: Callable[[float], float]  # the largest ε up to this one that keeps it, 0 where none does
+
+
+def _limit(setting: Setting, adversary: Adversary, at_most: float, arguments: Mapping[str, float],
+           largest: float | None = None) -> RiskLimit:  # fmt: skip
+    def over(epsilon: float) -> bool:
+        return _reading(setting, adversary, arguments, epsilon) > at_most
+
+    def below(most: float) -> float:
+        try:
+            return _largest(adversary, setting, at_most, arguments, most)
+        except NoSolutionError:
+            return 0.0
+
+    return RiskLimit(adversary.key, below(MOST_EPSILON) if largest is None else largest, setting.monotone, over, below)
+
+
+def limits_of(setting: Setting, risks: tuple[Risk, ...]) -> tuple[RiskLimit, ...]:
+    """The limits on the risks that have one."""
+    met_by = {adversary.key: adversary for adversary in met(setting)}
+    return tuple(_limit(setting, met_by[r.key], r.limit, r.arguments, r.largest) for r in risks if r.limit is not None)
+
+
+def blind_limits(setting: Setting, risks: tuple[Risk, ...]) -> tuple[RiskLimit, ...] | None:
+    """The limits on risk whatever the table holds; None where no number of the plan says so.
 
     An adversary who was, or was not, found in the table is supposed to be there: somebody can be isolated. How alike
     relatives are has no such worst case unless the plan states it.
     """
-    if any(relation.from_data for relation in setting.related):
+    if setting.release.risk_limits and any(relation.from_data for relation in setting.related):
         return None
-    bounds = [r.largest for r in risks if r.largest is not None and not r.from_data]
+    made = [*limits_of(setting, tuple(r for r in risks if not r.from_data))]
     worst = replace(setting, scan=None, supposed=True)
     for adversary in met(worst):
         limited = setting.release.risk_limits.get(adversary.reading)
-        if limited is None or not adversary.from_data(worst):
-            continue
-        arguments = find(adversary.reading).arguments({**adversary.arguments(worst), **limited.arguments})
-        try:
-            bounds.append(_largest(adversary, worst, limited.at_most, arguments))
-        except NoSolutionError:
-            bounds.append(0.0)
-    return min(bounds, default=None)
+        if limited is not None and adversary.from_data(worst):
+            arguments = find(adversary.reading).arguments({**adversary.arguments(worst), **limited.arguments})
+            made.append(_limit(worst, adversary, limited.at_most, arguments))
+    return tuple(made)
 
 
 def _conclusive(reading: str, facing: Facing) -> bool:
@@ -164,8 +198,16 @@ def read_again(
 def _read(setting: Setting, risk: Risk, epsilon: float | None) -> float | None:
     if not epsilon or not np.isfinite(epsilon):
         return None
-    adversary = next(a for a in met(setting) if a.key == risk.key)
-    return adversary.facing(setting, epsilon).read(risk.reading, risk.arguments)
+    if (found := setting.readings.get((risk.key, epsilon))) is not None:
+        return found
+    return _reading(setting, next(a for a in met(setting) if a.key == risk.key), risk.arguments, epsilon)
+
+
+def _reading(setting: Setting, adversary: Adversary, arguments: Mapping[str, float], epsilon: float) -> float:
+    key = adversary.key, epsilon
+    if key not in setting.readings:
+        setting.readings[key] = adversary.facing(setting, epsilon).read(adversary.reading, arguments)
+    return setting.readings[key]
 
 
 def curve_of(

@@ -12,7 +12,7 @@ from ..ledger.account import Account
 from ..plan.plan import Release
 from .promise import promise_of
 
-__all__ = ["Room", "account_of", "room_of", "table_name"]
+__all__ = ["Room", "account_of", "fits", "room_of", "table_name"]
 
 _MOST = 700.0
 _LEAST = 1e-6  # an ε below this is no release
@@ -36,33 +36,38 @@ def room_of(plan: Release, account: Account, ledger: str, part: str | None = Non
     return Room(ledger, account.people, len(account.counted), found, account.sentence)
 
 
+def fits(plan: Release, account: Account, epsilon: float, part: str | None = None) -> bool:
+    """Whether the account's limits have room for the plan at this ε."""
+    try:
+        account.check(promise_of(plan, epsilon).charge, part)
+    except Refused:
+        return False
+    return True
+
+
 def _largest(plan: Release, account: Account, part: str | None) -> float:
-    def fits(epsilon: float) -> bool:
-        try:
-            account.check(promise_of(plan, epsilon).charge, part)
-        except Refused:
-            return False
-        return True
+    def within(epsilon: float) -> bool:
+        return fits(plan, account, epsilon, part)
 
     limits = account.limits
     if limits is not None and limits.currencies == ("epsilon",) and limits.epsilon is not None:
         left = limits.epsilon - account.spent.epsilon
-        if left > 0 and fits(left):  # not where δ is short as well
+        if left > 0 and within(left):  # not where δ is short as well
             return left
     low, high = 0.0, min(plan.epsilon, _MOST)
-    while fits(high):
+    while within(high):
         low, high = high, high * 2
         if low >= _MOST:
             return _MOST
     if not low:
         low = high / 2
-        while low > _LEAST and not fits(low):
+        while low > _LEAST and not within(low):
             low, high = low / 2, low
         if low <= _LEAST:
             return 0.0
     while high / low > 1 + _FINE:
         middle = (low * high) ** 0.5
-        low, high = (middle, high) if fits(middle) else (low, middle)
+        low, high = (middle, high) if within(middle) else (low, middle)
     return min(low, _MOST)
 
 

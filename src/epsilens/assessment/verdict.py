@@ -19,6 +19,7 @@ open           there is no limit
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from enum import StrEnum
@@ -26,12 +27,13 @@ from enum import StrEnum
 from ..plan.plan import ERROR, Release
 from .accuracy import MOST_EPSILON, QueryAccuracy
 from .adversaries import Asks
-from .risks import Risk
+from .risks import Risk, RiskLimit
 
-__all__ = ["LEDGER", "Allowed", "Standing", "Verdict", "allowed_by", "judge", "needed_by"]
+__all__ = ["LEDGER", "Allowed", "Standing", "Verdict", "allowed_by", "enough_by", "judge", "needed_by"]
 
 #: What is broken where the ledger leaves less than is planned.
 LEDGER = "ledger"
+_MORE = 8  # digits, where the usual ones leave what the limits allow
 
 
 class Standing(StrEnum):
@@ -65,8 +67,9 @@ class Verdict:
     something beside the planned. ``at_least`` is the smallest ε that keeps the error tolerated (None where nothing is,
     infinite where none does), and ``apart`` says that this is more than the limits on risk allow, whatever the planned
     ε. ``hardest`` is the place of the query with the largest error for its size, ``neediest`` of the one that sets
-    ``at_least``. ``blind`` is the ε that keeps the limits on risk whatever the table holds, as people can type it;
-    where it is not the recommended one, the recommendation was found by looking at the data (``looked``).
+    ``at_least``. ``enough`` is an ε that keeps the error tolerated and every limit on risk, as people can type it,
+    None where there is none. ``blind`` is the ε that keeps the limits on risk whatever the table holds, as people can
+    type it; where it is not the recommended one, the recommendation was found by looking at the data (``looked``).
     """
 
     standing: Standing
@@ -81,6 +84,7 @@ class Verdict:
     apart: bool
     hardest: int
     neediest: int | None
+    enough: float | None = None
     blind: float | None = None
 
     @property
@@ -106,10 +110,7 @@ class Verdict:
         """
         if self.standing is Standing.OVER:
             return self.recommended
-        if self.standing is Standing.INACCURATE and self.at_least is not None and math.isfinite(self.at_least):
-            up = _rounded(self.at_least, ROUND_CEILING)
-            return up if self.largest is None or up <= self.largest else self.at_least
-        return None
+        return self.enough if self.standing is Standing.INACCURATE else None
 
     @property
     def possible(self) -> bool:
@@ -117,35 +118,72 @@ class Verdict:
         return self.recommended is None or self.recommended > 0
 
 
-def allowed_by(risks: tuple[Risk, ...], planned: float, room: float | None = None) -> Allowed:
-    """What the limits on risk allow, and the ledger (``room``).
+def allowed_by(
+    limits: Sequence[RiskLimit],
+    planned: float,
+    room: float | None = None,
+    fits: Callable[[float], bool] = lambda _: True,
+) -> Allowed:
+    """What the limits on risk allow together, and the ledger: up to ``room``, where a release ``fits``.
 
-    What is recommended is what is then read, so that a report's numbers are those of the ε it names; rounding never
-    talks down an ε that is within the limits.
+    The largest ε at which all of them hold. What one limit allows another may forbid, below as well as above, where a
+    fixed threshold hides less the more noise there is: then the search goes on below, and finds 0 where nothing is
+    left. What is recommended is read again, against every limit, after it is rounded; rounding never talks down an ε
+    that is within them.
     """
-    bounded = [r for r in risks if r.largest is not None]
-    first = min(bounded, key=lambda r: r.largest or 0.0, default=None)
+    first = min(limits, key=lambda one: one.largest, default=None)
     each = [largest for largest in (None if first is None else first.largest, room) if largest is not None]
     if not each:
         return Allowed(None, None, None)
-    return Allowed(None if first is None else first.key, min(each), _typed(min(each), risks, planned))
+
+    def kept(epsilon: float) -> bool:
+        return not any(one.over(epsilon) for one in limits) and (room is None or epsilon == room or fits(epsilon))
+
+    binding, largest = None if first is None else first.key, min(each)
+    while largest and (broken := next((one for one in limits if not one.monotone and one.over(largest)), None)):
+        binding, largest = broken.key, broken.below(largest)
+    if largest and room is not None and largest < room and not fits(largest):
+        largest = 0.0  # names that fewer bits of noise would hide cost more than the ledger has
+    stands = planned <= (math.inf if room is None else room) and kept(planned)
+    largest = max(largest, planned) if stands else largest
+    recommended = _within(largest, kept) if largest else 0.0
+    return Allowed(binding, largest, max(recommended, planned) if stands else recommended)
 
 
-def _typed(largest: float | None, risks: tuple[Risk, ...], planned: float) -> float | None:
-    """An ε that people can type, to the safe side; a planned one that keeps the limits is not talked down."""
-    if largest is None:
-        return None
-    recommended = _rounded(largest, ROUND_FLOOR)
-    return max(recommended, planned) if planned <= largest and not any(r.over for r in risks) else recommended
+def _within(largest: float, kept: Callable[[float], bool], rounding: str = ROUND_FLOOR) -> float:
+    """A number people can type that keeps the limits, of as few digits as do; the number itself where none does."""
+    usual = 2 if largest < 1 else 3
+    typed = (_rounded(largest, rounding, digits) for digits in range(usual, usual + _MORE))
+    return next((epsilon for epsilon in typed if kept(epsilon)), largest)
 
 
 def needed_by(queries: tuple[QueryAccuracy, ...]) -> float:
     """The smallest ε people can type that keeps every error tolerated; 0 where none is limited."""
-    return _rounded(max((q.smallest_epsilon for q in queries if q.smallest_epsilon), default=0.0), ROUND_CEILING)
+    return _rounded(_least(queries), ROUND_CEILING)
 
 
-def _rounded(epsilon: float, rounding: str) -> float:
-    """A number people can type, to the safe side: two digits below 1 and three above.
+def enough_by(queries: tuple[QueryAccuracy, ...], allowed: Allowed, limits: Sequence[RiskLimit]) -> float | None:
+    """An ε people can type that keeps every error tolerated and every limit on risk: a small one; None without any."""
+    least = _least(queries)
+    most = MOST_EPSILON if allowed.largest is None else allowed.largest
+    if not 0 < least <= most:
+        return None
+
+    def kept(epsilon: float) -> bool:
+        return epsilon <= most and not any(one.over(epsilon) for one in limits)
+
+    found = _within(least, kept, ROUND_CEILING)
+    if found > least or kept(least):
+        return found
+    return allowed.recommended if allowed.recommended and allowed.recommended >= least else allowed.largest
+
+
+def _least(queries: tuple[QueryAccuracy, ...]) -> float:
+    return max((q.smallest_epsilon for q in queries if q.smallest_epsilon), default=0.0)
+
+
+def _rounded(epsilon: float, rounding: str, digits: int | None = None) -> float:
+    """A number people can type, to the safe side: two digits below 1 and three above, unless others are asked for.
 
     >>> [_rounded(e, ROUND_FLOOR) for e in (0.4149, 0.3, 0.0)], _rounded(1.7801, ROUND_CEILING)
     ([0.41, 0.3, 0.0], 1.79)
@@ -153,7 +191,8 @@ def _rounded(epsilon: float, rounding: str) -> float:
     if not 0 < epsilon < math.inf:
         return epsilon
     # By its shortest digits: 0.3 is a little below three tenths, and the same number that people type.
-    return float(Context(prec=2 if epsilon < 1 else 3, rounding=rounding).create_decimal(Decimal(repr(epsilon))))
+    digits = digits or (2 if epsilon < 1 else 3)
+    return float(Context(prec=digits, rounding=rounding).create_decimal(Decimal(repr(epsilon))))
 
 
 def judge(
@@ -161,18 +200,18 @@ def judge(
     risks: tuple[Risk, ...],
     queries: tuple[QueryAccuracy, ...],
     allowed: Allowed,
+    enough: float | None = None,
     blind: float | None = None,
     room: float | None = None,
 ) -> Verdict:
-    """The verdict on a release whose adversaries and errors have been read; ``blind`` as :func:`blind_epsilon` says.
+    """The verdict on a release whose adversaries and errors have been read.
 
-    ``room`` is the ε that the ledger leaves.
+    ``enough`` is what :func:`enough_by` found, ``blind`` the ε recommended whatever the table holds, ``room`` the ε
+    that the ledger leaves.
     """
     planned, recommended = release.epsilon, allowed.recommended
     broken = {r.reading for r in risks if r.over}
     spent = room is not None and planned > room
-    if blind is not None or not release.risk_limits:
-        blind = min((e for e in (blind, room) if e is not None), default=None)
     if any(q.too_noisy(planned, release) for q in queries):
         broken.add(ERROR)
     needs = {i: q.smallest_epsilon for i, q in enumerate(queries) if q.smallest_epsilon is not None}
@@ -188,7 +227,7 @@ def judge(
         binding=allowed.binding,
         leading=allowed.binding or next(r.key for r in risks if r.asks is Asks.MEMBERSHIP), largest=allowed.largest,
         recommended=recommended, alternative=recommended if beside else None, at_least=at_least, apart=apart,
-        hardest=_hardest(release, queries), neediest=neediest, blind=_typed(blind, risks, planned),
+        hardest=_hardest(release, queries), neediest=neediest, enough=enough, blind=blind,
     )  # fmt: skip
 
 

@@ -21,6 +21,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from ..catalogue.readings import find
+from ..checks import Array
 from ..choice.choice import choose
 from ..choice.search import none_below, unmet
 from ..experiment import Experiment
@@ -37,6 +38,7 @@ _GRID = 120  # tangents of an envelope
 _ROUGH = 0.05  # the width of a bracket that a search is content with
 _FROM, _UP_TO = 1e-9, 700.0  # the ε that are searched
 _TRIED = 200  # of them, where risk does not only grow
+_HALVED = 12  # times, between two of these, where a reading is slow
 
 
 @dataclass(frozen=True)
@@ -217,13 +219,21 @@ def _first(facing: Callable[[float], Facing]) -> Callable[[float], Experiment]:
 
 
 def largest_epsilon(
-    facing: Callable[[float], Facing], reading: str, limit: float, arguments: Mapping[str, float], planned: float
+    facing: Callable[[float], Facing],
+    reading: str,
+    limit: float,
+    arguments: Mapping[str, float],
+    planned: float,
+    *,
+    monotone: bool = True,
+    most: float = _UP_TO,
 ) -> float:
-    """The largest ε up to 700 at which the worst reading keeps the limit.
+    """The largest ε up to ``most`` at which the worst reading keeps the limit; it does so there.
 
     Closed forms are searched together. Otherwise each experiment by itself has a largest ε; the least of them is the
     answer, and few need to be asked: only those that break the limit where the others keep it. An envelope may be
-    above all of them, and is searched.
+    above all of them, and is searched. Where risk does not only grow with ε (``monotone`` is false), ε are tried from
+    the largest down.
     """
     wanted = find(reading)
     floor = float(wanted.floor(**arguments))
@@ -233,17 +243,22 @@ def largest_epsilon(
     def over(epsilon: float) -> float:
         return facing(epsilon).read(reading, arguments) - limit
 
-    if facing(planned).closed and reading in _OF_DELTA:
-        if over(_UP_TO) <= 0:
-            return _UP_TO
-        safe, unsafe = _FROM, _UP_TO
-        if over(_FROM) > 0:  # a threshold hides nothing under too much noise: the ε that keep the limit lie between
-            tried = np.geomspace(_UP_TO, _FROM, _TRIED)
-            place = next((i for i, e in enumerate(tried) if over(float(e)) <= 0), None)
-            if place is None:
-                raise unmet(_first(facing), lambda _: over(_FROM) + limit, "epsilon", wanted, limit, _FROM)
-            safe, unsafe = float(tried[place]), float(tried[place - 1])
-        return last_safe(over, safe, unsafe)
+    closed = facing(planned).closed and reading in _OF_DELTA
+    if closed or not monotone:
+        if over(most) <= 0:
+            return most
+        ends: tuple[float, float] | None = (_FROM, most)
+        if not monotone or over(_FROM) > 0:  # a threshold hides nothing under too much noise
+            ends = _last_kept(over, np.geomspace(most, _FROM, _TRIED if closed else _TRIED // 4))
+        if ends is None:
+            raise unmet(_first(facing), lambda _: over(_FROM) + limit, "epsilon", wanted, limit, _FROM)
+        if closed:
+            return last_safe(over, *ends)
+        safe, unsafe = ends
+        for _ in range(_HALVED):
+            middle = math.sqrt(safe * unsafe)
+            safe, unsafe = (middle, unsafe) if over(middle) <= 0 else (safe, middle)
+        return safe
 
     def one(place: int) -> float:
         return float(
@@ -274,3 +289,22 @@ def largest_epsilon(
     while over(low) > 0:
         low /= 2
     return last_safe(over, low, found)
+
+
+def _last_kept(over: Callable[[float], float], tried: Array) -> tuple[float, float] | None:
+    """The first ε of these, from above, that keeps the limit, and one above it that does not; None where all break it.
+
+    Where they come near and go off again, the nearest between them is looked at: what keeps it may be narrow.
+    """
+    before, last = math.inf, over(float(tried[0]))
+    for i in range(1, len(tried)):
+        now = over(float(tried[i]))
+        if now > last and before >= last and i > 1:  # the least lies on one side of the one before
+            low, high = math.log(tried[i]), math.log(tried[i - 2])
+            found = minimize_scalar(lambda x: over(math.exp(x)), bounds=(low, high), method="bounded")
+            if found.fun <= 0:
+                return math.exp(found.x), float(tried[i - 2])
+        if now <= 0:
+            return float(tried[i]), float(tried[i - 1])
+        before, last = last, now
+    return None

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ...plan.asked import ReleaseQuery
 
 __all__ = [
-    "FREQUENCIES", "asked_title", "called", "detail", "epsilon_down", "epsilon_up", "error", "facts", "given",
+    "FREQUENCIES", "asked_title", "called", "chosen", "detail", "epsilon_down", "epsilon_up", "error", "facts", "given",
     "group_name", "limit", "percent", "planned", "risk", "share", "subject", "title", "typical_label", "value",
 ]  # fmt: skip
 
@@ -153,6 +153,15 @@ def planned(epsilon: float) -> str:
     ('1', '0.3', '1e-07')
     """
     return f"{epsilon:.10g}"
+
+
+def chosen(epsilon: float | None) -> str:
+    """An ε that was recommended, all of its digits: fewer may break a limit.
+
+    >>> chosen(0.4143), chosen(0.0), chosen(700.0)
+    ('0.4143', 'none', 'any')
+    """
+    return "none" if not epsilon else "any" if epsilon >= MOST else planned(epsilon)
 
 
 def epsilon_down(epsilon: float) -> str:

@@ -23,6 +23,7 @@ from .labels import (
     FREQUENCIES,
     MOST,
     called,
+    chosen,
     epsilon_down,
     epsilon_up,
     error,
@@ -64,11 +65,11 @@ def disclosure(
     stands = decided.standing is Standing.WITHIN and not larger
     if stands or decided.alternative is None or decided.alternative != decided.recommended:
         return "The planned ε stands: it was not chosen here.", inside
-    at = epsilon_down(decided.recommended or 0.0)
+    at = chosen(decided.recommended)
     if not decided.looked:
         return f"ε = {at} follows from the plan alone: no table would give another.", f"It may be published. {inside}"
     if decided.blind:
-        instead = f"Publish ε = {epsilon_down(decided.blind)} instead, which keeps the limits whatever the table holds."
+        instead = f"Publish ε = {chosen(decided.blind)} instead, which keeps the limits whatever the table holds."
     else:
         instead = "Choose one from a list fixed beforehand instead, with shares of ε that do not come from the answers."
     return (
@@ -95,13 +96,16 @@ def headline(a: Assessment) -> str:
     now, decided = planned(a.epsilon), a.verdict
     match decided.standing:
         case Standing.IMPOSSIBLE:
-            return "The ledger leaves no room for this release" if _used_up(a) else "No ε meets this limit"
+            if _used_up(a):
+                return "The ledger leaves no room for this release"
+            return "No ε meets all limits" if _apart(a) else "No ε meets this limit"
         case Standing.OVER:
-            return f"Lower ε from {now} to {epsilon_down(decided.recommended or 0.0)}"
+            way = "Raise" if (decided.recommended or 0.0) > a.epsilon else "Lower"
+            return f"{way} ε from {now} to {chosen(decided.recommended)}"
         case Standing.CONTRADICTORY:
             return "No ε meets both limits" if decided.binding else "No ε meets this limit"
         case Standing.INACCURATE:
-            return f"Raise ε from {now} to {epsilon_up(decided.at_least or 0.0, decided.largest)}"
+            return f"Raise ε from {now} to {chosen(decided.enough)}"
         case Standing.OPEN:
             return "Set a limit to choose ε"
         case Standing.WITHIN:
@@ -131,6 +135,11 @@ def status(a: Assessment) -> str:
 def _used_up(a: Assessment) -> bool:
     """Whether it is the ledger that leaves nothing."""
     return a.room is not None and a.room.largest == 0
+
+
+def _apart(a: Assessment) -> bool:
+    """Whether each limit on risk is kept by some ε, and all of them by none."""
+    return all(r.largest != 0 for r in a.risks)
 
 
 def kept_account(a: Assessment) -> str:
@@ -360,6 +369,12 @@ def _advice(a: Assessment) -> Said:
         if r.reading == "posterior" and a.release.mechanism.noise is Noise.GAUSSIAN:
             return (Span("Gaussian noise bounds no belief: some rare answers are conclusive. Limit success instead, "),
                     Span("or use Laplace noise."))  # fmt: skip
+        if any(q.split_by and isinstance(q.threshold, float | int) for q in a.release.queries):
+            each = "Each limit is kept by some ε, and all of them by none: a" if _apart(a) else "A"
+            return (
+                Span(f"{each} fixed threshold lets more names pass the more noise there is. Raise it, let it follow "),
+                Span("the noise (threshold: auto), list the groups in the plan, or give other limits."),
+            )
         if r.limit is not None and r.limit >= r.baseline:
             return (Span("Even next to no privacy loss passes this limit. Give one further above the baseline."),)
         return (
@@ -368,12 +383,12 @@ def _advice(a: Assessment) -> Said:
         )
     if said is Standing.OVER and a.verdict.broken == (LEDGER,):
         at = a.recommended or 0.0
-        return (Span(f"ε = {epsilon_down(at)} is what the ledger leaves. {_price(a, at)}"),)
+        return (Span(f"ε = {chosen(at)} is what the ledger leaves. {_price(a, at)}"),)
     if said is Standing.OVER:
         at = a.recommended or 0.0
-        return (Span(f"ε = {epsilon_down(at)} {_keeps(r)}. {_price(a, at)}"),)
+        return (Span(f"ε = {chosen(at)} {_keeps(r)}. {_price(a, at)}"),)
     if said is Standing.INACCURATE:
-        enough = epsilon_up(a.at_least or 0.0, a.verdict.largest)
+        enough = chosen(a.verdict.enough)
         then = "" if r.needed is None else f", where the risk is {_told(r, r.needed)}"
         within = ", still within your limit" if r.limit is not None else ""
         return (Span(f"{_too_far(a)} ε = {enough} is enough{then}{within}."),)
@@ -381,10 +396,10 @@ def _advice(a: Assessment) -> Said:
         return (Span(f"{_too_far(a)} {contradiction(a)}"),)
     if said is Standing.OPEN:
         return (Span(f"At ε = {now}, {_within(a, a.epsilon)}."),)
-    most = a.verdict.largest
+    most = a.verdict.recommended
     room = ""
     if most is not None and most > a.epsilon:
-        shown = epsilon_down(most)
+        shown = chosen(most)
         if shown != now:
             room = "No ε would break it. " if shown == "any" else f"Up to ε = {shown} would keep it too. "
     return (Span(f"{room}At ε = {now}, {_within(a, a.epsilon)}."),)
@@ -408,6 +423,8 @@ def _told(r: Risk, value: float) -> str:
 
 def _price(a: Assessment, at: float) -> str:
     q = a.hardest
+    if at > a.epsilon:
+        return f"There {_within(a, at)}."
     if not math.isfinite(error_at(a, q, at)):
         return f"The price is accuracy: {_within(a, at)}."
     there, here = error(error_at(a, q, at)), error(error_at(a, q, a.epsilon))
