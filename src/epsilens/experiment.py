@@ -22,6 +22,7 @@ from .shown import Picture, Pictures, Shown, presenter
 from .worlds import MEMBERSHIP, Worlds
 
 if TYPE_CHECKING:
+    from .laws.latent import Latent
     from .laws.product import Factor
 
 __all__ = ["Experiment", "factor_of", "together"]
@@ -50,6 +51,8 @@ class Experiment(Valued, Shown):
     represents the pair; ``origin`` (the builder's name in the catalogue) and ``parameters`` say where it comes from,
     ``worlds`` what is compared. ``notes`` and ``label`` are words for readers: no code acts on them, and experiments
     that differ in nothing else are equal. ``recipe`` is what a builder was given, where ``parameters`` do not say it.
+    ``latent`` is what the answer depends on that the adversary does not know and that is the same in every answer:
+    such experiments compose as one release of a vector, never as independent ones.
 
     >>> import epsilens as el
     >>> e = el.laplace(epsilon=1.0)
@@ -67,6 +70,7 @@ class Experiment(Valued, Shown):
     parts: tuple[tuple[Experiment, int], ...] = ()  # of a composition: what it is made of, and how often
     label: str = field(default="", compare=False)
     recipe: tuple[str, Mapping[str, Any]] | None = field(default=None, compare=False)  # what a builder was given
+    latent: Latent | None = field(default=None, repr=False)  # what is unknown, and the same in every answer
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parameters", Frozen(self.parameters))
@@ -89,7 +93,14 @@ class Experiment(Valued, Shown):
     def reverse(self) -> Experiment:
         """The same pair with the roles of H0 and H1 exchanged."""
         parts = tuple((part.reverse(), count) for part, count in self.parts)
-        return replace(self, law=self.law.reverse(), worlds=self.worlds.reverse(), parts=parts)
+        latent = None if self.latent is None else self.latent.reverse()
+        return replace(self, law=self.law.reverse(), worlds=self.worlds.reverse(), parts=parts, latent=latent)
+
+    @property
+    def unknowns(self) -> tuple[Latent, ...]:
+        """What this, or the answers it is made of, depend on that is unknown and drawn once for all of them."""
+        found = (self.latent, *(part.latent for part, _ in self.parts))
+        return tuple(latent for latent in found if latent is not None)
 
     def repeat(self, k: int, *, width: float | None = None) -> Experiment:
         """The same release k times, each with fresh noise.
@@ -373,7 +384,12 @@ class Experiment(Valued, Shown):
 
 
 def factor_of(experiment: Experiment, count: int = 1) -> Factor:
-    """Its law as a factor of a product."""
+    """Its law as a factor of a product of independent answers; refused where something unknown is shared."""
+    if experiment.unknowns:
+        raise InputError(
+            f"{experiment.name} depends on {experiment.unknowns[0].unknown}, the same in every answer: it cannot stand "
+            "as an independent release here, so use the noise alone, as el.laplace or el.gaussian build it"
+        )
     from .laws.product import Factor  # late, here and below: most experiments are never composed
 
     return Factor(experiment.law, count, experiment.name, not experiment.many)
@@ -387,8 +403,24 @@ def together(counted: Sequence[tuple[Experiment, int]], width: float | None = No
     parts = tuple((part, k * times) for e, k in counted for part, times in (e.parts or ((e, 1),)))
     if asked is None and sum(k for _, k in parts) == 1:
         return counted[0][0]
+    if any(part.latent is not None for part, _ in parts):
+        return _joint(parts, counted[0][0].worlds)
     made = product([factor_of(part, k) for part, k in parts], asked)
     return Experiment(made.law, "composition", {"parts": made.total}, counted[0][0].worlds, (made.note,), parts)
+
+
+def _joint(parts: tuple[tuple[Experiment, int], ...], worlds: Worlds) -> Experiment:
+    """Answers that share something unknown, as one release of a vector."""
+    answers = [(part.latent, k) for part, k in parts if part.latent is not None]
+    alone = next((part for part, _ in parts if part.latent is None), None)
+    first = answers[0][0]
+    if alone is not None:
+        raise InputError(
+            f"{alone.name} does not say how it depends on {first.unknown}, which the other answers depend on: build "
+            "its experiment from the same model, with weights for each record, and compose that"
+        )
+    law, note = first.joint(answers)
+    return Experiment(law, "composition", {"parts": sum(k for _, k in parts)}, worlds, (note,), parts)
 
 
 def _told(parameters: Mapping[str, Any], origin: str) -> str:

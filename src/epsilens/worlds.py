@@ -78,7 +78,7 @@ class Worlds:
     @property
     def replaces(self) -> bool:
         """Whether the person's record is exchanged for another, rather than added or removed."""
-        return self.kind is Kind.RECORD
+        return self.kind in (Kind.RECORD, Kind.CORRELATED)
 
     def reverse(self) -> Worlds:
         """H0 and H1 exchanged."""

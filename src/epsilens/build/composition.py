@@ -87,6 +87,8 @@ def group(experiment: Experiment, k: ArrayLike, *, width: float | None = None) -
     size = checks.whole("k", k, low=1, high=10**6)
     if size == 1:
         return experiment
+    for latent in experiment.unknowns:
+        latent.grouped(size)
     told = {"of": experiment.name, "people": size}
     parts = experiment.parts or ((experiment, 1),)
     steps: list[Counted] = []

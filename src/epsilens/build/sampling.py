@@ -90,6 +90,9 @@ def subsample(
     replaces = said is Neighbours.REPLACE and experiment.worlds.replaces
     if q == 1 and (replaces or said == experiment.parameters.get("neighbours", "add-remove")):
         return experiment
+    if experiment.latent is not None:
+        law, latent, note = experiment.latent.sampled(q)
+        return Experiment(law, "subsample", told, experiment.worlds, (note,), latent=latent)
     step, drawn = _sampled(experiment, q, said)
     if experiment.law.known is Known.BOUND:
         drawn = Drawn.CLAIM

@@ -220,7 +220,7 @@ def _mu(value: float, level: float, instead: float | None = None) -> str:
 
 def _samples_normal(e: Experiment) -> bool:
     """Whether this is a composition with sampled steps of normal noise, whose extremes look unsampled."""
-    if not e.law.width:
+    if not e.law.width or e.unknowns:
         return False
     noises = (step.noise for step, _ in steps_of(factor_of(e)))
     return any(n is not None and n.kind is NoiseKind.NORMAL and n.rate is not None for n in noises)

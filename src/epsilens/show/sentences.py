@@ -101,7 +101,7 @@ def question(e: Experiment) -> Question:
         "of the first",
         e.h1,
         e.h0,
-        *([_knows(len(e.parameters["known"]))] if e.worlds.kind is Kind.CORRELATED else []),
+        *([_knows(e)] if e.worlds.kind is Kind.CORRELATED else []),
     )
 
 
@@ -120,8 +120,12 @@ def bounded(e: Experiment) -> bool:
     return e.law.known is Known.BOUND or e.origin in CLAIMS or e.origin in ("pure", "approximate", "dpsgd")
 
 
-def _knows(records: int) -> str:
+def _knows(e: Experiment) -> str:
     """The adversary against correlated records, by how many they know."""
+    told = e.parts[0][0].parameters if e.parts else e.parameters
+    if "known" not in told:
+        return "An adversary who knows how records go together"
+    records = len(told["known"])
     known = {0: "no other record", 1: "one other record"}.get(records, f"{records} other records")
     return f"An adversary who knows {known}, and how records go together,"
 

@@ -18,13 +18,11 @@ from ... import checks
 from ...checks import Array
 from ...errors import InputError
 from ...experiment import Experiment
-from ...laws.closed.laplace import Laplace
 from ...laws.closed.normal import Normal
-from ...laws.line.line import Laplaces, Normals
 from ...laws.line.pieces import Pieces
 from ...readings.law import Law
 from ...worlds import Kind, Worlds
-from ..turning import turning_points
+from ..latent import mixture_pair
 
 __all__ = ["Laws", "displacement", "excess", "experiment", "leak", "noise", "psi", "suprema"]
 
@@ -214,10 +212,6 @@ def _positive_part(a: Array, b: Array, gap: float) -> Array:
     return np.asarray(np.where((left >= 0) & (right >= 0), whole, np.where((left <= 0) & (right <= 0), 0.0, part)))
 
 
-# Beyond this many noise widths the readings of a mixture lose their digits.
-_WIDEST = {"scale": 500.0, "sigma": 100.0}
-
-
 @dataclass(frozen=True, eq=False)
 class Laws:
     """The sum of target and unknown records given each value of the target.
@@ -277,29 +271,7 @@ def displacement(laws: Laws, x: int, y: int) -> float:
 
 def _law(laws: Laws, x: int, y: int, name: str, width: float) -> Law:
     (places0, logs0), (places1, logs1) = laws.column(x), laws.column(y)
-    if places0.size == 1 and places1.size == 1:
-        shift = np.asarray(abs(float(places1[0] - places0[0])) / width)
-        return Laplace(shift) if name == "scale" else Normal(shift)
-    spread = float(laws.places[-1] - laws.places[0])
-    if spread > _WIDEST[name] * width:
-        raise InputError(
-            f"{name} is {width:g} for sums that spread over {spread:g}: give at least {spread / _WIDEST[name]:.3g}, "
-            "since noise narrower than that hides next to nothing",
-            parameter=name,
-        )
-    parts0, parts1 = _mixture(places0, logs0, width), _mixture(places1, logs1, width)
-    if name == "scale":
-        return Pieces(Laplaces(*parts0), Laplaces(*parts1))
-    lines = Normals(*parts0), Normals(*parts1)
-    return Pieces(*lines, breaks=turning_points(*lines))
-
-
-def _mixture(places: Array, logs: Array, width: float) -> tuple[tuple[float, ...], ...]:
-    """Weights, locations and scales, without the weights that doubles cannot carry."""
-    weights = np.exp(logs)
-    some = weights > 1e-300
-    kept = weights[some] / weights[some].sum()
-    return tuple(kept.tolist()), tuple(places[some].tolist()), (width,) * int(some.sum())
+    return mixture_pair(places0, np.exp(logs0), places1, np.exp(logs1), name, width)
 
 
 def psi(laws: Laws, x: int, y: int, sigma: float, enough: float = 0.0) -> float:

@@ -6,10 +6,12 @@ A model (table, chain, tree) says how to lay out one adversary (``laws``), which
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,8 +19,11 @@ from ...checks import Array
 from ...choice.choice import Binding, Choice
 from ...errors import InputError, NoSolutionError
 from ...experiment import Experiment
-from ...numerics.frozen import Valued
+from ...laws.latent import Latent
+from ...numerics.frozen import Valued, fingerprint
 from ...numerics.roots import last_safe
+from ...readings.law import Law
+from ..latent import Answer, joint_law, mixture_pair
 from .adversary import Laws, experiment, leak, noise
 from .risk import (
     Contribution,
@@ -32,10 +37,13 @@ from .risk import (
     time_allowed,
     until,
 )
-from .sums import Contributions
+from .sums import Contributions, merge
 
-__all__ = ["Known", "Records"]
+__all__ = ["Known", "Records", "UnknownRecords"]
 
+_MOST_CONFIGURATIONS = 4096  # of the unknown records, where answers differ or are sampled
+_MOST_SAMPLES = 2_000_000  # configurations times sets that may be drawn
+_SAMPLED = "Poisson sampling of correlated records, each by a coin of its own: exact"
 _NARROWEST = 1e15  # the records' reach in noise widths that doubles can tell apart
 
 Record = int | str
@@ -73,6 +81,10 @@ class Records(Valued, ABC):
         """The worst adversary when one record is independent of the others."""
 
     @abstractmethod
+    def table(self) -> Any:
+        """The same records as a joint table; for few of them."""
+
+    @abstractmethod
     def _search(self, risk: Risk, deadline: float, progress: Progress | None) -> Outcome:
         """The worst adversary."""
 
@@ -105,8 +117,13 @@ class Records(Valued, ABC):
             best = options[0] if len(options) == 1 else max(options, key=lambda o: risk.read(self._laws(i, o))[0])
             given = best
         told = {j: float(self.parts.values[j][v]) for j, v in given.items()}
-        return experiment(
-            self._checked(i, given), target=i, title=self.names[i], known=told, scale=scale, sigma=sigma, pair=pair
+        laws = self._checked(i, given)
+        made = experiment(laws, target=i, title=self.names[i], known=told, scale=scale, sigma=sigma, pair=pair)
+        if laws.single:  # nothing is unknown
+            return made
+        x, y = (self.parts.number(i, v) for v in made.parameters["pair"])
+        return replace(
+            made, latent=UnknownRecords(self, i, tuple(sorted(given.items())), (x, y), risk.noise, risk.width)
         )
 
     def worst(
@@ -230,6 +247,118 @@ class Records(Valued, ABC):
                 f"known is {told}, which has probability zero: give values that can occur together", parameter="known"
             )
         return laws
+
+
+# -- several answers about the same records ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class UnknownRecords(Latent):
+    """How one answer depends on the records that the adversary does not know, the same in every answer about them.
+
+    ``known`` and ``pair`` are numbers of values; at ``rate`` below 1 the answer is computed on a Poisson sample, drawn
+    anew for each answer.
+    """
+
+    model: Records
+    target: int
+    known: tuple[tuple[int, int], ...]
+    pair: tuple[int, int]
+    noise: str
+    width: float
+    rate: float = 1.0
+
+    unknown: ClassVar[str] = "records that the adversary does not know"
+
+    def reverse(self) -> UnknownRecords:
+        """The two values exchanged."""
+        return replace(self, pair=self.pair[::-1])
+
+    def joint(self, answers: Sequence[tuple[Latent, int]]) -> tuple[Law, str]:
+        """All answers as one release of a vector: the same values of the unknown records in each."""
+        told = [(self._shared(answer), k) for answer, k in answers]
+        if self.rate == 1 and all(answer.rate == 1 and answer.model == self.model for answer, _ in told):
+            laws = self.model._laws(self.target, dict(self.known))  # one query: its sum is all that is unknown
+            (places0, logs0), (places1, logs1) = (laws.column(v) for v in self.pair)
+            places, where = merge(np.concatenate((places0, places1)))
+            prior = np.exp(np.concatenate((logs0, logs1)))
+            shares = np.zeros((where.size, places.size))
+            shares[np.arange(where.size), where] = 1.0
+            first = np.arange(where.size) < places0.size
+            made = [(Answer(places, shares, answer.noise, answer.width), k) for answer, k in told]
+            return joint_law(np.where(first, prior, 0.0), np.where(first, 0.0, prior), made)
+        w0, w1, _ = self._configurations()
+        return joint_law(w0, w1, [(answer._answer(), k) for answer, k in told])
+
+    def sampled(self, rate: float) -> tuple[Law, Latent, str]:
+        """Every record, known or not, takes part by a coin of its own that nobody sees: exact."""
+        made = replace(self, rate=self.rate * rate)
+        w0, w1, _ = made._configurations()
+        answer = made._answer()
+        sides = [(answer.places[s > 0], s[s > 0]) for s in (w0 @ answer.shares, w1 @ answer.shares)]
+        return mixture_pair(*sides[0], *sides[1], self.noise, self.width), made, _SAMPLED
+
+    def _shared(self, answer: Latent) -> UnknownRecords:
+        """The answer, if it is one to the same adversary about the same records."""
+        asks = f"another question than {self.model.names[self.target]}'s"
+        if isinstance(answer, UnknownRecords):
+            mine, theirs = self.model, answer.model
+            if _population(mine) != _population(theirs):
+                asks = "records of another model"
+            elif (answer.target, answer.known, answer.pair) == (self.target, self.known, self.pair):
+                return answer
+        raise InputError(
+            f"an answer is about {asks}: answers about correlated records compose if they have one model of the "
+            "records (with weights of their own), one target, the same known values and the same pair; give these"
+        )
+
+    def _configurations(self) -> tuple[Array, Array, Array]:
+        """How likely each combination of values is where the target has the first value, and the second; all values."""
+        table = self.model.table()
+        fixed = dict(self.known)
+        cells = math.prod(d for j, d in enumerate(table.joint.shape) if j != self.target and j not in fixed)
+        if cells > _MOST_CONFIGURATIONS:
+            raise InputError(
+                f"the unknown records have {cells:,} combinations of values, more than the {_MOST_CONFIGURATIONS:,} "
+                "that are gone through where answers differ or are sampled: give a model of fewer records"
+            )
+        rows, weights = [], []
+        for value in self.pair:
+            at = [[value] if j == self.target else [fixed[j]] if j in fixed else range(d)
+                  for j, d in enumerate(table.joint.shape)]  # fmt: skip
+            mine = np.asarray(list(product(*at)))
+            rows.append(mine)
+            weights.append(table.joint[tuple(mine.T)])
+        first, second = (w / w.sum() for w in weights)
+        nothing = np.zeros(first.size)
+        return np.concatenate((first, nothing)), np.concatenate((nothing, second)), np.concatenate(rows)
+
+    def _answer(self) -> Answer:
+        """The answer given each configuration: one sum, or with sampling the sum over each set that may be drawn."""
+        numbers, parts = self._configurations()[2], self.model.parts
+        if self.rate == 1:
+            each = sum(parts.amounts[j][v] * parts.unit for j, v in enumerate(numbers.T))
+            sums, share = np.asarray(each)[:, None], np.ones(1)
+        else:
+            if len(numbers) * 2**self.model.n > _MOST_SAMPLES:
+                raise InputError(
+                    f"{self.model.n} records can be drawn in {2.0**self.model.n:.2g} ways: sample a model of fewer"
+                )
+            sums, share = np.zeros((len(numbers), 1)), np.ones(1)
+            for j, v in enumerate(numbers.T):  # what is drawn counts as it is, what is not as nothing
+                own = parts.weights[j] * parts.values[j][v]
+                sums = np.concatenate((sums, sums + own[:, None]), axis=1)
+                share = np.concatenate((share * (1 - self.rate), share * self.rate))
+        places, where = merge(sums)
+        shares = np.zeros((len(numbers), places.size))
+        np.add.at(shares, (np.arange(len(numbers))[:, None], where), share)
+        return Answer(places, shares, self.noise, self.width)
+
+
+def _population(model: Records) -> Any:
+    """The records apart from the query: how they depend on each other, their values and names."""
+    held = {name: value for name, value in vars(model).items() if name != "parts" and not name.startswith("_")}
+    return type(model), fingerprint(held), fingerprint(model.parts.values)
 
 
 # -- the noise that keeps a reading of every adversary at or under a limit --------------------------------------------

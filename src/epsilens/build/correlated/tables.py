@@ -36,6 +36,10 @@ class Table(Records):
     def __repr__(self) -> str:
         return f"correlated.table({self.n} records of {'×'.join(map(str, self.joint.shape))} values)"
 
+    def table(self) -> Table:
+        """These records themselves."""
+        return self
+
     def _laws(self, target: int, known: Mapping[int, int]) -> Laws:
         """The adversary's laws."""
         if len(known) == self.n - 1:

@@ -9,8 +9,8 @@ same of a mechanism with finitely many outcomes.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,18 +23,20 @@ from ...experiment import Experiment
 from ...laws.closed.laplace import Laplace
 from ...laws.closed.normal import Normal
 from ...laws.finite.law import Finite
+from ...laws.latent import Latent
 from ...laws.line.line import Laplaces, Normals
 from ...laws.line.pieces import Pieces
 from ...numerics.frozen import Valued
 from ...readings.law import Law
 from ...shown import Sentenced, Told
 from ...worlds import Kind, Worlds, of_values
+from ..latent import Answer, joint_law
 from ..mechanisms import gaussian, laplace
 from ..turning import turning_points
 from .beliefs import distribution
 from .knowledge import Informed, Knowledge
 
-__all__ = ["WorstPair", "above", "worst_pair"]
+__all__ = ["UnknownValue", "WorstPair", "above", "worst_pair"]
 
 NOISES: dict[str, Callable[..., Experiment]] = {"laplace": laplace, "gaussian": gaussian}
 _MOST_VALUES = 200
@@ -175,9 +177,9 @@ def above(
         rows = _rows(channel, p.size)
         weights = [np.where(side, p, 0.0) / p[side].sum() for side in (~high, high)]
         law: Law = Finite.of(weights[0] @ rows, weights[1] @ rows)
-        return known.of(
-            Experiment(law, "above", {"gamma": cut, "values": int(p.size)}, Worlds(Kind.OTHER, words=words))
-        )
+        latent = UnknownValue(tuple(where.tolist()), tuple(p.tolist()), cut)
+        told = {"gamma": cut, "values": int(p.size)}
+        return known.of(Experiment(law, "above", told, Worlds(Kind.OTHER, words=words), latent=latent))
     at = _effects(labels, effect)
     if int(np.count_nonzero(p)) > _MOST_VALUES:
         raise InputError(
@@ -208,7 +210,58 @@ def above(
         law = _mixtures(noise, at, p, high, float(scale))
     parameters = {**made.parameters, "gamma": cut, "values": int(p.size)}
     parameters.pop("shift", None)
-    return known.of(Experiment(law, "above", parameters, Worlds(Kind.OTHER, words=words), notes))
+    latent = UnknownValue(
+        tuple(where.tolist()), tuple(p.tolist()), cut, tuple(at.tolist()), _WIDTHS[noise], float(scale)
+    )
+    return known.of(Experiment(law, "above", parameters, Worlds(Kind.OTHER, words=words), notes, latent=latent))
+
+
+_WIDTHS = {"laplace": "scale", "gaussian": "sigma"}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class UnknownValue(Latent):
+    """How one answer depends on the value of the person, of which only the side of γ is asked: the same in each answer.
+
+    ``effect`` is what each value adds to an answer with noise; empty where a channel says what comes of each.
+    """
+
+    values: tuple[float, ...]
+    prior: tuple[float, ...]
+    gamma: float
+    effect: tuple[float, ...] = ()
+    noise: str = ""
+    width: float = 0.0
+    reversed: bool = False
+
+    unknown: ClassVar[str] = "the person's value, of which only a range is asked"
+
+    def reverse(self) -> UnknownValue:
+        """The two ranges exchanged."""
+        return replace(self, reversed=not self.reversed)
+
+    def joint(self, answers: Sequence[tuple[Latent, int]]) -> tuple[Law, str]:
+        """All answers as one release of a vector: the same value in each."""
+        made = []
+        for answer, k in answers:
+            if not isinstance(answer, UnknownValue) or any(
+                getattr(answer, name) != getattr(self, name) for name in ("values", "prior", "gamma", "reversed")
+            ):
+                raise InputError(
+                    "the answers are not about one range of one belief: give all of them the same values, prior and "
+                    "gamma"
+                )
+            if not answer.effect:
+                raise InputError(
+                    "channel says what comes of one answer: give the channel of all answers together, whose outcomes "
+                    "are their combinations"
+                )
+            places, where = np.unique(answer.effect, return_inverse=True)
+            made.append((Answer(places, np.eye(places.size)[where.ravel()], answer.noise, answer.width), k))
+        high = np.asarray(self.values) > self.gamma
+        sides = [np.where(side, self.prior, 0.0) for side in (~high, high)]
+        first, second = (side / side.sum() for side in (sides[::-1] if self.reversed else sides))
+        return joint_law(first, second, made)
 
 
 # -- the two mixtures ---------------------------------------------------------------------------------------------

@@ -10,8 +10,9 @@ Definition 8 calls the Chernoff bound the stronger one; it is the weaker.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,6 +25,7 @@ from ...laws.closed.laplace import Laplace
 from ...laws.closed.normal import Normal
 from ...laws.closed.stretched_laplace import StretchedLaplace
 from ...laws.closed.stretched_normal import StretchedNormal
+from ...laws.latent import Latent
 from ...numerics.frozen import Valued
 from ...readings.law import Law
 from ...shown import Told
@@ -31,7 +33,7 @@ from ...worlds import TAMPERING
 from ..mechanisms import calibrate, quantile, tail, together, two_sided_quantile
 
 __all__ = [
-    "TESTS", "Rule", "Tampering", "checked_stretch", "chernoff_bound", "kl_bound", "pair", "power_of",
+    "TESTS", "FalseRecords", "Rule", "Tampering", "checked_stretch", "chernoff_bound", "kl_bound", "pair", "power_of",
     "privacy_distortion", "tampering",
 ]  # fmt: skip
 
@@ -241,7 +243,27 @@ def tampering(
         {k: plain(v) if isinstance(v, np.ndarray) else v for k, v in told.items()},
         worlds=TAMPERING,
         notes=notes,
+        latent=FalseRecords() if theta > 1 else None,
     )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FalseRecords(Latent):
+    """Random false records, the same in every answer; their stretched noise models one answer alone."""
+
+    unknown: ClassVar[str] = "random false records"
+
+    def reverse(self) -> FalseRecords:
+        """The same."""
+        return self
+
+    def joint(self, answers: Sequence[tuple[Latent, int]]) -> tuple[Law, str]:
+        """Refused: the stretch says nothing about two answers."""
+        raise InputError(
+            "stretch models what random false records do to one answer, and they are the same in every answer: "
+            "give stretch 1 to compose several",
+            parameter="stretch",
+        )
 
 
 # -- what a privacy promise says about telling two worlds apart, the right way round (paper 003 §5, corrected) --------

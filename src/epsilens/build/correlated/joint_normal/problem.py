@@ -131,6 +131,19 @@ class Problem:
         own = np.sqrt(np.sum(np.where(np.arange(self.n) > at[:, None], along**2, 0.0), axis=1))
         return [Adversary(float(s), float(o)) for s, o in zip(shift, own, strict=True)]
 
+    def vector(self, target: int, known: Sequence[int], queries: Array) -> tuple[Array, Array]:
+        """Of several queries, a row of weights each: how far the target moves each answer, with its sign, and a root of
+        the covariance that the unknown records leave them, (queries, unknown).
+        """
+        cov, reach = (self.cov, np.ones(self.n)) if self.given is None else (self.given[0], self.given[2])
+        held = set(known)
+        order = [*known, target, *(j for j in range(self.n) if j != target and j not in held)]
+        factor = _cholesky(cov[np.ix_(order, order)][None])[0]
+        along = queries[:, order] @ factor
+        at = len(known)
+        moved = along[:, at] / factor[at, at] * reach[target]
+        return np.asarray(moved, dtype=float), np.asarray(along[:, at + 1 :], dtype=float)
+
     def value(self, target: int, known: Sequence[int], sigma: float | None) -> float:
         """The objective: |β|, or |β|/√(σ² + σ₀²)."""
         return self.values([(target, known)], sigma)[0]

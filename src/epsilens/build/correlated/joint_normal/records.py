@@ -222,7 +222,7 @@ class NormalRecords(Valued):
         """
         name, width = noise(scale, sigma)
         found = self.largest_shift(time_limit).found
-        return seen_by(self, found.target, found.known, Adversary(found.upper, 0.0), name, width, False)
+        return seen_by(self, found.target, found.known, Adversary(found.upper, 0.0), name, width, False, True)
 
     def largest_shift(self, time_limit: float | None, progress: Progress | None = None) -> Result:
         """The adversary with the largest shift, sought once."""
