@@ -102,8 +102,8 @@ def _parts(places: Array, weights: Array, width: float) -> tuple[tuple[float, ..
 class _Prior(NamedTuple):
     """How likely each configuration is in either world."""
 
-    h0: Array
-    h1: Array
+    first: Array
+    second: Array
 
 
 def joint_law(w0: Array, w1: Array, answers: Sequence[tuple[Answer, int]]) -> tuple[Law, str]:
@@ -136,12 +136,12 @@ def _merged(prior: _Prior, answers: Sequence[tuple[Answer, int]]) -> tuple[_Prio
                 break
         else:
             counted.append((answer, k))
-    live = np.flatnonzero((prior.h0 > 0) | (prior.h1 > 0))
+    live = np.flatnonzero((prior.first > 0) | (prior.second > 0))
     rows = np.concatenate([answer.shares[live] for answer, _ in counted], axis=1)
     _, first, where = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     where = where.ravel()
-    h0, h1 = (np.asarray(np.bincount(where, weights=w[live] / w[live].sum()), dtype=float) for w in prior)
-    return _Prior(h0, h1), [
+    none, some = (np.asarray(np.bincount(where, weights=w[live] / w[live].sum()), dtype=float) for w in prior)
+    return _Prior(none, some), [
         (Answer(answer.places, answer.shares[live[first]], answer.noise, answer.width), k) for answer, k in counted
     ]
 
@@ -267,7 +267,7 @@ def _channels(prior: _Prior, answers: Sequence[tuple[Answer, int]]) -> tuple[Fin
 def _affordable(grids: Sequence[Array], times: Sequence[int], prior: _Prior) -> bool:
     """Whether the multisets of atoms, one for each point of a grid, are few enough."""
     atoms = math.prod(math.comb(grid.size + k - 1, k) for grid, k in zip(grids, times, strict=True))
-    return atoms <= _MOST_ATOMS and atoms * max(prior.h0.size, *(g.size for g in grids)) <= _MOST_TERMS
+    return atoms <= _MOST_ATOMS and atoms * max(prior.first.size, *(g.size for g in grids)) <= _MOST_TERMS
 
 
 def _grid(answer: Answer, step: float) -> Array:
@@ -317,7 +317,7 @@ def _finite(prior: _Prior, channels: Sequence[tuple[Array, Array, int]]) -> Fini
     log0, log1 = (_log_mean(d, w) for w in prior)
     # where the two nearly agree, their difference from its own terms: Σ(w1 − w0)·(e^d − 1)
     with np.errstate(over="ignore", invalid="ignore"):
-        relative = (np.expm1(np.minimum(d, 1.0)) @ (prior.h1 - prior.h0)) / np.exp(log0)
+        relative = (np.expm1(np.minimum(d, 1.0)) @ (prior.second - prior.first)) / np.exp(log0)
         llr = np.where((d.max(axis=1) < 1.0) & (np.abs(relative) < 0.5), np.log1p(relative), log1 - log0)
     return Finite(weight + log0, llr)
 
