@@ -22,7 +22,7 @@ from ..checks import Array
 from ..errors import InputError, kind_of
 from ..numerics.written import brief
 from .attack import Attack
-from .betting import History, log_capital
+from .betting import History, broken, log_capital
 from .calls import limit_of
 from .claims import Claim, level_of
 from .events import ALWAYS, Event, learn, learn_to_bet
@@ -274,7 +274,7 @@ class Game:
         capital = float(log_capital(self.history, self.claim)[-1])
         if self.tell is not None:
             self.tell(self._progress(capital))
-        if stop and capital >= -math.log(self.alpha):
+        if stop and capital >= -math.log(self.alpha) and broken(self.history, self.claim):
             self.stopped = Stopped.EVIDENCE
 
     def _progress(self, capital: float) -> Progress:

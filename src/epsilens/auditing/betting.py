@@ -32,9 +32,9 @@ from scipy.special import betainc, betaincc, betaln, expit
 
 from ..checks import Array
 from .attack import Attack
-from .claims import Claim
+from .claims import Claim, line
 
-__all__ = ["History", "first_kept", "log_capital", "log_precision_capital", "refuted", "told", "worth"]
+__all__ = ["History", "broken", "first_kept", "log_capital", "log_precision_capital", "refuted", "told", "worth"]
 
 #: Who holds how much at first. (weights by luck, stake by luck, share, known runs from which on they bet) of
 #: portfolios; luck is standard errors that are taken off, and who takes enough off may begin early.
@@ -325,6 +325,17 @@ def refuted(history: History, claim: Claim, alpha: float | None = None) -> bool:
     """Whether the capital against the claim ever reached 1/α, by default with the game's own α."""
     path = log_capital(history, claim)
     return bool(path.size and path.max() >= -math.log(history.alpha if alpha is None else alpha))
+
+
+def broken(history: History, claim: Claim) -> bool:
+    """Whether the claim is refuted and, where it is pure, every smaller ε of a grid with it.
+
+    Bets differ from claim to claim, so the capital against a smaller ε is the larger one nearly always, not always. The
+    bound on ε is the least that is not refuted, so it is above a pure claim exactly where this says so.
+    """
+    if not refuted(history, claim):
+        return False
+    return not claim.alone or first_kept(lambda e: refuted(history, line(e, 0.0)), claim.pure) >= claim.pure
 
 
 def first_kept(

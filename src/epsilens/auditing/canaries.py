@@ -20,10 +20,10 @@ from numpy.typing import ArrayLike
 
 from .. import checks
 from ..errors import InputError
-from .claims import level_of
+from .claims import Claim, level_of
 from .game import Bits
-from .one_run import MOST_EXACT, epsilon_bound, exact_p, guesses_to_make, mu_bound, recursion_p, steinke_p
-from .readings import claimed_readings
+from .one_run import MOST_EXACT, epsilon_bound, exact_p, guesses_to_make, mu_bound, recursion_p, refutes, steinke_p
+from .readings import claimed_readings, excess, within
 from .result import Audit, Finding, Found, Seen, Stopped, Verdict
 from .said import claim_said
 
@@ -125,9 +125,16 @@ def audit_guesses(
         verdict = Verdict.CONSISTENT
     else:
         verdict, found = Verdict.INCONCLUSIVE, (*found, Found(Finding.FEW))
-    delta = asked.stated
+    delta, over, claimed = asked.stated, p <= alpha, claimed_readings(asked)
+
+    def refuted(claim: Claim) -> bool:
+        return steinke_p(m, r, v, claim.pure, 0.0) <= alpha if claim.alone else refutes(m, r, v, claim, alpha)
+
+    most = epsilon_bound(m, r, r, delta, alpha)
+    above = excess(refuted, asked, over, max(most, 1e-9))
+    epsilon = within(epsilon_bound(m, r, v, delta, alpha), claimed["epsilon"], over)
     return Audit(
-        verdict, asked, 1 - alpha, False, 1, 1, p, epsilon_bound(m, r, v, delta, alpha), delta,
-        mu_bound(m, r, v, alpha), None, None, claimed_readings(asked), epsilon_bound(m, r, r, delta, alpha),
-        Seen("score", (), cuts[0], cuts[1], 0, 1, v, r, m), found, Stopped.BUDGET, (), ("", ""), m, exact,
+        verdict, asked, 1 - alpha, False, 1, 1, p, asked.pure + above if asked.alone and over else epsilon, delta,
+        within(mu_bound(m, r, v, alpha), claimed.get("mu"), over), None, None, claimed, most,
+        Seen("score", (), cuts[0], cuts[1], 0, 1, v, r, m), above, found, Stopped.BUDGET, (), ("", ""), m, exact,
     )  # fmt: skip

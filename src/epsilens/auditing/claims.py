@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -80,6 +80,14 @@ class Claim(Valued):
             pi = np.asarray(share, dtype=float)[..., None]
             q = (np.exp(self.epsilon) + 0.5 * sides * self.delta / pi) / (1 + np.exp(self.epsilon))
         return np.asarray(np.minimum(np.nan_to_num(q.min(axis=-1), nan=1.0), 1.0))
+
+    def shifted(self, more: float) -> Claim:
+        """The weaker claim that allows so much more ε at every δ: δ(ε − more) at ε.
+
+        >>> claim_of(1.0).shifted(0.5).pure
+        1.5
+        """
+        return replace(self, epsilon=self.epsilon + more, pure=self.pure + more, experiment=None)
 
     def tightest(self, share: float, sides: int = 2) -> tuple[float, float]:
         """e^ε and the charge δ (half of it for one side) of the line that attains :meth:`most_precise`."""

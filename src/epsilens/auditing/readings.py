@@ -3,6 +3,10 @@
 In a sequential audit each bound is the least value whose claim the capital has not refuted; with a fixed number of runs
 it is the least whose p-value is above α. Both hold at the confidence, each by itself. The bounds on δ hold at all ε at
 once: each of a few by capital at a like share of α, or all by the bands of the score on runs counted once.
+
+The verdict is such a bound too: of how far ε lies above the claim at some δ, ``excess_lo``, from the one family of
+claims that the audited one begins. Whatever the claim implies is refuted only together with it (closed testing), so a
+bound above what is claimed and a violation are one event, which a true claim sees with probability α at most.
 """
 
 from __future__ import annotations
@@ -16,7 +20,7 @@ import numpy as np
 from ..checks import Array
 from .attack import perfect_attack
 from .bands import worst_delta
-from .betting import History, first_kept, log_capital, log_precision_capital, refuted, told
+from .betting import History, broken, first_kept, log_capital, log_precision_capital, refuted, told
 from .bounds import Counts, largest_epsilon, p_value
 from .claims import Claim, gdp_lines, line
 from .events import ALWAYS, PRECISE, Event
@@ -24,7 +28,7 @@ from .outcomes import Reader
 from .result import Audit, Finding, Found, Seen, Stopped, Verdict
 from .statistics import Codebook, Looks, Statistic
 
-__all__ = ["Evidence", "claimed_readings", "counted_p", "fixed_result", "sequential_result"]
+__all__ = ["Evidence", "claimed_readings", "counted_p", "excess", "fixed_result", "sequential_result", "within"]
 
 _BAND = 11  # values of ε at which δ is bounded
 _MOST_WORDS = 6
@@ -50,9 +54,9 @@ class Evidence:
 
 
 def _verdict(
-    evidence: Evidence, broken: bool, possible: bool, found: tuple[Found, ...], stopped: Stopped
+    evidence: Evidence, over: bool, possible: bool, found: tuple[Found, ...], stopped: Stopped
 ) -> tuple[Verdict, tuple[Found, ...]]:
-    if broken:
+    if over:
         return Verdict.VIOLATION, found
     if any(f.finding is Finding.SAME for f in found) or stopped in (Stopped.INTERRUPTED, Stopped.SILENT):
         return Verdict.INCONCLUSIVE, found
@@ -65,7 +69,7 @@ def claimed_readings(claim: Claim) -> dict[str, float]:
     """The claim's own readings."""
     delta = claim.stated
     if claim.experiment is None:
-        return {"epsilon": float(claim.epsilon[-1])}
+        return {"epsilon": float(claim.epsilon[claim.delta <= delta].min(initial=math.inf))}
     e = claim.experiment
     return {
         "epsilon": float(e.epsilon(delta)), "mu": float(e.psi()), "success": float(e.success()),
@@ -73,25 +77,46 @@ def claimed_readings(claim: Claim) -> dict[str, float]:
     }  # fmt: skip
 
 
+def excess(is_refuted: Callable[[Claim], bool], claim: Claim, over: bool, most: float) -> float:
+    """By how much ε lies above a claim at some δ, at least: above 0 exactly where the claim itself is refuted."""
+    if not over:
+        return 0.0
+    found = first_kept(lambda more: is_refuted(claim.shifted(more)), most, steps=10)
+    return max(found, math.ulp(float(claim.epsilon[-1])))  # refuted, so above it: by a last digit at least
+
+
+def within(low: float, claimed: float | None, over: bool) -> float:
+    """A bound that is above what is claimed only where the claim is refuted."""
+    return low if over or claimed is None else min(low, claimed)
+
+
 def _assemble(
     evidence: Evidence, confidence: float, sequential: bool, found: tuple[Found, ...], stopped: Stopped,
-    pair: tuple[str, str], seconds: tuple[float, float], *, strength: float, broken: bool, possible: bool,
+    pair: tuple[str, str], seconds: tuple[float, float], *, strength: float, over: bool, possible: bool,
     is_refuted: Callable[[Claim], bool], success: float, largest: float,
     seen: Callable[[Claim], Seen | None],
     band: Callable[[], tuple[tuple[float, float, float], ...]],
 ) -> Audit:  # fmt: skip
     claim, alone = evidence.claim, evidence.width > 1
-    verdict, found = _verdict(evidence, broken, possible, found, stopped)
-    delta = claim.stated
+    verdict, found = _verdict(evidence, over, possible, found, stopped)
+    delta, claimed = claim.stated, claimed_readings(claim)
     top = max(largest, 1e-9)
-    epsilon = first_kept(lambda e: is_refuted(line(e, delta)), top)
-    mu = None if alone else first_kept(lambda m: is_refuted(gdp_lines(m)), _most_mu(top), fine=40)
+    above = excess(is_refuted, claim, over, top)
+    if claim.alone and over:
+        epsilon = claim.pure + above
+    else:
+        epsilon = within(first_kept(lambda e: is_refuted(line(e, delta)), top), claimed["epsilon"], over)
+    mu = None
+    if not alone:
+        most = first_kept(lambda m: is_refuted(gdp_lines(m)), _most_mu(top), fine=40)
+        mu, success = within(most, claimed.get("mu"), over), within(success, claimed.get("success"), over)
     # the event that refutes the claim; else the one that shows what was found
-    shown = claim if broken else line(epsilon, delta) if mu is None or math.isfinite(claim.pure) else gdp_lines(mu)
+    shown = claim if over else line(epsilon, delta) if mu is None or math.isfinite(claim.pure) else gdp_lines(mu)
+    rows = () if alone else tuple((eps, own, within(low, own, over)) for eps, own, low in band())
     return Audit(
         verdict, claim, confidence, sequential, evidence.runs, evidence.budget, strength, epsilon, delta, mu,
-        None if alone else success, None if alone else 2 * success - 1, claimed_readings(claim), largest, seen(shown),
-        found, stopped, () if alone else band(), pair, evidence.width, seconds=seconds,
+        None if alone else success, None if alone else 2 * success - 1, claimed, largest, seen(shown), above,
+        found, stopped, rows, pair, evidence.width, seconds=seconds,
     )  # fmt: skip
 
 
@@ -148,7 +173,7 @@ def sequential_result(
     success = max(0.5, first_kept(unlucky, 1.0 - 1e-12, low=0.5))
     return _assemble(
         evidence, confidence, True, found, stopped, pair, seconds, strength=float(np.exp(min(strongest, 700.0))),
-        broken=strongest >= -math.log(evidence.alpha), possible=bool(path.size) and refuted(could, claim),
+        over=broken(history, claim), possible=bool(path.size) and refuted(could, claim),
         is_refuted=lambda c: refuted(history, c), success=success, largest=largest,
         seen=lambda shown: _led(evidence, shown), band=lambda: _anytime_band(evidence),
     )  # fmt: skip
@@ -188,7 +213,7 @@ def fixed_result(
     p = counted_p(evidence)
     perfect = Counts(fresh, fresh, fresh, always=True)
     return _assemble(
-        evidence, confidence, False, found, stopped, pair, seconds, strength=p, broken=p <= alpha,
+        evidence, confidence, False, found, stopped, pair, seconds, strength=p, over=p <= alpha,
         possible=p_value(perfect, claim, alpha) <= alpha, is_refuted=is_refuted,
         success=counts[ALWAYS].success(alpha) if counts else 0.5, largest=largest_epsilon(fresh, alpha),
         seen=lambda shown: _seen(evidence, evidence.counted, _promising(evidence, shown)),

@@ -87,10 +87,11 @@ class Audit(Valued, Sentenced):
 
     ``epsilon_lo`` bounds ε at ``delta``, ``mu_lo`` the least μ-GDP, ``success_lo`` and ``advantage_lo`` what the best
     guess reaches; None where one call was many guesses, which bounds ε alone. ``claimed`` are the claim's own readings.
-    ``largest_epsilon`` is the bound that so many runs would give if every guess were right. ``band`` holds rows
-    (ε, claimed δ, lower bound on δ); these bounds hold all at once, each also at every smaller ε. ``evidence`` is the
-    capital against the claim (1/α refutes it) or, for a number of runs fixed beforehand, the p-value; ``exact`` is the
-    largest probability the claim allows, of one run with canaries.
+    ``excess_lo`` bounds by how much ε lies above the claim at some δ: above 0 exactly in a violation, and no other
+    bound is above what is claimed unless it is. ``largest_epsilon`` is the bound that so many runs would give if every
+    guess were right. ``band`` holds rows (ε, claimed δ, lower bound on δ); these bounds hold all at once, each also at
+    every smaller ε. ``evidence`` is the capital against the claim (1/α refutes it) or, for a number of runs fixed
+    beforehand, the p-value; ``exact`` is the largest probability the claim allows, of one run with canaries.
     """
 
     shown_as = "audit"
@@ -110,6 +111,7 @@ class Audit(Valued, Sentenced):
     claimed: Mapping[str, float]
     largest_epsilon: float
     event: Seen | None
+    excess_lo: float
     findings: tuple[Found, ...] = ()
     stopped: Stopped = Stopped.BUDGET
     band: tuple[tuple[float, float, float], ...] = ()
@@ -143,7 +145,7 @@ class Audit(Valued, Sentenced):
             "epsilon_lo": written(self.epsilon_lo), "delta": self.delta, "mu_lo": written(self.mu_lo),
             "success_lo": self.success_lo, "advantage_lo": self.advantage_lo,
             "claimed": {name: written(value) for name, value in self.claimed.items()},
-            "largest_epsilon": written(self.largest_epsilon),
+            "largest_epsilon": written(self.largest_epsilon), "excess_lo": written(self.excess_lo),
             "event": None if self.event is None else self.event.to_dict(),
             "findings": [
                 {"finding": str(f.finding), "zero": f.zero, "one": f.one, "of": f.of} for f in self.findings

@@ -14,7 +14,7 @@ from ..auditing.result import Finding, Found, Stopped, Verdict
 from ..shown import listed
 from .charts.audit import band_chart
 from .document import Document, Figure, Forms, Lead, Notes, Paragraph, Section, Status, Tone, plain_table, said
-from .words import grouped, rounded_down, rounded_up, small
+from .words import beside, grouped, rounded_down, rounded_up, small
 
 if TYPE_CHECKING:
     from ..auditing.result import Audit, Seen
@@ -36,26 +36,21 @@ def sentence(found: Audit) -> str:
     """The verdict with its bound, beside the claim's own."""
     runs = _how_many(found)
     at = "" if found.delta == 0 else f" at δ = {small(found.delta)}"
-    bound = f"ε is at least {rounded_down(found.epsilon_lo)}{at}"
     own = found.claimed["epsilon"]
-    claimed = "no finite ε is claimed" if math.isinf(own) else f"{rounded_up(own)} is claimed"
+    shown = beside(found.epsilon_lo, own)
+    bound = f"ε is at least {shown[0]}{at}"
+    claimed = "no finite ε is claimed" if math.isinf(own) else f"{shown[1]} is claimed"
     level = _percent(found.confidence)
     match found.verdict:
         case Verdict.VIOLATION:
-            broken = breaking(found)
-            if broken:
-                return f"The claim is broken: {broken} ({level} confidence, {runs})."
-            return (
-                f"The claim is broken: no mechanism that keeps it gives such answers ({level} confidence, {runs}); "
-                f"{bound}, {claimed}."
-            )
+            return f"The claim is broken: {breaking(found)} ({level} confidence, {runs})."
         case Verdict.CONSISTENT:
             return f"No violation was found in {runs}: {bound} at {level} confidence, {claimed}."
     return f"Nothing can be said of the claim from {runs}, {why_not(found)}: {bound}, {claimed}."
 
 
 def breaking(found: Audit) -> str:
-    """The reading whose bound is above what is claimed: ε, else μ, else a guess; none where only the curve is broken.
+    """The reading whose bound is above what is claimed: ε at the claim's δ, else μ, else a guess, else ε at some δ.
 
     A claim of a whole curve can be broken where ε at one δ is far from it.
     """
@@ -68,8 +63,9 @@ def breaking(found: Audit) -> str:
     for words, low, key, times in readings:
         own = found.claimed.get(key, math.inf)
         if low is not None and low > own:
-            return f"{words.format(rounded_down(times * low))}, {rounded_up(times * own)} is claimed"
-    return ""
+            bound, claimed = beside(times * low, times * own)
+            return f"{words.format(bound)}, {claimed} is claimed"
+    return f"at some δ ε is above what is claimed, by at least {rounded_down(found.excess_lo, 2)}"
 
 
 def why_not(found: Audit) -> str:
@@ -199,15 +195,15 @@ def _bounds(found: Audit) -> list[list[str]]:
         ("Right guesses of 100", found.success_lo, "success", 100.0),
         ("Advantage", found.advantage_lo, "advantage", 1.0),
     ]
-    return [
-        [name, rounded_down(low * times), _own(found.claimed.get(key), times)]
-        for name, low, key, times in names
-        if low is not None
-    ]
+    shown = [(name, low * times, key, times) for name, low, key, times in names if low is not None]
+    rows = [[name, *_beside(low, found.claimed.get(key), times)] for name, low, key, times in shown]
+    return [*rows, ["ε above the claim, at some δ", rounded_down(found.excess_lo, 2), "0"]] if found.refuted else rows
 
 
-def _own(value: float | None, times: float) -> str:
-    return "–" if value is None else "unbounded" if math.isinf(value) else rounded_up(value * times)
+def _beside(low: float, own: float | None, times: float) -> tuple[str, str]:
+    if own is None or math.isinf(own):
+        return rounded_down(low), "–" if own is None else "unbounded"
+    return beside(low, own * times)
 
 
 def _event(found: Audit) -> tuple[str, ...]:

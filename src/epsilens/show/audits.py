@@ -9,7 +9,7 @@ from ..auditing.result import Verdict
 from .audit import breaking, why_not
 from .audit import present as present_one
 from .document import Document, Lead, Notes, Section, Status, plain_table, said
-from .words import grouped, rounded_down, rounded_up
+from .words import beside, grouped, rounded_down, rounded_up
 
 if TYPE_CHECKING:
     from ..auditing.several import Audits, Named
@@ -26,8 +26,7 @@ def sentence(found: Audits) -> str:
     level = f"{100 * found.confidence:.6g}% confidence"
     match found.verdict:
         case Verdict.VIOLATION:
-            broken = breaking(worst.audit) or f"ε is at least {bound}"
-            return f"The claim is broken on the pair “{worst.pair}”: {broken} ({level}, {runs} runs)."
+            return f"The claim is broken on the pair “{worst.pair}”: {breaking(worst.audit)} ({level}, {runs} runs)."
         case Verdict.CONSISTENT:
             return f"No violation was found on {over} in {runs} runs: the largest bound on ε is {bound} ({level})."
     return f"Nothing can be said of the claim from {runs} runs on {over}, {why_not(worst.audit)}."
@@ -60,7 +59,8 @@ def present(found: Audits) -> Document:
 
 
 def _row(one: Named) -> list[str]:
-    return [one.pair, str(one.audit.verdict), rounded_down(one.audit.epsilon_lo), grouped(one.audit.runs)]
+    bound, _ = beside(one.audit.epsilon_lo, one.audit.claimed["epsilon"])
+    return [one.pair, str(one.audit.verdict), bound, grouped(one.audit.runs)]
 
 
 def _entire(each: tuple[Named, ...]) -> list[str]:

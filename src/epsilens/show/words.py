@@ -14,7 +14,7 @@ from ..numerics.counted import apart, count, frequencies, frequency, grouped, sc
 from ..numerics.written import rounded_down, rounded_up
 
 __all__ = [
-    "apart", "at_most", "cost", "count", "frequencies", "frequency", "grouped", "guessed", "number", "of_100",
+    "apart", "at_most", "beside", "cost", "count", "frequencies", "frequency", "grouped", "guessed", "number", "of_100",
     "people_of_100", "rounded_down", "rounded_up", "scale_for", "separated", "small", "times", "upward",
 ]  # fmt: skip
 
@@ -43,6 +43,18 @@ def at_most(shown: str, *, bound: bool = True) -> str:
     ('at most ', '')
     """
     return "at most " if bound and " than " not in shown else ""
+
+
+def beside(low: float, own: float) -> tuple[str, str]:
+    """A bound from below, rounded down, and what is claimed, rounded up, in as many digits as tell which is larger.
+
+    >>> beside(1.6412, 1.0), beside(1.0000321, 1.0), beside(0.98, 1.0), beside(0.99999991, 0.99999953)
+    (('1.641', '1'), ('1.00003', '1'), ('0.98', '1'), ('0.9999999', '0.9999996'))
+    """
+    digits = 4
+    while low > own and digits < 17 and not Decimal(rounded_down(low, digits)) > Decimal(rounded_up(own, digits)):
+        digits += 1
+    return rounded_down(low, digits), rounded_up(own, digits)
 
 
 def guessed(p: float, baseline: float, *, bound: bool) -> tuple[str, str, str]:
