@@ -197,7 +197,7 @@ BOUNDS = {
     "a bound grouped, then composed": lambda: el.group(el.subsample(el.laplace(epsilon=0.5), 0.1), 2).repeat(3),
     "a group under sampling": lambda: el.group(el.subsample(el.laplace(epsilon=0.5), 0.1).repeat(10), 2),
     "a group of the worst case": lambda: el.group(el.pure(epsilon=0.5), 2),
-    "a group of whole noise": lambda: el.group(el.geometric(epsilon=0.5, sensitivity=3), 2),
+    "a group of sampled noise": lambda: el.group(el.subsample(el.geometric(epsilon=0.5, sensitivity=3), 0.5), 2),
     "a group of a claim": lambda: el.group(el.from_gdp(0.5), 2),
     "who was drawn is told": lambda: el.subsample(
         el.gaussian(psi=1.0, neighbours="replace"), 0.1, neighbours="replace"

@@ -99,10 +99,12 @@ def group(experiment: Experiment, k: ArrayLike, *, width: float | None = None) -
             return Experiment(claimed.law, "group", told, experiment.worlds, (_CLAIMED.format(size), *claimed.notes))
         inside = steps_of(factor_of(part, times))
         if claimed is not None:
-            steps += steps_of(factor_of(claimed, times))
+            moved = list(steps_of(factor_of(claimed, times)))
         else:
-            steps += [(step.grouped(size), n) for step, n in inside]
-        if claimed is not None or part.law.known is Known.BOUND or not all(step.moves for step, _ in inside):
+            moved = [(step.grouped(size), n) for step, n in inside]
+        steps += moved
+        exact = claimed is None and all(step.moves for step, _ in (*inside, *moved))
+        if part.law.known is Known.BOUND or not exact:
             loose.append(part.name)
     if len(steps) == 1 and steps[0][1] == 1 and (law := steps[0][0].as_law()) is not None:
         note = _CLAIMED.format(size) if loose else f"a group of {size} moves the answer {size} times as far"

@@ -21,6 +21,7 @@ from ..laws.closed.laplace import Laplace
 from ..laws.closed.normal import Normal
 from ..laws.closed.sums import LaplaceSumShift
 from ..laws.finite.law import Finite
+from ..laws.finite.translations import MOST_ATOMS, Geometric, GeometricDifference
 from ..laws.line.line import Clamped, Laplaces, LaplaceSum, Line
 from ..laws.line.pieces import Pieces
 from ..readings.law import Law
@@ -31,7 +32,6 @@ from .mechanisms import calibrated_psi
 __all__ = ["average_epsilon", "differencing", "differencing_average", "differencing_median"]
 
 _MOST_QUERIES = 64
-_MOST_ATOMS = 2_000_000
 _MOST_LOSS = 1e4
 _LEAST_LOSS = 1e-15
 _LEAST_SHARE = 1e-6
@@ -130,42 +130,21 @@ def _gaussian_shift(eps: Any, apart: Any, delta: Any, share: float, count: int, 
 def _geometric(eps: Any, moved: Any, most: float, share: float, count: int) -> Finite:
     """Two-sided geometric noise, one answer or the difference of two; whole-number gaps."""
     e = checks.scalar("epsilon with geometric noise", eps, of="epsilon")
-    d = checks.whole("gap", plain(moved), low=0, high=_MOST_ATOMS)
+    d = checks.whole("gap", plain(moved), low=0, high=MOST_ATOMS)
     if count > 2:
         raise InputError(
             f"queries is {count}: with geometric noise one or two noisy answers are supported", parameter="queries"
         )
-    rates = [e / most] if count == 1 else [share * e / most, (1 - share) * e / most]
-    width = math.ceil(750 / min(rates))
-    if 2 * width + d > _MOST_ATOMS:
+    if count == 1:
+        return Geometric(e / most, d).law()
+    slow, fast = sorted((share * e / most, (1 - share) * e / most))
+    noise = GeometricDifference(slow, fast, d)
+    if 2 * noise.width + d > MOST_ATOMS:
         raise InputError(
             f"epsilon is {e:g}: with geometric noise it is too small to enumerate, so use noise='laplace'",
             parameter="epsilon",
         )
-    k = np.arange(-width, d + width + 1.0)
-    if count == 1:
-
-        def log_pmf(x: Any) -> Any:
-            return -rates[0] * np.abs(x)
-    elif abs(rates[0] - rates[1]) < 1e-9 * rates[0]:
-        q = math.exp(-rates[0])
-        level = (1 + q * q) / (-math.expm1(-2 * rates[0]))  # P(k) ∝ q^{|k|}(|k| + (1+q²)/(1−q²))
-
-        def log_pmf(x: Any) -> Any:
-            return -rates[0] * np.abs(x) + np.log(np.abs(x) + level)
-    else:
-        slow, fast = sorted(rates)
-        # P(k) ∝ q₁^{|k|+1}/(1−q₁²) − q₂^{|k|+1}/(1−q₂²), the slower rate first
-        ratio = math.expm1(-2 * slow) / math.expm1(-2 * fast)
-
-        def log_pmf(x: Any) -> Any:
-            z = np.abs(x)
-            return -slow * z + np.log1p(-ratio * np.exp(-(fast - slow) * (z + 1)))
-
-    plain_mass = log_pmf(np.arange(-width, width + 1.0))
-    top = plain_mass.max()
-    norm = top + math.log(np.exp(plain_mass - top).sum())
-    return Finite(log_pmf(k) - norm, log_pmf(k - d) - log_pmf(k), mirrored=True)
+    return noise.law()
 
 
 def average_epsilon(epsilon: float, n: int) -> float:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from .. import checks
 from ..errors import InputError
 from ..experiment import Experiment
 from ..laws.finite.law import Finite
+from ..laws.finite.translations import MOST_ATOMS, Geometric, Staircase
 from ..laws.finite.whole import DiscreteNormal, Skellam
 from ..worlds import RECORD, Kind, Worlds, between
 from .arrays import arrays
@@ -23,12 +23,11 @@ __all__ = [
     "approximate", "discrete_gaussian", "finite", "geometric", "pure", "randomized_response", "skellam", "staircase",
 ]  # fmt: skip
 
-_MOST_ATOMS = 2_000_000
 _VARIANCES = 1e-6, 4e8
 
 
 def _whole_reach(sensitivity: Any, shift: Any) -> tuple[int, int]:
-    most = checks.whole("sensitivity", sensitivity, low=1, high=_MOST_ATOMS)
+    most = checks.whole("sensitivity", sensitivity, low=1, high=MOST_ATOMS)
     moved = most if shift is None else checks.whole("shift", shift, low=0)
     if moved > most:
         raise InputError(
@@ -68,16 +67,8 @@ def geometric(
     else:
         noise = checks.positive("scale", checks.scalar("scale", scale))  # type: ignore[arg-type]
         eps = float(per_noise("scale", np.asarray(float(most)), noise))
-    a = eps / most
     parameters = {"epsilon": eps, "scale": most / eps, "sensitivity": most, "shift": d, "neighbours": neighbours}
-    if d == 0:
-        law = Finite(np.zeros(1), np.zeros(1), mirrored=True)
-    else:
-        k = np.arange(d + 1.0)
-        edge = -np.log1p(np.exp(-a))  # log 1/(1+q), the mass of a closed half line
-        inner = np.log(-np.expm1(-a)) + edge - a * k
-        log_p0 = np.where(k == 0, edge, np.where(k == d, edge - a * d, inner))
-        law = Finite(log_p0, a * (2 * k - d), mirrored=True)
+    law = Geometric(eps / most, d).law()
     return Experiment(law, "geometric", parameters, worlds=between(neighbours))
 
 
@@ -97,9 +88,9 @@ def discrete_gaussian(
     per_noise("sigma", np.asarray(1.0), np.asarray(s))
     most, d = _whole_reach(sensitivity, shift)
     reach = s * math.sqrt(2 * 750.0)
-    if 2 * reach + d > _MOST_ATOMS:
+    if 2 * reach + d > MOST_ATOMS:
         raise InputError(
-            f"sigma is {s:g}: at most {_MOST_ATOMS / 80:g} can be enumerated, so use gaussian(sigma={s:g}), "
+            f"sigma is {s:g}: at most {MOST_ATOMS / 80:g} can be enumerated, so use gaussian(sigma={s:g}), "
             "which is the same to double precision at this size",
             parameter="sigma",
         )
@@ -124,9 +115,9 @@ def skellam(
     v = float(checks.within("variance", checks.scalar("variance", variance), *_VARIANCES))
     most, d = _whole_reach(sensitivity, shift)
     noise = Skellam(v)
-    if 2 * noise.reach + d > _MOST_ATOMS:
+    if 2 * noise.reach + d > MOST_ATOMS:
         raise InputError(
-            f"variance is {v:g} for a shift of {d}: at most {_MOST_ATOMS:g} outcomes can be enumerated, "
+            f"variance is {v:g} for a shift of {d}: at most {MOST_ATOMS:g} outcomes can be enumerated, "
             f"so use gaussian(sigma={math.sqrt(v):g}), which Skellam noise tends to",
             parameter="variance",
         )
@@ -171,8 +162,7 @@ def staircase(
 ) -> Experiment:
     """Staircase noise (Geng & Viswanath 2014): density falling by e^{−ε} each step, broken at a share γ of the step.
 
-    γ defaults to 1/(1+e^{ε/2}), which minimises the mean absolute error. Both densities are constant on common cells
-    and repeat beyond 0 and the shift with factor e^{−ε} a step, so the geometric series is summed exactly.
+    γ defaults to 1/(1+e^{ε/2}), which minimises the mean absolute error. Exact.
     """
     eps, most = (
         _epsilon(epsilon, most=700.0),
@@ -185,25 +175,9 @@ def staircase(
         )
     g = 1 / (1 + math.exp(eps / 2)) if gamma is None else checks.scalar("gamma", gamma)
     checks.probability("gamma", g)
-    # In steps, and as fractions: a γ of 1e-150 would vanish beside 1 in the difference of two doubles.
-    d, part = Fraction(moved) / Fraction(most), Fraction(g)
-    ends = [sign * (step + off) for sign in (-1, 1) for step in (0, 1) for off in (0, part)]
-    points = sorted({base + end for base in (0, d) for end in ends if -1 <= base + end <= d + 1})
-
-    def level(x: Fraction) -> int:
-        return math.floor(abs(x)) + (abs(x) - math.floor(abs(x)) >= part)
-
-    log_height = math.log(-math.expm1(-eps)) - math.log(2 * (g + (1 - g) * math.exp(-eps)))
-    atoms = []
-    for left, right in pairwise(points):
-        middle = Fraction(left + right) / 2
-        # one period beyond 0 or the shift stands for all: a geometric series in e^{−ε}
-        series = 0.0 if 0 < middle < d else -math.log(-math.expm1(-eps))
-        width = math.log((right - left).numerator) - math.log((right - left).denominator)
-        atoms.append((log_height - eps * level(middle) + width + series, eps * (level(middle) - level(middle - d))))
-    log_p0, llr = np.asarray(atoms, dtype=float).T
+    law = Staircase(eps, Fraction(g), Fraction(moved) / Fraction(most)).law()
     parameters = {"epsilon": eps, "sensitivity": most, "shift": moved, "gamma": g, "neighbours": neighbours}
-    return Experiment(Finite(log_p0, llr, mirrored=True), "staircase", parameters, worlds=between(neighbours))
+    return Experiment(law, "staircase", parameters, worlds=between(neighbours))
 
 
 @arrays("epsilon")

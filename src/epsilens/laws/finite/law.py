@@ -22,7 +22,7 @@ from ...readings.guesses import fbeta_floor
 from ...readings.law import Known
 from ...readings.practical import balanced, of_balanced
 from ..loss.sampled import Flagged, sampled_atoms
-from ..loss.step import Atoms, Composable, Counted, Family, Step, Tails, no_group
+from ..loss.step import Atoms, Composable, Counted, Family, Step, Tails, Translation, no_group
 from .beyond import Beyond
 from .logs import far_gaps, log_balanced, log_cumulative
 from .polygon import polygon
@@ -56,6 +56,7 @@ class Finite(Composable):
     only1: float = 0.0
     mirrored: bool = False  # the builder knows that both orders have the same trade-off
     far: Beyond | None = None  # the list stops where doubles do, but the ratio goes on growing
+    translation: Translation | None = field(default=None, kw_only=True)  # the noise that is moved, and how far
     known: Known = field(default=Known.EXACT, kw_only=True)
     # derived, over the distinct likelihood ratios in falling order
     _u: Array = field(init=False, repr=False, compare=False)
@@ -137,7 +138,7 @@ class Finite(Composable):
 
     def steps(self) -> tuple[Counted, ...]:
         """One of atoms."""
-        return ((FiniteStep(self.atoms(), self.mirrored, self.far), 1),)
+        return ((FiniteStep(self.atoms(), self.mirrored, self.far, translation=self.translation), 1),)
 
     def atoms(self) -> Atoms:
         """The masses of H1 by rising loss, equal losses together."""
@@ -219,7 +220,7 @@ class Finite(Composable):
         with np.errstate(divide="ignore", invalid="ignore"):
             share = np.exp(np.minimum(np.log(delta - self._kinks[k]) - (self._u[k] + self._log_c0[k]), 0.0))
             value = self._u[k] + np.log1p(-share)
-        value = np.where(delta == 0, np.maximum(value, self._far_ends[1]), value)
+        value = np.where(delta == 0, self.max_llr(), value)  # also of a ratio whose mass is no double
         return np.asarray(np.where(delta < self.only1, np.inf, np.maximum(value, 0.0)))
 
     def max_llr(self) -> Array:
@@ -349,6 +350,7 @@ class FiniteStep(Step):
     mirrored: bool = False
     far: Beyond | None = None
     rho: float = 0.0  # relative error of the masses, beyond that of their logarithms
+    translation: Translation | None = field(default=None, kw_only=True)
 
     @property
     def span(self) -> None:
@@ -392,7 +394,7 @@ class FiniteStep(Step):
         """The pair itself."""
         a = self.atoms
         only = (a.only0, a.only1) if self.far is None else (0.0, 0.0)
-        return Finite(a.log_p - a.loss, a.loss, *only, self.mirrored, self.far)
+        return Finite(a.log_p - a.loss, a.loss, *only, self.mirrored, self.far, translation=self.translation)
 
     def log_moment(self, power: float) -> float:
         """A sum."""
@@ -462,15 +464,17 @@ class FiniteStep(Step):
     @property
     def moves(self) -> bool:
         """Whether a group moves the noise as one person does, only further."""
-        return self.far is not None and self.far.moves
+        return self.translation is not None or (self.far is not None and self.far.moves)
 
-    def grouped(self, size: int) -> FiniteStep:
-        """Every (ε, δ) that holds of the pair as (kε, δ(e^{kε}−1)/(e^ε−1)), all together."""
+    def grouped(self, size: int) -> Step:
+        """Noise that moves, further; else every (ε, δ) of the pair as (kε, δ(e^{kε}−1)/(e^ε−1)), all together."""
         if self.far is not None:
             if not self.far.moves:
                 raise no_group("such")
             further = Finite.moved(self.far.noise, self.far.distance * size)
             return FiniteStep(further.atoms(), True, further.far)
+        if self.translation is not None and (moved := self.translation.grouped(size)) is not None:
+            return moved
         law = self.as_law()
         if max(law.only0, law.only1) >= 1:
             return self

@@ -24,7 +24,7 @@ from ...worlds import Neighbours
 
 __all__ = [
     "Atoms", "Composable", "Counted", "Exponent", "Family", "Noise", "NoiseKind", "Step", "Tails", "Tilting",
-    "no_group",
+    "Translation", "no_group",
 ]  # fmt: skip
 
 #: (x, loss, log q) → log q·e^{aL}, and the size of what was rounded on the way.
@@ -380,6 +380,16 @@ class Step(ABC):
         It is a sample itself: nobody may have been drawn.
         """
         return None
+
+
+class Translation(ABC):
+    """Noise that one person moves: a group moves the same noise further."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def grouped(self, size: int) -> Step | None:
+        """Moved so many times as far; None where that cannot be written down."""
 
 
 #: A step, and how often it is taken.
