@@ -26,7 +26,7 @@ from ..experiment import Experiment, together
 from ..plan.movement import Movement, Movements, Question, about_secret, movements
 from ..plan.noise import contribution, psi_of, scale_of
 from ..plan.plan import Release
-from ..plan.relatives import Relation, worst_relation
+from ..plan.relatives import Relation, moved_together, worst_relation
 from ..plan.words import Knows
 from .faced import Faced, faced
 from .worst import Facing
@@ -41,7 +41,7 @@ class Asks(StrEnum):
     SECRET = "secret"  # does this person have the secret?
     RECORD = "record"  # which record is this person's?
     MISSING = "missing"  # which of several people is missing?
-    RELATIVES = "relatives"  # which value has a record whose relatives resemble it?
+    RELATIVES = "relatives"  # which record is that of a person whose relatives resemble them?
 
     @property
     def worlds(self) -> worlds.Kind:
@@ -110,6 +110,11 @@ class Setting:
         if question not in self._found:
             self._found[question] = movements(self.release, question)
         return self._found[question]
+
+    @cached_property
+    def moved_together(self) -> Movements:
+        """The extreme movements of a record whose relatives' records go with it."""
+        return moved_together(self.release, self.related)
 
     @cached_property
     def _faced(self) -> dict[tuple[Question, float], Facing]:
@@ -253,17 +258,9 @@ def _step(setting: Setting, i: int) -> float:
 
 
 def _resembling(setting: Setting, epsilon: float) -> Facing:
-    """The answer that tells most, moved by the target and by what their value says about their relatives."""
-    alike = _alike(setting)
-    made = [faced(setting.release, movement.times(alike.factor), epsilon) for movement in alike.moves(setting.release)]
+    """All answers, moved by the target and by what their record says about their relatives."""
+    made = [faced(setting.release, movement, epsilon) for movement in setting.moved_together.each]
     return Facing(tuple(e for e in made if e is not None), possible=False)
-
-
-def _alike(setting: Setting) -> Relation:
-    """The relation of the query that tells most about one of several related people."""
-    found = worst_relation(setting.related, setting.release.shares)
-    assert found is not None
-    return found
 
 
 # -- what they know, and their words ------------------------------------------------------------------------------
@@ -289,12 +286,9 @@ def _one_of(setting: Setting) -> float:
 
 
 def _relatives(setting: Setting) -> str:
-    alike = _alike(setting)
-    who = f"{alike.known} of {alike.others}" if alike.known else f"none of {alike.others}"
-    return (
-        "Which of two values has this record? Reads one answer, and knows how alike related records are, "
-        f"and the values of {who}."
-    )
+    alike = worst_relation(setting.related)
+    who = "" if alike is None else f", and the values of {alike.known or 'none'} of {alike.others}"
+    return f"Which of two records is this person’s? Reads all answers, knows how alike related records are{who}."
 
 
 def _wanted(setting: Setting) -> str:

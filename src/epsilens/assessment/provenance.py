@@ -55,8 +55,8 @@ def assumptions(plan: Release, setting: Setting) -> tuple[str, ...]:
     if setting.related:
         alike = "; ".join(dict.fromkeys(r.because for r in setting.related))
         made.append(
-            f"Values of related people are taken to be jointly normal: {alike}. Only “Correlated records” uses it; "
-            "without it, only a group as large as the relatives is safe."
+            f"Values of related people are taken to be jointly normal, within the bounds: {alike}. Only “Correlated "
+            "records” uses it; without it, only a group as large as the relatives is safe."
         )
     else:
         made.append(

@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -42,7 +42,7 @@ from .noise import contribution, contributions
 from .plan import Release
 from .words import Size
 
-__all__ = ["Move", "Movement", "Movements", "Question", "about_secret", "movements", "of_secret"]
+__all__ = ["Move", "Movement", "Movements", "Question", "about_secret", "movements", "of_secret", "related_movements"]
 
 #: More combinations of vertices than this are bounded together.
 _MOST_MOVEMENTS = 128
@@ -87,10 +87,6 @@ class Movement:
             alone=tuple(a for a in self.alone if a[0] in queries),
         )
 
-    def times(self, factor: float) -> Movement:
-        """The same with every number moved so many times as far."""
-        return replace(self, moves=tuple(replace(m, amount=factor * m.amount) for m in self.moves))
-
 
 @dataclass(frozen=True)
 class Movements:
@@ -109,9 +105,48 @@ def movements(plan: Release, question: Question, people: int = 1) -> Movements:
     """The extreme movements of all queries together, if the question is about so many people at once."""
     parts = tuple(replace(one, people=people) for one in contributions(plan))
     vertices = [_undominated(_vertices(plan, one, question)) for one in parts]
+    found, exact = _all_of(plan, parts, vertices)
+    return Movements(found, exact and people == 1 and _possible(plan, question, parts, vertices))
+
+
+def related_movements(plan: Release, related: Sequence[tuple[int, float]]) -> Movements:
+    """The extreme movements between two records of one person, where others' values go with theirs: upper bounds.
+
+    ``related`` says for each query how many people that are, and how many times as far its numbers move as by the one
+    person: at most as many times as there are people.
+    """
+    parts = tuple(replace(one, people=k) for one, (k, _) in zip(contributions(plan), related, strict=True))
+    vertices = [_undominated(_scaled(one, factor)) for one, (_, factor) in zip(parts, related, strict=True)]
+    return Movements(_all_of(plan, parts, vertices)[0], exact=False)
+
+
+def _scaled(one: Contribution, factor: float) -> tuple[Vertex, ...]:
+    """What several people do to a query whose numbers move only ``factor`` times as far as by one of them.
+
+    Where some of them are alone in groups, the numbers of the rest are at most all of that, and at most their own.
+    """
+    share = factor / one.people
+    if share >= 1:
+        return one.replaced
+    quiet = [v for v in one.replaced if not any(v.alone)]
+    most = {m.noisy: max(share * o.amount for v in quiet for o in v.moved if o.noisy is m.noisy)
+            for v in quiet for m in v.moved}  # fmt: skip
+    made = [replace(v, moved=tuple(replace(m, amount=share * m.amount) for m in v.moved)) for v in quiet]
+    for vertex in one.replaced:
+        if any(vertex.alone):
+            moved = (replace(m, amount=min(m.amount, most.get(m.noisy, m.amount)))
+                     if m.noisy is not Noisy.PEOPLE else m for m in vertex.moved)  # fmt: skip
+            made.append(replace(vertex, moved=tuple(moved)))
+    return tuple(made)
+
+
+def _all_of(
+    plan: Release, parts: tuple[Contribution, ...], vertices: list[tuple[Vertex, ...]]
+) -> tuple[tuple[Movement, ...], bool]:
+    """Every combination of the queries' vertices, or what bounds them where they are many; whether all are exact."""
     if _many(vertices):
-        vertices = [_merged(options) for options in vertices]
-    found, units = [Movement(people=people)], _units(plan, parts)
+        vertices[:] = [_merged(options) for options in vertices]
+    found, units = [Movement(people=max(one.people for one in parts))], _units(plan, parts)
     exact = True
     for one, options in zip(parts, vertices, strict=True):
         exact = exact and all(v.exact for v in options)
@@ -119,7 +154,7 @@ def movements(plan: Release, question: Question, people: int = 1) -> Movements:
         found = list({_key(plan, units, movement): movement for movement in grown}.values())
         if len(found) > _MOST_MOVEMENTS:
             found, exact = [_bound(found)], False
-    return Movements(tuple(found), exact and _possible(plan, question, parts, vertices))
+    return tuple(found), exact
 
 
 def about_secret(plan: Release) -> tuple[int, ...]:

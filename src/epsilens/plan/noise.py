@@ -16,9 +16,11 @@ import math
 from dataclasses import replace
 from functools import lru_cache
 
+import numpy as np
 from scipy.special import ndtr, ndtri
 
 from ..build.mechanisms import calibrated_psi
+from ..checks import Array
 from ..data.queries import Noise
 from ..errors import InputError
 from .contribution import Contribution, Noisy
@@ -30,6 +32,8 @@ __all__ = [
     "unlisted", "unsaid",
 ]  # fmt: skip
 
+#: More places times people than this are not shared out one by one.
+_MOST_SHARED = 1000
 #: The δ that thresholds are found from where the plan gives none.
 USUAL_DELTA = 1e-6
 
@@ -80,43 +84,50 @@ def threshold_of(plan: Release, i: int, epsilon: float) -> float | None:
     return float(max(1, math.ceil(one.alone_as + scale * max(quantile, 0.0))))
 
 
-def listed(plan: Release, i: int, epsilon: float, members: int | None = None) -> float:
-    """The chance that the name of a group with so many people in it is published: those of one person, or household.
+def listed(plan: Release, i: int, epsilon: float) -> float:
+    """The chance that the name of a group where one person, or household, is alone is published.
 
     It is 1 where names are taken from the data.
     """
-    threshold, one = threshold_of(plan, i, epsilon), contribution(plan, i)
+    return float(_listed(plan, i, epsilon, np.asarray([float(contribution(plan, i).alone_as)]))[0])
+
+
+def _listed(plan: Release, i: int, epsilon: float, members: Array) -> Array:
+    """The chance that the name of a group is published which has so many people."""
+    threshold = threshold_of(plan, i, epsilon)
     if threshold is None:
-        return 1.0
-    away = (threshold - (one.alone_as if members is None else members)) / _people(plan, i, epsilon)
+        return np.ones(len(members))
+    away = (threshold - members) / _people(plan, i, epsilon)
     if plan.mechanism.noise is Noise.GAUSSIAN:
-        return float(ndtr(-away))
-    return 0.5 * math.exp(-away) if away >= 0 else 1 - 0.5 * math.exp(away)
+        return np.asarray(ndtr(-away))
+    return np.where(away >= 0, 0.5 * np.exp(-np.abs(away)), 1 - 0.5 * np.exp(-np.abs(away)))
 
 
 def unlisted(plan: Release, i: int, epsilon: float, alone: int, people: int = 1) -> float:
     """The logarithm of the chance that no name of these groups is published: ``people`` take ``alone`` places there.
 
     Nobody else is in them. The worst of all ways to share the places out, from all in one group, which is listed most
-    easily, to one in each: an exact minimum, found by dynamic programming.
+    easily, to one in each: an exact minimum, or below it where there are many places, each then counting as its part
+    of the worst group.
     """
     if not alone:
         return 0.0
     one = replace(contribution(plan, i), people=people)
     together = one.places if one.households else people  # the most places in one group
-    groups = people * one.groups - (1 if one.households and alone < one.places else 0)
-    hidden = []
-    for members in range(1, min(together, alone) + 1):
-        chance = listed(plan, i, epsilon, members)
-        hidden.append(math.log1p(-chance) if chance < 1 else -math.inf)
-    if len(hidden) == 1:
-        return alone * hidden[0]
-    least = [0.0] + [math.inf] * alone  # by the number of places, in as many groups as the loop has seen
-    for _ in range(min(groups, alone)):
-        grown = [min((least[n - j] + hidden[j - 1] for j in range(1, min(n, len(hidden)) + 1)), default=0.0)
-                 for n in range(alone + 1)]  # fmt: skip
-        least = [min(a, b) for a, b in zip(least, grown, strict=True)]
-    return least[alone]
+    with np.errstate(divide="ignore"):
+        hidden = np.log1p(-_listed(plan, i, epsilon, np.arange(1.0, min(together, alone) + 1)))
+    if len(hidden) == 1 or np.isinf(hidden[0]):
+        return float(alone * hidden[0])
+    if alone * len(hidden) > _MOST_SHARED:
+        return float(alone * np.min(hidden / np.arange(1, len(hidden) + 1)))
+    groups = min(people * one.groups - int(one.households and alone < one.places), alone)
+    least = np.concatenate(([0.0], np.full(alone, math.inf)))  # by the number of places, in so many groups
+    for _ in range(groups if one.households else 1):
+        before = least.copy()
+        for n in range(1, alone + 1):
+            k = min(n, len(hidden))
+            least[n] = min(least[n], np.min((before if one.households else least)[n - k : n][::-1] + hidden[:k]))
+    return float(least[alone])
 
 
 def unsaid(plan: Release) -> tuple[int, ...]:

@@ -1,45 +1,54 @@
-"""How far related people's answers go together, stated or from the data (paper 004).
+r"""How far related people's answers go together, stated or from the data (paper 004).
 
-The values of k related people are taken to be jointly normal. An adversary who knows some of them and reads one answer
-sees it move, for each unit of the target's value, by β = Cov(S, x_i | known)/Var(x_i | known) units, S being the sum
-over all k (Theorem 6): by 1 if people are independent, by 1 + (k−1)ρ at most if any two have the correlation ρ ≥ 0. The
-randomness of the people who are not known is not counted as noise, which is the safe side. Where records are not
-jointly normal only group privacy is safe: k times what one record moves.
+The values of k related people are taken to be jointly normal, within the bounds. Given the target's value, and those
+that an adversary knows, the others are their regression on it and a residual that does not depend on it. Telling the
+residual can only help: then every number that the values enter moves by at most 1 + Σ|β| times what the target moves it
+by, β being the coefficients of those who are not known, for clamping moves nothing farther. So the whole vector of
+answers moves so many times as far, at most; the largest over targets and over what is known is the *factor*: 1 if
+people are independent, 1 + (k−1)ρ if any two have the correlation ρ ≥ 0. The randomness of the people who are not known
+is not counted as noise, which is the safe side.
+
+What is counted, or is put into groups, has no normal law: what one flag says of the others can be far more than their
+correlation. There only group privacy is safe, k times what one record moves, and the k people's names of groups.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any
 
-from ..build.correlated import normal
+import numpy as np
+
+from ..checks import Array
 from ..data.correlation.related import related
 from ..data.correlation.upper import UpperEnd
 from ..data.queries import Query
 from ..data.tables.columns import column_of, value_of
+from ..data.tables.conditions import columns_of
 from ..data.tables.engines import need_ibis
 from ..data.tables.open import OpenTable
 from ..data.tables.totals import exact_sum
 from ..errors import InputError
-from .contribution import Contribution
-from .movement import Move, Movement, of_secret
+from .movement import Movements, related_movements
 from .noise import contribution
 from .plan import Release
 from .words import Resemblance
 
-__all__ = ["Relation", "relations", "worst_relation"]
+__all__ = ["Relation", "moved_together", "relations", "worst_relation"]
 
-_SECONDS = 10.0
+_ENUMERATED = 12  # related people whose every adversary is looked at: 2^12 sets of those who are known
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
 class Relation:
     """The worst adversary against one query: the answer moves ``factor`` times as far as if people were independent.
 
-    ``known`` of the ``others`` are known to them; ``by_known`` is the factor for each number that could be. ``unit`` is
-    how far one record of ``rows`` rows moves the answer by itself, in sensitivities. ``exact`` is false where the
-    search ran out of time and the factor is a proven upper bound; ``from_data`` says that the resemblance was
-    estimated.
+    ``known`` of the ``others`` are known to them; ``by_known`` is the factor for each number that could be. ``people``
+    is how many protected people move together: one where the records are a person's own rows, who are never more than
+    the person. ``unit`` is how far one record moves the answer by itself, in sensitivities. ``from_data`` says that the
+    resemblance was estimated.
     """
 
     query: int
@@ -49,8 +58,7 @@ class Relation:
     by_known: tuple[float, ...]
     unit: float
     because: str
-    exact: bool = True
-    rows: int = 1
+    people: int = 1
     from_data: bool = False
 
     @property
@@ -58,12 +66,11 @@ class Relation:
         """How far the answer moves, in sensitivities."""
         return self.factor * self.unit
 
-    def moves(self, plan: Release) -> tuple[Movement, ...]:
-        """What other values of one record do to the answer by itself, without the relatives."""
-        one = _record(plan, self.query, self.rows)
-        found = [*one.changed, *(() if plan.data.hidden is None else of_secret(one, plan.data.hidden))]
-        made = (tuple(Move(self.query, m.noisy, m.amount, m.times) for m in vertex.moved) for vertex in found)
-        return tuple(dict.fromkeys(Movement(moves) for moves in made if moves))
+
+def moved_together(plan: Release, found: tuple[Relation, ...]) -> Movements:
+    """What moves between two records of one person if the answers go with the relatives' as well: all queries."""
+    of = {r.query: (r.people, min(r.factor * (1 + _ROUNDING), float(r.people))) for r in found}
+    return related_movements(plan, [of.get(i, (1, 1.0)) for i in range(len(plan.queries))])
 
 
 def relations(plan: Release, opened: OpenTable, queries: tuple[Query, ...]) -> tuple[Relation, ...]:
@@ -81,29 +88,70 @@ def relations(plan: Release, opened: OpenTable, queries: tuple[Query, ...]) -> t
             )
         found = (_from_data(plan, opened, query, i, by) for i, query in enumerate(queries))
         return tuple(relation for relation in found if relation is not None)
-    model = normal(stated)
-    worst = model.worst(scale=1.0, time_limit=_SECONDS)
-    curve = tuple(level.upper for level in model.by_known(scale=1.0, time_limit=_SECONDS))
-    people = len(stated)
+    matrix, people = np.asarray(stated, dtype=float), len(stated)
+    curve, component = _factors(matrix), _related_at_most(matrix)
     because = f"{people} related people have the correlations stated"
     rows = plan.data.max_rows if plan.data.several else 1
-    return tuple(
-        Relation(
-            i, worst.upper, len(worst.known), people - 1, curve, _unit(plan, i, rows), because, worst.complete, rows
-        )
-        for i in range(len(queries))
-    )
+    made = []
+    for i in range(len(queries)):
+        each = curve if _valued(plan, i) else tuple(float(max(component - k, 1)) for k in range(people))
+        known, factor = max(enumerate(each), key=lambda one: one[1])
+        why = because if _valued(plan, i) or component == 1 else because + _ALL_TOGETHER
+        made.append(Relation(i, factor, known, people - 1, each, _unit(plan, i, rows), why, component))
+    return tuple(made)
 
 
-def _record(plan: Release, i: int, rows: int) -> Contribution:
-    """What a record of so many rows adds to query i."""
-    one = contribution(plan, i)
-    return replace(one, data=one.data.model_copy(update={"max_rows": rows}))
+#: What is added where no normal law fits.
+_ALL_TOGETHER = ", who are taken to be counted or not all together, as no normal law fits what is counted"
+
+
+def _valued(plan: Release, i: int) -> bool:
+    """Whether an answer moves no farther than the values do: a sum of them, of rows that other columns choose."""
+    query, planned = plan.queries[i], plan.queries[i].planned()
+    chosen = set(query.split_by) | (columns_of(planned.where) if planned.where is not None else set())
+    return query.kind.bounded and planned.column not in chosen
+
+
+def _factors(matrix: Array) -> tuple[float, ...]:
+    """The largest 1 + Σ|β| over targets, by how many others are known: exact for few people, else an upper bound.
+
+    >>> [round(f, 3) for f in _factors(np.array([[1, 0.5, 0.5], [0.5, 1, 0.5], [0.5, 0.5, 1]]))]
+    [2.0, 1.333, 1.0]
+    """
+    people = len(matrix)
+    if people > _ENUMERATED:
+        precise = np.linalg.inv(matrix)
+        np.fill_diagonal(precise, 0.0)
+        if precise.max() <= 0 and matrix.min() >= 0:  # then to know more only helps the others' regression fall
+            most = float(matrix.sum(axis=1).max())
+            return tuple(min(most, float(people - k)) for k in range(people))
+        return tuple(float(people - k) for k in range(people))
+    found = [1.0] * people
+    for size in range(1, people):
+        for inside in combinations(range(people), size):  # the target, and those who are known
+            rest = [j for j in range(people) if j not in inside]
+            slopes = np.linalg.solve(matrix[np.ix_(inside, inside)], matrix[np.ix_(inside, rest)])
+            found[size - 1] = max(found[size - 1], 1 + float(np.abs(slopes).sum(axis=1).max()))
+    return tuple(min(f, float(people - k)) for k, f in enumerate(found))
+
+
+def _related_at_most(matrix: Array) -> int:
+    """How many people say anything of each other: the largest part of those linked by a correlation."""
+    left, most = set(range(len(matrix))), 1
+    while left:
+        part, grown = set(), {left.pop()}
+        while grown:
+            part |= grown
+            grown = {int(j) for i in grown for j in np.flatnonzero(matrix[i])} & left
+            left -= grown
+        most = max(most, len(part))
+    return most
 
 
 def _unit(plan: Release, i: int, rows: int) -> float:
     """How far one record moves query i by itself, in sensitivities: other values in one group."""
-    one, whole = _record(plan, i, rows), contribution(plan, i)
+    whole = contribution(plan, i)
+    one = replace(whole, data=whole.data.model_copy(update={"max_rows": rows}))
     relation = plan.mechanism.neighbours
     return max(m.amount / whole.sensitivity(m.noisy, relation, 1) for v in one.changed for m in v.moved)
 
@@ -135,7 +183,7 @@ def _from_data(plan: Release, opened: OpenTable, query: Query, i: int, by: str) 
     alike = related(records, "v_", by="g_", bounds=ends)
     rho = max(alike.interval[1], 0.0)
     others = alike.size - 1
-    counted = query.bounds is None
+    counted = not _valued(plan, i)
     # Flags are not normal: what one says of the others can be far more than ρ, and only all of them together is safe.
     curve = tuple(
         float(alike.size - k) if counted and rho > 0 else (1 + others * rho) / (1 + k * rho) for k in range(alike.size)
@@ -148,10 +196,11 @@ def _from_data(plan: Release, opened: OpenTable, query: Query, i: int, by: str) 
         f"with {100 * alike.level:g}% confidence{seen}), and are up to {alike.size}"
     )
     if counted and rho > 0:
-        because += ", who are taken to be counted or not all together, as no normal law fits what is counted"
-    return Relation(i, curve[0], 0, others, curve, _unit(plan, i, rows_each), because, rows=rows_each, from_data=True)
+        because += _ALL_TOGETHER
+    people = 1 if of_rows else alike.size if rho > 0 else 1
+    return Relation(i, curve[0], 0, others, curve, _unit(plan, i, rows_each), because, people, from_data=True)
 
 
-def worst_relation(found: tuple[Relation, ...], shares: tuple[float, ...]) -> Relation | None:
-    """The relation whose query tells most about one person."""
-    return max(found, key=lambda r: r.swing * shares[r.query], default=None)
+def worst_relation(found: tuple[Relation, ...]) -> Relation | None:
+    """The relation of the query that moves farthest, in sensitivities."""
+    return max(found, key=lambda r: r.swing, default=None)

@@ -249,7 +249,7 @@ def hidden_table(a: Assessment) -> Table:
 
 def relation(a: Assessment) -> Relation | None:
     """The relation of the query that tells most about one of several related people."""
-    return worst_relation(a.relations, a.release.shares)
+    return worst_relation(a.relations)
 
 
 def relatives_sentence(a: Assessment) -> str:
@@ -261,7 +261,7 @@ def relatives_sentence(a: Assessment) -> str:
     answer = subject(a, a.queries[alike.query])
     if alike.factor <= 1 + 1e-9:
         return f"{reason} It adds nothing to what {answer} tells about one of them."
-    most = "" if alike.exact else "at most "
+    most = "at most "
     known = {0: "none of the others", alike.others: "all the others"}.get(alike.known, f"{alike.known} of the others")
     return (
         f"{reason} To an adversary who knows {known}, {answer} tells {most}{rounded_up(alike.factor, 3)} times as much "
