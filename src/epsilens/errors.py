@@ -5,11 +5,12 @@
     EpsilensError
     ├── InputError          a parameter is wrong: its name, its value, what is allowed, what to do
     │   ├── MissingExtra    an optional dependency is not installed: which, and the command that installs it
-    │   └── Refused         a limit that was set beforehand does not allow it; nothing was spent
+    │   ├── Refused         a limit that was set beforehand does not allow it; nothing was spent
+    │   └── Unwritten       what was made, and may be spent, could not be written
     └── NoSolutionError     the question is well put, but no parameter satisfies the limit
 
 Every message is one sentence a person can act on. The command line turns :class:`InputError` into exit
-code 2, :class:`Refused` into 4 and :class:`NoSolutionError` into 3.
+code 2, :class:`Refused` into 4, :class:`Unwritten` into 5 and :class:`NoSolutionError` into 3.
 """
 
 from __future__ import annotations
@@ -19,7 +20,10 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-__all__ = ["EpsilensError", "InputError", "MissingExtra", "NoSolutionError", "Refused", "kind_of", "meant", "need"]
+__all__ = [
+    "EpsilensError", "InputError", "MissingExtra", "NoSolutionError", "Refused", "Unwritten", "kind_of", "meant",
+    "need",
+]  # fmt: skip
 
 #: Packages next door, and the extra that brings each.
 _EXTRAS = {"dp_accounting": "accounting", "opendp": "opendp", "opacus": "opacus"}
@@ -72,6 +76,10 @@ class MissingExtra(InputError, ImportError):  # noqa: N818 - reads as what it is
 
 class Refused(InputError):  # noqa: N818 - reads as what it is
     """A release that a limit set beforehand does not allow; nothing was spent."""
+
+
+class Unwritten(InputError):  # noqa: N818 - reads as what it is
+    """What was made could not be written; what a release spent is spent."""
 
 
 def kind_of(value: Any) -> str:

@@ -42,6 +42,9 @@ def test_the_exit_codes_scripts_rely_on() -> None:
         "BAD_INPUT": 2,
         "NO_SOLUTION": 3,
         "EXCEEDED": 4,
+        "UNWRITTEN": 5,
+        "HUNG_UP": 129,
         "INTERRUPTED": 130,
+        "TERMINATED": 143,
     }
     assert all(code.meaning.endswith(".") for code in Exit)

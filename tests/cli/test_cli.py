@@ -394,8 +394,12 @@ def test_closed_streams_and_full_disks() -> None:
     assert process("explain", "laplace", "--epsilon", "1", stdin=subprocess.DEVNULL).returncode == 0
     with open("/dev/full", "w") as full:
         shown = process("explain", "laplace", "--epsilon", "1", stdout=full, stderr=subprocess.PIPE)
-    assert shown.returncode == 2
+    assert shown.returncode == 5
     assert shown.stderr == b"epsilens: the output cannot be written: No space left on device\n"
+    closed = f"{sys.executable} -m epsilens.cli explain laplace --epsilon 1 >&-"
+    shown = subprocess.run(closed, shell=True, env=ENVIRONMENT, stderr=subprocess.PIPE)
+    assert shown.returncode == 2
+    assert shown.stderr == b"epsilens: standard output is closed: leave it open, or send it to /dev/null\n"
 
 
 def test_a_reader_that_has_seen_enough() -> None:

@@ -94,18 +94,41 @@ def started(*arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def test_a_key_stops_it(tmp_path: Path) -> None:
+ENDS = {
+    signal.SIGINT: (130, "epsilens: stopped from the keyboard\n"),
+    signal.SIGTERM: (143, "epsilens: stopped by SIGTERM\n"),
+    signal.SIGHUP: (129, "epsilens: stopped by SIGHUP, the terminal was closed\n"),
+}
+
+
+@pytest.mark.parametrize("number", ENDS)
+def test_a_signal_stops_it(tmp_path: Path, number: signal.Signals) -> None:
     plan = tmp_path / "plan.yaml"
     os.mkfifo(plan)
     process = started("assess", str(plan))
     write = os.open(plan, os.O_WRONLY)  # returns once it reads, and so waits for what is never written
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     out, err = process.communicate(timeout=30)
     os.close(write)
-    assert (process.returncode, out, err) == (130, "", "epsilens: stopped from the keyboard\n")
+    assert (process.returncode, err, out) == (*ENDS[number], "")
 
 
-def test_a_key_stops_it_while_it_is_loaded(tmp_path: Path) -> None:
+def test_what_nobody_is_to_end_by_a_closed_terminal_goes_on(tmp_path: Path) -> None:
+    plan = tmp_path / "plan.yaml"
+    os.mkfifo(plan)
+    command = ["nohup", sys.executable, "-m", "epsilens.cli", "assess", str(plan)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    write = os.open(plan, os.O_WRONLY)
+    process.send_signal(signal.SIGHUP)
+    os.write(write, b"title: 1\n")
+    os.close(write)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 2
+    assert "stopped" not in err
+
+
+@pytest.mark.parametrize("number", ENDS)
+def test_a_signal_stops_it_while_it_is_loaded(tmp_path: Path, number: signal.Signals) -> None:
     (tmp_path / "typer.py").write_text("import time\nprint('loading', flush=True)\ntime.sleep(60)\n")
     environment = {**os.environ, "PYTHONPATH": f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}"}
     command = [sys.executable, "-m", "epsilens.cli", "--help"]
@@ -113,9 +136,8 @@ def test_a_key_stops_it_while_it_is_loaded(tmp_path: Path) -> None:
         assert made.stdout is not None
         assert made.stderr is not None
         assert made.stdout.readline() == "loading\n"
-        made.send_signal(signal.SIGINT)
-        assert made.wait(timeout=30) == 130
-        assert made.stderr.read() == "epsilens: stopped from the keyboard\n"
+        made.send_signal(number)
+        assert (made.wait(timeout=30), made.stderr.read()) == ENDS[number]
 
 
 def test_a_reader_that_has_seen_enough() -> None:

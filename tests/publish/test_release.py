@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import csv
+import errno
 import json
 import math
+import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +16,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import epsilens as el
-from epsilens.errors import InputError, Refused
+from epsilens.errors import InputError, Refused, Unwritten
 from epsilens.ledger.entry import Kind
+from epsilens.ledger.ledger import Reservation
 from epsilens.publish import release as module
 from epsilens.publish.published import Published
 
@@ -258,6 +262,49 @@ def test_what_breaks_off_in_the_draw_is_spent(tmp_path: Path, monkeypatch: pytes
     assert account.spent.epsilon == pytest.approx(0.9)
     with pytest.raises(InputError, match="never published"):
         released(tmp_path)
+
+
+def test_a_disk_that_is_full_once_it_is_spent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as broken:
+        broken.setattr(os, "fsync", full)
+        with pytest.raises(Unwritten, match="spent; run again with another --output, which costs nothing"):
+            released(tmp_path, output=tmp_path / "a.csv")
+    assert [p.name for p in tmp_path.iterdir()] == ["ledger.db"]
+    assert released(tmp_path, output=tmp_path / "b.csv").kind == "saved"
+    assert el.Ledger(tmp_path / "ledger.db").account("patients").spent.epsilon == pytest.approx(0.9)
+    with monkeypatch.context() as broken:  # nothing is spent on what is given again
+        broken.setattr(os, "fsync", full)
+        with pytest.raises(InputError, match="give a file in a folder") as raised:
+            released(tmp_path, output=tmp_path / "c.csv")
+    assert not isinstance(raised.value, Unwritten)
+
+
+def test_a_disk_without_room_costs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = os.fdopen
+    monkeypatch.setattr(os, "fdopen", lambda _, mode: real(os.open("/dev/full", os.O_WRONLY), mode))
+    with pytest.raises(InputError, match="No space left on device; give a file"):
+        released(tmp_path, output=tmp_path / "a.csv")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_ledger_that_is_full_once_it_is_spent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as broken:
+        broken.setattr(Reservation, "publish", interrupted_by(InputError("has no room left on its disk")))
+        with pytest.raises(Unwritten, match="spent and never published") as raised:
+            released(tmp_path, output=tmp_path / "a.csv")
+    assert "nothing was spent" not in str(raised.value)
+    assert el.Ledger(tmp_path / "ledger.db").account("patients").spent.epsilon == pytest.approx(0.9)
+
+
+def full(*_: object) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def interrupted_by(error: Exception) -> Callable[..., None]:
+    def interrupt(*_: object, **__: object) -> None:
+        raise error
+
+    return interrupt
 
 
 def interrupted(*_: object) -> None:

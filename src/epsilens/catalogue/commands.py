@@ -364,7 +364,10 @@ class Exit(IntEnum):
     BAD_INPUT = 2
     NO_SOLUTION = 3
     EXCEEDED = 4
+    UNWRITTEN = 5
+    HUNG_UP = 129
     INTERRUPTED = 130
+    TERMINATED = 143
 
     @property
     def meaning(self) -> str:
@@ -381,5 +384,9 @@ _MEANINGS = {
     Exit.EXCEEDED: "A limit is exceeded or a claim broken: an assessment, scan or account is over its limit (it is "
     "shown all the same), a release is refused (nothing is released, nothing spent), an audit refutes the claim, an "
     "answer looks tampered with, or a ledger is not as it was written.",
+    Exit.UNWRITTEN: "What was made could not be written, on a full disk, say. A release that says so is spent and in "
+    "the ledger: run it again with another --output, which costs nothing.",
+    Exit.HUNG_UP: "Stopped by SIGHUP: the terminal was closed.",
     Exit.INTERRUPTED: "Stopped from the keyboard.",
+    Exit.TERMINATED: "Stopped by SIGTERM.",
 }

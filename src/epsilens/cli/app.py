@@ -40,7 +40,7 @@ _COMMANDS: dict[str, tuple[Callable[..., None], ...]] = {
 }
 _EXITS = (
     "Exit codes: 0 fine, 1 a fault of epsilens, 2 bad input, 3 nothing satisfies the limit, 4 a limit is exceeded or a "
-    "claim is broken, 130 stopped from the keyboard."
+    "claim is broken, 5 what was made, and may be spent, could not be written, 129, 130 and 143 stopped."
 )
 
 

@@ -18,6 +18,7 @@ raise them, :func:`run` does the rest. A result that is over a limit is shown fi
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -26,8 +27,8 @@ import sys
 import tempfile
 import textwrap
 import traceback
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Protocol, TypeAlias
@@ -38,8 +39,9 @@ from ..catalogue.commands import Exit
 from ..catalogue.parameter import meant
 from ..catalogue.said import is_said, shortened
 from ..data.tables.address import masked
-from ..errors import InputError, NoSolutionError, Refused
+from ..errors import InputError, NoSolutionError, Refused, Unwritten
 from ..shown import harmless
+from .signals import STOP
 
 __all__ = [
     "TYPED", "Format", "FormatOption", "OutputOption", "Said", "Showable", "aside", "by_name", "emit", "emit_file",
@@ -147,15 +149,10 @@ def emit_file(content: bytes, output: str | None) -> None:
     if output is not None and output != "-":
         _to_file(content, output)
         return
-    if sys.stdout is None:
-        return
-    if sys.stdout.isatty():
+    if sys.stdout is not None and sys.stdout.isatty():
         raise InputError("a PDF is nothing for a terminal: give --output FILE, such as report.pdf", parameter="output")
-    try:
+    with _to_stdout():
         sys.stdout.buffer.write(content)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        _forget_stdout()
 
 
 def emit(text: str, output: str | None, *, styled: bool = False, page: bool = False) -> None:
@@ -170,7 +167,8 @@ def emit(text: str, output: str | None, *, styled: bool = False, page: bool = Fa
             raise InputError(
                 "a page is nothing for a terminal: give --output FILE, such as report.html", parameter="output"
             )
-        _to_terminal(text if styled else harmless(text))
+        with _to_stdout():
+            sys.stdout.write(_writable(text if styled else harmless(text), sys.stdout.encoding or "utf-8"))
     else:
         _to_file(text.encode(), output)
 
@@ -183,17 +181,22 @@ def aside(text: str) -> None:
         sys.stderr.write(_writable(wrapped, sys.stderr.encoding or "utf-8") + "\n")
 
 
-def _to_terminal(text: str) -> None:
-    if sys.stdout is None:  # closed by whoever started us
-        return
+_CLOSED = "standard output is closed: leave it open, or send it to /dev/null"
+
+
+@contextmanager
+def _to_stdout() -> Iterator[None]:
+    """Where something is written to standard output, which may be closed, full, or read by nobody any more."""
+    if sys.stdout is None:
+        raise Unwritten(_CLOSED)
     try:
-        sys.stdout.write(_writable(text, sys.stdout.encoding or "utf-8"))
+        yield
         sys.stdout.flush()
     except BrokenPipeError:  # the reader has seen enough, as in `| head`
         _forget_stdout()
     except OSError as error:
         _forget_stdout()
-        raise InputError(f"the output cannot be written: {error.strerror or error}") from None
+        raise Unwritten(f"the output cannot be written: {error.strerror or error}") from None
 
 
 def _forget_stdout() -> None:
@@ -201,7 +204,7 @@ def _forget_stdout() -> None:
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (OSError, ValueError):
-        sys.stdout = None
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - until the end of the process
 
 
 _PLAIN: dict[str, str | int | None] = {
@@ -259,8 +262,6 @@ def _umask() -> int:
 
 #: Where a context keeps what was typed, before it is read.
 TYPED = "epsilens.typed"
-#: What is said when a key stopped it.
-STOPPED = "stopped from the keyboard"
 
 # Typer carries its own copy of click since 0.27; either way a usage error is what BadParameter derives from.
 _Usage: type[Exception] = typer.BadParameter.__mro__[1]
@@ -268,25 +269,32 @@ _Usage: type[Exception] = typer.BadParameter.__mro__[1]
 
 def run(command: Callable[..., Any], arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code; every error is one sentence on stderr."""
+    if sys.stdout is None:  # nothing is begun whose end nobody could read
+        return _say(_CLOSED, Exit.BAD_INPUT)
     try:
         code = command(args=None if arguments is None else list(arguments), prog_name="epsilens", standalone_mode=False)
         if code == Exit.INTERRUPTED:
-            return _say(STOPPED, Exit.INTERRUPTED)
+            return _say(STOP.words, STOP.code)
         return code if isinstance(code, int) else Exit.FINE
     except NoSolutionError as error:
         return _say(str(error), Exit.NO_SOLUTION)
     except Refused as error:
         return _say(str(error), Exit.EXCEEDED)
+    except Unwritten as error:
+        return _say(str(error), Exit.UNWRITTEN)
     except InputError as error:
         return _say(str(error), Exit.BAD_INPUT)
     except _Usage as error:
         return _say(_usage(error), Exit.BAD_INPUT)
     except (KeyboardInterrupt, typer.Abort):
-        return _say(STOPPED, Exit.INTERRUPTED)
+        return _say(STOP.words, STOP.code)
     except BrokenPipeError:
         _forget_stdout()
         return Exit.FINE
     except Exception as error:  # no traceback reaches a user; this one is ours to mend
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):  # of help, which Typer writes
+            _forget_stdout()
+            return _say(f"the output cannot be written: {error.strerror}", Exit.UNWRITTEN)
         # Not its message, which may quote a cell of the table.
         return _say(
             f"something went wrong inside epsilens ({type(error).__name__}{_where(error)}): please report it",
@@ -347,7 +355,7 @@ def _near(option: str, flags: Sequence[str]) -> str:
     return close or (f" (did you mean {having[0]}?)" if having else "")
 
 
-def _say(message: str, code: Exit) -> int:
+def _say(message: str, code: int) -> int:
     say(message)
     return code
 

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from ..catalogue.parameter import Panel
-from ..errors import InputError
+from ..errors import InputError, Unwritten
 from .common import Format, aside, emit, show
 from .plans import EngineOption, MemoryOption, ReleaseFile, SpillOption
 from .tables import progress_bar
@@ -105,7 +105,12 @@ def release(
             said, output=output, format=None if format is None else format.value, ledger=ledger, people=people,
             part=part, engine=engine, dry_run=dry_run, synthetic=synthetic, again=again, progress=told,
         )  # fmt: skip
-    show(made, Format.table, None)
+    try:
+        show(made, Format.table, None)
+    except Unwritten as error:
+        if made.kind != "release":
+            raise
+        raise Unwritten(f"{error}; ε is spent, and the answers are in {str(output)[:80]!r}") from None
     if made.ledger:
         aside(f"ledger {made.ledger}, account {made.people!r}")
     if output is not None and not dry_run:

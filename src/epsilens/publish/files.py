@@ -12,12 +12,16 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InputError, MissingExtra
+from ..errors import InputError, MissingExtra, Unwritten
 
 if TYPE_CHECKING:
     from .published import Published
 
 __all__ = ["Form", "content_of", "form_of", "save", "writable"]
+
+
+#: Bytes for which a disk must have room before anything is spent; few files of answers are longer.
+_ROOM = 1 << 16
 
 
 class Form(StrEnum):
@@ -47,15 +51,18 @@ def form_of(output: Any, format: str | None) -> Form:
 
 
 def writable(path: Path) -> None:
-    """Refuse a file that cannot be written, before anything is spent on it."""
+    """Refuse a file that cannot be written, on a full disk too, before anything is spent on it."""
     if os.path.isdir(path):
         raise _refused(path, "it is a folder")
     try:
         with suppress(FileNotFoundError):
             path.lstat()  # a name that no file can have
         handle, name = tempfile.mkstemp(prefix=".epsilens", dir=path.parent)
-        os.close(handle)
-        os.unlink(name)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(bytes(_ROOM))
+        finally:
+            os.unlink(name)
     except ValueError:
         raise _refused(path, "it has letters that no name has") from None
     except OSError as error:
@@ -63,7 +70,7 @@ def writable(path: Path) -> None:
 
 
 def save(made: Published, path: Path, form: Form) -> None:
-    """Write the file."""
+    """Write the file; where that fails, what was just spent is said to be."""
     content = content_of(made, form)
     try:
         handle, name = tempfile.mkstemp(prefix=".epsilens", dir=path.parent)
@@ -78,7 +85,14 @@ def save(made: Published, path: Path, form: Form) -> None:
             os.unlink(name)
             raise
     except OSError as error:
-        raise _refused(path, error.strerror or str(error)) from None
+        why = error.strerror or str(error)
+        if made.kind != "release" or not made.ledger:
+            raise _refused(path, why) from None
+        raise Unwritten(
+            f"output is {str(path)[:80]!r}: {why}; the answers are in the ledger, and spent; run again with another "
+            "--output, which costs nothing",
+            parameter="output",
+        ) from None
 
 
 def _refused(path: Path, why: str) -> InputError:

@@ -24,7 +24,7 @@ from ..data.tables.forms import as_read
 from ..data.tables.marks import blocks_of
 from ..data.tables.open import OpenTable, open_table, reading
 from ..data.tables.source import Bundled, File, source_of
-from ..errors import InputError, Refused, kind_of
+from ..errors import InputError, Refused, Unwritten, kind_of
 from ..ledger.account import Spending
 from ..ledger.ledger import Ledger, Reservation
 from ..plan.cells import Cells, cells
@@ -265,10 +265,16 @@ def _drawn(job: _Job, book: Ledger, taken: Reservation, exact: tuple[Cells, ...]
         taken.withhold("the noise could not be drawn")
         raise
     # First into the ledger: what breaks off after that is written by running the plan again, and not spent twice.
-    taken.publish(
-        answers=[answer.to_dict() for answer in answers], head=taken.head,
-        file="" if output is None else Path(output).name,
-    )  # fmt: skip
+    try:
+        taken.publish(
+            answers=[answer.to_dict() for answer in answers], head=taken.head,
+            file="" if output is None else Path(output).name,
+        )  # fmt: skip
+    except InputError as error:
+        raise Unwritten(
+            f"the ledger {book.store.name} could not keep the answers, its disk is full or somebody holds it: they are "
+            "spent and never published; make room, and draw and spend anew with --again"
+        ) from error
     made = job.published("release", answers, ledger=book, release=taken.id, head=taken.head, at=taken.at)
     return _written(made, output, form)
 
