@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -11,9 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 from mpmath import mp, mpf
-from tests.laws.oracles import close
+from tests.laws.oracles import close, probit
 
 import epsilens as el
+from epsilens.laws.finite.law import Finite
 
 KINDS = ("plain", "zeros", "tiny", "many")
 
@@ -203,3 +205,62 @@ def test_the_chernoff_information_of_small_losses_beside_mass_of_its_own(epsilon
     with mp.workdps(60):
         value = float(mp.log(mp.cosh(mpf(epsilon) / 2)) - mp.log1p(-mpf(delta)))
     assert el.approximate(epsilon=epsilon, delta=delta).chernoff() == pytest.approx(value, rel=1e-12)
+
+
+def practical(law: Finite, level: float) -> Any:
+    """The largest Φ⁻¹(recall) − Φ⁻¹(α) of tests whose errors are both at least the level, by every corner."""
+    order = np.argsort(-law.llr, kind="stable")
+    log_p0, llr = ([mpf(float(v)) for v in one[order]] for one in (law.log_p0, law.llr))
+    masses = [mp.e**a for a in log_p0], [mp.e ** (a + u) for a, u in zip(log_p0, llr, strict=True)]
+    only = mpf(law.only0), mpf(law.only1)
+    p0, p1 = ([v * (1 - rest) / mp.fsum(mass) for v in mass] for mass, rest in zip(masses, only, strict=True))
+    best = mpf(0)
+    for a, b, recall in ((p0, p1, only[1]), (p1[::-1], p0[::-1], only[0])):
+        alpha, tests = mpf(0), []
+        for x, y in zip(a, b, strict=True):
+            if alpha <= level <= alpha + x:
+                tests.append((mpf(level), recall + y * (level - alpha) / x))
+            alpha, recall = alpha + x, recall + y
+            tests.append((alpha, recall))
+        best = max(
+            [best, *(probit(r) - probit(t) for t, r in tests if t >= level and 1 - r >= level * (1 - mpf("1e-30")))]
+        )
+    return best
+
+
+@pytest.mark.parametrize("epsilon", [1e-12, 1e-9, 1e-6, 1e-3, 1.0])
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda eps: el.unary(epsilon=eps), lambda eps: el.randomized_response(epsilon=eps, k=4),
+        lambda eps: el.geometric(epsilon=eps, sensitivity=3), lambda eps: el.staircase(epsilon=eps, shift=0.6),
+        lambda eps: el.exponential(epsilon=eps, scores0=[0, 0, 1], scores1=[1, 0, 0]),
+        lambda eps: el.subsample(el.randomized_response(epsilon=eps, k=3), 0.3, neighbours="replace"),
+        lambda eps: el.approximate(epsilon=eps, delta=1e-14),
+    ],
+)  # fmt: skip
+def test_mu_of_the_smallest_losses(build: Callable[[float], el.Experiment], epsilon: float) -> None:
+    """Where a level lies between two corners, what is gained there is no difference of two masses."""
+    e = build(epsilon)
+    assert isinstance(e.law, Finite)
+    for level in (1e-6, 0.01, 0.2, 0.3, 0.45):
+        truth = practical(e.law, level)
+        if truth > 0:  # otherwise no test makes both errors as often
+            assert close(e.mu(level), truth)
+
+
+@pytest.mark.parametrize(("sigma", "distance"), [(0.6, 5), (1.0, 3), (2.0, 7)])
+def test_small_errors_of_discrete_gaussian_noise(sigma: float, distance: int) -> None:
+    e = el.discrete_gaussian(sigma=sigma, sensitivity=distance)
+    places = range(-90, 91)
+    mass = {k: mp.e ** (-(mpf(k) ** 2) / (2 * mpf(sigma) ** 2)) for k in range(-90 - distance, 91)}
+    total = mp.fsum(mass[k] for k in places)
+    for alpha in (1e-12, 0.3, 0.999, 1 - 1e-9):
+        left, missed = 1 - mpf(alpha), mpf(0)
+        for k in places:
+            share = min(left / (mass[k] / total), 1)
+            missed += share * mass[k - distance] / total
+            left -= share * mass[k] / total
+            if left <= 0:
+                break
+        assert close(e.tradeoff(alpha), missed)

@@ -308,19 +308,27 @@ class Finite(Composable):
         best = float(np.max(self._gaps()[inside])) if inside.any() else 0.0
         here = np.asarray(level)
         for law in (self, self.reverse()):  # at the level in each order: where the other error is at it
-            miss = law.tradeoff(here)
-            best = max(best, float(probit_gap(here, np.maximum(law.roc(here) - here, 0.0), miss)))
+            best = max(best, float(probit_gap(here, law._gained(here), law.tradeoff(here))))
         return np.asarray(best)
+
+    def _gained(self, alpha: Array) -> Array:
+        """roc(α) − α for α ≤ ½, where it is at least half of its largest: summed, not subtracted."""
+        j = np.clip(np.searchsorted(self._alpha, alpha, side="left"), 1, self._u.size) - 1
+        before = self.only1 + np.concatenate(([0.0], np.cumsum(self._excess)))[j]
+        return np.asarray(np.maximum(before + self._excess[j] * _share(alpha - self._alpha[j], self._p0[j]), 0.0))
+
+    @property
+    def _excess(self) -> Array:
+        """p1 − p0 of each atom; for ratios near 1 not by subtraction."""
+        near = np.abs(self._u) < 1
+        return np.where(near, self._p0 * np.expm1(np.where(near, self._u, 0.0)), self._p1 - self._p0)
 
     def _gaps(self) -> Array:
         """Φ⁻¹(recall) − Φ⁻¹(α) at the inner vertices."""
-        # Each vertex from the side where its masses are small; for ratios near 1 the gap is summed, not subtracted.
+        # Each vertex from the side where its masses are small; the gap is summed, not subtracted.
         top, bottom = (self._alpha[1:-1], self._recall[1:-1]), (self._rest1[1:-1], self._rest0[1:-1])
-        if np.abs(self._u).max() < 1 and not (self.only0 or self.only1):
-            excess = self._p0 * np.expm1(self._u)
-            gaps = np.cumsum(excess)[:-1], -np.cumsum(excess[::-1])[::-1][1:]
-        else:
-            gaps = top[1] - top[0], bottom[1] - bottom[0]
+        excess = self._excess
+        gaps = self.only1 + np.cumsum(excess)[:-1], self.only0 - np.cumsum(excess[::-1])[::-1][1:]
         low = top[0] <= 0.5
         small = np.where(low, top[0], bottom[0])
         gap = np.where(low, gaps[0], gaps[1])
