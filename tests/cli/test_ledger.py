@@ -105,7 +105,10 @@ def test_whose_account(capsys: pytest.CaptureFixture[str]) -> None:
     call("limit", "--psi", "1", "--people", "doctors")
     assert "'doctors' is a new account, beside 'patients'" in capsys.readouterr().err
     assert call("add", "laplace", "--epsilon", "0.1") == 2
-    assert "--people is missing: give one of 'patients', 'doctors'" in capsys.readouterr().err
+    assert (
+        "people is missing (--people): the ledger has 2 accounts, so give one of 'patients', 'doctors'"
+        in capsys.readouterr().err
+    )
     assert call("show", "--people", "nurses") == 2
     assert "'nurses', of whom the ledger has nothing" in capsys.readouterr().err
 

@@ -52,7 +52,7 @@ def test_it_says_what_it_promises_and_where_it_is_entered(plan: str, capsys: pyt
     assert out.startswith("An adversary who knows everything else guesses right at most")
     assert "whether somebody is in the table" in out
     assert "a coin gets 50" in out
-    assert "ledger ledger.db, account 'people of people.csv'" in shown.err
+    assert "ledger ledger.db, account 'everyone'" in shown.err
     assert Path("ledger.db").exists()
     assert "site,answer,low,high" in Path("answers.csv").read_text()
     assert call(plan, "--output", "answers.json") == 0
@@ -112,7 +112,7 @@ def spoilt(kind: str) -> str:
         with sqlite3.connect(path) as connection:
             connection.execute("CREATE TABLE visits (x)")
         return str(path)
-    el.Ledger(path).limit("people of people.csv", epsilon=5.0)
+    el.Ledger(path).limit("everyone", epsilon=5.0)
     if kind == "read-only":
         raw = bytearray(path.read_bytes())
         raw[18] = 3  # a version of the format that may be read, not written: read-only even for root
@@ -155,12 +155,12 @@ def test_a_limit_below_what_is_spent(plan: str, capsys: pytest.CaptureFixture[st
     capsys.readouterr()
     command = ["ledger", "limit", "--epsilon", "0.3"]
     assert run(typer.main.get_command(app), command) == 2
-    assert "but for 'people of people.csv' 0.5 is spent already" in " ".join(capsys.readouterr().err.split())
+    assert "but for 'everyone' 0.5 is spent already" in " ".join(capsys.readouterr().err.split())
     assert el.Ledger("ledger.db").export() == before
 
 
 def test_a_limit_that_is_used_up_refuses(plan: str, capsys: pytest.CaptureFixture[str]) -> None:
-    el.Ledger("ledger.db").limit("people of people.csv", epsilon=0.4)
+    el.Ledger("ledger.db").limit("everyone", epsilon=0.4)
     before = el.Ledger("ledger.db").export()
     for options in (["--output", "x.csv"], ["--dry-run"]):
         assert call(plan, *options) == 4

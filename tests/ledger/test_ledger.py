@@ -20,6 +20,7 @@ from epsilens.ledger.account import Spending
 from epsilens.ledger.charge import Charge, charge_of
 from epsilens.ledger.entry import Kind
 from epsilens.ledger.ledger import Ledger, Reservation
+from epsilens.ledger.limits import Limits
 
 LAPLACE = el.laplace(epsilon=0.5)
 CHARGE = charge_of(LAPLACE)
@@ -192,6 +193,65 @@ def test_two_spellings_are_one_account(url: str) -> None:
     ledger.add(" Zo\u0065\u0308 ", LAPLACE)
     assert ledger.account("Zo\u00eb").spent.epsilon == 1.0
     assert len(ledger.accounts()) == 1
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["my  patients", "MY PATIENTS", "my p\u0430tients", "my \uff50atients", "my patients\ufe0f", "my pat\u3164ients"],
+)
+def test_a_name_that_looks_the_same_is_the_same_people(url: str, name: str) -> None:
+    """Two blanks, capitals, a Cyrillic letter, a wide one, what is not shown: none of them escapes a limit."""
+    ledger = el.Ledger(url)
+    ledger.limit("my patients", epsilon=0.6)
+    for act in (lambda: reserved(ledger, name), lambda: ledger.add(name, LAPLACE), lambda: ledger.called(name)):
+        with pytest.raises(el.InputError, match="the ledger calls them 'my patients': use that name"):
+            act()
+    assert list(ledger.accounts()) == ["my patients"]
+
+
+def test_the_account_that_is_meant(url: str) -> None:
+    ledger = el.Ledger(url)
+    assert ledger.called() == "everyone"
+    ledger.keyed("rows")
+    assert ledger.called() == "everyone"
+    ledger.limit("patients", epsilon=0.6)
+    assert ledger.called() == "patients"
+    assert ledger.called(" doctors ") == "doctors"
+    ledger.add("doctors", LAPLACE)
+    with pytest.raises(el.InputError, match="has 2 accounts, so give one of 'patients', 'doctors'") as asked:
+        ledger.called()
+    assert asked.value.parameter == "people"
+
+
+def test_the_same_data_in_another_account_is_refused(url: str) -> None:
+    ledger = el.Ledger(url)
+    ledger.limit("doctors", epsilon=5.0)
+    same, other = ledger.keyed("rows"), ledger.keyed("more")
+    reserved(ledger, data=same)
+    before = ledger.export()
+    with pytest.raises(el.InputError, match="was released about 'patients', .* or say that it is about other people"):
+        reserved(ledger, "doctors", data=same)
+    assert ledger.export() == before
+    reserved(ledger, "doctors", data=other)
+    reserved(ledger, "patients", data=same)
+    assert ledger.check() == []
+    reserved(ledger, "doctors", data=same, other_people=True)
+    reserved(ledger, "doctors", data=same)  # that was said
+    assert ledger.check() == []
+
+
+def test_one_table_in_two_accounts_is_reported(url: str) -> None:
+    """What an older version let in: the same data in two accounts, and names that look alike."""
+    ledger = el.Ledger(url)
+    data = ledger.keyed("rows")
+    reserved(ledger, "patients", data=data)
+    with ledger.store.writing("people of copy.csv") as writer:
+        writer.append(Kind.RESERVED, "r", {**ledger.account("patients").releases[0].body, "data": data})
+    with ledger.store.writing("pati\u0435nts") as writer:
+        writer.append(Kind.LIMIT, "", {"limits": Limits(epsilon=1.0).to_dict()})
+    said = [trouble.what for trouble in ledger.check()]
+    assert said[0].startswith("'patients' and 'people of copy.csv' hold the same data: what one of them faces is")
+    assert said[1:] == ["'patients' and 'pati\u0435nts' look alike: are they not the same people?"]
 
 
 def test_a_name_in_other_capitals_is_the_same_people(url: str) -> None:

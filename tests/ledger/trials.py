@@ -117,7 +117,7 @@ def _write(ledger: el.Ledger, people: str, seed: int, doom: _Doom | None, tell: 
         doing.update(title=title, closing=False)
         plan = {"title": title}
         try:
-            made = ledger.reserve(people, _NOISE, _CHARGE, title=title, plan=plan, data="d")
+            made = ledger.reserve(people, _NOISE, _CHARGE, title=title, plan=plan, data=people)
         except Refused:
             tell("refused", title=title)
             continue
@@ -133,7 +133,7 @@ def _write(ledger: el.Ledger, people: str, seed: int, doom: _Doom | None, tell: 
         getattr(made, how)(**({"answers": [1, 2]} if how == "publish" else {"why": "a trial"}))
         tell(how, title=title)
         if how == "publish":
-            again = ledger.reserve(people, _NOISE, _CHARGE, title=title, plan=plan, data="d")
+            again = ledger.reserve(people, _NOISE, _CHARGE, title=title, plan=plan, data=people)
             tell("again", title=title, same=isinstance(again, Spending) and again.title == title)
 
 

@@ -7,11 +7,14 @@ import errno
 import json
 import math
 import os
+import shutil
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.csv as arrow_csv
 import pyarrow.parquet as pq
 import pytest
 
@@ -109,6 +112,47 @@ def test_a_table_that_has_a_name_may_move(tmp_path: Path) -> None:
     made = released(tmp_path, versioned("1", table="postgres://me:one@host/db#visits"))
     assert released(tmp_path, versioned("1", table="postgres://me:two@host/db#visits")).release == made.release
     assert released(tmp_path, versioned("1", table="postgres://me:two@host/db#stays")).kind == "release"
+
+
+def test_the_only_account_is_used(tmp_path: Path) -> None:
+    """Without a name a release opens no account beside the one that has a limit; with several it asks."""
+    ledger = el.Ledger(tmp_path / "ledger.db")
+    ledger.limit("patients", epsilon=1.0)
+    assert el.release(PLAN, table=TABLE, ledger=ledger).people == "patients"
+    with pytest.raises(Refused, match=r"the ledger allows ε = 1 for 'patients'"):
+        el.release(versioned("2"), table=TABLE, ledger=ledger)
+    ledger.limit("doctors", epsilon=1.0)
+    for options in ({}, {"dry_run": True}):
+        with pytest.raises(InputError, match=r"give one of 'patients', 'doctors'"):
+            el.release(versioned("2"), table=TABLE, ledger=ledger, **options)
+    assert el.release(PLAN, table=TABLE, ledger=tmp_path / "new.db").people == "everyone"
+
+
+def test_the_same_table_in_another_account_is_refused(tmp_path: Path) -> None:
+    """In whatever form it comes: a copy, a link, a glob, other columns first, a frame, a database."""
+    ledger = el.Ledger(tmp_path / "ledger.db")
+    csv_file = tmp_path / "people.csv"
+    arrow_csv.write_csv(TABLE, csv_file)
+    shutil.copy(csv_file, tmp_path / "copy.csv")
+    (tmp_path / "link.csv").symlink_to(csv_file)
+    pq.write_table(TABLE.select(["x", "who", "site"]), tmp_path / "people.parquet")
+    with sqlite3.connect(tmp_path / "people.db") as connection:
+        TABLE.to_pandas().to_sql("people", connection, index=False)
+    released(tmp_path, table=str(csv_file))
+    before = ledger.export()
+    for k, table in enumerate(
+        (
+            csv_file, tmp_path / "copy.csv", tmp_path / "link.csv", str(tmp_path / "peo*.csv"), TABLE.to_pandas(),
+            tmp_path / "people.parquet", f"sqlite://{tmp_path}/people.db#people", TABLE.take(list(range(47, -1, -1))),
+        )
+    ):  # fmt: skip
+        with pytest.raises(InputError, match="this data was released about 'patients', .* nothing was spent"):
+            el.release(versioned(str(k)), table=table, ledger=ledger, people=f"people {k}")
+    assert ledger.export() == before
+    made = el.release(versioned("1"), table=TABLE, ledger=ledger, people="staff", other_people=True)
+    assert made.kind == "release"
+    assert el.release(versioned("1"), table=JOINED, ledger=ledger, people="visitors").kind == "release"
+    assert ledger.check() == []
 
 
 def test_a_plan_that_breaks_its_limits_is_refused(tmp_path: Path) -> None:

@@ -172,10 +172,17 @@ def test_from_a_report_to_the_answers(
     assert spent(ledger, people) == 1
 
 
-def test_sent_twice_it_is_spent_once(asked: TestClient, page: Any, ledger: el.Ledger, people: str) -> None:
+def test_sent_twice_it_is_spent_once(
+    asked: TestClient, page: Any, ledger: el.Ledger, people: str, text_of: Words
+) -> None:
+    """Of a table that another account holds already, which is refused unless somebody says that it is about others."""
+    assert "the ledger has several accounts: say whom" in text_of(offered(asked, page).text).replace("The", "the")
+    shown = followed(asked, confirmed(asked, offered(asked, page, people=people)))
+    assert "say that it is about other people" in text_of(shown.text)
+    assert spent(ledger, people) == 0
     offer = offered(asked, page, people=people)
     with ThreadPoolExecutor(4) as pool:
-        made = list(pool.map(lambda _: confirmed(asked, offer), range(4)))
+        made = list(pool.map(lambda _: confirmed(asked, offer, other_people="yes"), range(4)))
     assert {one.status_code for one in made} == {303}
     assert len({one.headers["location"] for one in made}) == 1
     shown = followed(asked, made[0])

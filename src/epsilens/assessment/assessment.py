@@ -41,7 +41,7 @@ from .cautions import Warned, before, owned, spellings
 from .proposals import Proposal, lost_by, proposals
 from .provenance import Precedent, assumptions, precedents, record
 from .risks import Curve, Risk, RiskLimit, blind_limits, curve_of, limits_of, read_again, risks_of
-from .room import Room, account_of, fits, room_of
+from .room import Room, fits, room_of
 from .split import SplitComparison, compare_splits
 from .typical import Typical, together_of, typical_of
 from .verdict import Allowed, Verdict, allowed_by, enough_by, judge, needed_by
@@ -183,7 +183,7 @@ def assess(
     about. An error about an entry of the release carries its path as ``parameter``: ``data.secret``.
     """
     plan = as_written(read_release(release))
-    account = _account(ledger, people, plan, table)
+    account = _account(ledger, people)
     queries = []
     for i, query in enumerate(plan.queries):
         with about(dotted(("queries", i)), where=dotted(("queries", i, "where"))):
@@ -238,7 +238,7 @@ def assess(
     return made
 
 
-def _account(ledger: Any, people: str | None, plan: Release, table: Any) -> tuple[Account, str] | None:
+def _account(ledger: Any, people: str | None) -> tuple[Account, str] | None:
     """The account of those whom the table is about, and where it is kept."""
     if ledger is None:
         if people is not None:
@@ -247,7 +247,7 @@ def _account(ledger: Any, people: str | None, plan: Release, table: Any) -> tupl
     book = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
     if not book.store.exists:
         book.accounts()  # says that there is none: a name that is mistyped must not read as an empty account
-    return book.account(people or account_of(plan.data.table if table is None else table)), book.store.name
+    return book.account(book.called(people)), book.store.name
 
 
 @dataclass(frozen=True)

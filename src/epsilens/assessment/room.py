@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
-from ..data.tables.source import Bundled, File, Url, source_of
 from ..errors import Refused
 from ..ledger.account import Account
 from ..plan.plan import Release
 from .promise import promise_of
 
-__all__ = ["Room", "account_of", "fits", "room_of", "table_name"]
+__all__ = ["Room", "fits", "room_of"]
 
 _MOST = 700.0
 _LEAST = 1e-6  # an ε below this is no release
@@ -69,22 +66,3 @@ def _largest(plan: Release, account: Account, part: str | None) -> float:
         middle = (low * high) ** 0.5
         low, high = (middle, high) if within(middle) else (low, middle)
     return min(low, _MOST)
-
-
-def table_name(table: Any) -> str:
-    """What a table is called in an account: no folder, no password.
-
-    >>> table_name("/data/people.csv"), account_of("epsilens:adult")
-    ('people.csv', 'people of epsilens:adult')
-    """
-    source = source_of(table)
-    if isinstance(source, Bundled):
-        return source.name
-    if isinstance(source, Url):
-        return source.masked
-    return Path(source.path).name if isinstance(source, File) else "a table in memory"
-
-
-def account_of(table: Any) -> str:
-    """The account of a table unless another is named."""
-    return f"people of {table_name(table)}"

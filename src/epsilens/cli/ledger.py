@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 __all__ = ["LEDGER", "ledger"]
 
 _USUAL = "ledger.db"
-#: The account of a ledger that has none yet.
-_FIRST = "everyone"
 
 
 def ledger(ctx: typer.Context) -> None:
@@ -61,7 +59,7 @@ def add(said: Said) -> None:
     """
     made = _released(said)
     opened = _opened(said)
-    people = _account(opened, said)
+    people = opened.called(said["people"])
     new = _new(opened, people)
     entered = opened.add(
         people,
@@ -88,7 +86,7 @@ def limit(said: Said) -> None:
     """
     told = {name: _number(said, name) for name in ("success", "epsilon", "psi", "rho", "delta")}
     opened = _opened(said)
-    people = _account(opened, said)
+    people = opened.called(said["people"])
     new = _new(opened, people)
     account = opened.limit(people, **told, partition=said["partition"] or "")
     shown(account, said["format"], said["output"])
@@ -142,16 +140,6 @@ def _told(ledger: Ledger, said: Said, *words: str) -> None:
         aside(text)
     if said["ledger"] == _USUAL and ledger.store.path is not None:
         aside(f"The ledger is {ledger.store.path.resolve()} (--ledger names another).")
-
-
-def _account(ledger: Ledger, said: Said) -> str:
-    """Whose account: the one that is named, or the only one there is."""
-    if said["people"] is not None:
-        return ledger.account(said["people"]).people
-    found = list(ledger.accounts()) if ledger.store.exists else []
-    if len(found) > 1:
-        raise InputError(f"--people is missing: give one of {_listed(found)}", parameter="people")
-    return found[0] if found else _FIRST
 
 
 def _new(ledger: Ledger, people: str) -> tuple[str, ...]:

@@ -49,6 +49,14 @@ def release(
             help="The declared part that every query is about.",
         ),
     ] = None,
+    other_people: Annotated[
+        bool,
+        typer.Option(
+            "--other-people",
+            rich_help_panel=Panel.DATA.value,
+            help="This data is in another account, and yet about others.",
+        ),
+    ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be released and spent.")] = False,
     synthetic: Annotated[
         bool, typer.Option("--synthetic", rich_help_panel=Panel.DATA.value, help="Run on made-up rows; spends nothing.")
@@ -103,7 +111,8 @@ def release(
     with progress_bar() as told:
         made = released(
             said, output=output, format=None if format is None else format.value, ledger=ledger, people=people,
-            part=part, engine=engine, dry_run=dry_run, synthetic=synthetic, again=again, progress=told,
+            part=part, other_people=other_people, engine=engine, dry_run=dry_run, synthetic=synthetic, again=again,
+            progress=told,
         )  # fmt: skip
     try:
         show(made, Format.table, None)

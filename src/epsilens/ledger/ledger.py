@@ -34,12 +34,15 @@ from ..shown import Sentenced
 from .account import Account, Spending, accounts_of, closes, neighbours_in
 from .charge import Charge, charge_of
 from .entry import Entry, Kind, text_of
-from .limits import Limits, worded
+from .limits import Limits
+from .names import alike, worded
 from .parts import written
 from .store import Store, Writer
 
-__all__ = ["Ledger", "Reservation", "Trouble"]
+__all__ = ["EVERYONE", "Ledger", "Reservation", "Trouble"]
 
+#: The first account of a ledger, where nobody names one.
+EVERYONE = "everyone"
 _PACKAGES = ("opendp", "numpy", "scipy", "ibis-framework", "duckdb")
 _LONGEST = 200
 
@@ -123,6 +126,24 @@ class Ledger(Sentenced):
         found = accounts_of(self.store.read()) if self.store.exists else {}
         return found.get(_people(people), Account(_people(people)))
 
+    def called(self, people: str | None = None) -> str:
+        """The account that is meant: the one that is named, or else the only one there is.
+
+        With several, somebody must say which: what is released into another one escapes the limits of the first.
+        """
+        found = list(accounts_of(self.store.read())) if self.store.exists else []
+        if people is not None:
+            name = _people(people)
+            _unlike(name, found)
+            return name
+        if len(found) > 1:
+            listed = ", ".join(repr(name[:40]) for name in found[:5]) + (", …" if len(found) > 5 else "")
+            raise InputError(
+                f"people is missing (--people): the ledger has {len(found)} accounts, so give one of {listed}",
+                parameter="people",
+            )
+        return found[0] if found else EVERYONE
+
     def experiment(self, people: str) -> Experiment | None:
         """Everything released about these people, observed together, had all noise been fixed in advance."""
         return self.account(people).experiment
@@ -152,7 +173,7 @@ class Ledger(Sentenced):
                 continue
             if account.limits is not None and account.limits.exceeded(account.spent):
                 found.append(Trouble(0, f"more is spent for {people!r} than its limits allow"))
-        return found
+        return found + _twofold({people: mine for people, mine in lines.items() if people})
 
     def export(self, people: str | None = None) -> list[dict[str, Any]]:
         """Every line as plain values, without the ledger's key."""
@@ -217,21 +238,23 @@ class Ledger(Sentenced):
     def reserve(
         self, people: str, experiment: Experiment, charge: Charge, *, title: str = "", part: str | None = None,
         partition: str | None = None, plan: Mapping[str, Any] | None = None, data: str = "", again: bool = False,
-        identity: Mapping[str, Any] | None = None, **told: Any,
+        identity: Mapping[str, Any] | None = None, other_people: bool = False, **told: Any,
     ) -> Reservation | Spending:  # fmt: skip
         """Check the limits and take the room, in one step that no other writer can come between.
 
         The same plan gives the release that was last published of it, whatever the data is by now, and spends nothing:
         a fresh draw because the data changed would tell that it did. One that was reserved and never published is
         spent, and drawn anew only ``again``. ``identity`` is what makes a plan the same, where that is not all of it;
-        ``data`` the keyed hash of the data. Whoever reserves for a ``part`` has looked up that no row of others counts,
-        by the column ``partition``.
+        ``data`` the keyed hash of the data: what another account holds is refused, unless it is about
+        ``other_people``. Whoever reserves for a ``part`` has looked up that no row of others counts, by the column
+        ``partition``.
         """
         if not isinstance(data, str):
             raise InputError(f"data is {kind_of(data)}: give what names the data as text", parameter="data")
         what = plan if identity is None else identity
         mark = "" if what is None else self.keyed(text_of(what))
-        body = self._body(experiment, charge, title, part, {"plan": plan, "data": data, "mark": mark, **told})
+        told = {"plan": plan, "data": data, "mark": mark, **({"other_people": True} if other_people else {}), **told}
+        body = self._body(experiment, charge, title, part, told)
         with self._writing(people) as writer:
             account = _account(_people(people), writer)
             same = _same(account, mark)
@@ -243,6 +266,8 @@ class Ledger(Sentenced):
                     "off and is spent; draw it again only if it is to be spent again",
                     parameter="again",
                 )
+            if data and not other_people and all(one.body.get("data") != data for one in account.releases):
+                _elsewhere(account.people, writer.others(text_of({"data": data})[1:-1]))
             account.fits(experiment, body["part"])
             if part is not None and partition and account.limits and account.limits.partition != partition:
                 raise InputError(
@@ -332,11 +357,48 @@ def _closed(entries: Sequence[Entry]) -> list[Trouble]:
 
 def _account(people: str, writer: Writer) -> Account:
     """The account to write to; a new one is not called like another, for half of what is known would be in each."""
-    if not writer.entries and (alike := [n for n in writer.others() if n.casefold() == people.casefold()]):
-        raise InputError(
-            f"people is {people!r}, but the ledger calls them {alike[0]!r}: use that name", parameter="people"
-        )
+    if not writer.entries:
+        _unlike(people, writer.others())
     return Account.of(people, writer.entries)
+
+
+def _unlike(people: str, others: Sequence[str]) -> None:
+    """Refuse a new name that may be taken for one of the others."""
+    if people not in others and (found := [name for name in others if alike(name, people)]):
+        raise InputError(
+            f"people is {people!r}, but the ledger calls them {found[0]!r}: use that name", parameter="people"
+        )
+
+
+def _elsewhere(people: str, others: Sequence[str]) -> None:
+    """Refuse data that another account holds."""
+    if others:
+        raise InputError(
+            f"this data was released about {others[0]!r}, and would be counted apart from that for {people!r}: name "
+            "that account, or say that it is about other people (--other-people); nothing was spent",
+            parameter="people",
+        )
+
+
+def _twofold(lines: Mapping[str, Sequence[Entry]]) -> list[Trouble]:
+    """Accounts that look like one: data that is in several without anybody's word, names that look alike."""
+    holders: dict[str, dict[str, bool]] = {}
+    for people, mine in lines.items():
+        for entry in mine:
+            if data := entry.body.get("data"):
+                apart = holders.setdefault(str(data), {})
+                apart[people] = apart.get(people, False) or bool(entry.body.get("other_people"))
+    found = []
+    for several in sorted({tuple(name for name, apart in each.items() if not apart) for each in holders.values()}):
+        if len(several) > 1:
+            named = " and ".join(map(repr, several))
+            what = f"{named} hold the same data: what one of them faces is what is spent in all of them together"
+            found.append(Trouble(0, what))
+    names = list(lines)
+    for i, one in enumerate(names):
+        found += [Trouble(0, f"{one!r} and {other!r} look alike: are they not the same people?")
+                  for other in names[i + 1 :] if alike(one, other)]  # fmt: skip
+    return found
 
 
 def _people(name: Any) -> str:

@@ -21,8 +21,9 @@ from ..errors import InputError
 from ..experiment import Experiment
 from ..worlds import Neighbours
 from .charge import Charge
+from .names import worded
 
-__all__ = ["CURRENCIES", "Excess", "Limits", "worded"]
+__all__ = ["CURRENCIES", "Excess", "Limits"]
 
 #: What is limited, by its name; δ goes with each of them.
 CURRENCIES = ("epsilon", "psi", "rho")
@@ -31,7 +32,6 @@ _SAID = {"epsilon": "ε", "psi": "ψ", "rho": "ρ", "delta": "δ"}
 _RANGES = {"epsilon": (0.0, 500.0), "psi": (1e-9, 500.0), "rho": (0.0, 500.0)}
 #: Sums of doubles may exceed a limit by their rounding; what a limit promises has room for it.
 _ROUNDING = 1e-12
-_LONGEST = 200
 
 
 class Excess(NamedTuple):
@@ -162,26 +162,3 @@ def _psi_for(success: float, delta: float) -> float:
         )
     found = float(choose(gaussian, "psi", at_most=(1 + rest) / 2, reading="success").value)
     return float(checks.within("psi", found, *_RANGES["psi"]))
-
-
-def worded(name: str, value: Any, *, needed: str = "") -> str:
-    """A name a person gave, in one spelling: without spaces around it, and with letters composed.
-
-    Two spellings of one name would be two accounts, or two parts: each would be charged for half of what is known.
-
-    >>> worded("part", " caf\u0065\u0301 ") == "caf\u00e9"
-    True
-    """
-    import unicodedata
-
-    text = "" if value is None else str(value)
-    if len(text) <= _LONGEST:
-        text = unicodedata.normalize("NFC", text).strip()
-    if needed and not text:
-        raise InputError(f"{name} is empty: {needed}", parameter=name)
-    if len(text) > _LONGEST or not text.isprintable():
-        raise InputError(
-            f"{name} is too long or has characters that cannot be printed: give up to {_LONGEST} letters",
-            parameter=name,
-        )
-    return text

@@ -171,9 +171,12 @@ class Store:
                 self._table.metadata.create_all(connection)
             yield Writer(self, connection, people)
 
-    def names(self, connection: Any) -> list[str]:
-        """Whose accounts there are."""
-        return [str(name) for name in connection.execute(self._sa.select(self._table.c.people).distinct()).scalars()]
+    def names(self, connection: Any, holding: str = "") -> list[str]:
+        """Whose accounts there are, those alone with a line that holds this text; the ledger's own is none."""
+        asked = self._sa.select(self._table.c.people).distinct().where(self._table.c.people != "")
+        if holding:
+            asked = asked.where(self._table.c.body.contains(holding, autoescape=True))
+        return [str(name) for name in connection.execute(asked.order_by(self._table.c.people)).scalars()]
 
     def append(self, connection: Any, entry: Entry) -> None:
         """One more line, inside :meth:`writing`."""
@@ -214,9 +217,9 @@ class Writer:
                 )
             head = entry.hash
 
-    def others(self) -> list[str]:
-        """The names of all accounts."""
-        return self._store.names(self._connection)
+    def others(self, holding: str = "") -> list[str]:
+        """The names of the other accounts, those alone with a line that holds this text."""
+        return [name for name in self._store.names(self._connection, holding) if name != self._people]
 
     def append(self, kind: Kind, release: str, body: dict[str, Any]) -> Entry:
         """One more line."""

@@ -13,7 +13,7 @@ from ..data.tables.columns import column_of, value_of
 from ..data.tables.conditions import parse, syntax, terms_of
 from ..data.tables.open import OpenTable
 from ..errors import InputError
-from ..ledger.limits import worded
+from ..ledger.names import worded
 from ..plan.plan import Release
 
 __all__ = ["one_part_each", "said_of_part"]

@@ -6,7 +6,6 @@ then the noise. Whatever breaks before the room is taken costs nothing; after it
 
 from __future__ import annotations
 
-import hashlib
 import math
 import os
 from collections.abc import Callable, Mapping
@@ -18,12 +17,10 @@ from typing import Any
 from ..assessment.assessment import Assessment, assess
 from ..assessment.cautions import owned
 from ..assessment.promise import Promise, promise_of
-from ..assessment.room import account_of, table_name
 from ..assessment.verdict import needed_by
 from ..data.tables.forms import as_read
-from ..data.tables.marks import blocks_of
+from ..data.tables.marks import fingerprint
 from ..data.tables.open import OpenTable, open_table, reading
-from ..data.tables.source import Bundled, File, source_of
 from ..errors import InputError, Refused, Unwritten, kind_of
 from ..ledger.account import Spending
 from ..ledger.ledger import Ledger, Reservation
@@ -56,6 +53,7 @@ def release(
     ledger: str | os.PathLike[str] | Ledger | None = LEDGER,
     people: str | None = None,
     part: str | None = None,
+    other_people: bool = False,
     table: Any = None,
     engine: Any = None,
     dry_run: bool = False,
@@ -67,13 +65,14 @@ def release(
     """Publish the answers of a plan under noise drawn by OpenDP, and enter it in the ledger.
 
     ``output`` writes them (``csv``, ``json``, ``parquet`` or ``html``, by its ending or ``format``). ``people`` names
-    the account, those whom the table is about; tables about the same people share one. ``part`` names the part of them
-    that every query is about, where the ledger declares parts: only they are charged. A plan that breaks its own
-    limits, or the ledger's, is refused. ``dry_run`` says what would be published and spent, and looks at no data;
-    ``synthetic`` runs the whole on made-up rows and spends nothing. The same plan gives the answers that were published
-    before, whatever the data is by now, and looks at none: that they changed would tell that somebody joined. ``again``
-    draws and spends anew, and so does another ``data.version``. ``assessment`` is one that was made before, of exactly
-    this plan.
+    the account, those whom the table is about; tables about the same people share one, and a ledger with one account
+    needs no name. Data that another account holds is refused, unless you say that it is about ``other_people``.
+    ``part`` names the part of them that every query is about, where the ledger declares parts: only they are charged. A
+    plan that breaks its own limits, or the ledger's, is refused. ``dry_run`` says what would be published and spent,
+    and looks at no data; ``synthetic`` runs the whole on made-up rows and spends nothing. The same plan gives the
+    answers that were published before, whatever the data is by now, and looks at none: that they changed would tell
+    that somebody joined. ``again`` draws and spends anew, and so does another ``data.version``. ``assessment`` is one
+    that was made before, of exactly this plan.
     """
     said = as_written(read_release(plan))
     if output is not None and not isinstance(output, str | os.PathLike):
@@ -82,13 +81,14 @@ def release(
     if output is not None and not dry_run:
         writable(Path(output))
     publishable(said)
-    name = people if people is not None else account_of(said.data.table if table is None else table)
     drawings = drawings_of(said)
     promise = promise_of(said)
-    job = _Job(said, drawings, promise, name, part)
+    job = _Job(said, drawings, promise, people or "", part)
     if synthetic:
         return _written(job.published("synthetic", _made_up(job, table, engine)), output, form)
     book = ledger if isinstance(ledger, Ledger) or ledger is None else Ledger(ledger)
+    name = "" if book is None else book.called(people)
+    job = replace(job, people=name)
     job = replace(job, partition=_partition(job, book))
     if dry_run:
         room: tuple[Left, ...] = ()
@@ -101,15 +101,15 @@ def release(
     if book is not None and not again and (saved := book.saved(name, said.identity())) is not None:
         return _saved(job, book, saved, output, form)
     _within(said, assessment, table, engine, progress)
-    exact = _exact(said, table, engine, progress, job.partition)
+    exact, content = _exact(said, table, engine, progress, job.partition, marked=book is not None)
     if book is None:
         return _written(job.published("release", job.draw(exact)), output, form)
-    return _entered(job, book, exact, table, output, form, again)
+    return _entered(job, book, exact, content, output, form, again, other_people)
 
 
 def exact_of(plan: Release, table: Any = None, engine: Any = None) -> tuple[Cells, ...]:
     """The exact numbers of a plan, as a release takes them from its table: confidential."""
-    return _exact(plan, table, engine, None)
+    return _exact(plan, table, engine, None)[0]
 
 
 @dataclass(frozen=True)
@@ -200,7 +200,11 @@ def _partition(job: _Job, book: Ledger | None) -> str:
     return column
 
 
-def _exact(plan: Release, table: Any, engine: Any, progress: Any, partition: str = "") -> tuple[Cells, ...]:
+def _exact(
+    plan: Release, table: Any, engine: Any, progress: Any, partition: str = "", *, marked: bool = False
+) -> tuple[tuple[Cells, ...], str]:
+    """The exact numbers, and where it is ``marked`` what the table holds, in a few digits: confidential."""
+
     def tell(done: int, what: str) -> None:
         if progress is not None:
             progress(done, len(plan.queries) + 1, what)
@@ -208,7 +212,13 @@ def _exact(plan: Release, table: Any, engine: Any, progress: Any, partition: str
     with about("data.table", engine="engine"):
         opened = open_table(plan.data.table if table is None else table, engine)
     with opened:
-        return _numbers(opened, plan, tell, partition)
+        content = _fingerprint(opened) if marked else ""
+        return _numbers(opened, plan, tell, partition), content
+
+
+def _fingerprint(opened: OpenTable) -> str:
+    with reading(opened):
+        return fingerprint(opened)
 
 
 def _numbers(opened: OpenTable, plan: Release, tell: Callable[[int, str], object], partition: str) -> tuple[Cells, ...]:
@@ -228,19 +238,19 @@ def _numbers(opened: OpenTable, plan: Release, tell: Callable[[int, str], object
 def _made_up(job: _Job, table: Any, engine: Any) -> tuple[PublishedAnswer, ...]:
     rows = made_up(job.plan, table, engine)
     plan = job.plan.model_copy(update={"data": job.plan.data.model_copy(update={"read": {}})})
-    return job.draw(_exact(plan, rows, None, None))
+    return job.draw(_exact(plan, rows, None, None)[0])
 
 
 def _entered(
-    job: _Job, book: Ledger, exact: tuple[Cells, ...], table: Any, output: Any, form: Form, again: bool
-) -> Published:
+    job: _Job, book: Ledger, exact: tuple[Cells, ...], content: str, output: Any, form: Form, again: bool,
+    other_people: bool,
+) -> Published:  # fmt: skip
     """Take the room, draw, write, and say that it is out."""
     plan = job.plan
     taken = book.reserve(
         job.people, job.promise.experiment, job.promise.charge, title=plan.title, part=job.part,
         partition=job.partition, identity=plan.identity(),
-        plan=plan.model_dump(mode="json"), data=book.keyed(_fingerprint(plan, table, exact)), again=again,
-        table=table_name(plan.data.table if table is None else table),
+        plan=plan.model_dump(mode="json"), data=book.keyed(content), again=again, other_people=other_people,
         unit=plan.data.unit or plan.data.person or "row", exact=job.promise.exact,
         drawings=[_said(d) for d in job.drawings],
     )  # fmt: skip
@@ -292,18 +302,3 @@ def _said(drawing: Drawing) -> dict[str, Any]:
         "scale": drawing.plain_scale, "sensitivity": drawing.sensitivity * float(drawing.unit),
         "map": drawing.promised, "threshold": drawing.names, "delta": drawing.delta,
     }  # fmt: skip
-
-
-def _fingerprint(plan: Release, table: Any, exact: tuple[Cells, ...]) -> str:
-    """What tells this data from other data: the file's bytes, or, where there is no file, what the plan sees of it."""
-    digest = hashlib.sha256()
-    source = source_of(plan.data.table if table is None else table)
-    path = None
-    if isinstance(source, File | Bundled):
-        path = Path(source.path) if isinstance(source, File) else source.dataset.path
-    if path is not None and path.is_file():
-        blocks_of(digest, path)
-        return f"file {digest.hexdigest()}"
-    for one in exact:
-        digest.update(repr((one.query, one.labels, sorted(one.numbers.items()), one.sizes)).encode())
-    return f"answers {digest.hexdigest()}"

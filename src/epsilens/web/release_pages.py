@@ -21,9 +21,8 @@ from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 from markupsafe import Markup
 
-from ..assessment.room import account_of
 from ..errors import EpsilensError
-from .assess_view import read
+from ..ledger.ledger import EVERYONE
 from .assessing import awaited
 from .jobs import Job, State
 from .pages import file_of, render
@@ -92,7 +91,7 @@ async def offer_view(request: Request, id: str, people: str = "", part: str = ""
         job = _assessed(request, id)
         check_texts({"people": people, "part": part})
         names = await _names(request)
-        people = people.strip() or _account(job, names)
+        people = people.strip() or _account(names)
         ledger = request.app.state.ledger.store.address
         asked = request.app.state.jobs.start(
             "offer", job.upload, yaml=job.request["yaml"], ledger=ledger, people=people, part=part.strip()
@@ -128,11 +127,11 @@ def _assessed(request: Request, id: str) -> Job:
     return job
 
 
-def _account(job: Job, names: list[str]) -> str:
-    """The account of the table, or the only one."""
-    release = read(str(job.request["yaml"]))
-    own = account_of(job.upload.name if job.upload is not None else release.data.table if release else "")
-    return names[0] if len(names) == 1 and own not in names else own
+def _account(names: list[str]) -> str:
+    """The only account; where there are several, somebody must say which."""
+    if len(names) > 1:
+        raise Refused("the ledger has several accounts: say whom the table is about; nothing was spent", 422, "people")
+    return names[0] if names else EVERYONE
 
 
 def _shown(
@@ -181,7 +180,7 @@ async def confirmed(request: Request, id: str) -> Response:
         offer.job = request.app.state.jobs.start(
             "release", job.upload, owner=request.state.visitor, yaml=job.request["yaml"], people=offer.people,
             part=offer.part, ledger=request.app.state.ledger.store.address, assessed=offer.made["assessed"],
-            offer=offer.token,
+            offer=offer.token, other_people=given.get("other_people") == "yes",
         ).id  # fmt: skip
     except EpsilensError as error:
         shown = offer if isinstance(error, Refused) and error.parameter == "confirm" else None

@@ -89,7 +89,7 @@ def _release(work: Work) -> dict[str, Any]:
             found = assess(plan, table=table, progress=work.tell)
             made = release(
                 plan, table=table, ledger=book, people=people, part=request["part"] or None, assessment=found,
-                progress=work.tell,
+                other_people=bool(request.get("other_people")), progress=work.tell,
             )  # fmt: skip
         except EpsilensError as error:
             spent = any(one.id not in known for one in book.account(people).counted)
