@@ -229,7 +229,7 @@ def test_the_same_data_in_another_account_is_refused(url: str) -> None:
     same, other = ledger.keyed("rows"), ledger.keyed("more")
     reserved(ledger, data=same)
     before = ledger.export()
-    with pytest.raises(el.InputError, match="was released about 'patients', .* or say that it is about other people"):
+    with pytest.raises(el.InputError, match=r"was released about 'patients', .* or say that it is about other people"):
         reserved(ledger, "doctors", data=same)
     assert ledger.export() == before
     reserved(ledger, "doctors", data=other)

@@ -10,7 +10,8 @@ from scipy.special import ndtri
 
 import epsilens as el
 from epsilens.ledger.charge import Charge
-from epsilens.ledger.limits import Limits, worded
+from epsilens.ledger.limits import Limits
+from epsilens.ledger.names import worded
 
 
 @pytest.mark.parametrize("success", [0.51, 0.65, 0.9])
