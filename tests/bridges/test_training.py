@@ -141,3 +141,27 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch, package: st
 def test_a_history_is_rows(history: Any) -> None:
     with pytest.raises(el.InputError, match=f"history is {history}: give rows of .noise multiplier"):
         trained(history)
+
+
+def test_an_engine_and_its_accountant_are_read(opacus: Any, engine: Any) -> None:
+    known = el.dpsgd(sigma=SIGMA, rate=RATE, steps=STEPS)
+    other = opacus.PrivacyEngine(accountant="rdp")
+    other.accountant.history = [(SIGMA, RATE, STEPS)]
+    for given in (engine, engine.accountant, other, other.accountant):
+        assert trained(given).law == known.law
+    shuffled = trained(other, loader=_loader(shuffle=True))
+    assert shuffled.parameters["batches"] == "shuffled"
+    with pytest.raises(el.InputError, match="or Opacus's engine or accountant"):
+        trained(opacus)
+
+
+def test_an_engine_whose_batches_are_no_samples_says_so(opacus: Any, engine: Any) -> None:
+    engine.accountant.loop = None
+    engine.accountant.reads(_loader(shuffle=True))
+    assert trained(engine).parameters["batches"] == "shuffled"
+
+
+def _loader(**options: Any) -> Any:
+    import torch
+
+    return torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.randn(200, 4)), batch_size=20, **options)

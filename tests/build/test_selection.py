@@ -461,3 +461,32 @@ def test_a_curve_whose_points_have_scores_of_their_own() -> None:
     assert e.bracket("auc") == (0.5, e.auc())
     assert e.bracket("kl") == (0.0, e.kl())
     assert el.laplace(epsilon=1.0).bracket("kl") == (e.kl(), e.kl())
+
+
+# -- scores that move the same way --------------------------------------------------------------------------------
+
+
+def test_scores_that_do_not_all_move_the_same_way_are_not_monotonic() -> None:
+    """One up and one down cost twice the ε that half the noise is for."""
+    with pytest.raises(el.InputError, match="monotonic is True and one score rises while another falls"):
+        el.exponential(epsilon=1.0, scores0=[0, 0], scores1=[1, -1], monotonic=True)
+    plain = el.exponential(epsilon=1.0, scores0=[0, 0], scores1=[1, -1])
+    assert plain.epsilon() == pytest.approx(math.log((1 + math.exp(1.0)) / 2), rel=1e-12)
+    for moved in ([1, 0, 0.5], [-1, 0, -0.5]):
+        assert el.exponential(epsilon=1.0, scores0=[0, 0, 0], scores1=moved, monotonic=True).epsilon() <= 1
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        el.exponential,
+        el.noisy_max,
+        el.permute_and_flip,
+        el.sparse_vector,
+        lambda **given: el.top_k(k=2, **given),
+    ],
+)
+def test_a_replaced_record_moves_scores_both_ways(build: Callable[..., el.Experiment]) -> None:
+    with pytest.raises(el.InputError, match="monotonic is True with neighbours='replace'"):
+        build(epsilon=1.0, monotonic=True, neighbours="replace")
+    assert build(epsilon=1.0, neighbours="replace").epsilon() == pytest.approx(build(epsilon=1.0).epsilon())

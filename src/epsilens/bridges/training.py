@@ -39,17 +39,25 @@ _LEAST_NOISE, _MOST_NOISE, _LEAST_RATE = 1e-2, 1e12, 1e-12
 Row = tuple[float, float, int]
 
 
-def trained(history: Iterable[Row], *, loader: Any = None, width: float | None = None) -> Experiment:
+def trained(history: Iterable[Row] | Any, *, loader: Any = None, width: float | None = None) -> Experiment:
     """What is learned about one person from training with this history of (noise multiplier, sample rate, steps).
 
-    Batches are Poisson samples unless a data ``loader`` says how they are drawn.
+    ``history`` may also be Opacus's ``PrivacyEngine`` or its accountant, whose history it is then. Batches are Poisson
+    samples unless a data ``loader`` says how they are drawn; our own accountant was told by its engine.
 
     >>> round(trained([(1.0, 0.01, 1000)]).epsilon(1e-5), 2)
     1.83
     """
-    if not isinstance(history, Iterable):
+    accountant: Any = getattr(history, "accountant", history)
+    if loader is None and hasattr(accountant, "reads"):  # ours
+        made: Experiment = accountant.experiment(width=width)
+        return made
+    history = getattr(accountant, "history", accountant)
+    if not isinstance(history, Iterable) or isinstance(history, str):
         raise InputError(
-            f"history is {history!r}: give rows of (noise multiplier, sample rate, steps)", parameter="history"
+            f"history is {history!r:.40}: give rows of (noise multiplier, sample rate, steps), or Opacus's engine or "
+            "accountant",
+            parameter="history",
         )
     rows = [_row(row) for row in history]
     rows = [row for row in rows if row[1] > 0 and row[2] > 0]

@@ -77,9 +77,16 @@ def _sensitivity(sensitivity: Any) -> float:
     return float(checks.positive("sensitivity", checks.scalar("sensitivity", sensitivity)))
 
 
-def _flag(name: str, value: Any) -> bool:
+def _monotonic(value: Any, neighbours: Any) -> bool:
+    """Whether one person moves all scores the same way, which a record that takes another's place does not."""
     if not isinstance(value, bool | np.bool_):
-        raise InputError(f"{name} is {value!r}: give True or False", parameter=name)
+        raise InputError(f"monotonic is {value!r}: give True or False", parameter="monotonic")
+    if value and between(neighbours).replaces:
+        raise InputError(
+            "monotonic is True with neighbours='replace': where a record is replaced one score may rise and another "
+            "fall, so leave it out, or give neighbours='add-remove'",
+            parameter="monotonic",
+        )
     return bool(value)
 
 
@@ -98,29 +105,35 @@ def exponential(
 
     ``scores0`` and ``scores1`` are the scores of the same outcomes in the two worlds. Without them the law is the worst
     case over all scores, Logistic(0) against Logistic(ε): logit TPR = logit FPR + ε. ``monotonic`` drops the factor 2,
-    allowed when a person can only raise scores.
+    allowed when a person can only raise scores (or only lower them).
 
     >>> round(exponential(epsilon=1.0).advantage(), 6)  # tanh(ε/4)
     0.244919
     >>> round(exponential(epsilon=1.0, scores0=[1, 2, 3], scores1=[1, 2, 4]).advantage(), 6)
     0.122051
     """
-    eps, most, rises = _epsilon(epsilon), _sensitivity(sensitivity), _flag("monotonic", monotonic)
+    eps, most, rises = _epsilon(epsilon), _sensitivity(sensitivity), _monotonic(monotonic, neighbours)
     told = {"epsilon": eps, "sensitivity": most, "monotonic": rises, "neighbours": neighbours}
     if scores0 is None and scores1 is None:
         return _selected(BoundedRange(eps), "exponential", told)
     for name, scores in (("scores0", scores0), ("scores1", scores1)):
         if scores is None:
             raise InputError(f"{name} is missing: give the scores in both worlds, or none", parameter=name)
-    law = _of_scores(scores0, scores1, eps / (most if rises else 2 * most), most)  # type: ignore[arg-type]
+    law = _of_scores(scores0, scores1, eps / (most if rises else 2 * most), most, rises)  # type: ignore[arg-type]
     return Experiment(law, "exponential", {**told, "outcomes": int(law.llr.size)}, worlds=between(neighbours))
 
 
-def _of_scores(scores0: ArrayLike, scores1: ArrayLike, rate: float, most: float) -> Finite:
+def _of_scores(scores0: ArrayLike, scores1: ArrayLike, rate: float, most: float, rises: bool) -> Finite:
     """P(r) ∝ exp(rate·score(r)) in the two worlds."""
     s0, s1 = checks.real("scores0", scores0), checks.real("scores1", scores1)
     if s0.ndim != 1 or s0.shape != s1.shape or s0.size == 0:
         raise InputError(f"scores0 and scores1 have shapes {s0.shape} and {s1.shape}: give two lists of equal length")
+    if rises and (s1 > s0).any() and (s1 < s0).any():
+        raise InputError(
+            "monotonic is True and one score rises while another falls: leave it out, which doubles the noise, or give "
+            "scores that all move the same way",
+            parameter="monotonic",
+        )
     moved = np.abs(s1 - s0).max()
     if moved > most * (1 + 1e-12):
         raise InputError(
@@ -163,7 +176,7 @@ def noisy_max(
     (1.0, 0.5)
     """
     drawn = Drawn(checks.choice("noise", noise, tuple(d.value for d in Drawn)))
-    most, rises = _sensitivity(sensitivity), _flag("monotonic", monotonic)
+    most, rises = _sensitivity(sensitivity), _monotonic(monotonic, neighbours)
     way = (1 if rises else 2) * most
     if one_of(epsilon=epsilon, scale=scale) == "epsilon":
         eps = _epsilon(epsilon)
@@ -190,7 +203,7 @@ def permute_and_flip(
     >>> round(permute_and_flip(epsilon=1.0).advantage(), 6)
     0.393469
     """
-    eps, most, rises = _epsilon(epsilon), _sensitivity(sensitivity), _flag("monotonic", monotonic)
+    eps, most, rises = _epsilon(epsilon), _sensitivity(sensitivity), _monotonic(monotonic, neighbours)
     told = {"epsilon": eps, "sensitivity": most, "monotonic": rises, "neighbours": neighbours}
     return _selected(NoisyMax(np.asarray(eps)), "permute_and_flip", told)
 
@@ -224,7 +237,7 @@ def top_k(
     if eps * times > 1e4:
         raise InputError(f"k is {times} at an epsilon of {eps:g}: together give at most 1e4", parameter="k")
     told: dict[str, Any] = {"epsilon": eps, "k": times, "by": by, "sensitivity": most}
-    told |= {"monotonic": _flag("monotonic", monotonic), "neighbours": neighbours}
+    told |= {"monotonic": _monotonic(monotonic, neighbours), "neighbours": neighbours}
     one = _LAWS[_BY[by]](eps)
     if times == 1:
         return _selected(one, "top_k", told)
@@ -261,7 +274,7 @@ def sparse_vector(
     1.0
     """
     count = checks.whole("above", above, low=1, high=10**9)
-    most, same = _sensitivity(sensitivity), _flag("monotonic", monotonic)
+    most, same = _sensitivity(sensitivity), _monotonic(monotonic, neighbours)
     scales = {"threshold_scale": threshold_scale, "query_scale": query_scale}
     told: dict[str, Any] = {}
     if epsilon is not None:

@@ -142,6 +142,11 @@ def test_the_worst_pair() -> None:
     ("build", "words"),
     [
         (lambda: el.above(5, [0.5, 0.5], [0, 1], epsilon=1.0), "nothing is left to guess"),
+        (
+            lambda: el.above(0.5, [0.2, 0.3, 0.5], np.eye(3)),
+            "values has shape (3, 3): give a list of numbers",
+        ),
+        (lambda: el.worst_pair(np.eye(3), epsilon=1.0), "values has shape (3, 3): give a list of numbers"),
         (lambda: el.above(-1, [0.5, 0.5], [0, 1], epsilon=1.0), "lies above"),
         (lambda: el.above(0, [1.0, 0.0], [0, 1], epsilon=1.0), "nothing is left"),
         (lambda: el.above(math.nan, [0.5, 0.5], [0, 1], epsilon=1.0), "NaN"),

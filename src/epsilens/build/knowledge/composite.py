@@ -149,7 +149,7 @@ def above(
     (0.5, 0.636747)
     """
     p, labels = distribution("prior", prior, values)
-    where = checks.real("values", list(labels))
+    where = _numbers(labels)
     cut = checks.scalar("gamma", gamma)
     high = where > cut
     if not p[high].sum() or not p[~high].sum():
@@ -303,9 +303,19 @@ def _labels(values: Any) -> tuple[Any, ...]:
     return labels
 
 
+def _numbers(labels: Sequence[Any]) -> Array:
+    where = checks.real("values", list(labels))
+    if where.ndim != 1:
+        raise InputError(
+            f"values has shape {where.shape}: give a list of numbers, and a matrix of probabilities as channel",
+            parameter="values",
+        )
+    return where
+
+
 def _effects(labels: Sequence[Any], effect: Any) -> Array:
     if effect is None:
-        return checks.real("values", list(labels))
+        return _numbers(labels)
     at = checks.real("effect", [effect(v) for v in labels] if callable(effect) else effect)
     if at.shape != (len(labels),):
         raise InputError(
