@@ -155,8 +155,11 @@ def crowd(seed: int, rows: int = 160) -> pa.Table:
 
 
 def planned(data: dict[str, Any], *queries: dict[str, Any], **mechanism: Any) -> Any:
+    asked = list(queries) or list(ASKED)
+    if not queries and "person" in data and "unit" not in data:
+        asked.append({"count": "w >= 0 OR w IS NULL", "by": "g", "threshold": 2, "touched": 0.1})
     return read_release({
-        "data": {"table": "t", **data}, "queries": list(queries) or ASKED, "mechanism": {"epsilon": 1, **mechanism},
+        "data": {"table": "t", **data}, "queries": asked, "mechanism": {"epsilon": 1, **mechanism},
     })  # fmt: skip
 
 

@@ -210,7 +210,7 @@ def _difference(plan: Release, movement: Movement, epsilon: float) -> Faced | Ex
         total = 0.0
         for m in movement.moves:
             one = contribution(plan, m.query)
-            part = plan.shares[m.query] / len(one.noisy) / 2
+            part = plan.shares[m.query] * one.part(m.noisy) / 2
             psi = psi_of(epsilon * part, (plan.mechanism.delta or 0.0) * part)
             ratio = m.amount / one.sensitivity(m.noisy, plan.mechanism.neighbours, 2)
             total += m.times * (ratio * psi) ** 2 / 2

@@ -80,6 +80,7 @@ class Tally:
     clamped: Fraction = Fraction(0)
     dropped: int = 0
     left: int = 0  # people all of whose items in the group are dropped
+    touched: int = 0  # people of whom something is dropped, in whatever group of the query
     dropped_value: Fraction = Fraction(0)
     dropped_clamped: Fraction = Fraction(0)
 
@@ -310,6 +311,12 @@ def _drop(work: _Work, bound: Sequence[Need], owners: Sequence[Any]) -> None:
                 sums |= {name: each[name].sum() for name in each.columns if name.startswith((f"dv{i}_", f"dc{i}_"))}
             for row in work.fetch(_by_group(each, found.keys, sums)):
                 _subtract(work, together, found, row)
+            for need in (n for n in together if n.touched):
+                i = need.position
+                some = each.filter(each[f"n{i}"] > each[f"k{i}"]).select("p").distinct()
+                number = int(work.fetch(some.aggregate(n=some.count()))[0]["n"])
+                for tally in work.tallies[i].values():
+                    tally.touched += number
 
 
 def _subtract(work: _Work, needs: Sequence[Need], found: Look, row: dict[str, Any]) -> None:

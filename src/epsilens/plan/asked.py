@@ -148,6 +148,9 @@ class ReleaseQuery(Part):
     bounds: tuple[float, float] | None = Field(None, description="values are clamped to these")
     size: Size = Field(Size.NOISY, description="what an average is divided by: a noisy count, or a public one")
     rows: bool = Field(False, description="count rows, not people")
+    touched: Share | None = Field(
+        None, gt=0, lt=1, description="publish, for this part of the query's budget, how many people max_groups touched"
+    )
     epsilon: float | None = Field(None, gt=0, le=700, description="this query's own budget")
     share: Share | None = Field(None, gt=0, le=1, description="this query's share of the total")
     name: str | None = None
@@ -177,6 +180,12 @@ class ReleaseQuery(Part):
             raise Misplaced("count has its condition already: leave out where", "where")
         if self.rows and kind.bounded:
             raise Misplaced(f"rows is for count and histogram: a {kind} adds up rows already", "rows")
+        if self.touched is not None and (kind.bounded or self.rows or not self.split_by):
+            raise Misplaced(
+                "touched is for people counted by groups: of rows and sums a limit may leave out any amount, and "
+                "without by nobody",
+                "touched",
+            )
         if self.size is Size.PUBLIC and kind is not QueryKind.AVERAGE:
             raise Misplaced(f"size is for average: a {kind} is divided by nothing", "size")
         if self.epsilon is not None and self.share is not None:

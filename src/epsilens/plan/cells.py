@@ -51,7 +51,10 @@ class Draw:
 
 @dataclass(frozen=True)
 class Cells:
-    """The numbers of one query before noise, by kind and group, in units: confidential, and never written anywhere."""
+    """The numbers of one query before noise, by kind and group, in units: confidential, and never written anywhere.
+
+    Of those whom a limit touched there is one number for all groups.
+    """
 
     query: int
     labels: tuple[Label, ...]
@@ -91,11 +94,19 @@ def cells(opened: OpenTable, plan: Release, tell: Callable[[int, str], object] |
     made = []
     for need, tallies in tallies_of(opened, plan, tell, stepped=True).items():
         kept = [(label, tally) for label, tally in tallies if need.public or tally.owners]
-        kinds = noisy_of(plan.queries[need.position])
-        numbers = {kind: tuple(_number(need, tally, kind) for _, tally in kept) for kind in kinds}
+        numbers = {
+            kind: tuple(_number(need, tally, kind) for _, tally in kept) for kind in _grouped(plan, need.position)
+        }
+        if need.touched:
+            numbers[Noisy.TOUCHED] = (Fraction(max((tally.touched for _, tally in tallies), default=0)),)
         sizes = tuple(tally.kept for _, tally in kept) if need.public_size else ()
         made.append(Cells(need.position, tuple(label for label, _ in kept), numbers, sizes))
     return tuple(made)
+
+
+def _grouped(plan: Release, i: int) -> list[Noisy]:
+    """The numbers that each group has of its own."""
+    return [noisy for noisy in noisy_of(plan.queries[i]) if noisy != Noisy.TOUCHED]
 
 
 def _number(need: Need, tally: Tally, noisy: Noisy) -> Fraction:
@@ -148,7 +159,9 @@ def cells_of_rows(plan: Release, schema: Mapping[str, Any]) -> Callable[[Sequenc
                 groups = plain.numbers(rows, query, rules.plan, covers)
             except plain.Stopped as error:
                 raise InputError(str(error), parameter=f"queries.{i + 1}.size") from None
-            numbers = {kind: tuple(own[kind.value] for own in groups.values()) for kind in noisy_of(plan.queries[i])}
+            numbers = {kind: tuple(own[kind.value] for own in groups.values()) for kind in _grouped(plan, i)}
+            if query["touched"]:
+                numbers[Noisy.TOUCHED] = (Fraction(plain.touched(rows, query, rules.plan, covers)),)
             sizes = tuple(int(own["size"]) for own in groups.values()) if query["public"] else ()
             made.append(Cells(i, tuple(groups), numbers, sizes))
         return tuple(made)
@@ -190,7 +203,8 @@ def _query(plan: Release, need: Need) -> dict[str, Any]:
         "groups": None if need.labels is None else [[_label(part) for part in label] for label in need.labels],
         "column": need.query.column if need.valued else None, "bounds": None if bounds is None else list(bounds),
         "steps": None if steps is None else [steps.low, steps.high, steps.digits],
-        "whose": _whose(plan, need), "public": need.public_size, "most": need.most, "spread": need.groups,
+        "whose": _whose(plan, need), "public": need.public_size, "touched": need.touched, "most": need.most,
+        "spread": need.groups,
     }  # fmt: skip
 
 

@@ -51,10 +51,11 @@ class Noisy(StrEnum):
     TOTAL = "total"  # Σ(x − centre) of an average
     SIZE = "size"  # the rows behind an average
     PEOPLE = "people"  # those a threshold looks at; a count of people is compared with it by itself
+    TOUCHED = "touched"  # of all groups together: those of whom a limit leaves something out
 
 
 def noisy_of(query: ReleaseQuery) -> tuple[Noisy, ...]:
-    """The noisy numbers of each group of a query, which share its ε equally.
+    """The noisy numbers of each group of a query, which share its ε equally, and the people whom its limit touched.
 
     >>> noisy_of(ReleaseQuery(average="income", bounds=(0, 1), by="site", threshold=20))
     (<Noisy.TOTAL: 'total'>, <Noisy.SIZE: 'size'>, <Noisy.PEOPLE: 'people'>)
@@ -63,7 +64,8 @@ def noisy_of(query: ReleaseQuery) -> tuple[Noisy, ...]:
     if query.kind is QueryKind.AVERAGE:
         made = (Noisy.TOTAL,) if query.size is Size.PUBLIC else (Noisy.TOTAL, Noisy.SIZE)
     counted = not query.kind.bounded and not query.rows
-    return made if query.threshold is None or counted else (*made, Noisy.PEOPLE)
+    made = made if query.threshold is None or counted else (*made, Noisy.PEOPLE)
+    return made if query.touched is None else (*made, Noisy.TOUCHED)
 
 
 @dataclass(frozen=True)
@@ -89,8 +91,9 @@ class Vertex:
     exact: bool = True
 
     def apart(self, other: Vertex) -> Vertex:
-        """Leaving the groups of this one for other groups."""
-        return Vertex(self.moved + other.moved, (self.alone[1], other.alone[1]), self.exact and other.exact)
+        """Leaving the groups of this one for other groups; whom a limit touched is one person all the same."""
+        moved = tuple(m for m in other.moved if m.noisy is not Noisy.TOUCHED)
+        return Vertex(self.moved + moved, (self.alone[1], other.alone[1]), self.exact and other.exact)
 
 
 @dataclass(frozen=True)
@@ -156,9 +159,24 @@ class Contribution:
         return self.people * (self.rows if self.households else self.groups)
 
     @property
-    def alike(self) -> tuple[int, int, int, int]:
+    def alike(self) -> tuple[float, int, int, int]:
         """What the chance of a published name depends on, but for the share of ε and the threshold."""
-        return len(self.noisy), self.groups, self.alone_as, self.rows
+        return self.part(self.noisy[0]), self.groups, self.alone_as, self.rows
+
+    def part(self, noisy: Noisy) -> float:
+        """The part of the query's ε, and of its δ, that one kind of number gets."""
+        if self.query.touched is None:
+            return 1 / len(self.noisy)
+        if noisy is Noisy.TOUCHED:
+            return self.query.touched
+        return (1 - self.query.touched) / (len(self.noisy) - 1)
+
+    @cached_property
+    def drops(self) -> bool:
+        """Whether a limit on contributions may leave something of a person out."""
+        if not self.data.several or (self.counted and not self.query.split_by):
+            return False
+        return not self.counted or self.labels is None or self.labels > self.groups
 
     # -- bounds -------------------------------------------------------------------------------------------------
 
@@ -201,11 +219,16 @@ class Contribution:
         made = (Moved(noisy, float(self.people), full), Moved(noisy, float(rest), 1 if rest else 0))
         return tuple(m for m in made if m.times)
 
+    @cached_property
+    def _touched(self) -> tuple[Moved, ...]:
+        """Those of whom a limit leaves something out: each may be one of them in one world alone."""
+        return () if self.query.touched is None else (Moved(Noisy.TOUCHED, float(self.people)),)
+
     def _present(self, alone: int) -> Vertex:
         """Present, and in so many places alone."""
         others = self.places - alone
         if self.counted:
-            return Vertex(self._in_groups(Noisy.ANSWER, others), (0, alone))
+            return Vertex((*self._in_groups(Noisy.ANSWER, others), *self._touched), (0, alone))
         if not others:
             return Vertex((), (0, alone))
         if self.households:
@@ -245,7 +268,7 @@ class Contribution:
                 wide = Vertex((Moved(Noisy.TOTAL, 2 * m * self.half),))
                 return (wide, Vertex(self._rows_in_one(m))) if Noisy.SIZE in self.noisy else (wide,)
             case _:
-                return (Vertex(self._rows_in_one(self.people if self.counted else m)),)
+                return (Vertex((*self._rows_in_one(self.people if self.counted else m), *self._touched)),)
 
     @cached_property
     def valued(self) -> tuple[Vertex, ...]:
@@ -258,7 +281,7 @@ class Contribution:
         """Out of some groups and into others."""
         made = tuple(a.apart(b) for a, b in product(self.present, repeat=2))
         if self.counted and self.labels is not None and self.labels < 2 * self.groups:
-            return (Vertex((Moved(Noisy.ANSWER, float(self.people), self.labels),)),)
+            return (Vertex((Moved(Noisy.ANSWER, float(self.people), self.labels), *self._touched)),)
         return made
 
     @cached_property

@@ -235,7 +235,7 @@ def _units(plan: Release, parts: tuple[Contribution, ...]) -> dict[tuple[int, No
     power, shares = 2 if plan.mechanism.noise is Noise.GAUSSIAN else 1, plan.shares
     return {
         (one.position, noisy): shares[one.position]
-        / len(one.noisy)
+        * one.part(noisy)
         / one.sensitivity(noisy, plan.mechanism.neighbours, power)
         for one in parts
         for noisy in one.noisy
@@ -334,8 +334,8 @@ def _possible(
     settled = {column for where in conditions for column in columns_of(where)}
     if any(len({*told}) < len(told) for told in map(_told, conditions)):
         return False  # two terms about one column may exclude each other
-    if any(one.data.unit for one in moving):
-        return False  # how many people a household has is not said
+    if any(one.data.unit or one.query.touched for one in moving):
+        return False  # how many people a household has is not said, nor that a limit leaves something out
     lists = {(name, one.query.groups) for one in moving for name in one.query.split_by if one.query.groups}
     if len(lists) > len({name for name, _ in lists}):
         return False  # a person in a group of the one list may be in none of the other

@@ -59,6 +59,7 @@ class Need:
     groups: int | None
     labels: tuple[tuple[Any, ...], ...] | None
     public_size: bool = False
+    touched: bool = False
 
     @property
     def split_by(self) -> tuple[str, ...]:
@@ -126,7 +127,8 @@ def needs_of(table: Any, plan: Release) -> tuple[Need, ...]:
             most = one.groups if items is Items.PEOPLE else one.rows
             fewer = plan.data.max_groups if query.groups and items is not Items.PEOPLE else None
             groups = fewer if fewer is not None and fewer < most else None
-            made.append(Need(i, query, plan.data, items, most, groups, labels, asked.size is Size.PUBLIC))
+            touched = asked.touched is not None
+            made.append(Need(i, query, plan.data, items, most, groups, labels, asked.size is Size.PUBLIC, touched))
     return tuple(made)
 
 

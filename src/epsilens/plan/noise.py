@@ -59,7 +59,7 @@ def scale_of(plan: Release, i: int, noisy: Noisy, epsilon: float) -> float:
     if not epsilon > 0:
         raise InputError(f"epsilon is {epsilon:g}: give a number above 0", parameter="epsilon", value=epsilon)
     one = contribution(plan, i)
-    part = plan.shares[i] / len(one.noisy)
+    part = plan.shares[i] * one.part(noisy)
     if plan.mechanism.noise is Noise.GAUSSIAN:
         psi = psi_of(epsilon * part, (plan.mechanism.delta or 0.0) * part)
         return one.sensitivity(noisy, plan.mechanism.neighbours, 2) / psi

@@ -61,14 +61,19 @@ def people_of(opened: OpenTable, plan: Release, size: int = 300) -> tuple[Person
     )
 
 
-def _entries(need: Need, noisy: Sequence[Noisy], kept: int, total: Fraction) -> Iterator[tuple[int, Noisy, float]]:
-    """What ``kept`` items that add up to ``total`` add to the noisy numbers of one group."""
+def _entries(
+    need: Need, noisy: Sequence[Noisy], kept: int | None, total: Fraction
+) -> Iterator[tuple[int, Noisy, float]]:
+    """What ``kept`` items that add up to ``total`` add to the noisy numbers of one group; None for a limit's touch."""
+    if kept is None:
+        yield need.position, Noisy.TOUCHED, 1.0
+        return
     if need.query.kind is QueryKind.AVERAGE and need.query.bounds is not None:
         low, high = map(Fraction, need.query.bounds)
         total -= kept * (low + high) / 2
     amounts = {Noisy.ANSWER: total, Noisy.TOTAL: total, Noisy.SIZE: kept, Noisy.PEOPLE: 1}
     for kind in noisy:
-        if kept and amounts[kind]:
+        if kept and amounts.get(kind):
             yield need.position, kind, float(amounts[kind])
 
 
@@ -93,6 +98,9 @@ def _owners(opened: OpenTable, needs: Sequence[Need], seen: Survey, size: int) -
                 i, kept = need.position, int(row[f"k{need.position}"])
                 parts = [row[f"kc{i}_{j}"] for j in range(len(found.clamped.get(i, ())))]
                 added[row["p"]].append((need, kept, _total(found, need, kept, parts)))
+        for need in (n for n in together if n.touched):
+            for whose in {row["p"] for row in rows if row[f"n{need.position}"] > row[f"k{need.position}"]}:
+                added[whose].append((need, None, Fraction(1)))
     for entries in added.values():
         yield sorted(entries, key=lambda entry: entry[0].position)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from fractions import Fraction
@@ -163,6 +163,14 @@ def kept(
             inside = [pair for pair in inside if label(pair[1], by) in chosen]
         stays += [r for _, r in inside[: query["most"]]]
     return stays
+
+
+def touched(rows: Sequence[Row], query: Mapping[str, Any], plan: Mapping[str, Any], covers: Any) -> int:
+    """How many people are in more groups of a query than they are counted in: confidential."""
+    owner = plan["owner"]
+    free = {**query, "most": len(rows)}
+    all_groups, some = (Counter(r[owner] for r in kept(rows, q, plan, covers)) for q in (free, query))
+    return sum(all_groups[one] > some[one] for one in all_groups)
 
 
 def label(row: Row, by: Sequence[str]) -> Label:

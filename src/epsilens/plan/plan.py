@@ -207,6 +207,8 @@ class Release(Part):
                     "table; leave it out, or set mechanism.neighbours to replace",
                     "queries", i, "size",
                 )  # fmt: skip
+            if query.touched is not None:
+                self._touched(i)
         auto = any(query.threshold is Threshold.AUTO for query in self.queries)
         if mechanism.delta is not None and mechanism.noise is not Noise.GAUSSIAN and not auto:
             raise Misplaced(
@@ -214,6 +216,18 @@ class Release(Part):
                 "mechanism", "delta",
             )  # fmt: skip
         return self
+
+    def _touched(self, i: int) -> None:
+        """Refuse to count those whom a limit touched where none may, or where nobody knows what relatives do to it."""
+        if self.data.person is None or self.data.unit is not None:
+            raise Misplaced("touched needs person and no unit: it is for people who are in several groups",
+                            "queries", i, "touched")  # fmt: skip
+        if self.adversary.correlation is not Resemblance.NONE:
+            raise Misplaced(
+                "touched does not go with adversary.correlation: how alike related people are in it is not known; "
+                "leave one of them out",
+                "queries", i, "touched",
+            )  # fmt: skip
 
     @property
     def epsilon(self) -> float:

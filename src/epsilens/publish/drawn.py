@@ -35,7 +35,9 @@ def _noised(one: Cells, drawings: Mapping[Noisy, Drawing]) -> Noised:
         places = sorted(named)
         numbers[namer.noisy] = [named[place] for place in places]
     for noisy, drawing in drawings.items():
-        if drawing is not namer:
+        if noisy is Noisy.TOUCHED:
+            numbers[noisy] = drawing.draw(one.numbers[noisy])
+        elif drawing is not namer:
             numbers[noisy] = drawing.draw([one.numbers[noisy][place] for place in places])
     sizes = [one.sizes[place] for place in places] if one.sizes else ()
     return Noised(one.query, tuple(one.labels[place] for place in places), numbers, sizes)

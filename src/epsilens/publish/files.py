@@ -22,6 +22,8 @@ __all__ = ["Form", "content_of", "form_of", "save", "writable"]
 
 #: Bytes for which a disk must have room before anything is spent; few files of answers are longer.
 _ROOM = 1 << 16
+#: Of the file, beside those that queries are split by.
+_COLUMNS = ("query", "answer", "low", "high", "interval_of")
 
 
 class Form(StrEnum):
@@ -131,6 +133,7 @@ def rows_of(made: Published) -> list[dict[str, Any]]:
             "answer": answer.answer,
             "low": answer.low,
             "high": answer.high,
+            "interval_of": answer.interval_of,
         }
         for answer in made.answers
     ]
@@ -138,7 +141,7 @@ def rows_of(made: Published) -> list[dict[str, Any]]:
 
 def _apart(name: str) -> str:
     """A column of the table that is called as one of ours."""
-    return f"{name} (group)" if name in ("query", "answer", "low", "high") else name
+    return f"{name} (group)" if name in _COLUMNS else name
 
 
 def _csv(made: Published) -> str:
@@ -147,7 +150,7 @@ def _csv(made: Published) -> str:
     for line in remarks_of(made):
         out.write(f"# {' '.join(line.split())}\n")
     rows = rows_of(made)
-    heads = list(rows[0]) if rows else ["query", "answer", "low", "high"]
+    heads = list(rows[0]) if rows else list(_COLUMNS)
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([_plain(head) for head in heads])
     for row in rows:

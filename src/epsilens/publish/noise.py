@@ -60,6 +60,15 @@ class Drawing:
     delta: float = 0.0
 
     @property
+    def terms(self) -> dict[str, Any]:
+        """As a stand-alone script has it."""
+        return {
+            "noise": str(self.noise.value), "scale": self.scale, "unit": float(self.unit),
+            "sensitivity": self.sensitivity, "promised": self.promised, "threshold": self.names,
+            "moving": self.moving, "alone": self.alone,
+        }  # fmt: skip
+
+    @property
     def plain_scale(self) -> float:
         """In the plan's own terms."""
         return self.scale * float(self.unit)
@@ -127,7 +136,7 @@ def drawing_of(plan: Release, i: int, noisy: Noisy) -> Drawing:
     """The noise on one kind of number of query i."""
     one, unit = contribution(plan, i), unit_of(plan, i, noisy)
     gaussian, neighbours = plan.mechanism.noise is Noise.GAUSSIAN, plan.mechanism.neighbours
-    part = plan.shares[i] / len(one.noisy)
+    part = plan.shares[i] * one.part(noisy)
     size = one.sensitivity(noisy, neighbours, 2 if gaussian else 1)
     promised = plan.epsilon * part
     if gaussian:

@@ -1,7 +1,8 @@
 """What is published: the answers with their intervals, the plan, and what it promises. Nothing of the true answers.
 
-An interval is made from the noisy numbers and the noise alone: 95 of 100 times it holds the answer *after* the plan's
-bounds and limits. What those took away before the noise is said in words; the number would be the data's own.
+An interval is made from the noisy numbers and the noise alone: 95 of 100 times it holds what ``interval_of`` says, the
+whole table's answer only where no limit and no bound can take anything away, or where the number of people whom a limit
+touched is published too. What is taken away otherwise is said in words; the number would be the data's own.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from importlib import metadata
 from typing import Any
 
 from .. import __version__
-from ..data.queries import Noise, QueryKind
+from ..data.queries import QueryKind
 from ..numerics.frozen import Frozen, Valued
 from ..plan.contribution import Noisy
 from ..plan.plan import Release
@@ -21,17 +22,17 @@ from ..plan.words import Size
 from ..shown import Shown
 from .noise import Drawing
 from .offer import Left, Offered
+from .standalone import MISS, counted, interval, limited, quantile
+from .words import TOUCHED, interval_of, touched_name
 
 __all__ = ["LEVEL", "Noised", "Published", "PublishedAnswer", "answers_of", "versions"]
 
-LEVEL = 0.95
-_BEYOND_95 = {Noise.LAPLACE: math.log(20), Noise.GAUSSIAN: 1.959963984540054}
-_BEYOND_975 = {Noise.LAPLACE: math.log(40), Noise.GAUSSIAN: 2.241402727604947}
+LEVEL = 1 - MISS
 
 
 @dataclass(frozen=True)
 class PublishedAnswer:
-    """One number: which query and group it answers, and the interval that holds it 95 times of 100."""
+    """One number: which query and group it answers, and an interval that holds ``interval_of`` 95 times of 100."""
 
     query: int
     name: str
@@ -40,20 +41,22 @@ class PublishedAnswer:
     low: float
     high: float
     noise: float  # the scale of the noise, b or σ; of an average's total
+    interval_of: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
         return {
             "query": self.query + 1, "name": self.name, "group": dict(self.group), "answer": self.answer,
-            "low": self.low, "high": self.high, "noise": self.noise,
+            "low": self.low, "high": self.high, "noise": self.noise, "interval_of": self.interval_of,
         }  # fmt: skip
 
     @classmethod
     def from_dict(cls, said: Mapping[str, Any]) -> PublishedAnswer:
         """Read again."""
         group = tuple((str(k), None if v is None else str(v)) for k, v in said["group"].items())
-        numbers = [float(said[name]) for name in ("answer", "low", "high", "noise")]
-        return cls(int(said["query"]) - 1, str(said["name"]), group, *numbers)
+        answer, low, high, noise = (float(said[name]) for name in ("answer", "low", "high", "noise"))
+        what = str(said.get("interval_of", ""))
+        return cls(int(said["query"]) - 1, str(said["name"]), group, answer, low, high, noise, what)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -114,31 +117,38 @@ class Noised:
 
 def answers_of(plan: Release, noised: Noised, drawings: Mapping[Noisy, Drawing]) -> list[PublishedAnswer]:
     """The published answers of one query."""
-    asked = plan.queries[noised.query]
-    planned = asked.planned()
-    columns = asked.split_by
-    name = asked.name or str(planned)
+    i = noised.query
+    asked = plan.queries[i]
+    name, what = asked.name or str(asked.planned()), interval_of(plan, i)
+    some = noised.numbers[Noisy.TOUCHED][0] if Noisy.TOUCHED in noised.numbers else None
+    terms = {noisy.value: drawing.terms for noisy, drawing in drawings.items()}
     made = []
     for place, label in enumerate(noised.groups):
-        group = tuple((c, None if part is None else str(part)) for c, part in zip(columns, label, strict=True))
+        parts = zip(asked.split_by, label, strict=True)
+        group = tuple((column, None if part is None else str(part)) for column, part in parts)
         if asked.kind is QueryKind.AVERAGE:
-            answer, low, high, noise = _average(plan, noised, drawings, place)
+            numbers = _average(plan, noised, drawings, place)
+        elif asked.kind.bounded:
+            numbers = _sum(drawings[Noisy.ANSWER], noised.numbers[Noisy.ANSWER][place])
         else:
-            drawing = drawings[Noisy.ANSWER]
-            counts = not asked.kind.bounded
-            answer, low, high, noise = _number(drawing, noised.numbers[Noisy.ANSWER][place], counts)
-        made.append(PublishedAnswer(noised.query, name, group, answer, low, high, noise))
+            found = counted(terms, noised.numbers[Noisy.ANSWER][place], some)
+            # Counts may come out below 0: cut there, sums of them would be too large.
+            numbers = (*found, drawings[Noisy.ANSWER].plain_scale)
+        made.append(PublishedAnswer(i, name, group, *numbers, what))
+    if some is not None:
+        answer, low, high = limited(terms["touched"], some)
+        noise = drawings[Noisy.TOUCHED].plain_scale
+        made.append(PublishedAnswer(i, touched_name(name), (), answer, low, high, noise, TOUCHED))
     return made
 
 
-def _number(drawing: Drawing, value: float, counts: bool) -> tuple[float, float, float, float]:
+def _sum(drawing: Drawing, value: float) -> tuple[float, float, float, float]:
     scale = drawing.plain_scale
-    digits = 0 if counts else _digits(scale)
+    digits = _digits(scale)
     half = 0.5 * 10.0**-digits  # of rounding
-    away = scale * _BEYOND_95[drawing.noise] + half
     answer = round(value, digits) + 0.0
-    # Counts may come out below 0: cut there, sums of them would be too large.
-    return answer, _down(answer - away, digits), _up(answer + away, digits), scale
+    low, high = interval(drawing.noise.value, scale, answer)
+    return answer, _down(low - half, digits), _up(high + half, digits), scale
 
 
 def _down(value: float, digits: int) -> float:
@@ -158,7 +168,7 @@ def _average(
     centre = least / 2 + most / 2
     total, noise = noised.numbers[Noisy.TOTAL][place], drawings[Noisy.TOTAL]
     public = asked.size is Size.PUBLIC
-    share = (_BEYOND_95 if public else _BEYOND_975)[noise.noise]
+    share = quantile(noise.noise.value, MISS / (2 if public else 4))
     totals = total - share * noise.plain_scale, total + share * noise.plain_scale
     if public:
         size, sizes = float(noised.sizes[place]), (float(noised.sizes[place]),) * 2

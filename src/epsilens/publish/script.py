@@ -17,8 +17,8 @@ from ..errors import InputError
 from ..plan.cells import rules_of
 from ..plan.file import about
 from ..plan.plan import Release
-from .noise import Drawing, drawings_of
-from .words import guarantee_of, lost_of
+from .noise import drawings_of
+from .words import TOUCHED, guarantee_of, interval_of, lost_of, touched_name
 
 __all__ = ["script_of"]
 
@@ -33,7 +33,10 @@ def script_of(plan: Release, table: Any = None, engine: Any = None) -> str:
     promise = promise_of(plan)
     drawings = drawings_of(plan)
     for i, query in enumerate(rules.plan["queries"]):
-        query["drawings"] = {d.noisy.value: _drawing(d) for d in drawings if d.query == i}
+        query["drawings"] = {d.noisy.value: d.terms for d in drawings if d.query == i}
+        query["interval_of"] = interval_of(plan, i)
+        if query["touched"]:
+            query["touched"] = {"name": touched_name(query["name"]), "by": [], "interval_of": TOUCHED}
     said = {
         **rules.plan,
         "remarks": [plan.title, guarantee_of(plan, promise), *lost_of(plan)],
@@ -78,13 +81,6 @@ def _possible(plan: Release) -> None:
             "or write the columns into the CSV as they are read",
             parameter="script",
         )
-
-
-def _drawing(d: Drawing) -> dict[str, Any]:
-    return {
-        "noise": str(d.noise.value), "scale": d.scale, "unit": float(d.unit), "sensitivity": d.sensitivity,
-        "promised": d.promised, "threshold": d.names, "moving": d.moving, "alone": d.alone,
-    }  # fmt: skip
 
 
 def _enter(plan: Release, charge: dict[str, float | None]) -> str:

@@ -8,10 +8,14 @@ from ..assessment.promise import Promise
 from ..data.queries import Noise
 from ..numerics.counted import count, grouped, scale_for
 from ..numerics.written import rounded_up
+from ..plan.noise import contribution
 from ..plan.plan import Release
 from ..worlds import Neighbours
 
-__all__ = ["guarantee_of", "lost_of"]
+__all__ = ["TOUCHED", "guarantee_of", "interval_of", "lost_of", "touched_name"]
+
+#: What the interval of that number holds.
+TOUCHED = "the people whom the limit touched"
 
 _NOISE = {Noise.LAPLACE: "Laplace", Noise.GAUSSIAN: "Gaussian"}
 
@@ -38,6 +42,27 @@ def guarantee_of(plan: Release, promise: Promise) -> str:
     )
 
 
+def interval_of(plan: Release, i: int) -> str:
+    """What the intervals of query i hold: the number on the whole table, or the one that limits and bounds leave.
+
+    >>> from epsilens.plan.file import read_release
+    >>> plan = {"data": {"table": "t", "person": "who"}, "mechanism": {"epsilon": 1}, "queries": [
+    ...     {"count": True}, {"count": True, "by": "ward", "threshold": 9}, {"sum": "x", "bounds": [0, 9]},
+    ...     {"count": True, "by": "ward", "threshold": 9, "touched": "10%"}]}
+    >>> [interval_of(read_release(plan), i) for i in range(4)]
+    ['the count', 'the limited count', 'the limited sum', 'the count']
+    """
+    query, one = plan.queries[i], contribution(plan, i)
+    noun = query.kind.value if query.kind.bounded else "count"
+    limited = query.kind.bounded or (one.drops and query.touched is None)
+    return f"the limited {noun}" if limited else f"the {noun}"
+
+
+def touched_name(name: str) -> str:
+    """What the number of people whom a limit touched is called."""
+    return f"{name}: people in more groups than they are counted in"
+
+
 def lost_of(plan: Release) -> tuple[str, ...]:
     """What bounds and limits may have taken away before the noise, in words: the amounts are the data's own."""
     made = []
@@ -54,5 +79,10 @@ def lost_of(plan: Release) -> tuple[str, ...]:
         made.append("Groups whose noisy number of people is below the threshold are left out.")
     if any(query.groups is not None for query in plan.queries):
         made.append("Groups are those that were listed beforehand; rows in other groups are not counted.")
-    made.append("Intervals are for the noise: they hold the bounded answer 95 times of 100, each by itself.")
+    limited = [interval_of(plan, i).startswith("the limited") for i in range(len(plan.queries))]
+    what = "the answer on the whole table"
+    if any(limited):
+        left = "the limited answer, which is what limits and bounds leave of the whole table’s"
+        what = left if all(limited) else f"what the column interval_of says, {left} or the whole answer"
+    made.append(f"Each interval by itself holds {what}, 95 times of 100.")
     return tuple(made)

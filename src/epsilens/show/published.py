@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..data.queries import Noise
 from ..plan.contribution import Noisy
+from ..publish.words import TOUCHED
 from .assessment.labels import asked_title, error
 from .document import (
     Block,
@@ -44,6 +45,7 @@ PLAN = "The plan"
 
 _KINDS = {
     Noisy.ANSWER: "answer", Noisy.TOTAL: "sum", Noisy.SIZE: "number of rows", Noisy.PEOPLE: "number of people",
+    Noisy.TOUCHED: "people whom the limit touched",
 }  # fmt: skip
 _CURRENCIES = {"epsilon": "ε", "psi": "ψ", "rho": "ρ (zCDP)", "delta": "δ"}
 _OPENS = {
@@ -105,10 +107,10 @@ def _name(release: Published, query: int, own: str) -> str:
 def _tables(release: Published) -> list[Block]:
     """A table for each query."""
     made: list[Block] = []
-    for query in dict.fromkeys(answer.query for answer in release.answers):
-        own = [answer for answer in release.answers if answer.query == query]
+    for query, what in dict.fromkeys((answer.query, answer.interval_of) for answer in release.answers):
+        own = [answer for answer in release.answers if (answer.query, answer.interval_of) == (query, what)]
         columns = [name for name, _ in own[0].group]
-        head = [*(columns or [""]), "Answer", "from", "to (95 of 100)"]
+        head = [*(columns or [""]), "Answer", "from", f"to (95 of 100{f', {what}' if what else ''})"]
         rows = [
             [
                 *(["(empty)" if v is None else v for _, v in a.group] or ["everyone"]),
@@ -116,7 +118,8 @@ def _tables(release: Published) -> list[Block]:
             ]
             for a in own
         ]
-        made.append(Part(_name(release, query, own[0].name), (plain_table(head, rows),)))
+        title = own[0].name if what == TOUCHED else _name(release, query, own[0].name)
+        made.append(Part(title, (plain_table(head, rows),)))
     return made
 
 
