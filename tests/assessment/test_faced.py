@@ -7,11 +7,8 @@ import math
 import numpy as np
 import pytest
 
-import epsilens as el
 from epsilens.assessment.faced import Faced
-from epsilens.assessment.typical import guesses_right
 from epsilens.assessment.worst import Facing
-from epsilens.data.queries import Noise
 from epsilens.laws.line.several import has_closed_form, several_delta
 
 READINGS = [
@@ -52,16 +49,3 @@ def test_what_keeps_its_digits() -> None:
     assert has_closed_form([(1.0, 10)])
     assert not has_closed_form([(1.0, 11)])
     assert not has_closed_form([(601.0, 1)])
-
-
-@pytest.mark.parametrize("prior", [0.5, 0.3])
-def test_people_on_a_grid(prior: float) -> None:
-    shifts = np.random.default_rng(1).uniform(0, 0.5, (6, 3))
-    found = guesses_right(shifts, prior, Noise.LAPLACE)
-    for row, odds in zip(shifts, found, strict=True):
-        low, high = el.compose(*(el.laplace(epsilon=float(t)) for t in row)).bracket("success", prior=prior)
-        assert float(low) - 2e-6 <= odds <= float(high) + 2e-6
-    psi = float(np.linalg.norm(shifts[0]))
-    assert guesses_right(shifts[:1], prior, Noise.GAUSSIAN)[0] == pytest.approx(
-        float(el.gaussian(psi=psi).success(prior=prior)), rel=1e-12
-    )

@@ -7,12 +7,19 @@ import math
 from collections import Counter
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 from tests.references.brute.laws import Pair, dominated
 from tests.references.brute.worlds import Ask, Case, listed, scales
 
-from epsilens.assessment.typical import together_of
+import epsilens as el
+from epsilens.assessment.assessment import assess
+from epsilens.assessment.typical import guess_right, together_of, typical_of
+from epsilens.data.queries import Noise
+from epsilens.plan.contribution import Noisy
 from epsilens.plan.file import read_release
+from epsilens.plan.people import Person
 
 
 def _ways(case: Case) -> list[dict[str, tuple[float, ...]]]:
@@ -112,3 +119,51 @@ def test_households_together() -> None:
     plan = read_release({**case.words(), "data": {"table": "t", "person": "one", "unit": "who", "max_rows": 3,
                                                   "max_groups": 2}})  # fmt: skip
     assert dict(together_of(plan, 1.0))[2] == pytest.approx(truth, abs=1e-8)
+
+
+# -- people as they are -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("prior", [0.5, 0.3])
+@pytest.mark.parametrize("count", [3, 14])
+def test_people_in_closed_form_and_on_a_grid(prior: float, count: int) -> None:
+    """Never below the certified bracket of the composition, and six digits from it."""
+    for seed in range(3):
+        shifts = np.random.default_rng(seed).uniform(0, 0.5, count)
+        found = guess_right(dict.fromkeys(map(float, shifts), 1), prior, Noise.LAPLACE)
+        low, high = el.compose(*(el.laplace(epsilon=float(t)) for t in shifts)).bracket("success", prior=prior)
+        assert float(low) - 1e-9 <= found <= float(high) + 1e-6
+    alike = guess_right({0.25: count}, prior, Noise.LAPLACE, 0.2)
+    pair = Pair((0.25,) * count, False, 0.0, 0.2)
+    assert pair.success(prior) - 1e-12 <= alike <= pair.success(prior) + 1e-6
+    psi = float(np.linalg.norm(shifts))
+    assert guess_right(dict.fromkeys(map(float, shifts), 1), prior, Noise.GAUSSIAN) == pytest.approx(
+        float(el.gaussian(psi=psi).success(prior=prior)), rel=1e-12
+    )
+
+
+def test_nobody_is_more_exposed_than_the_worst_placed() -> None:
+    """Defects 1.6: a grid that rounds to the nearest put the largest above the worst."""
+    case = Case({"g": ("a",)}, (Ask("count"), Ask("sum", "v", bounds=(0.0, 2.0))), (), epsilon=2.0)
+    plan = read_release(case.words())
+    worst = Pair((1.0, 1.0), False).success(0.5)
+    most = Person(((0, Noisy.ANSWER, 1.0), (1, Noisy.ANSWER, 2.0)))
+    found = typical_of(plan, [most, Person(())], 2.0)
+    assert found
+    assert worst <= found.largest + 1e-15
+    assert found.largest == pytest.approx(worst, abs=1e-12)
+    assert found.median == pytest.approx((0.5 + worst) / 2, abs=1e-12)
+
+
+@pytest.mark.parametrize("person", [None, "who"])
+def test_who_is_alone_in_a_group(person: str | None) -> None:
+    """The name is what shows them: with probability p = ½e^(−(τ−1)ε); the others move a number."""
+    table = pd.DataFrame({"g": ["a"] * 8 + ["b", None], "who": [f"p{i}" for i in range(10)]})
+    data = {"table": "t"} | ({"person": person} if person else {})
+    release = {"data": data, "queries": [{"count": True, "by": "g", "threshold": 2}], "mechanism": {"epsilon": 0.1}}
+    found = assess({**release, "limits": {}}, table=table).typical
+    assert found
+    alone, among = 0.5 + math.exp(-0.1) / 4, Pair((0.1,), False).success(0.5)
+    assert found.largest == pytest.approx(alone, abs=1e-12)
+    assert found.mean == pytest.approx((2 * alone + 8 * among) / 10, abs=1e-12)
+    assert found.median == pytest.approx(among, abs=1e-12)

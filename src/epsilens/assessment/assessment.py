@@ -214,7 +214,7 @@ def assess(
     tell(tell.steps - 1, "drawing the curve")
     enough = enough_by(accuracy, allowed, limits)
     risks = read_again(setting, risks, allowed.recommended, enough or needed_by(accuracy))
-    found, moved = seen.scan, [p.moved for p in seen.people]
+    found = seen.scan
     unseen = None if divided and plan.risk_limits else blind_limits(setting, risks)
     verdict = judge(
         plan, risks, accuracy, allowed, enough, None if unseen is None else within(unseen).recommended, left
@@ -230,9 +230,10 @@ def assess(
         assumptions=assumptions(plan, setting),
         notes=(*notes, *(found.notes if found else ()), *(() if found else (DISCLOSURE,))),
         reproduce=record(plan, kind, table), relations=seen.related,
-        typical=typical_of(plan, moved, plan.epsilon),
+        typical=typical_of(plan, seen.people, plan.epsilon),
         together=together_of(plan, plan.epsilon), split=seen.split, proposals=seen.proposals,
-        cautions=seen.cautions, room=room, typical_then=None if instead is None else typical_of(plan, moved, instead),
+        cautions=seen.cautions, room=room,
+        typical_then=None if instead is None else typical_of(plan, seen.people, instead),
     )  # fmt: skip
     tell(tell.steps, "done")
     return made
@@ -298,7 +299,7 @@ def _look(opened: OpenTable, plan: Release, queries: tuple[Query, ...], tell: _S
     if split is not None and plan.mechanism.split is Split.LEAST_ERROR:
         plan = plan.shared(split.best.shares)
     return _Seen(
-        plan, answers, people_of(opened, plan), split, _proposed(opened, plan, answers), alike,
+        plan, answers, people_of(opened, plan, answers=answers), split, _proposed(opened, plan, answers), alike,
         _scanned(opened, plan, queries, tell), (*cautions, *nobody, *spellings(plan, answers)),
     )  # fmt: skip
 

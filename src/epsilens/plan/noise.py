@@ -84,12 +84,14 @@ def threshold_of(plan: Release, i: int, epsilon: float) -> float | None:
     return float(max(1, math.ceil(one.alone_as + scale * max(quantile, 0.0))))
 
 
-def listed(plan: Release, i: int, epsilon: float) -> float:
+def listed(plan: Release, i: int, epsilon: float, members: int | None = None) -> float:
     """The chance that the name of a group where one person, or household, is alone is published.
 
-    It is 1 where names are taken from the data.
+    A threshold sees ``members`` there, as many as it can unless they are given. It is 1 where names are taken from the
+    data.
     """
-    return float(_listed(plan, i, epsilon, np.asarray([float(contribution(plan, i).alone_as)]))[0])
+    seen = contribution(plan, i).alone_as if members is None else members
+    return float(_listed(plan, i, epsilon, np.asarray([float(seen)]))[0])
 
 
 def _listed(plan: Release, i: int, epsilon: float, members: Array) -> Array:

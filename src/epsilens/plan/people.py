@@ -18,10 +18,12 @@ from ..data.tables.columns import value_of
 from ..data.tables.dialect import numbered
 from ..data.tables.kept import HASH, in_hash_order
 from ..data.tables.open import OpenTable
-from .answers import in_order
+from .answers import Answer, in_order
 from .contribution import Noisy, noisy_of
 from .kept import above, alike, hashed, kept_of, narrowed
+from .labels import shown
 from .needs import Look, Need, Survey, content_of, look, needs_of, survey
+from .noise import contribution
 from .plan import Release
 
 __all__ = ["Person", "people_of"]
@@ -31,14 +33,21 @@ __all__ = ["Person", "people_of"]
 class Person:
     """One owner of the table: what they add to each noisy number, an entry a group, zeros left out.
 
-    An entry is (the query's place in the plan from 0, the kind of number, the amount in the number's own unit).
+    An entry is (the query's place in the plan from 0, the kind of number, the amount in the number's own unit). Groups
+    where nobody else is, if their names come from the data, are apart: (the query's place, how many people of theirs
+    the threshold sees there).
     """
 
     moved: tuple[tuple[int, Noisy, float], ...]
+    alone: tuple[tuple[int, int], ...] = ()
 
 
-def people_of(opened: OpenTable, plan: Release, size: int = 300) -> tuple[Person, ...]:
+def people_of(
+    opened: OpenTable, plan: Release, size: int = 300, answers: Sequence[Sequence[Answer]] = ()
+) -> tuple[Person, ...]:
     """At most ``size`` owners; those whom no query covers add nothing, and are among them.
+
+    With the plan's ``answers`` it is known who is alone in a group whose name comes from the data.
 
     >>> from epsilens.data.tables.open import open_table
     >>> from epsilens.plan.file import read_release
@@ -54,11 +63,18 @@ def people_of(opened: OpenTable, plan: Release, size: int = 300) -> tuple[Person
     if not seen.rows:
         return ()
     noisy = [noisy_of(query) for query in plan.queries]
+    single = [{a.group for a in found if a.people == 1} for found in answers] or [set()] * len(plan.queries)
     find = _rows if plan.data.owner is None else _owners
-    return tuple(
-        Person(tuple(entry for need, k, total in added for entry in _entries(need, noisy[need.position], k, total)))
-        for added in find(opened, needs, seen, size)
-    )
+    made = []
+    for added in find(opened, needs, seen, size):
+        moved, alone = list[tuple[int, Noisy, float]](), list[tuple[int, int]]()
+        for need, label, k, total in added:
+            if k and not need.public and shown(label) in single[need.position]:
+                alone.append((need.position, k if contribution(plan, need.position).households else 1))
+            else:
+                moved += _entries(need, noisy[need.position], k, total)
+        made.append(Person(tuple(moved), tuple(alone)))
+    return tuple(made)
 
 
 def _entries(
@@ -82,7 +98,7 @@ def _total(found: Look, need: Need, kept: int, parts: Sequence[Any]) -> Fraction
 
 
 def _owners(opened: OpenTable, needs: Sequence[Need], seen: Survey, size: int) -> Iterator[list[Any]]:
-    """For each sampled owner the needs with what is kept of them, in the order of queries and groups."""
+    """For each sampled owner the needs with groups and what is kept there, in the order of queries and groups."""
     engine, table, owner = opened.engine, opened.table, str(needs[0].data.owner)
     owners = table.select(p=value_of(table[owner], "person")).distinct()
     first = owners.mutate(hash_=in_hash_order(owners, ["p"])).order_by(["hash_", "p"]).limit(size)
@@ -97,10 +113,11 @@ def _owners(opened: OpenTable, needs: Sequence[Need], seen: Survey, size: int) -
             for need in together:
                 i, kept = need.position, int(row[f"k{need.position}"])
                 parts = [row[f"kc{i}_{j}"] for j in range(len(found.clamped.get(i, ())))]
-                added[row["p"]].append((need, kept, _total(found, need, kept, parts)))
+                label = tuple(row[key] for key in found.keys)
+                added[row["p"]].append((need, label, kept, _total(found, need, kept, parts)))
         for need in (n for n in together if n.touched):
             for whose in {row["p"] for row in rows if row[f"n{need.position}"] > row[f"k{need.position}"]}:
-                added[whose].append((need, None, Fraction(1)))
+                added[whose].append((need, (), None, Fraction(1)))
     for entries in added.values():
         yield sorted(entries, key=lambda entry: entry[0].position)
 
@@ -110,18 +127,23 @@ def _rows(opened: OpenTable, needs: Sequence[Need], seen: Survey, size: int) -> 
     table = opened.table
     columns = sorted({name for need in needs for name in need.columns})
     if not columns:  # everybody is covered, and all are alike
-        yield from [[(need, 1, Fraction(1)) for need in needs]] * min(size, seen.rows)
+        yield from [[(need, (), 1, Fraction(1)) for need in needs]] * min(size, seen.rows)
         return
     plain = table.select(**{name: value_of(table[name], "query") for name in columns})
     single = numbered(plain, columns, "epsilens number")
     order = [HASH, *columns, "epsilens number"]
     first = single.mutate(**{HASH: in_hash_order(single, [*columns, "epsilens number"])}).order_by(order).limit(size)
-    found = look(opened.engine.cache(first), needs, seen, split=False)
+    sample = opened.engine.cache(first)
+    found = look(sample, needs, seen, split=False)
+    named = list(dict.fromkeys(name for need in needs if not need.public for name in need.split_by))
+    labels = {row[HASH]: row for row in opened.engine.fetch(sample.select(HASH, *named)).to_pylist()} if named else {}
     added = []
     for row in opened.engine.fetch(found.rows).to_pylist():
+        label = labels.get(row["hash_"], {})
+        groups = [() if need.public else tuple(label[name] for name in need.split_by) for need in needs]
         counted = [int(row[found.used[need.position]]) for need in needs]
         parts = [[row[name] for name in found.clamped.get(need.position, ())] for need in needs]
         totals = [_total(found, *entry) for entry in zip(needs, counted, parts, strict=True)]
-        added.append(list(zip(counted, totals, strict=True)))
-    for entries in sorted(added):  # engines give them in any order
+        added.append(list(zip(groups, counted, totals, strict=True)))
+    for entries in sorted(added, key=lambda of: [(*one[1:], in_order(one[0])) for one in of]):  # engines give any order
         yield [(need, *entry) for need, entry in zip(needs, entries, strict=True)]

@@ -256,7 +256,10 @@ def _affected(a: Assessment, at: _At) -> Section:
     found = a.typical_then if at.instead else a.typical
     if found is not None and found.people > 1:
         middle, largest = exposure(a, found)
-        first += f" For a typical person the membership test is right {middle}, {largest} for the most exposed."
+        test = "the membership test is right"
+        if a.release.mechanism.neighbours is Neighbours.REPLACE:
+            test = "their record is told right from one that counts in no answer"
+        first += f" For a typical person {test} {middle}, {largest} for the most exposed."
     made = [first]
     household = together_of(a.release, at.epsilon) if a.together else ()
     if household and a.release.mechanism.neighbours is not Neighbours.REPLACE:

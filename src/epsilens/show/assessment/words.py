@@ -205,6 +205,8 @@ def _typical(a: Assessment) -> Said:
     kind = f"groups of people with one {a.release.data.unit}" if a.release.data.unit else "people"
     who = f"the typical one of {found.people:,} {kind} of this table" if found.people > 1 else "the only one here"
     most = "" if found.people == 1 or middle == most else f", {most} for the most exposed of them"
+    if a.release.mechanism.neighbours is Neighbours.REPLACE:
+        return (Span(f" From a record that counts in no answer {who} is told right {middle}{most}."),)
     return (Span(f" The membership test is right {middle} for {who}{most}."),)
 
 
