@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .laws.latent import Latent
     from .laws.product import Factor
 
-__all__ = ["Experiment", "factor_of", "together"]
+__all__ = ["Experiment", "factor_of", "independent", "together"]
 
 _MOST_TIMES = 10**9
 _LEAST_LEVEL = 1e-100  # of errors that μ looks at
@@ -103,7 +103,7 @@ class Experiment(Valued, Shown):
         return tuple(latent for latent in found if latent is not None)
 
     def repeat(self, k: int, *, width: float | None = None) -> Experiment:
-        """The same release k times, each with fresh noise.
+        """The same release k times, each with fresh noise; what is unknown of correlated records stays as it is.
 
         >>> import epsilens as el
         >>> round(el.randomized_response(epsilon=1.0).repeat(100).epsilon(delta=1e-6), 6)
@@ -383,16 +383,21 @@ class Experiment(Valued, Shown):
         return f"{self.name}({_told(self.parameters, self.origin)}){'.reverse()' if self.worlds.reversed else ''}"
 
 
-def factor_of(experiment: Experiment, count: int = 1) -> Factor:
-    """Its law as a factor of a product of independent answers; refused where something unknown is shared."""
+def independent(experiment: Experiment) -> Experiment:
+    """The experiment, where it adds up with others as a release of its own; refused where it shares unknowns."""
     if experiment.unknowns:
         raise InputError(
             f"{experiment.name} depends on {experiment.unknowns[0].unknown}, the same in every answer: it cannot stand "
             "as an independent release here, so use the noise alone, as el.laplace or el.gaussian build it"
         )
+    return experiment
+
+
+def factor_of(experiment: Experiment, count: int = 1) -> Factor:
+    """Its law as a factor of a product of independent answers."""
     from .laws.product import Factor  # late, here and below: most experiments are never composed
 
-    return Factor(experiment.law, count, experiment.name, not experiment.many)
+    return Factor(independent(experiment).law, count, experiment.name, not experiment.many)
 
 
 def together(counted: Sequence[tuple[Experiment, int]], width: float | None = None) -> Experiment:

@@ -196,6 +196,19 @@ def test_more_answers_than_can_be_gone_through_are_bounded():
     assert "upper bound" in e.notes[0]
 
 
+@pytest.mark.parametrize("weights", [((1, 1), (1, 1)), ((1, 2), (0, 1))])
+@pytest.mark.parametrize("kinds", [("scale", "scale"), ("sigma", "sigma")])
+def test_a_coupling_that_is_told_bounds_what_is_not_gone_through(kinds, weights, monkeypatch):
+    monkeypatch.setattr("epsilens.build.latent._MOST_ATOMS", 1)
+    monkeypatch.setattr("epsilens.build.latent._ALONG", -1.0)
+    laws = {"scale": laplace, "sigma": normal}
+    seen = vector(configurations(weights), [laws[k] for k in kinds], (-1.0, 0.0, 1.0, 2.0, 3.0))
+    e = el.compose(*(table(weights=w, **{kind: 1.0}) for w, kind in zip(weights, kinds, strict=True)))
+    assert "told" in e.notes[0]
+    between(e, kl(*seen), {epsilon: delta(*seen, epsilon) for epsilon in (0.0, 0.2, 1.0)})
+    assert e.advantage() < el.laplace(epsilon=3.0).repeat(2).advantage()
+
+
 def test_chains_and_trees_repeat_like_their_tables():
     steps = [[0.8, 0.2], [0.3, 0.7]]
     chain = el.correlated.chain([0.6, 0.4], steps, 4)
@@ -247,7 +260,7 @@ def test_a_range_of_one_value_asked_twice(noise):
     between(e.repeat(2), kl(*seen), {epsilon: delta(*seen, epsilon) for epsilon in (0.0, 0.5)})
 
 
-def test_what_shares_unknowns_is_no_independent_release():
+def test_what_shares_unknowns_is_no_independent_release(tmp_path):
     e = table(scale=1.0)
     everyone = el.correlated.normal([[1, 0.5], [0.5, 1]])
     other = el.correlated.table([[0.25, 0.25], [0.25, 0.25]]).experiment(0, {}, scale=1.0, pair=(0, 1))
@@ -265,6 +278,12 @@ def test_what_shares_unknowns_is_no_independent_release():
         "sampling is not known": lambda: el.subsample(everyone.experiment(0, scale=1.0), 0.1),
         "channel of all answers": lambda: channel.repeat(2),
         "one range": lambda: el.compose(above(0, [0.5, 0.5], [0, 1], epsilon=1.0).experiment, e),
+        "it cannot": lambda: el.bridges.to_zcdp(e),
+        "not stand": lambda: el.bridges.to_gdp(e.repeat(2)),
+        "cannot stand": lambda: el.bridges.to_rdp(e, 2.0),
+        "as an independent": lambda: el.repeat_and_select(e, mean=3.0),
+        "here, so use": lambda: el.shuffled(e, n=100),
+        "use the noise alone": lambda: el.Ledger(str(tmp_path / "l.db")).add("a release", e, account="people"),
         "stretch models": lambda: el.tampering(epsilon=1.0, bias=1.0, stretch=2.0).repeat(2),
     }
     for words, build in refused.items():
@@ -274,3 +293,11 @@ def test_what_shares_unknowns_is_no_independent_release():
     assert e.repeat(1) is e
     assert e.reverse().reverse() == e
     assert "knows no other record" in str(e.repeat(2))
+
+
+def test_nothing_is_written_for_accountants_that_would_add_it_up():
+    pytest.importorskip("dp_accounting")
+    for write in (el.bridges.to_pld, el.bridges.to_event):
+        for e in (table(scale=1.0), table(scale=1.0).repeat(10)):
+            with pytest.raises(InputError, match="the same in every answer"):
+                write(e)

@@ -14,7 +14,7 @@ import numpy as np
 from .. import checks
 from ..checks import Array
 from ..errors import InputError, kind_of, need
-from ..experiment import Experiment, factor_of
+from ..experiment import Experiment, factor_of, independent
 from ..laws.finite.envelope import Envelope, envelope
 from ..laws.loss.step import Noise, NoiseKind
 from ..laws.product import steps_of
@@ -89,6 +89,7 @@ def to_pld(experiment: Experiment, *, interval: float = 1e-4) -> Any:
     if not isinstance(experiment, Experiment) or experiment.many:
         raise InputError("experiment must be one experiment: give what laplace, gaussian and the like return")
     dt = float(checks.within("interval", checks.scalar("interval", interval), 1e-9, 1.0))
+    independent(experiment)
     if experiment.parts:
         return _composed([(to_pld(part, interval=dt), count) for part, count in experiment.parts])
     law = experiment.law

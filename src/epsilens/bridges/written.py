@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, need
-from ..experiment import Experiment, factor_of
+from ..experiment import Experiment, factor_of, independent
 from ..laws.loss.step import NoiseKind
 from ..laws.product import steps_of
 from ..numerics.binomial import log_binomial
@@ -25,6 +25,7 @@ def to_event(experiment: Experiment) -> Any:
     events = need("dp_accounting.dp_event", "writing an event")
     if not isinstance(experiment, Experiment) or experiment.many:
         raise InputError("experiment must be one experiment: give what laplace, gaussian and the like return")
+    independent(experiment)
     if experiment.parts:
         made = [(to_event(one), count) for one, count in experiment.parts]
         composed = [one if count == 1 else events.SelfComposedDpEvent(one, count) for one, count in made]

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from .. import checks
 from ..checks import Array, Number, plain
 from ..errors import InputError, kind_of
-from ..experiment import Experiment
+from ..experiment import Experiment, independent
 from ..laws.closed.normal import Normal
 from ..laws.finite.envelope import Concentrated, Envelope, RenyiCurve, concentrated, envelope
 from ..laws.finite.law import Finite
@@ -180,6 +180,7 @@ def _one(experiment: Any) -> None:
         raise _no_experiment(experiment)
     if experiment.many:
         raise InputError("this is many experiments at once: give one")
+    independent(experiment)  # what it is turned into is there to be added up
 
 
 def to_gdp(experiment: Experiment) -> float:
@@ -202,6 +203,7 @@ def to_rdp(experiment: Experiment, order: ArrayLike) -> Number:
     """
     if not isinstance(experiment, Experiment):
         raise _no_experiment(experiment)
+    independent(experiment)
     one, other = experiment.renyi(order), experiment.reverse().renyi(order)
     return plain(np.maximum(one, other))
 

@@ -51,6 +51,12 @@ def compose(*experiments: Experiment, width: float | None = None) -> Experiment:
 
     ``width`` is the relative width asked of each reading's bracket (0.001 unless given); it is reached by refining.
 
+    Answers about correlated records, or about a range of a person's value, share what the adversary does not know, so
+    they are read as one release of a vector: exactly under normal noise on one query, within a bracket under Laplace
+    noise where its finite channels are affordable, otherwise from above. They need one model, target, known values and
+    pair. Beside them an ordinary mechanism is refused: it is about the same people, and does not say how far the others
+    move it; build it from the model, with weights that say which records it is about.
+
     >>> import epsilens as el
     >>> compose(el.gaussian(psi=3.0), el.gaussian(psi=4.0)).psi()
     5.0
@@ -74,7 +80,7 @@ def group(experiment: Experiment, k: ArrayLike, *, width: float | None = None) -
     then all are taken to be: an upper bound. A claim of ε becomes one of kε, and a δ grows
     to δ(e^{kε}−1)/(e^ε−1); μ-GDP becomes kμ-GDP; (ξ, ρ)-zCDP becomes (ξ·k·(1 + 1/2 + … + 1/k), k²ρ)-zCDP (Bun &
     Steinke 2016), and by the same argument a Rényi curve D becomes ka·Σ_j D_o/o over the orders o = k(a−1) + j,
-    j = 1 … k.
+    j = 1 … k. Of answers that share unknown records (:mod:`epsilens.build.correlated`) no group is known: refused.
 
     >>> import epsilens as el
     >>> group(el.gaussian(psi=0.5), 3).psi()

@@ -28,12 +28,16 @@ from scipy.special import gammaln
 from ..checks import Array
 from ..errors import InputError
 from ..laws import product as products
+from ..laws.closed.apart import Apart
 from ..laws.closed.laplace import Laplace
-from ..laws.closed.normal import Normal
+from ..laws.closed.normal import Normal, NormalStep
 from ..laws.extreme import Ends
 from ..laws.finite.law import MOST_LOSS, Finite
 from ..laws.line.line import Laplaces, Normals
 from ..laws.line.pieces import Pieces
+from ..laws.loss.law import WIDTH, Loss
+from ..laws.loss.sampled import Flagged
+from ..laws.loss.step import Step
 from ..readings.law import Law
 from .turning import turning_points
 
@@ -41,9 +45,11 @@ __all__ = ["Answer", "joint_law", "mixture_pair"]
 
 #: Beyond this many noise widths the readings of a mixture lose their digits.
 _WIDEST = {"scale": 500.0, "sigma": 100.0}
-_MOST_ATOMS = 40_000  # of a product of channels
+_MOST_ATOMS = 50_000  # of a product of channels
 _MOST_TERMS = 4_000_000  # atoms times configurations
+_FINE = 0.25  # cells, below which nothing else bounds better
 _STEPS = (math.inf, 4.0, 2.0, 1.0, 0.5, 0.25, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002)  # cells, in noise widths
+_PARTS = 16  # of the distances of coupled pairs that are told apart; others are rounded up
 _ALONG = 1e-12  # how far off one line means may lie, of their spread
 
 _EXACT = "the answers share what is unknown and are read as one release of a vector: exact"
@@ -116,14 +122,19 @@ def joint_law(w0: Array, w1: Array, answers: Sequence[tuple[Answer, int]]) -> tu
     noises = {answer.noise for answer, _ in answers}
     if noises == {"sigma"} and (line := _on_line(prior, answers)) is not None:
         return line, _EXACT
+    laplace = [(answer, k) for answer, k in answers if answer.noise == "scale"]
+    found = _channels(prior, laplace) if laplace else None
+    below = None if found is None else found.low
+    high = found.high if found is not None and len(laplace) == len(answers) else None
+    if found is not None and high is not None and found.step <= _FINE:
+        return Ends((high.as_bound(),), attained=below), _BRACKET
     pairs = _coupled(prior, answers)
-    bounds: list[Law] = [_furthest(answers, pairs)]
-    below, high = None, None
-    if laplace := [(answer, k) for answer, k in answers if answer.noise == "scale"]:
-        below, high = _channels(prior, laplace)
+    bounds = [_normals(answers, pairs), _furthest(answers, pairs)]
     if len(laplace) == len(answers):
-        bounds = [*([] if high is None else [high.as_bound()]), _told(answers, pairs), *bounds]
-    return Ends(tuple(bounds), attained=below), _TOLD if high is None or len(laplace) < len(answers) else _BRACKET
+        bounds.insert(0, _told(answers, pairs))
+    if high is None:
+        return Ends(tuple(bounds), attained=below), _TOLD
+    return Ends((high.as_bound(), *bounds), attained=below), _BRACKET
 
 
 def _merged(prior: _Prior, answers: Sequence[tuple[Answer, int]]) -> tuple[_Prior, list[tuple[Answer, int]]]:
@@ -140,8 +151,8 @@ def _merged(prior: _Prior, answers: Sequence[tuple[Answer, int]]) -> tuple[_Prio
     rows = np.concatenate([answer.shares[live] for answer, _ in counted], axis=1)
     _, first, where = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     where = where.ravel()
-    none, some = (np.asarray(np.bincount(where, weights=w[live] / w[live].sum()), dtype=float) for w in prior)
-    return _Prior(none, some), [
+    under0, under1 = (np.asarray(np.bincount(where, weights=w[live] / w[live].sum()), dtype=float) for w in prior)
+    return _Prior(under0, under1), [
         (Answer(answer.places, answer.shares[live[first]], answer.noise, answer.width), k) for answer, k in counted
     ]
 
@@ -221,38 +232,67 @@ def _furthest(answers: Sequence[tuple[Answer, int]], pairs: _Coupled) -> Law:
     return products.product(factors).law.as_bound()
 
 
+def _normals(answers: Sequence[tuple[Answer, int]], pairs: _Coupled) -> Law:
+    """The pair is told, and every answer is taken for a normal one that is no harder to tell apart: Σ share·N(c)."""
+    sizes = np.zeros(pairs.share.size)
+    for (answer, k), moved in zip(answers, pairs.moved.T, strict=True):
+        if answer.noise == "scale":
+            each, where = np.unique(moved, return_inverse=True)
+            moved = np.asarray([float(Laplace(np.asarray(m)).psi()) if m else 0.0 for m in each])[where.ravel()]
+        sizes += k * moved**2
+    moving = sizes > 0
+    if not moving.any():
+        return Finite(np.zeros(1), np.zeros(1), mirrored=True)
+    sizes, share = np.sqrt(sizes[moving]) * (1 + 1e-12), pairs.share[moving]
+    ends = np.unique(np.quantile(sizes, np.linspace(0, 1, _PARTS + 1)[1:], method="higher"))
+    where = np.searchsorted(ends, sizes)
+    weights = np.bincount(where, weights=share, minlength=ends.size)
+    ends, weights = ends[weights > 0], weights[weights > 0]
+    moved_at_all = min(float(weights.sum()), 1.0)
+    step: Step = (
+        Apart(tuple(ends.tolist()), tuple(np.log(weights).tolist())) if ends.size > 1 else NormalStep(float(ends[0]))
+    )
+    return Loss([(Flagged(step, moved_at_all) if moved_at_all < 1 else step, 1)], WIDTH, bound=True)
+
+
 def _told(answers: Sequence[tuple[Answer, int]], pairs: _Coupled) -> Law:
     """The pair is told, and then the worst that its loss allows: Σ share·claim(loss)."""
     times = np.asarray([k for _, k in answers])
     losses, where = np.unique(pairs.moved @ times, return_inverse=True)
     share = np.bincount(where.ravel(), weights=pairs.share)
-    losses = np.minimum(losses, MOST_LOSS * 1e4)
-    moving = losses > 0
+    given = float(share[losses > MOST_LOSS].sum())  # as if it were given away
+    moving = (losses > 0) & (losses <= MOST_LOSS)
     high = np.log(share[moving]) - np.log1p(np.exp(-losses[moving]))
-    rest = float(share[~moving].sum())
+    rest = float(share[losses == 0].sum())
     log_p0 = np.concatenate(([math.log(rest)] if rest > 0 else [], high, high - losses[moving]))
     llr = np.concatenate(([0.0] if rest > 0 else [], -losses[moving], losses[moving]))
-    return Finite(log_p0, llr, mirrored=True).as_bound()
+    return Finite(log_p0, llr, given, given, mirrored=True).as_bound()
 
 
 # -- Laplace noise between finite channels ----------------------------------------------------------------------------
 
 
-def _channels(prior: _Prior, answers: Sequence[tuple[Answer, int]]) -> tuple[Finite, Finite | None]:
-    """(low, high): the answers through channels that tell less and more than the noise.
+class _Channels(NamedTuple):
+    """The answers through channels that tell less and more than the noise, and the longest cell of these."""
 
-    As fine as the product of all answers affords; where not even the coarsest does there is no high end, and the low
+    low: Finite
+    high: Finite | None
+    step: float
+
+
+def _channels(prior: _Prior, answers: Sequence[tuple[Answer, int]]) -> _Channels:
+    """As fine as the product of all answers affords; where not even the coarsest does there is no high end, and the low
     one is of fewer answers.
     """
     times = [k for _, k in answers]
-    grids = [_grid(a, math.inf) for a, _ in answers]
+    reached, grids = math.inf, [_grid(a, math.inf) for a, _ in answers]
     whole = _affordable(grids, times, prior)
     if whole:
         for step in _STEPS:  # from coarse to fine
             finer = [_grid(a, step) for a, _ in answers]
             if not _affordable(finer, times, prior):
                 break
-            grids = finer
+            reached, grids = step, finer
     fewer = list(times)
     while not _affordable([np.append(g, 0.0) for g in grids], fewer, prior) and any(fewer):
         fewer = [k // 2 for k in fewer]
@@ -260,14 +300,15 @@ def _channels(prior: _Prior, answers: Sequence[tuple[Answer, int]]) -> tuple[Fin
     some = [(a, g, k) for g, (a, _), k in zip(grids, answers, fewer, strict=True) if k]
     low = _finite(prior, [_log_channel(a, g, k, False) for a, g, k in some])
     if not whole:
-        return low, None
-    return low, _finite(prior, [_log_channel(a, g, k, True) for g, (a, k) in zip(grids, answers, strict=True)])
+        return _Channels(low, None, reached)
+    high = _finite(prior, [_log_channel(a, g, k, True) for g, (a, k) in zip(grids, answers, strict=True)])
+    return _Channels(low, high, reached)
 
 
 def _affordable(grids: Sequence[Array], times: Sequence[int], prior: _Prior) -> bool:
     """Whether the multisets of atoms, one for each point of a grid, are few enough."""
     atoms = math.prod(math.comb(grid.size + k - 1, k) for grid, k in zip(grids, times, strict=True))
-    return atoms <= _MOST_ATOMS and atoms * max(prior.first.size, *(g.size for g in grids)) <= _MOST_TERMS
+    return atoms <= _MOST_ATOMS and atoms * max(prior.first.size, *times) <= _MOST_TERMS
 
 
 def _grid(answer: Answer, step: float) -> Array:
@@ -292,24 +333,24 @@ def _log_channel(answer: Answer, grid: Array, times: int, more: bool) -> tuple[A
     return np.log(np.concatenate(([0.5], half, [0.5]))), np.concatenate((at[:1], cells, at[-1:])), times
 
 
-def _multisets(atoms: int, k: int) -> Array:
-    """How often each atom occurs among k draws: all ways, a row each."""
-    counts, left = np.zeros((1, 0)), np.asarray([k])
-    for _ in range(atoms - 1):
-        rows = np.repeat(np.arange(left.size), left + 1)
-        own = np.arange(rows.size) - np.repeat(np.cumsum(left + 1) - left - 1, left + 1)
-        counts, left = np.column_stack((counts[rows], own)), left[rows] - own
-    return np.column_stack((counts, left))
+def _drawn(weights: Array, at: Array, k: int) -> tuple[Array, Array]:
+    """Log weights and summed log likelihoods of all multisets of k atoms, atoms added in order."""
+    last, run = np.arange(weights.size), np.ones(weights.size)
+    weight, d = weights, at
+    for _ in range(k - 1):
+        room = weights.size - last
+        rows = np.repeat(np.arange(last.size), room)
+        new = last[rows] + np.arange(rows.size) - np.repeat(np.cumsum(room) - room, room)
+        run = np.where(new == last[rows], run[rows] + 1, 1.0)
+        weight, d, last = weight[rows] + weights[new] - np.log(run), d[rows] + at[new], new
+    return weight + gammaln(k + 1), d
 
 
 def _finite(prior: _Prior, channels: Sequence[tuple[Array, Array, int]]) -> Finite:
     """Every multiset of atoms of every channel, weighed by how often it comes, under either world."""
-    logs: list[tuple[Array, Array]] = []  # log weight, and the likelihoods beside the first configuration's
+    logs = []  # log weight, and the likelihoods beside the first configuration's
     for weights, at, k in channels:
-        base = at[:, :1]
-        relative = at - base
-        c = _multisets(weights.size, k)
-        logs.append((gammaln(k + 1) - gammaln(c + 1).sum(axis=1) + c @ (weights + base[:, 0]), c @ relative))
+        logs.append(_drawn(weights + at[:, 0], at - at[:, :1], k))
     weight, d = logs[0]
     for more_weight, more_d in logs[1:]:
         weight = (weight[:, None] + more_weight).ravel()
@@ -318,7 +359,9 @@ def _finite(prior: _Prior, channels: Sequence[tuple[Array, Array, int]]) -> Fini
     # where the two nearly agree, their difference from its own terms: Σ(w1 − w0)·(e^d − 1)
     with np.errstate(over="ignore", invalid="ignore"):
         relative = (np.expm1(np.minimum(d, 1.0)) @ (prior.second - prior.first)) / np.exp(log0)
-        llr = np.where((d.max(axis=1) < 1.0) & (np.abs(relative) < 0.5), np.log1p(relative), log1 - log0)
+        llr = np.where(
+            (d.max(axis=1) < 1.0) & (np.abs(relative) < 0.5), np.log1p(np.clip(relative, -0.5, 0.5)), log1 - log0
+        )
     return Finite(weight + log0, llr)
 
 

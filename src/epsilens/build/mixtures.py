@@ -74,8 +74,9 @@ def mixture(
 ) -> Experiment:
     """Normal noise ``sigma`` on an answer that a person moves by one of ``shifts``, each with its weight.
 
-    Which one it is must not depend on the noise, and is not told. The shifts are distances, or norms of vectors: the
-    pair on a line dominates them. Weights sum to 1; shifts of 0 say that the person does not count.
+    Which one it is must not depend on the noise, is not told, and is drawn anew for every release. The shifts are
+    distances, or norms of vectors: the pair on a line dominates them. Weights sum to 1; shifts of 0 say that the person
+    does not count.
 
     >>> e = mixture(shifts=[0, 1, 2], weights=[0.81, 0.18, 0.01], sigma=2.0)  # two people, each drawn 1 time of 10
     >>> round(e.repeat(100).epsilon(delta=1e-5), 2)

@@ -73,7 +73,10 @@ def subsample(
 ) -> Experiment:
     """The release computed on a Poisson sample: every record takes part with probability ``rate``.
 
-    The experiment says what one person does who is drawn: H0 without them, H1 with them.
+    The experiment says what one person does who is drawn: H0 without them, H1 with them. The sample is this release's
+    own: repeated or composed, every release draws another. Of correlated records each takes part by a coin of its own,
+    and the unknown ones keep their values from release to release: exact for few records with finitely many values,
+    refused for jointly normal ones.
 
     >>> import epsilens as el
     >>> round(subsample(el.laplace(epsilon=1.0), 0.1).epsilon(), 6)  # log(1 + 0.1·(e − 1))
@@ -110,7 +113,8 @@ def _sampled(experiment: Experiment, rate: float, neighbours: Neighbours) -> tup
     steps = steps_of(factor_of(experiment))
     if len(steps) != 1 or steps[0][1] != 1 or steps[0][0].sampled:
         raise InputError(
-            f"{experiment.name} is several releases or sampled already: subsample each release, then compose"
+            f"{experiment.name} is several releases or sampled already: where each draws a sample of its own, "
+            "subsample each and compose; of several releases from one sample nothing is known here"
         )
     step = steps[0][0]
     if neighbours is Neighbours.ADD_REMOVE:

@@ -34,7 +34,7 @@ from numpy.typing import ArrayLike
 from .. import checks
 from ..checks import Array
 from ..errors import InputError
-from ..experiment import Experiment
+from ..experiment import Experiment, independent
 from ..laws.finite.envelope import Envelope, envelope
 from ..laws.finite.law import Finite
 from ..laws.finite.signs import SIGMAS, Cells, riskier, safer
@@ -89,7 +89,7 @@ def _local(epsilon: Experiment | ArrayLike, answers: ArrayLike | None) -> tuple[
         raise InputError("answers belongs to a number: leave it out beside an experiment", parameter="answers")
     if epsilon.many:
         raise InputError("shuffled needs one experiment: build it from numbers, not arrays", parameter="epsilon")
-    eps = float(epsilon.epsilon())
+    eps = float(independent(epsilon).epsilon())
     if not math.isfinite(eps):
         raise InputError(
             f"{epsilon.name} has no finite epsilon: shuffling hides only what is pure ε-DP before it",

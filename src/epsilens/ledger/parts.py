@@ -18,7 +18,7 @@ from ..build import builder
 from ..build.composition import compose
 from ..catalogue.mechanisms import CLAIMS, MECHANISMS, Entry
 from ..errors import EpsilensError, InputError, kind_of
-from ..experiment import Experiment
+from ..experiment import Experiment, independent
 
 __all__ = ["RECIPES", "rebuilt", "written"]
 
@@ -142,6 +142,7 @@ def _spread(column: Any) -> np.ndarray[Any, Any]:
 
 
 def _cannot(part: Experiment) -> InputError:
+    independent(part)  # a claim of what shares unknowns would be added up as if it did not
     return InputError(
         f"{part.name} cannot be written down so that it is built again: enter what is known of it as a claim, such as "
         "from_zcdp(rho) or approximate(epsilon=, delta=)",

@@ -226,9 +226,11 @@ def _samples_normal(e: Experiment) -> bool:
     return any(n is not None and n.kind is NoiseKind.NORMAL and n.rate is not None for n in noises)
 
 
-def _chernoff(value: float) -> str:
+def _chernoff(value: float, shared: bool) -> str:
     if not math.isfinite(value):
         return "One answer already tells the two apart."
+    if shared:
+        return "How well the best of all guesses tells the two apart, in nats; it does not add up over answers."
     if value > 700:
         return "Repeated, the adversary's error vanishes at once."
     return f"Repeated often, each repeat divides the adversary's error by {number(math.exp(value), digits=2)}."
@@ -305,9 +307,11 @@ def rows(e: Experiment, q: Question, given: Mapping[str, float]) -> tuple[Row, .
     else:  # a search of a curve that is costly at every place; ψ is never below it
         table.append(Row("mu", claim, practical, "μ", ruled, 0.0, _mu(ruled, level), False, False))
     average, added = "Average evidence in one answer, in nats.", "Used to add up many releases."
+    if e.unknowns:  # neither adds up: what is unknown is the same in the next answer
+        added = "Average odds, in logs."
     add(claim, "kl", "Kullback–Leibler divergence", "KL", lambda v, b: _nats(v, average), both=True)
     add(claim, "renyi", "Rényi divergence, order 2", "D₂", lambda v, b: _nats(v, added), both=True, order=2.0)
-    add(claim, "chernoff", "Chernoff information", "C", lambda v, b: _chernoff(v))
+    add(claim, "chernoff", "Chernoff information", "C", lambda v, b: _chernoff(v, bool(e.unknowns)))
     return tuple(table)
 
 
