@@ -388,7 +388,7 @@ def independent(experiment: Experiment) -> Experiment:
     if experiment.unknowns:
         raise InputError(
             f"{experiment.name} depends on {experiment.unknowns[0].unknown}, the same in every answer: it cannot stand "
-            "as an independent release here, so use the noise alone, as el.laplace or el.gaussian build it"
+            "as an independent release here, so give one of the noise alone, as el.laplace or el.gaussian build it"
         )
     return experiment
 

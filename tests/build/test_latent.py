@@ -282,8 +282,8 @@ def test_what_shares_unknowns_is_no_independent_release(tmp_path):
         "not stand": lambda: el.bridges.to_gdp(e.repeat(2)),
         "cannot stand": lambda: el.bridges.to_rdp(e, 2.0),
         "as an independent": lambda: el.repeat_and_select(e, mean=3.0),
-        "here, so use": lambda: el.shuffled(e, n=100),
-        "use the noise alone": lambda: el.Ledger(str(tmp_path / "l.db")).add("a release", e, account="people"),
+        "here, so give": lambda: el.shuffled(e, n=100),
+        "one of the noise alone": lambda: el.Ledger(str(tmp_path / "l.db")).add("a release", e, account="people"),
         "stretch models": lambda: el.tampering(epsilon=1.0, bias=1.0, stretch=2.0).repeat(2),
     }
     for words, build in refused.items():
