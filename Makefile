@@ -23,7 +23,7 @@ WORKERS := $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$(( n < 2 ? 2 : n > 
 SIDE    := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 EXTRAS  := data,spark,postgres,charts,web,accounting,opendp,release,fast
 
-.PHONY: help demo light quick test full slow check format fuzz load bench docs clean bridges
+.PHONY: help demo light quick test full slow check format fuzz load bench docs clean bridges judge
 
 help: ## show what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -93,6 +93,9 @@ MINUTES ?= 5
 SEED    ?= 0
 fuzz: $(READY) ## try inputs of every kind for MINUTES: functions, commands, endpoints, tables, plans
 	@$(BIN)/python -m scripts.fuzz --minutes $(MINUTES) --seed $(SEED)
+
+judge: $(READY) ## hold laws against each other and against enumerated neighbours for MINUTES; SEED=0 draws one
+	@$(BIN)/python -m scripts.judge --minutes $(MINUTES) $(if $(filter-out 0,$(SEED)),--seed $(SEED))
 
 load: $(READY) ## put the page under load: many at once, many in a row, slow clients, bombs, processes that end
 	@$(BIN)/python -m scripts.load

@@ -18,7 +18,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 HOUSE = ROOT / "src" / "epsilens"
 #: Folders of tests that look at the whole house rather than at one room.
-ACROSS = {"browser", "engines", "extras", "identities", "fuzz", "messy", "references", "sweep"}
+ACROSS = {"browser", "combinations", "engines", "extras", "identities", "fuzz", "messy", "references", "sweep"}
 LONGEST = 500
 
 

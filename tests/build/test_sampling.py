@@ -107,3 +107,10 @@ def test_everybody_drawn_is_the_release_itself() -> None:
         el.subsample(el.laplace(epsilon=[0.1, 1.0]), [1.0])
     with pytest.raises(el.InputError, match="group needs single numbers"):
         el.group(el.laplace(epsilon=[0.1, 1.0]), [1.0])
+
+
+def test_a_law_known_by_its_epsilon_is_sampled_as_a_bound() -> None:
+    """It enters as the worst case of its ε: nothing is known from below. In truth q·TV, .9·.12385."""
+    low, high = el.subsample(el.differencing(epsilon=1.0), 0.9).bracket("advantage")
+    assert low <= 0.9 * 0.12384911904466951 <= high
+    assert el.subsample(el.differencing(epsilon=1.0), 0.9).direction == "upper"

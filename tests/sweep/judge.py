@@ -209,8 +209,8 @@ def _epsilon(case: Case, truth: Truth, low: float, high: float, tol: float, know
     if found.low > MP.mpf(delta) * (1 + more) + MP.mpf(10) ** -323:
         off = float((found.low - delta) / delta) if delta else math.inf
         return f"at ε = {high!r} δ is still {float(found.low)!r}, {off:.2g} above", off
-    if known is Known.BOUND or low == 0:
-        return ("", 0.0) if low == 0 else None
+    if known is Known.BOUND or low == 0 or truth.floor:  # a floor says nothing of the low end
+        return ("", 0.0) if low == 0 or truth.floor else None
     slack = more if known is not Known.ROUNDED else 1e-9
     found = _both(truth, MP.mpf(low) * (1 - slack))
     if found is None:
@@ -356,24 +356,25 @@ def _psi(case: Case, truth: Truth, low: float, high: float, tol: float, known: K
 
 
 def _mu(case: Case, truth: Truth, low: float, high: float, tol: float, known: Known) -> Any:
-    """No test with both errors at the level or above is further apart than μ."""
+    """No test with both errors at the level or above is further apart than μ; of atoms some corner is the furthest."""
     level = MP.mpf(case.arguments["level"])
-    best = -math.inf
+    best = MP.mpf("-inf")
     shares = (0.0, 0.1, 0.25, 0.4, 0.6, 0.8) if truth.cheap else (0.0, 0.4)
     last = truth.needed(float(1 - level)) if truth.cheap else None
-    ends = [] if last is None else [float(last.high) * (1 - 1e-12)]
-    for alpha in [*(float(level ** (1 - s) * MP.mpf("0.4") ** s) for s in shares), 0.5, *ends]:
+    ends = [] if last is None else [MP.mpf(last.high) * (1 - MP.mpf(10) ** -12)]
+    alphas = [*(level ** (1 - s) * MP.mpf("0.4") ** s for s in shares), MP.mpf("0.5"), *truth.corners, *ends]
+    for alpha in alphas:
         found = truth.recall(alpha)
         if found is None or alpha < level:
             continue
         missed = 1 - found.low
         if missed < level or not 0 < found.low < 1:
             continue
-        best = max(best, float(normal_quantile(found.low) - normal_quantile(MP.mpf(alpha))))
+        best = max(best, normal_quantile(found.low) - normal_quantile(alpha))
     if not math.isfinite(best):
         return None
-    if best > high * (1 + 1e-9) + 1e-12:
-        return f"high end {high!r} below a gap of {best!r} that some test has", relative(high, best)
+    if best > high * (1 + MP.mpf(max(tol, 1e-13))) + MP.mpf(10) ** -300:
+        return f"high end {high!r} below a gap of {float(best)!r} that some test has", relative(high, best)
     return "", 0.0
 
 

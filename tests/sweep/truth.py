@@ -78,6 +78,11 @@ class Truth(ABC):
     def profile(self, x: float) -> Between | None:
         """h(x)."""
 
+    @property
+    def corners(self) -> list[Any]:
+        """False-positive rates at which the curve bends, in as many digits as they have; some of them."""
+        return []
+
     def at_most(self, x: float) -> float:
         """What h(x) does not exceed."""
         return 1.0

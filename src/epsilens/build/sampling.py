@@ -20,7 +20,7 @@ from ..laws.closed.normal import NormalReplaced
 from ..laws.finite.law import Finite, FiniteStep
 from ..laws.loss.law import WIDTH, Loss
 from ..laws.loss.sampled import Flagged, Sampled
-from ..laws.loss.step import NoiseKind, Step
+from ..laws.loss.step import Composable, NoiseKind, Step
 from ..laws.product import steps_of, width_of
 from ..readings.law import Known, Law
 from ..worlds import Neighbours, between, neighbours_of
@@ -97,8 +97,8 @@ def subsample(
         law, latent, note = experiment.latent.sampled(q)
         return Experiment(law, "subsample", told, experiment.worlds, (note,), latent=latent)
     step, drawn = _sampled(experiment, q, said)
-    if experiment.law.known is Known.BOUND:
-        drawn = Drawn.CLAIM
+    if experiment.law.known is Known.BOUND or not isinstance(experiment.law, Composable):
+        drawn = Drawn.CLAIM  # a law without steps enters as the worst case of its ε
     bound = drawn in (Drawn.TOLD, Drawn.CLAIM)
     closed = step.as_law()
     if closed is not None:

@@ -1,0 +1,84 @@
+"""Judges of what the tests hold only samples of, for so many minutes and with a seed of one's own.
+
+Usage::
+
+    python -m scripts.judge laws --minutes 5 --seed 7        # every builder × combinator × reading
+    python -m scripts.judge laws --only "laplace / repeat"   # of the triples that contain this
+
+Each judge prints its seed, what was judged out of all there is, and each kind of failure by its smallest case; a
+failure is exit code 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import secrets
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # small products, and other work on the same cores
+
+from tests.combinations.judge import Outcome, cases, judge, triples
+
+
+def laws(minutes: float, seed: str, only: str) -> bool:
+    """Identities, orders and enumerated neighbours of laws; whether all hold."""
+    every = triples(only)
+    seen: set[tuple[str, str, str]] = set()
+    judged: Counter[str] = Counter()
+    refused: Counter[str] = Counter()
+    wrong: dict[tuple[str, str], list[str]] = {}
+    slowest: Outcome | None = None
+    asked, until = 0, time.monotonic() + 60 * minutes
+    for case in cases(seed, only):
+        if time.monotonic() > until:
+            break
+        found = judge(case)
+        asked += 1
+        judged[case.combinator] += found.judged
+        refused[case.combinator] += found.refused
+        if found.judged:
+            seen.add(case.triple)
+        if found.wrong:
+            wrong.setdefault(case.triple[:2], []).extend(found.wrong)
+        if slowest is None or found.seconds > slowest.seconds:
+            slowest = found
+    builders, combinators, readings = (len({t[i] for t in every}) for i in range(3))
+    print(f"{builders} builders × {combinators} combinators × {readings} readings: {len(every)} triples that can be")
+    compared, said = sum(judged.values()), sum(refused.values())
+    print(f"{asked} cases, {len(seen)} triples judged, {compared} comparisons, {said} refused in a sentence")
+    for combinator, count in judged.most_common():
+        print(f"  {combinator}: {count} comparisons, {refused[combinator]} refused")
+    if slowest is not None:
+        print(f"slowest: {slowest.seconds:.1f} s of processor, {slowest.case}")
+    for (builder, combinator), lines in sorted(wrong.items()):
+        print(f"FAILED {len(lines)} × {builder} / {combinator}, the smallest:\n    {min(lines, key=len)}")
+    print(f"{sum(len(lines) for lines in wrong.values())} failures")
+    return not wrong
+
+
+JUDGES: dict[str, Callable[[float, str, str], bool]] = {"laws": laws}
+
+
+def main() -> None:
+    """Run one judge, or all of them for an equal share of the time."""
+    parser = argparse.ArgumentParser(description="Judges that see features meet.")
+    parser.add_argument("judge", nargs="?", choices=[*JUDGES, "all"], default="all")
+    parser.add_argument("--minutes", type=float, default=5.0)
+    parser.add_argument("--seed", help="drawn anew unless given")
+    parser.add_argument("--only", default="", help="cases whose name contains this")
+    asked = parser.parse_args()
+    seed = asked.seed or secrets.token_hex(4)
+    names = list(JUDGES) if asked.judge == "all" else [asked.judge]
+    held = []
+    for name in names:
+        print(f"judge of {name}, seed {seed}, {asked.minutes / len(names):g} minutes", flush=True)
+        held.append(JUDGES[name](asked.minutes / len(names), seed, asked.only))
+    sys.exit(0 if all(held) else 1)
+
+
+if __name__ == "__main__":
+    main()
