@@ -23,7 +23,7 @@ WORKERS := $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$(( n < 2 ? 2 : n > 
 SIDE    := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 EXTRAS  := data,spark,postgres,charts,web,accounting,opendp,release,fast
 
-.PHONY: help demo light quick test full slow check format fuzz load bench docs clean bridges judge
+.PHONY: help demo light quick test full slow check format fuzz load bench docs clean bridges judge mutants
 
 help: ## show what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -96,6 +96,10 @@ fuzz: $(READY) ## try inputs of every kind for MINUTES: functions, commands, end
 
 judge: $(READY) ## hold laws against each other and against enumerated neighbours for MINUTES; SEED=0 draws one
 	@$(BIN)/python -m scripts.judge --minutes $(MINUTES) $(if $(filter-out 0,$(SEED)),--seed $(SEED))
+
+SAMPLE ?= 60
+mutants: $(READY) ## put every known fault back, and SAMPLE small changes by SEED: which of them does a test or a judge find?
+	@$(BIN)/python -m scripts.mutants all --sample $(SAMPLE) --seed $(SEED)
 
 load: $(READY) ## put the page under load: many at once, many in a row, slow clients, bombs, processes that end
 	@$(BIN)/python -m scripts.load
