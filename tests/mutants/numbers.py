@@ -144,7 +144,7 @@ def _laws() -> Iterator[Any]:
         el.group(el.laplace(epsilon=0.5), 3), el.group(el.gaussian(psi=0.5), 3), el.laplace(epsilon=1.0).repeat(4),
         el.noisy_max(epsilon=0.8),
     ]  # fmt: skip
-    asked = (
+    asked: tuple[tuple[str, dict[str, float]], ...] = (
         ("success", {}), ("success", {"prior": 0.1}), ("advantage", {}), ("auc", {}), ("epsilon", {"delta": 1e-4}),
         ("delta", {"epsilon": 0.5}), ("posterior", {"prior": 0.3}), ("recall", {"fpr": 0.02}), ("psi", {}), ("kl", {}),
         ("renyi", {"order": 3.0}), ("tradeoff", {"alpha": 0.1}), ("precision", {"alpha": 0.1, "prior": 0.2}),
