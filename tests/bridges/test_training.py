@@ -115,7 +115,7 @@ def test_histories_at_their_edges() -> None:
     )
     for row in ("x", (1.0, 0.1), (-1.0, 0.1, 1), (1.0, np.nan, 1), (1.0, 0.1, 1.5)):
         with pytest.raises(el.InputError):
-            trained([row])  # type: ignore[list-item]
+            trained([row])
 
 
 @pytest.mark.parametrize(

@@ -237,11 +237,11 @@ class ConcentratedConversion(_FromOrders):
 
     @cached_property
     def _orders(self) -> Array:
-        """log m for each coarse ε: where c − 1 differs from c the best order moves, found by two scans."""
+        """log m for each coarse ε: where c − 1 differs from c the best order moves, found by finer and finer scans."""
         log_m = self._best_limit(self._coarse)
         m, rho = self._at(log_m)
         near = np.flatnonzero(m * rho < _LARGE)
-        for step in (0.75, 0.15) if near.size else ():
+        for step in (1.5, 0.375, 0.1, 0.025) if near.size else ():
             tried = log_m[near] + step * np.arange(-4.0, 5.0)[:, None]
             found = delta_bound(np.broadcast_to(self._coarse[near], tried.shape), *self._at(tried), steps=12)
             log_m[near] = np.take_along_axis(tried, np.argmin(found, axis=0)[None], axis=0)[0]
@@ -298,9 +298,12 @@ def _coarse(limit: Callable[[Array], Array]) -> Array:
 
 
 def _refined(coarse: Array, log_delta: Array) -> Array:
-    """More ε where δ falls fast: steps of log δ of 0.05 down to e^{−50} and 0.25 beyond."""
+    """More ε where δ falls fast: steps of log δ of 0.05 down to e^{−50} and 0.25 beyond; and of log(1 − δ) of 0.02."""
     fallen = np.minimum(-np.minimum.accumulate(log_delta), 750.0)
     length = np.minimum(fallen, 50.0) / 0.05 + np.maximum(fallen - 50.0, 0.0) / 0.25 + 40 * coarse / coarse[-1]
+    with np.errstate(divide="ignore"):
+        left = np.minimum(-np.log(-np.expm1(-fallen)), 8.0)
+    length += (left[0] - left) / 0.02
     wanted = np.linspace(0.0, length[-1], int(length[-1]) + 2)
     return np.unique(np.concatenate((coarse, np.interp(wanted, length, coarse))))
 
