@@ -9,10 +9,14 @@ from functools import cache
 import mpmath
 import numpy as np
 import pytest
+from tests.specimens import EXPERIMENTS
 
 import epsilens as el
 from epsilens.build.knowledge.composite import above
 from epsilens.errors import InputError
+from epsilens.laws.closed.laplace import Laplace
+from epsilens.laws.closed.normal import Normal
+from epsilens.worlds import Kind
 
 JOINT = [[0.01, 0.49], [0.49, 0.01]]  # two records that almost always differ: the sum hardly moves
 
@@ -268,7 +272,7 @@ def test_what_shares_unknowns_is_no_independent_release(tmp_path):
     refused = {
         "does not say how it depends": lambda: el.compose(e, el.laplace(epsilon=1.0)),
         "records of another model": lambda: el.compose(e, other),
-        "the same pair": lambda: el.compose(e, e.reverse()),
+        "the same pair": lambda: el.compose(e, el.correlated.table(JOINT).experiment(1, {}, scale=1.0)),
         "another question": lambda: el.compose(e, everyone.experiment(0, scale=1.0)),
         "one covariance": lambda: el.compose(everyone.experiment(0, scale=1.0), e),
         "the same known": lambda: el.compose(everyone.experiment(0, scale=1.0), everyone.experiment(1, scale=1.0)),
@@ -292,7 +296,49 @@ def test_what_shares_unknowns_is_no_independent_release(tmp_path):
     assert el.group(e, 1) is e
     assert e.repeat(1) is e
     assert e.reverse().reverse() == e
+    assert el.compose(e, e.reverse()).law == e.repeat(2).law  # the same two worlds, in the order of the first
     assert "knows no other record" in str(e.repeat(2))
+
+
+@pytest.mark.parametrize("noise", ["scale", "sigma"])
+def test_identities(noise):
+    e = table(**{noise: 1.0})
+    split, useless = el.compose(e.repeat(2), e.repeat(3)), el.compose(e, table(**{noise: 1e9}))
+    for reading in ("advantage", "kl", "auc"):
+        alone = getattr(e, reading)()
+        assert getattr(split, reading)() == getattr(e.repeat(5), reading)()
+        assert getattr(useless, reading)() == pytest.approx(alone, rel=1e-4)
+        assert getattr(useless, reading)() >= alone * (1 - 1e-9)
+        assert getattr(e.reverse().repeat(3).reverse(), reading)() == pytest.approx(getattr(e.repeat(3), reading)())
+
+
+@pytest.mark.parametrize("scale", [1e9, 10.0, 0.02])
+def test_noise_far_wider_or_narrower_than_the_records(scale):
+    with mpmath.workdps(60):
+        worlds = [[(mpmath.mpf(JOINT[x][u]) * 2, x + u) for u in (0, 1)] for x in (0, 1)]
+
+        def loss(r):
+            h = [sum(p * mpmath.exp(-sum(abs(a - s) for a in r) / mpmath.mpf(scale)) for p, s in w) for w in worlds]
+            return abs(mpmath.log(h[0] / h[1]))
+
+        truth = float(max(loss(r) for r in itertools.combinations_with_replacement((0, 1, 2), 5)))
+    e = table(scale=scale).repeat(5)
+    assert e.epsilon(0) == pytest.approx(truth, rel=1e-12)
+    low, high = e.bracket("advantage")
+    assert low <= high * (1 + 1e-12)
+
+
+SHARED = {"above", "above, gaussian", "tampering, stretched", "table", "table, gaussian", "chain", "tree"}
+SHARED |= {"normal records"}
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_which_builders_share_unknowns(name):
+    # all others draw whatever is random anew for each release: noise, samples, batches, shifts, permanent bits
+    e = EXPERIMENTS[name]()
+    assert bool(e.unknowns) == (name in SHARED)
+    if e.worlds.kind is Kind.CORRELATED and not e.unknowns:
+        assert isinstance(e.law, Laplace | Normal)  # everybody else is known: the noise alone
 
 
 def test_nothing_is_written_for_accountants_that_would_add_it_up():

@@ -121,8 +121,9 @@ def rappor(
 
     The permanent bit is the true one with probability 1 − f, otherwise a fair coin; each report shows it as 1 with
     probability q if it is 1 and p if it is 0. ``reports`` are all made from the same permanent bits; infinite (or None)
-    is the limit of many, the permanent bits themselves. The two values set h different bits each, so 2h bits differ:
-    for N reports the ones in a bit are (1−f/2)·Bin(N, q) + (f/2)·Bin(N, p) where the value sets it.
+    is the limit of many, the permanent bits themselves; repeated or composed, each has permanent bits of its own. The
+    two values set h different bits each, so 2h bits differ: for N reports the ones in a bit are (1−f/2)·Bin(N, q) +
+    (f/2)·Bin(N, p) where the value sets it.
 
     >>> round(rappor(f=0.5).epsilon(), 6), round(rappor(f=0.5, reports=None).epsilon(), 6)
     (1.074286, 4.394449)

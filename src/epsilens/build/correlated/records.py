@@ -305,8 +305,8 @@ class UnknownRecords(Latent):
             mine, theirs = self.model, answer.model
             if _population(mine) != _population(theirs):
                 asks = "records of another model"
-            elif (answer.target, answer.known, answer.pair) == (self.target, self.known, self.pair):
-                return answer
+            elif (answer.target, answer.known, set(answer.pair)) == (self.target, self.known, set(self.pair)):
+                return replace(answer, pair=self.pair)  # the same two worlds, in the order of the first answer
         raise InputError(
             f"an answer is about {asks}: answers about correlated records compose if they have one model of the "
             "records (with weights of their own), one target, the same known values and the same pair; give these"

@@ -245,7 +245,7 @@ class UnknownValue(Latent):
         made = []
         for answer, k in answers:
             if not isinstance(answer, UnknownValue) or any(
-                getattr(answer, name) != getattr(self, name) for name in ("values", "prior", "gamma", "reversed")
+                getattr(answer, name) != getattr(self, name) for name in ("values", "prior", "gamma")
             ):
                 raise InputError(
                     "the answers are not about one range of one belief: give all of them the same values, prior and "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -131,13 +131,12 @@ class UnknownNormals(Latent):
     width: float
     own_noise: bool
     covers: bool = False
-    reversed: bool = False
 
     unknown: ClassVar[str] = "records that the adversary does not know"
 
     def reverse(self) -> UnknownNormals:
-        """The two values exchanged."""
-        return replace(self, reversed=not self.reversed)
+        """The same: both orders of a shift are alike."""
+        return self
 
     def joint(self, answers: Sequence[tuple[Latent, int]]) -> tuple[Law, str]:
         """All answers as one release of a vector: the same values of the unknown records in each.
@@ -162,7 +161,7 @@ class UnknownNormals(Latent):
         if isinstance(answer, UnknownNormals):
             mine, theirs = ((u.records.cov, u.records.names, u.records.reach) for u in (self, answer))
             who = [(u.target, u.known) if not u.covers else u.covers for u in (self, answer)]
-            if fingerprint(mine) == fingerprint(theirs) and who[0] == who[1] and self.reversed == answer.reversed:
+            if fingerprint(mine) == fingerprint(theirs) and who[0] == who[1]:
                 return answer
         raise InputError(
             "the answers are not about the same jointly normal records: answers compose if they have one covariance "
