@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
+from tests.references.brute.laws import Pair
 
 import epsilens as el
+from epsilens.assessment.adversaries import Setting
 from epsilens.plan.contribution import Contribution, Noisy
 from epsilens.plan.file import read_release
 from epsilens.plan.movement import Movement, Question, about_secret, movements
@@ -178,3 +181,29 @@ def test_two_cells_by_integration() -> None:
         assert 1 - np.trapezoid(np.trapezoid(overlap, x), x) == pytest.approx(closed, abs=1e-3)
         together = el.compose(el.laplace(epsilon=s), el.laplace(epsilon=t))
         assert together.delta(epsilon) == pytest.approx(closed, rel=2e-3)
+
+
+@pytest.mark.parametrize(("groups", "threshold", "epsilon"), [(10, 2.0, 12.0), (9, 3.0, 5.0)])
+def test_ten_groups_of_one_person(groups: int, threshold: float, epsilon: float) -> None:
+    """Defects 1.12: each number of groups where they are alone is looked at, and names are not mixed with numbers."""
+    made = read_release({"data": {"table": "t", "person": "p", "max_groups": groups}, "limits": {},
+                         "queries": [{"count": True, "by": "g", "threshold": threshold}],
+                         "mechanism": {"epsilon": epsilon}})  # fmt: skip
+    facing = Setting(made).facing(Question.MEMBERSHIP, epsilon)
+    name = math.exp(-(threshold - 1) * epsilon / groups) / 2
+    each = [Pair((epsilon / groups,) * (groups - k), False, 0.0, 1 - (1 - name) ** k) for k in range(groups + 1)]
+    assert facing.read("success", {"prior": 0.5}) == pytest.approx(max(p.success(0.5) for p in each), abs=1e-8)
+    found = facing.read("attack_success", {"baseline": 0.01})
+    assert found == pytest.approx(max(p.roc(0.01) for p in each), abs=1e-8)
+
+
+def test_four_thresholds() -> None:
+    """Every choice of queries in which the name is theirs alone: 2^4, by hand."""
+    queries = [{"count": True, "by": f"g{i}", "threshold": 2.0 + i} for i in range(4)]
+    made = read_release({"data": {"table": "t"}, "limits": {}, "queries": queries, "mechanism": {"epsilon": 4.0}})
+    truth = 0.0
+    for alone in product((False, True), repeat=4):
+        hidden = math.prod(1 - math.exp(-1.0 - i) / 2 for i in range(4) if alone[i])
+        truth = max(truth, Pair((1.0,) * (4 - sum(alone)), False, 0.0, 1 - hidden).success(0.5))
+    found = Setting(made).facing(Question.MEMBERSHIP, 4.0).read("success", {"prior": 0.5})
+    assert found == pytest.approx(truth, abs=1e-9)

@@ -13,6 +13,9 @@ What no division can mend does not starve the rest:
   often than not (under equal shares) are left out;
 * a query with nothing to compare its error with, every answer being 0, keeps the equal share.
 
+The largest error, bias and all, is never above that of equal shares: where judging by the noise alone makes it so, the
+division lies between the two.
+
 Choosing a division by the answers looks at the data.
 """
 
@@ -184,10 +187,27 @@ def _least(
             break
         for query in outweighed:
             query.biased = True
+    if any(q.biased for q in rated):
+        found = _no_worse(rated, found, budget / len(rated))
     of = iter(found)
     shares = [next(of) if q.sizes.size else equal for q in asked]
     shares[-1] = 1 - sum(shares[:-1])
     return tuple(shares), tuple(Cause.BIAS if q.biased else Cause.NOISE for q in asked)
+
+
+def _no_worse(rated: list[_Asked], found: list[float], equal: float) -> list[float]:
+    """These shares, or as far from equal ones towards them as the largest error, bias and all, allows."""
+    most = max(q.error(equal) for q in rated) * (1 + _NEAR)
+
+    def between(way: float) -> list[float]:
+        return [equal + way * (share - equal) for share in found]
+
+    def over(way: float) -> float:
+        return max(q.error(share) for q, share in zip(rated, between(way), strict=True)) - most
+
+    if over(1.0) <= 0:
+        return found
+    return between(last_safe(over, _NEAR, 1.0)) if over(_NEAR) <= 0 else between(0.0)
 
 
 def _equalised(rated: list[_Asked], budget: float) -> list[float]:

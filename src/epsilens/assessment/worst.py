@@ -7,7 +7,9 @@ all that lie between; there the answer is the envelope
 
     roc(α) = min over ε of max over movements of δ(ε) + e^ε α,
 
-the ROC of the largest δ at every ε. Every ε gives a bound from above, so that a search which stops early is safe.
+the ROC of the largest δ at every ε. Every ε gives a bound from above, so that a search which stops early is safe. Names
+are no amounts between which others lie: movements that publish names with other chances are read apart, and the largest
+of their envelopes is the answer.
 """
 
 from __future__ import annotations
@@ -54,6 +56,14 @@ class Facing:
         return tuple(e.experiment if isinstance(e, Faced) else e for e in self.each)
 
     @cached_property
+    def _apart(self) -> tuple[Facing, ...]:
+        """Those with the same chances of a name, each kind by itself: others lie between those of one kind only."""
+        kinds: dict[tuple[float, float] | None, list[Faced | Experiment]] = {}
+        for e in self.each:
+            kinds.setdefault((e.first, e.second) if isinstance(e, Faced) else None, []).append(e)
+        return (self,) if None in kinds or len(kinds) == 1 else tuple(Facing(tuple(k)) for k in kinds.values())
+
+    @cached_property
     def closed(self) -> bool:
         """Whether δ has a closed form in all of them."""
         return all(isinstance(e, Faced) and e.closed for e in self.each)
@@ -77,6 +87,8 @@ class Facing:
 
     def read(self, reading: str, arguments: Mapping[str, float]) -> float:
         """The worst of them, or of all that lies between them."""
+        if reading in _AT_A_RATE and len(self._apart) > 1:
+            return max(kind.read(reading, arguments) for kind in self._apart)
         if self.closed and reading in _OF_DELTA and not (reading == "auc" and len(self.each) == 1):
             return self._from_delta(reading, arguments)
         if len(self.each) > 1 and reading in _AT_A_RATE:

@@ -46,7 +46,6 @@ __all__ = ["Move", "Movement", "Movements", "Question", "about_secret", "movemen
 
 #: More combinations of vertices than this are bounded together.
 _MOST_MOVEMENTS = 128
-_MOST_NAMED = 3
 
 
 class Question(StrEnum):
@@ -144,17 +143,29 @@ def _all_of(
     plan: Release, parts: tuple[Contribution, ...], vertices: list[tuple[Vertex, ...]]
 ) -> tuple[tuple[Movement, ...], bool]:
     """Every combination of the queries' vertices, or what bounds them where they are many; whether all are exact."""
-    if _many(vertices):
+    if _wide(vertices):
         vertices[:] = [_merged(options) for options in vertices]
+    found = _products(plan, parts, vertices)
+    if found is None:
+        vertices[:] = [_merged(options) for options in vertices]
+        found = _products(plan, parts, vertices)
+    exact = found is not None and all(v.exact for options in vertices for v in options)
+    return (_products(plan, parts, vertices, bounded=True) or ()) if found is None else found, exact
+
+
+def _products(
+    plan: Release, parts: tuple[Contribution, ...], vertices: list[tuple[Vertex, ...]], *, bounded: bool = False
+) -> tuple[Movement, ...] | None:
+    """The combinations that an adversary can tell apart; where they are too many None, or (``bounded``) one beyond."""
     found, units = [Movement(people=max(one.people for one in parts))], _units(plan, parts)
-    exact = True
     for one, options in zip(parts, vertices, strict=True):
-        exact = exact and all(v.exact for v in options)
         grown = [_with(movement, one, vertex) for movement in found for vertex in _farthest(plan, one, options)]
         found = list({_key(plan, units, movement): movement for movement in grown}.values())
         if len(found) > _MOST_MOVEMENTS:
-            found, exact = [_bound(found)], False
-    return tuple(found), exact
+            if not bounded:
+                return None
+            found = [_bound(found)]
+    return tuple(found)
 
 
 def about_secret(plan: Release) -> tuple[int, ...]:
@@ -214,11 +225,10 @@ def _farthest(plan: Release, one: Contribution, options: tuple[Vertex, ...]) -> 
     return (*rest, longest or Vertex()) if longest or not rest else rest
 
 
-def _many(vertices: list[tuple[Vertex, ...]]) -> bool:
-    """Whether there are more numbers, or more queries with names, than every combination of them is worth."""
+def _wide(vertices: list[tuple[Vertex, ...]]) -> bool:
+    """Whether names stand beside more numbers than have a closed form: each combination would be slow to read."""
     cells = sum(max((sum(m.times for m in v.moved) for v in options), default=0) for options in vertices)
-    named = sum(any(any(v.alone) for v in options) for options in vertices)
-    return named > _MOST_NAMED or (named > 0 and cells > MOST_SHIFTS)
+    return cells > MOST_SHIFTS and any(any(v.alone) for options in vertices for v in options)
 
 
 def _merged(options: tuple[Vertex, ...]) -> tuple[Vertex, ...]:
