@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -29,7 +29,7 @@ from ..experiment import Experiment
 from ..laws.closed.normal import Normal
 from ..numerics.frozen import Valued
 
-__all__ = ["Claim", "claim_of", "gdp_lines", "level_of", "line"]
+__all__ = ["Claim", "claim_of", "gdp_lines", "level_of", "line", "lines_of"]
 
 _LINES = 41
 _HIGHEST = 40.0  # of ε: beyond, no number of runs tells a claim from none
@@ -186,20 +186,24 @@ def _named(said: Mapping[str, Any]) -> Claim:
 
 def _read(e: Experiment) -> Claim:
     """The lines of an experiment; each δ is the safe end, so each line holds."""
-    pure = float(e.epsilon(0.0))
+    return lines_of(lambda at: float(e.epsilon(at)), lambda at: np.asarray(e.delta(at), dtype=float), e)
+
+
+def lines_of(loss: Callable[[float], float], beyond: Callable[[Array], Array], e: Experiment | None = None) -> Claim:
+    """A claim from ε(δ) and δ(ε), which takes several ε at once; both from above."""
+    pure = loss(0.0)
     if pure <= _HIGHEST:
         eps = np.linspace(0.0, pure, _LINES) if pure > 0 else np.zeros(1)
-        delta = np.atleast_1d(np.asarray(e.delta(eps), dtype=float))
+        delta = np.atleast_1d(beyond(eps))
         delta[-1] = 0.0
         implied = (np.exp(pure) - np.exp(eps)) / (1 + np.exp(pure))
         return Claim(eps, delta, e, pure, bool(np.all(delta >= implied - _NEAR)))
-    floor = float(e.delta(_HIGHEST))
-    top = float(e.epsilon(max(floor, _SMALL)))
-    top = min(top, _HIGHEST)
+    floor, further = np.atleast_1d(beyond(np.array([_HIGHEST, _BEYOND]))).tolist()
+    top = min(loss(max(floor, _SMALL)), _HIGHEST)
     eps = np.linspace(0.0, top, _LINES) if top > 0 else np.zeros(1)
-    delta = np.atleast_1d(np.asarray(e.delta(eps), dtype=float))
+    delta = np.atleast_1d(beyond(eps))
     implied = floor + (1 - floor) * (np.exp(top) - np.exp(eps)) / (1 + np.exp(top))
-    stays = 0 < floor < 1 and float(e.delta(_BEYOND)) >= floor - _NEAR  # else δ falls further on
+    stays = 0 < floor < 1 and further >= floor - _NEAR  # else δ falls further on
     bare = stays and bool(np.all(delta >= implied - _NEAR))
     return Claim(eps, delta, e, math.inf, False, bare)
 

@@ -3,27 +3,33 @@
 The pair matters more than the runs. Each pair is a table of made-up rows without a person and with them (with
 ``replace``: with other rows of theirs), and the person is placed where implementations fail: with values at the bounds
 and far beyond, with more rows than the plan uses, alone in a group or with one other, without values, with numbers that
-overflow, among rows in another order. Where a group is published from a threshold on, the person's group lacks one
-person to it, so that its name, and then its number, tell of them. Both tables are in memory; no value of the plan's own
-table is looked at.
+overflow, among rows in another order, with thousands of groups that nobody else is in, with rows whose values, or whose
+groups, are missing. Where a group is published from a threshold on, the person's group lacks one person to it, so that
+its name, and then its number, tell of them. Where the plan names a secret, two tables agree in all but the columns that
+tell it. Both tables are in memory; no value of the plan's own table is looked at.
+
+:meth:`Rows.worlds` gives the same pairs as lists of rows, for whoever judges a plan by the definition of its cells.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
 from functools import cached_property
+from itertools import islice, product
 from typing import Any
 
 import numpy as np
 
-from ..data.tables.conditions import columns_of
+from ..data.tables.conditions import columns_of, condition
 from ..data.tables.open import open_table
 from ..errors import InputError
+from ..plan.cells import Cells, cells_of_rows, draws_of, unit_of
 from ..plan.needs import needs_of
 from ..plan.noise import contribution, threshold_of
 from ..plan.plan import Release
@@ -38,6 +44,9 @@ _MADE = 400  # rows from which those are taken that the plan covers
 _FAR = 100.0  # times the bounds
 _MANY = 20  # rows, or ten times what the plan uses
 _ROWS = 100_000  # of one person, at most
+_OWN = 3_000  # groups that one person is in and nobody else, or ten times what the plan uses
+_MOST_OWN = 9_000  # of them, within what a release has at all
+_ASKED, _SAID = 12, 60  # people, and ways to say the secret, of whom the one that moves most is taken
 _CROWD = 50_000  # people put into a group so that it is near its threshold
 _SEED = 20261116
 
@@ -56,6 +65,10 @@ class Kind(StrEnum):
     MISSING = "without values"
     OVERFLOW = "overflow"
     ORDER = "rows in another order"
+    OWN = "many groups of their own"
+    EMPTY = "groups of their own without values"
+    UNNAMED = "without a group"
+    SECRET = "the secret alone"  # both tables have the person: only the secret's columns differ
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,25 +96,7 @@ def pairs_of(plan: Release, table: Any = None, engine: Any = None, kinds: Iterab
     [('exposed', 1), ('at the bounds', 1), ('rows in another order', 1)]
     """
     rows = Rows(plan, table, engine)
-    asked = tuple(Kind) if kinds is None else tuple(kinds)
-    makers: dict[Kind, tuple[bool, Callable[[], tuple[list[Row], list[Row]]]]] = {
-        Kind.EXPOSED: (True, rows.exposed),
-        Kind.AT: (True, lambda: rows.beside(rows.others, rows.person(rows.far_end))),
-        Kind.BEYOND: (bool(rows.bounds), lambda: rows.beside(rows.others, rows.person(rows.beyond))),
-        Kind.MANY: (plan.data.several, rows.many),
-        Kind.ALONE: (bool(rows.labels), lambda: rows.beside(rows.elsewhere, rows.person(rows.far_end))),
-        Kind.TWO: (bool(rows.labels), rows.two),
-        Kind.MISSING: (rows.missing_allowed, rows.missing),
-        Kind.OVERFLOW: (bool(rows.bounds), rows.overflow),
-        Kind.ORDER: (True, rows.order),
-    }
-    made = []
-    for kind in asked:
-        applies, make = makers[kind]
-        if applies:
-            first, second = make()
-            made.append(Pair(kind, rows.table(first), rows.table(second)))
-    return made
+    return [Pair(kind, rows.table(first), rows.table(second)) for kind, first, second in rows.worlds(kinds)]
 
 
 class Rows:
@@ -119,8 +114,31 @@ class Rows:
             every = [row for row in every if all(row[name] is not None for name in self.bounds)]
         if not every:
             raise InputError("the plan's columns cannot be made up: audit another table's release", parameter="plan")
+        self.made = every
         self.template = every[self._covered(made.from_pylist(every, schema=self.schema))]
         self.others = self._crowded([self._renamed(row, i // 2 + 1) for i, row in enumerate(every[:_OTHERS])])
+
+    def worlds(self, kinds: Iterable[Kind] | None = None) -> Iterator[tuple[Kind, list[Row], list[Row]]]:
+        """The rows of both worlds of each pair that applies; they differ in one person, or in their secret alone."""
+        makers: dict[Kind, tuple[bool, Callable[[], tuple[list[Row], list[Row]]]]] = {
+            Kind.EXPOSED: (True, self.exposed),
+            Kind.AT: (True, lambda: self.beside(self.others, self.person(self.far_end))),
+            Kind.BEYOND: (bool(self.bounds), lambda: self.beside(self.others, self.person(self.beyond))),
+            Kind.MANY: (self.data.several, self.many),
+            Kind.ALONE: (bool(self.labels), lambda: self.beside(self.elsewhere, self.person(self.far_end))),
+            Kind.TWO: (bool(self.labels), self.two),
+            Kind.MISSING: (self.missing_allowed, self.missing),
+            Kind.OVERFLOW: (bool(self.bounds), self.overflow),
+            Kind.ORDER: (True, self.order),
+            Kind.OWN: (bool(self.fresh), lambda: self.own(self.far_end)),
+            Kind.EMPTY: (bool(self.fresh and self.bounds) and self.missing_allowed, lambda: self.own(None)),
+            Kind.UNNAMED: (bool(self.labels), self.unnamed),
+            Kind.SECRET: (bool(self.tellings), self.secret),
+        }
+        for kind in tuple(Kind) if kinds is None else tuple(kinds):
+            applies, make = makers[kind]
+            if applies:
+                yield (kind, *make())
 
     # -- what the plan says --------------------------------------------------------------------------------------
 
@@ -154,6 +172,59 @@ class Rows:
             {name: self._cast(part, name) for name, part in zip(most.split_by, label, strict=True)}
             for label in most.labels or ()
         ]
+
+    @cached_property
+    def fresh(self) -> list[dict[str, Any]]:
+        """Groups whose names come from the data and that nobody is in, by column: none where a plan lists them all."""
+        columns = [
+            next((name for name in query.split_by if self._new(name, 0) is not None), None)
+            for query in self.plan.queries
+            if query.split_by and query.labels is None
+        ]
+        names = [name for name in dict.fromkeys(columns) if name is not None]
+        wanted = max(_OWN, 10 * self.data.max_rows, 10 * (self.data.max_groups or 1)) if self.data.several else 1
+        return [{name: self._new(name, i) for name in names} for i in range(min(wanted, _MOST_OWN))] if names else []
+
+    def _new(self, name: str, i: int) -> Any:
+        """A value of a column that nobody has; None where its type has none to spare."""
+        import pyarrow.types as kinds
+
+        kind = self.schema.field(name).type
+        if kinds.is_string(kind) or kinds.is_large_string(kind):
+            return f"own {i}"
+        if kinds.is_integer(kind):
+            return 1_000_000 + i if np.iinfo(kind.to_pandas_dtype()).max > 2_000_000 else None
+        if kinds.is_floating(kind):
+            return float(1_000_000 + i)
+        if kinds.is_date(kind):
+            return date(1800, 1, 1) + timedelta(days=i)
+        return datetime(1800, 1, 1) + timedelta(days=i) if kinds.is_timestamp(kind) else None
+
+    @cached_property
+    def tellings(self) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+        """Ways to say the secret, (false, true), by the columns that tell it: numbers at their bounds, made-up values.
+
+        None without a secret, or where no row that could be made up has it, or none lacks it.
+        """
+        secret = self.data.hidden
+        names = sorted(set(columns_of(secret.where)) | set(secret.columns)) if secret is not None else []
+        if secret is None or not set(names) <= set(self.schema.names):
+            return []
+        ends = {name: [self.near_end(name), self.far_end(name)] for name in names if name in self.bounds}
+        some = {name: [*ends.get(name, []), *(row[name] for row in self.made)] for name in names}
+        each = [list(dict.fromkeys(self._cast(value, name) for value in some[name]))[:8] for name in names]
+        said = [dict(zip(names, values, strict=True)) for values in islice(product(*each), 4_096)]
+        with open_table(self.table([{**self.template, **one} for one in said])) as opened:
+            holds = condition(opened.table, secret.where, "secret").fill_null(False)
+            got = opened.engine.fetch(opened.table.select(holds=holds)).column("holds").to_pylist()
+        false, true = (
+            [one for one, told in zip(said, got, strict=True) if bool(told) is is_it] for is_it in (False, True)
+        )
+
+        def apart(pair: tuple[dict[str, Any], dict[str, Any]]) -> float:
+            return -math.fsum(abs(float(pair[0][n] or 0) - float(pair[1][n] or 0)) for n in ends)
+
+        return sorted(product(false[:64], true[:64]), key=apart)[:_SAID]
 
     @property
     def missing_allowed(self) -> bool:
@@ -305,12 +376,68 @@ class Rows:
         return self.beside(rest, theirs)
 
     def many(self) -> tuple[list[Row], list[Row]]:
-        """Many more rows than the plan uses, over all groups in turn."""
+        """Many more rows than the plan uses, over all groups in turn; of a unit, each of another member."""
         count = max(_MANY, 10 * self.data.max_rows)
-        rows = self.person(self.far_end, rows=count)
+        rows = self._members(self.person(self.far_end, rows=count))
         for i, row in enumerate(rows):
             row.update(self.listed[i % len(self.listed)] if self.listed else {})
         return self.beside(self.others, rows)
+
+    def own(self, value: Callable[[str], Any] | None) -> tuple[list[Row], list[Row]]:
+        """One person, or unit, alone in each of thousands of groups, with these values or none."""
+        rows = self._members(self.person(value, rows=len(self.fresh)))
+        return self.beside(self.others, [{**row, **label} for row, label in zip(rows, self.fresh, strict=True)])
+
+    def unnamed(self) -> tuple[list[Row], list[Row]]:
+        """NULL as the name of the person's group, in which there is nobody else."""
+        others = [row for row in self.others if all(row[name] is not None for name in self.labels)]
+        return self.beside(others, [{**row, **dict.fromkeys(self.labels)} for row in self.person(self.far_end)])
+
+    def secret(self) -> tuple[list[Row], list[Row]]:
+        """The person in both worlds, in twice as many rows as count, every other one at the other bounds.
+
+        The secret becomes true in one row or in all. Which rows count is a matter of luck: of some people, and of some
+        ways to say the secret, it is those whose cells move most.
+        """
+        found = self._moved()
+        told = {name for pair in self.tellings for name in pair[0]}
+        best: tuple[float, list[Row], list[Row]] = (-1.0, [], [])
+        for number, (false, true) in product(range(_ASKED), self.tellings[: _SAID // _ASKED]):
+            rows = self.person(self.far_end, rows=2 * self.data.max_rows, number=_OTHERS + 100 + number)
+            for row in rows[::2]:
+                row.update({n: self._cast(self.near_end(n), n) for n in self.bounds if n not in told})
+            first = [{**row, **false} for row in rows]
+            for second in ([{**first[0], **true}, *first[1:]], [{**row, **true} for row in rows]):
+                moves = found(first, second)
+                if moves > best[0]:
+                    best = (moves, first, second)
+        return [*self.others, *best[1]], [*self.others, *best[2]]
+
+    def _moved(self) -> Callable[[list[Row], list[Row]], float]:
+        """By how many scales of their noise the cells of two lists of rows differ; names that differ count as much."""
+        with open_table(self.table([self.template])) as opened:
+            schema = opened.table.schema()
+        try:
+            found = cells_of_rows(unread(self.plan), {name: str(kind) for name, kind in schema.items()})
+        except InputError:  # a condition that the definition does not say: any person will do
+            return lambda first, second: 0.0
+        scales = [
+            {noisy: draw.scale / float(unit_of(self.plan, i, noisy)) for noisy, draw in draws_of(self.plan, i).items()}
+            for i in range(len(self.plan.queries))
+        ]
+
+        def moves(first: list[Row], second: list[Row]) -> float:
+            return math.fsum(_apart(a, b, scales[a.query]) for a, b in zip(found(first), found(second), strict=True))
+
+        return moves
+
+    def _members(self, rows: list[Row]) -> list[Row]:
+        """Of a unit, each row of another member."""
+        if self.data.unit is None or self.data.person is None:
+            return rows
+        text = str(self.schema.field(self.data.person).type).endswith("string")
+        names = (f"member {i}" if text else 1_000_000 + i for i in range(len(rows)))
+        return [{**row, self.data.person: name} for row, name in zip(rows, names, strict=True)]
 
     def two(self) -> tuple[list[Row], list[Row]]:
         """One other person is in the group."""
@@ -342,3 +469,12 @@ class Rows:
         first, second = self.beside(self.others, self.person(self.far_end))
         turned = [second[i] for i in self.rng.permutation(len(second)).tolist()]
         return first, turned
+
+
+def _apart(one: Cells, other: Cells, scales: dict[Any, float]) -> float:
+    """By how many scales of their noise the cells of a query differ."""
+    total = float(len({*one.labels} ^ {*other.labels}))
+    for noisy, scale in scales.items():
+        here, there = (dict(zip(e.labels, e.numbers[noisy], strict=False)) for e in (one, other))
+        total += sum(abs(float(here.get(k, 0) - there.get(k, 0))) for k in {*here, *there}) / scale
+    return total

@@ -2,7 +2,8 @@
 
 The claim is the plan's experiment: the law of its noise on every way in which one person moves it, and beside it the
 chance that the name of a group gives a person away. It is a promise about all pairs of tables, so any pair may break
-it. Where groups are listed and the claim is pure, one more pair lets every group have a coin of its own.
+it. Where groups are listed and the claim is pure, one more pair lets every group have a coin of its own. The pair whose
+tables differ in the secret alone is held against what the plan says of the secret.
 """
 
 from __future__ import annotations
@@ -14,19 +15,24 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from .. import checks
+from ..assessment.adversaries import Setting
 from ..assessment.promise import Promise, promise_of
 from ..build.claims import from_dp
 from ..build.composition import compose
+from ..checks import Array
 from ..errors import InputError, Refused
 from ..experiment import Experiment
 from ..plan.file import read_release
+from ..plan.movement import Question
 from ..plan.plan import Release
 from ..plan.read import as_written
 from ..publish.release import publishable
 from ..worlds import Neighbours
 from .audit import Progress, Unbegun, audit_source
-from .claims import Claim
+from .claims import Claim, claim_of, line, lines_of
 from .game import Source
 from .pairs import Kind, pairs_of
 from .pipeline import WHOLE, GroupsSource, ReleaseSource
@@ -34,7 +40,7 @@ from .result import Stopped
 from .said import claim_said
 from .several import Audits, Named, shared_confidence
 
-__all__ = ["GROUPS", "audit_plan", "promised"]
+__all__ = ["GROUPS", "audit_plan", "promised", "promised_of_secret"]
 
 #: The pair in which every listed group has a person and a coin of its own.
 GROUPS = "a person for each group"
@@ -43,6 +49,7 @@ _CELLS, _LEAST = 100_000, 100  # noisy numbers of a pair, at most; yet so many r
 _LISTED = 100  # groups of a query that are published in the runs of a pair
 _GUESSES = 100_000
 _FEWEST = 8  # groups for which that is worth a call
+_SECRET = ("the table in which the person's secret is false", "the table in which it is true")
 
 
 def promised(plan: Release) -> Experiment:
@@ -56,6 +63,24 @@ def promised(plan: Release) -> Experiment:
     if held.delta == 0:
         return held.experiment
     return compose(held.experiment, from_dp(0.0, held.delta))
+
+
+def promised_of_secret(plan: Release) -> Claim:
+    """What a plan claims of everybody's secret: of two tables that agree in all but the columns that tell it.
+
+    >>> plan = {"data": {"table": "t", "secret": "x > 0"}, "queries": [{"count": "x > 0"}, {"count": True}],
+    ...         "mechanism": {"epsilon": 1}}
+    >>> promised_of_secret(read_release(plan)).pure
+    0.5
+    """
+    facing = Setting(plan).facing(Question.SECRET, plan.epsilon)
+    if len(facing.each) < 2:
+        return claim_of(facing.experiments[0]) if facing.each else line(0.0, 0.0)
+
+    def beyond(epsilon: Array) -> Array:
+        return np.array([facing.read("delta", {"epsilon": at}) for at in epsilon.tolist()])
+
+    return lines_of(lambda delta: facing.read("epsilon", {"delta": delta}), beyond)
 
 
 def audit_plan(
@@ -79,7 +104,7 @@ def audit_plan(
     fewer of a release with hundreds of groups, where 100,000 guesses are made if each group may have a coin. One in
     ``whole`` is an entire release, fewer in long audits, the others start from the exact numbers.
     ``pairs`` names some of :class:`~.pairs.Kind`; all that apply by default.
-    ``claim`` replaces the plan's own.
+    ``claim`` replaces the plan's own; the pair about the secret is then left out, unless ``pairs`` names it.
     """
     said = as_written(read_release(plan if not isinstance(plan, os.PathLike) else Path(plan)))
     every = checks.whole("whole", whole, low=1)
@@ -91,22 +116,26 @@ def audit_plan(
     fewer, left = _narrowed(said)
     most = _default(fewer, each_claim) if runs is None else runs
     kinds, groups = _asked(pairs)
-    made: list[tuple[str, Source, int]] = []
+    if claim is not None and pairs is None:
+        kinds = tuple(kind for kind in kinds if kind is not Kind.SECRET)
+    made: list[tuple[str, Source, int, Claim]] = []
     for pair in pairs_of(fewer, table, engine, kinds):
-        made.append((pair.kind.value, ReleaseSource(fewer, pair.first, pair.second, every), most))
+        own = promised_of_secret(said) if pair.kind is Kind.SECRET and claim is None else each_claim
+        made.append((pair.kind.value, ReleaseSource(fewer, pair.first, pair.second, every), most, own))
     if groups and _pure(said, each_claim):
         many = GroupsSource(said, table, engine)
-        made.append((GROUPS, many, _guesses(many.width, _GUESSES if runs is None else runs)))
+        made.append((GROUPS, many, _guesses(many.width, _GUESSES if runs is None else runs), each_claim))
     if not made:
         raise InputError("pairs has none that applies to the plan: give others, or leave it out", parameter="pairs")
     level = shared_confidence(confidence, len(made))
     found: list[Named] = []
-    for name, source, budget in made:
+    for name, source, budget, own in made:
+        worlds = _SECRET if name == Kind.SECRET.value else ("the table without the person", "the table with the person")
         try:
             audit = audit_source(
-                source, claim=each_claim, confidence=level, runs=budget, sequential=sequential, seed=seed,
+                source, claim=own, confidence=level, runs=budget, sequential=sequential, seed=seed,
                 progress=False if progress is None else partial(progress, name),
-                pair=("the table without the person", f"the table with the person ({name})"),
+                pair=(worlds[0], f"{worlds[1]} ({name})"),
             )  # fmt: skip
         except Unbegun:  # an interrupt keeps the pairs before it
             if not found:

@@ -78,6 +78,8 @@ def _named(plan: Release) -> dict[str, list[Any]]:
         where = query.planned().where
         for name, value in _compared(where) if where else ():
             found.setdefault(name, []).append(value)
+    for name, value in _compared(plan.data.hidden.where) if plan.data.hidden is not None else ():
+        found.setdefault(name, []).append(value)
     return found
 
 

@@ -40,7 +40,7 @@ def present(found: Audits) -> Document:
     claimed = found.worst.audit.claimed.get("epsilon", float("inf"))
     head = ["Pair", "Verdict", "ε at least", "Runs"]
     notes = [
-        f"The claim is {found.claim.name}"
+        f"The claim is {found.worst.audit.claim.name}"
         + (f", ε = {rounded_up(claimed)}." if claimed < float("inf") else "."),
         "Each pair is audited at a share of the level, so that the confidence is that of all of them together.",
         *_entire(found.each),
