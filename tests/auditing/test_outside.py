@@ -281,7 +281,7 @@ def test_pairs_of_a_table_differ_in_one_person() -> None:
 
     table = pa.table({"who": [1, 1, 2, 3, 3], "site": ["a", "a", "b", "a", "a"], "x": [1.0, 2.0, 7.0, 1.0, 2.0]})
     made = {pair.kind: pair for pair in pairs_from(table, "who")}
-    assert set(made) == {Kind.EXPOSED, Kind.BEYOND, Kind.MANY, Kind.MISSING, Kind.ORDER}
+    assert set(made) == {Kind.EXPOSED, Kind.BEYOND, Kind.MANY, Kind.MISSING, Kind.ORDER, Kind.OWN}
     for pair in made.values():
         assert set(pair.first.column("who").to_pylist()) == {1, 3}
         assert set(pair.second.column("who").to_pylist()) == {1, 2, 3}
@@ -290,6 +290,9 @@ def test_pairs_of_a_table_differ_in_one_person() -> None:
     assert made[Kind.BEYOND].second.column("x").to_pylist()[-1] == 700
     assert made[Kind.MANY].second.num_rows == 24
     assert made[Kind.MISSING].second.column("x").to_pylist()[-1] is None
+    own = [row["site"] for row in made[Kind.OWN].second.to_pylist() if row["who"] == 2]
+    assert len({*own}) == len(own) == 300
+    assert not {*own} & {"a", "b"}
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from epsilens.auditing.pairs import Kind, Pair, pairs_of
+from epsilens.auditing.pairs import Kind, Pair, Rows, pairs_of
 from epsilens.plan.file import read_release
 from epsilens.publish.noise import drawings_of
 from epsilens.publish.release import exact_of
@@ -132,3 +132,46 @@ def test_without_a_person_column_a_person_is_a_row() -> None:
     made = pairs_of(read_release(plan), TABLE)
     assert Kind.MANY not in {p.kind for p in made}
     assert all(p.second.num_rows - p.first.num_rows == 1 for p in made)
+
+
+def test_one_person_has_thousands_of_groups_that_nobody_else_is_in() -> None:
+    """Far more than the limits, of a person and of a household, by several columns and without values."""
+    names = TABLE.append_column("home", [[1, 1]]).append_column("day", pa.array([0, 1], pa.date32()))
+    for by, data in (("site", {}), (["site", "n"], {"max_groups": 3}), ("day", {"unit": "home", "max_rows": 4})):
+        plan = {
+            **PLAN, "data": {"table": "t", "person": "who", **data},
+            "queries": [{"sum": "x", "bounds": [0, 8], "by": by, "threshold": 9}],
+        }  # fmt: skip
+        rows = Rows(read_release(plan), names)
+        for kind, first, second in rows.worlds([Kind.OWN, Kind.EMPTY]):
+            theirs = second[len(first) :]
+            columns = [by] if isinstance(by, str) else by
+            groups = [tuple(row[name] for name in columns) for row in theirs]
+            assert len({*groups}) == len(theirs) == 3000 > 10 * rows.data.max_rows
+            assert not {*groups} & {tuple(row[name] for name in columns) for row in first}
+            assert len({row[rows.data.owner or ""] for row in theirs}) == 1
+            assert len({row["who"] for row in theirs}) == (3000 if "unit" in data else 1)
+            assert {row["x"] for row in theirs} == ({8.0} if kind is Kind.OWN else {None})
+
+
+@pytest.mark.parametrize("secret", ["x > 3", {"where": "site = 'b'", "columns": ["n"]}])
+def test_only_the_secret_differs(secret: Any) -> None:
+    """And it is false in one table and true in the other, in a row of the person at least."""
+    plan = {**PLAN, "data": {**PLAN["data"], "secret": secret}}
+    ((_, first, second),) = Rows(read_release(plan), TABLE).worlds([Kind.SECRET])
+    told = {"x"} if isinstance(secret, str) else {"site", "n"}
+    changed = [(a, b) for a, b in zip(first, second, strict=True) if a != b]
+    assert changed
+    assert len({a["who"] for a, _ in changed}) == 1
+    assert all({name for name in a if a[name] != b[name]} <= told for a, b in changed)
+
+    def holds(row: dict[str, Any]) -> bool:
+        return (row["x"] or 0) > 3 if isinstance(secret, str) else row["site"] == "b"
+
+    theirs = [[row for row in rows if row["who"] == changed[0][0]["who"]] for rows in (first, second)]
+    assert [any(holds(row) for row in rows) for rows in theirs] == [False, True]
+    assert len(theirs[0]) == 4
+
+
+def test_without_a_secret_there_is_no_such_pair() -> None:
+    assert [*Rows(read_release(PLAN), TABLE).worlds([Kind.SECRET, Kind.OWN])] == []

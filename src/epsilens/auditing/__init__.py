@@ -20,6 +20,7 @@ The room is called ``auditing`` because ``epsilens.audit`` is the function. Its 
 ``pairs``       neighbouring tables made from a plan
 ``pipeline``    our own release as a source
 ``planned``     a plan's release held against the plan
+``exact``       what a release really gives away between two tables, without a run
 ``tables``      neighbouring tables made from a table
 ``commands``    somebody else's command as a source
 ``workers``     somebody else's function as a source

@@ -386,7 +386,8 @@ class Rows:
     def own(self, value: Callable[[str], Any] | None) -> tuple[list[Row], list[Row]]:
         """One person, or unit, alone in each of thousands of groups, with these values or none."""
         rows = self._members(self.person(value, rows=len(self.fresh)))
-        return self.beside(self.others, [{**row, **label} for row, label in zip(rows, self.fresh, strict=True)])
+        first, _ = self.beside(self.others, rows)  # with ``replace``, in a group that others are in
+        return first, [*self.others, *({**row, **label} for row, label in zip(rows, self.fresh, strict=True))]
 
     def unnamed(self) -> tuple[list[Row], list[Row]]:
         """NULL as the name of the person's group, in which there is nobody else."""
@@ -404,8 +405,9 @@ class Rows:
         best: tuple[float, list[Row], list[Row]] = (-1.0, [], [])
         for number, (false, true) in product(range(_ASKED), self.tellings[: _SAID // _ASKED]):
             rows = self.person(self.far_end, rows=2 * self.data.max_rows, number=_OTHERS + 100 + number)
+            other = {n: self._cast(self.near_end(n), n) for n in self.bounds} | (self.listed[0] if self.listed else {})
             for row in rows[::2]:
-                row.update({n: self._cast(self.near_end(n), n) for n in self.bounds if n not in told})
+                row.update({name: value for name, value in other.items() if name not in told})
             first = [{**row, **false} for row in rows]
             for second in ([{**first[0], **true}, *first[1:]], [{**row, **true} for row in rows]):
                 moves = found(first, second)

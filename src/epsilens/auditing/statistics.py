@@ -1,9 +1,9 @@
 """What an attacker looks at: a fixed panel of scores of an outcome, and a few learnt on past runs.
 
 Fixed: a cell's value, its distance from the middle, the finest power of two it is a multiple of (floating-point noise
-gives itself away by it), whether it is missing, differences and ratios of cells. Learnt: the likelihood ratio of kinds,
-texts and atoms by their past counts, of all cells by their past medians, and a linear rule. What is learnt is learnt on
-other runs than those its cuts are ranked on.
+gives itself away by it), whether it is missing, how many cells there are, differences and ratios of cells. Learnt: the
+likelihood ratio of kinds, texts and atoms by their past counts, of all cells by their past medians, and a linear rule.
+What is learnt is learnt on other runs than those its cuts are ranked on.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ class Looks(StrEnum):
     DISTANCE = "distance"
     GRAIN = "grain"
     MISSING = "missing"
+    ENTRIES = "entries"
     DIFFERENCE = "difference"
     RATIO = "ratio"
     KIND = "kind"
@@ -85,6 +86,14 @@ class _Cell(Statistic):
             case Looks.GRAIN:
                 return grain(x)
         return np.isnan(x).astype(float)
+
+
+@dataclass(frozen=True, eq=False)
+class _Entries(Statistic):
+    """How many cells have a number: of many names that a person may be given away by, each is rare."""
+
+    def score(self, outcomes: Outcomes) -> Array:
+        return np.asarray((~np.isnan(outcomes.values)).sum(axis=1), dtype=float)
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,6 +214,8 @@ def fixed(past: Outcomes, bits: Bits, *, low_bits: bool = True) -> list[Statisti
             made += [_Cell(Looks.GRAIN, (at,))] if low_bits else []
         if known.size < x.size:
             made.append(_Cell(Looks.MISSING, (at,)))
+    if len(usable) > 1 and np.isnan(past.values).any():
+        made.append(_Entries(Looks.ENTRIES))
     paired = cells[:_PAIRED]
     for i, a in enumerate(paired):
         for b in paired[i + 1 :]:

@@ -1,8 +1,8 @@
 """Neighbouring tables made from a table, for a pipeline whose plan nobody has written down.
 
 Only one person's rows differ. The person is the one whose values the fewest others share; they are left out, given
-values far beyond all others, none at all, or many rows, and the rows come in another order. Files are written as the
-table is: CSV or Parquet.
+values far beyond all others, none at all, or many rows, also with texts that nobody else has, and the rows come in
+another order. Files are written as the table is: CSV or Parquet.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ from .pairs import Kind, Pair
 __all__ = ["KINDS", "pairs_from", "written"]
 
 #: The pairs that a table alone gives.
-KINDS = (Kind.EXPOSED, Kind.BEYOND, Kind.MANY, Kind.MISSING, Kind.ORDER)
+KINDS = (Kind.EXPOSED, Kind.BEYOND, Kind.MANY, Kind.MISSING, Kind.ORDER, Kind.OWN)
 _MOST_ROWS = 1_000_000
 _FAR = 100.0
 _MANY = 20
+_OWN = 300  # groups that nobody else is in
 _SEED = 20261116
 
 
@@ -90,6 +91,11 @@ def _is_number(kind: Any) -> bool:
     return bool(kinds.is_integer(kind) or kinds.is_floating(kind))
 
 
+def _texts(schema: Any, person: str) -> list[str]:
+    """The columns of text, by which groups may be made."""
+    return [f.name for f in schema if str(f.type).endswith("string") and f.name != person]
+
+
 def _exposed(rows: list[dict[str, Any]], person: str | None) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The rows of the person whose texts, then numbers, the fewest share; and those of all others."""
     names = [name for name in rows[0] if name != person]
@@ -118,6 +124,8 @@ def _placed(
             return [*others, *({**row, **far} for row in theirs)]
         case Kind.MANY if person is not None:
             return [*others, *(dict(row) for row in theirs for _ in range(_MANY))]
+        case Kind.OWN if person is not None and (texts := _texts(schema, person)):
+            return [*others, *({**theirs[0], **dict.fromkeys(texts, f"own {i}")} for i in range(_OWN))]
         case Kind.MISSING if numeric:
             return [*others, *({**row, **dict.fromkeys(numeric)} for row in theirs)]
         case Kind.ORDER:

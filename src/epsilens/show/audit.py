@@ -50,7 +50,7 @@ def sentence(found: Audit) -> str:
 
 
 def breaking(found: Audit) -> str:
-    """The reading whose bound is above what is claimed: ε at the claim's δ, else μ, else a guess, else ε at some δ.
+    """The reading whose bound is above what is claimed: ε at the claim's δ, μ, a guess, δ at some ε, or ε at some δ.
 
     A claim of a whole curve can be broken where ε at one δ is far from it.
     """
@@ -65,6 +65,10 @@ def breaking(found: Audit) -> str:
         if low is not None and low > own:
             bound, claimed = beside(times * low, times * own)
             return f"{words.format(bound)}, {claimed} is claimed"
+    eps, own, low = max(found.band, key=lambda row: row[2] - row[1], default=(0.0, 0.0, 0.0))
+    if low > own:
+        bound, claimed = beside(low, own)
+        return f"δ at ε = {eps:.4g} is at least {bound}, {claimed} is claimed"
     return f"at some δ ε is above what is claimed, by at least {rounded_down(found.excess_lo, 2)}"
 
 
@@ -99,6 +103,8 @@ def event(seen: Seen) -> str:
             return _named(
                 f"the answer{cell} is no number (missing, NaN or a failure)", f"the answer{cell} is a number", seen
             )
+        case "entries":
+            return _tails("the number of cells", seen)
         case "difference" | "ratio":
             between = listed([name or "the answer" for name in seen.cells])
             return _tails(f"the {seen.looks} of {between}", seen)
