@@ -13,8 +13,8 @@ What no division can mend does not starve the rest:
   often than not (under equal shares) are left out;
 * a query with nothing to compare its error with, every answer being 0, keeps the equal share.
 
-The largest error, bias and all, is never above that of equal shares: where judging by the noise alone makes it so, the
-division lies between the two.
+The largest error, bias and all, is never above that of equal shares: a query that would have it, judged by its noise
+alone, keeps the share that it needs, and the others divide the rest.
 
 Choosing a division by the answers looks at the data.
 """
@@ -110,6 +110,10 @@ class _Asked:
         """The largest error for its answer."""
         return self.law(share).worst()[1]
 
+    def enough(self, most: float, share: float, little: float) -> float:
+        """The least share that keeps this error: this one does, and so little does not."""
+        return last_safe(lambda other: self.error(other) - most, share, little)
+
     def outweighed(self, share: float) -> bool:
         """Whether bias outweighs the noise in the worst group."""
         law = self.law(share)
@@ -188,26 +192,27 @@ def _least(
         for query in outweighed:
             query.biased = True
     if any(q.biased for q in rated):
-        found = _no_worse(rated, found, budget / len(rated))
+        found = _no_worse(rated, found, budget)
     of = iter(found)
     shares = [next(of) if q.sizes.size else equal for q in asked]
     shares[-1] = 1 - sum(shares[:-1])
     return tuple(shares), tuple(Cause.BIAS if q.biased else Cause.NOISE for q in asked)
 
 
-def _no_worse(rated: list[_Asked], found: list[float], equal: float) -> list[float]:
-    """These shares, or as far from equal ones towards them as the largest error, bias and all, allows."""
+def _no_worse(rated: list[_Asked], found: list[float], budget: float) -> list[float]:
+    """The shares, where none has an error, bias and all, above the largest of equal shares: who would keeps enough."""
+    equal = budget / len(rated)
     most = max(q.error(equal) for q in rated) * (1 + _NEAR)
-
-    def between(way: float) -> list[float]:
-        return [equal + way * (share - equal) for share in found]
-
-    def over(way: float) -> float:
-        return max(q.error(share) for q, share in zip(rated, between(way), strict=True)) - most
-
-    if over(1.0) <= 0:
-        return found
-    return between(last_safe(over, _NEAR, 1.0)) if over(_NEAR) <= 0 else between(0.0)
+    kept: dict[int, float] = {}
+    while broken := [i for i, q in enumerate(rated) if i not in kept and q.error(found[i]) > most]:
+        for i in broken:
+            kept[i] = rated[i].enough(most, equal, found[i])
+        rest = [q for i, q in enumerate(rated) if i not in kept]
+        if not rest:
+            return [equal] * len(rated)
+        others = iter(_equalised(rest, budget - sum(kept.values())))
+        found = [kept[i] if i in kept else next(others) for i in range(len(rated))]
+    return found
 
 
 def _equalised(rated: list[_Asked], budget: float) -> list[float]:
