@@ -110,9 +110,11 @@ def test_noise_that_changes() -> None:
     assert even.psi() == pytest.approx(math.sqrt(1 + 2 / 4))
     uneven = over(loop, [(1.0, 0.1, 5), (2.0, 0.1, 15)])
     low, high = uneven.bracket("advantage")
-    assert high == pytest.approx(el.gaussian(psi=math.sqrt(2)).advantage())
+    # half of the first pass has the one noise, half the other; the second pass has the lower
+    told = (el.gaussian(psi=math.sqrt(1.25)).advantage() + el.gaussian(psi=math.sqrt(0.5)).advantage()) / 2
+    assert told <= high <= told * 1.002 < el.gaussian(psi=math.sqrt(2)).advantage()
     same = el.dpsgd(sigma=2.0, n=N, batch=BATCH, epochs=2, batches="shuffled")
-    assert low == same.bracket("advantage")[0]
+    assert low >= same.bracket("advantage")[0]
     # gradients accumulated over two batches
     joined = over(loop, [(1.0, 0.2, 10)])
     assert joined.parameters["batch"] == 2 * BATCH

@@ -149,15 +149,12 @@ def over(
         return made if even and sure else replace(made, law=made.law.as_bound())
     people = loop.n if loop.every else loop.batch * loop.passes
     shuffled: dict[str, Any] = {"n": people, "batch": min(loop.batch * joined, people), "batches": "shuffled", **more}
-    if even and sure:
-        said = _said(sigma=[s for s, _, _ in rows], epochs=[k // passes for _, _, k in rows])
-        return dpsgd(**said, **shuffled)
-    # noise that changes within an epoch: all of it at its least from above, at its most from below
-    least, most = (choose(s for s, _, _ in rows) for choose in (min, max))
-    above = dpsgd(sigma=least, epochs=epochs, **shuffled)
-    below = dpsgd(sigma=most, epochs=epochs, **shuffled).law.attained if sure else None
+    if sure:
+        lasting = {"epochs": [k // passes for _, _, k in rows]} if even else {"steps": [k for _, _, k in rows]}
+        return dpsgd(**_said(sigma=[s for s, _, _ in rows], **lasting), **shuffled)
+    above = dpsgd(sigma=min(s for s, _, _ in rows), epochs=epochs, **shuffled)  # all of it at its least
     upper = above.law.laws if isinstance(above.law, Ends) else (above.law,)
-    return replace(above, law=Ends(upper, attained=below))
+    return replace(above, law=Ends(upper))
 
 
 def _said(**columns: list[Any]) -> dict[str, Any]:
