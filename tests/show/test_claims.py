@@ -547,7 +547,21 @@ def dots(r: Report, m: Match) -> None:
     )
     f = r.frame.assign(_p=r.person.to_numpy()).query(hit)
     true = sorted(f.groupby(column, dropna=False)._p.nunique())
-    assert sorted(answer.value for answer in r.a.queries[0].answers) == true
+    q = r.a.queries[0]
+    assert sorted(answer.value for answer in q.answers) == true
+    if r.name == "demo":  # around what is left lies noise alone: 95 of 100 within b·log 20
+        assert q.bands(1.0, r.a.release, limited=True) == pytest.approx([math.log(20) / r.shares[0]] * len(true))
+
+
+def itself(r: Report, m: Match) -> None:
+    """The same number as over the report; δ is no more than the plan gives, where it gives one."""
+    if "coin" in m.string:
+        assert told(m["n"], r.success(r.a.epsilon))
+        assert (r.a.release.mechanism.neighbours is Neighbours.REPLACE) == ("two records" in m.string)
+        return
+    assert float(m["e"]) == r.a.epsilon
+    assert (m["d"] is not None) == (r.name != "demo")
+    assert float(m["d"] or 0.0) <= 1e-6
 
 
 def wider(r: Report, m: Match) -> None:
@@ -905,6 +919,9 @@ CLAIMS: tuple[tuple[str, Check], ...] = (
     (r"The membership test is right (?P<n>\d+ times of 1(00|,000)) for the typical one of (?P<people>\d+) "
      r"(people|groups of people with one (?P<unit>\w+)) of this table"
      r"(, (?P<most>\d+ times of 1(00|,000)) for the most exposed of them)?\.", typical),
+    (r"From a record that counts in no answer the typical one of (?P<people>\d+) groups of people with one "
+     r"(?P<unit>\w+) of this table is told right (?P<n>\d+ times of 1(00|,000))"
+     r"(, (?P<most>\d+ times of 1(00|,000)) for the most exposed of them)?\.", typical),
     (rf"ε = (?P<e>{E}) keeps them to (?P<n>\d+)\.", keeps),
     (rf"The price is accuracy: in 95 of 100 releases {SUBJECT} is within (±(?P<there>\S+)|unbounded), not "
      r"(±(?P<here>\S+)|unbounded)\.", price),
@@ -948,12 +965,17 @@ CLAIMS: tuple[tuple[str, Check], ...] = (
     (r"95 of 100 releases fall within the ± shown of the whole table’s answer: noise, and what bounds, limits and "
      r"thresholds lose\.", within_shown),
     (r"A limit on the error is kept by the least accurate group\.", least_accurate),
-    (r"Each dot is one simulated answer; the upright line is the true answer, and the band holds 95 of 100 answers of "
-     r"its own group\.", dots),
+    (r"Each dot is one simulated answer, and the band, around what limits and bounds leave of the true answer, holds "
+     r"95 of 100 of its own group; the upright line is the true answer\.", dots),
     (r"The noise of “Length of stay” grows with its bounds, 0 to 10\.", narrower),
     (r"Where smaller ones would cut little off they give less noise: take them from what is known of the quantity, not "
      r"from the table\.", narrower),
-    (r"Bands that hold for all groups at once are wider: see the numbers behind this picture\.", wider),
+    (r"How far from that releases are, each by itself and all groups at once: see the numbers behind this picture\.",
+     wider),
+    (r"What the release will say of itself: An adversary who knows everything else guesses right at most (?P<n>\d+) "
+     r"times of 100 (whether somebody is in the table|which of two records is somebody's); a coin gets 50\.", itself),
+    (r"This holds for (any one person|everyone with the same home) \(ε = (?P<e>\S+)(, δ = (?P<d>[\d.]+))?, (Laplace|"
+     r"Gaussian) noise\)\.", itself),
     (r"The first 12 of (?P<n>\d+) groups are drawn\.", drawn),
     # how ε is shared
     (r"A query with a larger share of ε has less noise\.", less_noise),

@@ -159,14 +159,20 @@ class QueryAccuracy:
         allowed = plan.error_limit
         return allowed is not None and bool(self.typical) and self.relative(epsilon, plan) > allowed
 
-    def bands(self, epsilon: float, plan: Release, *, all_together: bool = False) -> tuple[float, ...]:
+    def bands(
+        self, epsilon: float, plan: Release, *, all_together: bool = False, limited: bool = False
+    ) -> tuple[float, ...]:
         """For each group the half-width around the whole table's answer that holds in 95 of 100 releases.
+
+        ``limited``: around what limits and bounds leave of it, which is where the noise falls.
 
         Each for itself, or ``all_together``: the noises of the groups are independent, so that k bands at the level
         .95^(1/k) hold together in exactly 95 of 100. Groups that a threshold hides break no band.
         """
         level = together(len(self.answers)) if all_together else LEVEL
-        return tuple(float(e) for e in self.law(epsilon, plan).open().errors(level))
+        law = self.law(epsilon, plan).open()
+        law = law.of(law.columns.without_bias()) if limited else law
+        return tuple(float(e) for e in law.errors(level))
 
 
 def accuracy_of(plan: Release, index: int, answers: tuple[Answer, ...], recommended: float | None) -> QueryAccuracy:

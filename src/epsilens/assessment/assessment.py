@@ -27,6 +27,7 @@ from ..ledger.ledger import Ledger
 from ..numerics.frozen import Frozen, Valued
 from ..plan.answers import Answer, answers_of
 from ..plan.file import about, read_release
+from ..plan.noise import unsaid
 from ..plan.people import Person, people_of
 from ..plan.plan import Release
 from ..plan.read import as_written, mentioned
@@ -38,6 +39,7 @@ from ..shown import Picture, Pictures, Shown, presenter
 from .accuracy import QueryAccuracy, accuracy_of, limited
 from .adversaries import Setting
 from .cautions import Warned, before, owned, spellings
+from .promise import guarantee_of, promise_of
 from .proposals import Proposal, lost_by, proposals
 from .provenance import Precedent, assumptions, precedents, record
 from .risks import Curve, Risk, RiskLimit, blind_limits, curve_of, limits_of, read_again, risks_of
@@ -83,6 +85,8 @@ class Assessment(Valued, Shown):
     cautions: tuple[Warned, ...] = ()
     room: Room | None = None  # what the ledger leaves
     typical_then: Typical | None = None  # at the ε to choose instead
+    guarantee: str = ""  # what a release of the plan says of itself, and the same at the ε to choose instead
+    guarantee_then: str = ""
     command: str = ""
 
     def __post_init__(self) -> None:
@@ -234,6 +238,8 @@ def assess(
         together=together_of(plan, plan.epsilon), split=seen.split, proposals=seen.proposals,
         cautions=seen.cautions, room=room,
         typical_then=None if instead is None else typical_of(plan, seen.people, instead),
+        guarantee="" if unsaid(plan) else guarantee_of(plan, promise_of(plan)),  # no release of it is made
+        guarantee_then="" if instead is None else guarantee_of(plan, promise_of(plan, instead), instead),
     )  # fmt: skip
     tell(tell.steps, "done")
     return made

@@ -15,17 +15,22 @@ from ..build.mechanisms import gaussian, laplace
 from ..data.queries import Noise
 from ..experiment import Experiment, together
 from ..ledger.charge import Charge, charge_of, larger
+from ..numerics.counted import count, grouped, scale_for
+from ..numerics.written import rounded_up
 from ..plan.movement import Question, movements
 from ..plan.noise import named_delta
 from ..plan.plan import Release
-from ..worlds import between
+from ..worlds import Neighbours, between
 from .faced import faced
 from .worst import Facing
 
-__all__ = ["Promise", "promise_of"]
+__all__ = ["Promise", "guarantee_of", "promise_of"]
 
 #: So many ways of moving a plan's numbers are each composed; more are bounded by the one with all of ε in one number.
 _MOST = 12
+
+
+_NOISE = {Noise.LAPLACE: "Laplace", Noise.GAUSSIAN: "Gaussian"}
 
 
 @dataclass(frozen=True)
@@ -90,3 +95,25 @@ def _below(low: tuple[tuple[float, int], ...], high: tuple[tuple[float, int], ..
     if len(ours) > len(theirs):
         return False
     return all(a <= b * (1 + 1e-12) for a, b in zip(ours, theirs, strict=False))
+
+
+def guarantee_of(plan: Release, promise: Promise, epsilon: float | None = None) -> str:
+    """The guarantee in one sentence, with its baseline: the same in a report, on the board and in a released file."""
+    scale = scale_for([promise.success], [0.5])
+    many = count(promise.success, scale)
+    many = many if " than " in many or promise.success >= 1 else f"at most {many}"
+    replaced = plan.mechanism.neighbours is Neighbours.REPLACE
+    what = "which of two records is somebody's" if replaced else "whether somebody is in the table"
+    who = "everyone with the same " + plan.data.unit if plan.data.unit else "any one person"
+    at = f"ε = {plan.epsilon if epsilon is None else epsilon:g}"
+    deltas = []
+    if plan.mechanism.noise is Noise.GAUSSIAN and plan.mechanism.delta is not None:
+        deltas.append(plan.mechanism.delta)
+    if promise.delta:
+        deltas.append(promise.delta)
+    with_delta = f", δ = {rounded_up(math.fsum(deltas) * (1 - 1e-12))}" if deltas else ""
+    return (
+        f"An adversary who knows everything else guesses right {many} times of {grouped(scale)} {what}; "
+        f"a coin gets {grouped(scale // 2)}. "
+        f"This holds for {who} ({at}{with_delta}, {_NOISE[plan.mechanism.noise]} noise)."
+    )

@@ -16,7 +16,7 @@ from typing import Any
 
 from ..assessment.assessment import Assessment, assess
 from ..assessment.cautions import owned
-from ..assessment.promise import Promise, promise_of
+from ..assessment.promise import Promise, guarantee_of, promise_of
 from ..assessment.verdict import needed_by
 from ..data.tables.forms import as_read
 from ..data.tables.marks import fingerprint
@@ -37,7 +37,7 @@ from .offer import Left, left_of, offered_of
 from .parted import one_part_each, said_of_part
 from .published import Published, PublishedAnswer, versions
 from .synthetic import made_up
-from .words import guarantee_of, lost_of
+from .words import lost_of
 
 __all__ = ["LEDGER", "exact_of", "publishable", "release"]
 

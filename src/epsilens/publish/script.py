@@ -11,14 +11,14 @@ import re
 from importlib.resources import files
 from typing import Any
 
-from ..assessment.promise import promise_of
+from ..assessment.promise import guarantee_of, promise_of
 from ..data.tables.open import open_table
 from ..errors import InputError
 from ..plan.cells import rules_of
 from ..plan.file import about
 from ..plan.plan import Release
 from .noise import drawings_of
-from .words import TOUCHED, guarantee_of, interval_of, lost_of, touched_name
+from .words import TOUCHED, interval_of, lost_of, touched_name
 
 __all__ = ["script_of"]
 

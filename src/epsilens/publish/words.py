@@ -2,44 +2,13 @@
 
 from __future__ import annotations
 
-import math
-
-from ..assessment.promise import Promise
-from ..data.queries import Noise
-from ..numerics.counted import count, grouped, scale_for
-from ..numerics.written import rounded_up
 from ..plan.noise import contribution
 from ..plan.plan import Release
-from ..worlds import Neighbours
 
-__all__ = ["TOUCHED", "guarantee_of", "interval_of", "lost_of", "touched_name"]
+__all__ = ["TOUCHED", "interval_of", "lost_of", "touched_name"]
 
 #: What the interval of that number holds.
 TOUCHED = "the people whom the limit touched"
-
-_NOISE = {Noise.LAPLACE: "Laplace", Noise.GAUSSIAN: "Gaussian"}
-
-
-def guarantee_of(plan: Release, promise: Promise) -> str:
-    """The guarantee in one sentence, with its baseline."""
-    scale = scale_for([promise.success], [0.5])
-    many = count(promise.success, scale)
-    many = many if " than " in many or promise.success >= 1 else f"at most {many}"
-    replaced = plan.mechanism.neighbours is Neighbours.REPLACE
-    what = "which of two records is somebody's" if replaced else "whether somebody is in the table"
-    who = "everyone with the same " + plan.data.unit if plan.data.unit else "any one person"
-    epsilon = f"ε = {plan.epsilon:g}"
-    deltas = []
-    if plan.mechanism.noise is Noise.GAUSSIAN and plan.mechanism.delta is not None:
-        deltas.append(plan.mechanism.delta)
-    if promise.delta:
-        deltas.append(promise.delta)
-    with_delta = f", δ = {rounded_up(math.fsum(deltas) * (1 - 1e-12))}" if deltas else ""
-    return (
-        f"An adversary who knows everything else guesses right {many} times of {grouped(scale)} {what}; "
-        f"a coin gets {grouped(scale // 2)}. "
-        f"This holds for {who} ({epsilon}{with_delta}, {_NOISE[plan.mechanism.noise]} noise)."
-    )
 
 
 def interval_of(plan: Release, i: int) -> str:

@@ -99,7 +99,7 @@ def board(a: Assessment, day: date | None = None) -> Document:
         a.release.title,
         "For decision",
         (Status(status(a), a.verdict.exceeded), Lead((_meaning(a, a.leading, at),)), *warned, _pictures(a, at)),
-        (_epsilon(a, at), _answers(a, at), _adversaries(a, at), _affected(a, at), _rests(a), _signed(at)),
+        (_epsilon(a, at), _answers(a, at), _adversaries(a, at), _affected(a, at), _rests(a, at), _signed(at)),
         headline=headline(a),
         side=_short(a.release.title),
         tab=f"{headline(a)} · {a.release.title}",
@@ -274,14 +274,16 @@ def _affected(a: Assessment, at: _At) -> Section:
     return Section("Who is affected", (Items(tuple(made)),))
 
 
-def _rests(a: Assessment) -> Section:
+def _rests(a: Assessment, at: _At) -> Section:
     """What the numbers take for granted, in as few words as there is room for."""
     before = kept_account(a) if a.room is not None else "Other releases about the same people are not counted here."
     alike = (
         "Records of other people are taken to say nothing about a person, unless the plan states how alike they are."
     )
     first, then = disclosure(a, "sheet", "counts", larger=False)
-    return Section("What it rests on", (Items((before, alike, f"{first} {then}")),))
+    guarantee = a.guarantee_then if at.instead else a.guarantee
+    promise = (f"What the release will say of itself: {guarantee}",) if guarantee else ()
+    return Section("What it rests on", (Items((*promise, before, alike, f"{first} {then}")),))
 
 
 def _signed(at: _At) -> Section:

@@ -64,6 +64,7 @@ def as_dict(a: Assessment) -> dict[str, Any]:
         "isolation": None if a.scan is None else _isolation(a.scan),
         "relatives": relatives_data(a),
         "typical": None if a.typical is None else dict(vars(a.typical)),
+        "guarantee": a.guarantee,
         "together": [{"people": k, "success": p} for k, p in a.together],
         "names": {"delta": named_delta(a.release, a.epsilon), "unsaid": list(unsaid(a.release))},
         "split": None if a.split is None else _split(a.split),

@@ -169,7 +169,8 @@ def _who(a: Assessment) -> Section:
     )
     warned = [Paragraph(said(f"▲ {text}"), Tone.WARNING) for text in (unseen(a),) if text]
     several = Paragraph(said(together(a)))
-    return Section("Who could learn what", (risk_table(a), *notes, several, *warned), side, "out of 100")
+    promise = [Paragraph(said(f"What the release will say of itself: {a.guarantee}"))] if a.guarantee else []
+    return Section("Who could learn what", (risk_table(a), *notes, several, *promise, *warned), side, "out of 100")
 
 
 def _curves(a: Assessment) -> Section:
@@ -227,8 +228,9 @@ def _releases(a: Assessment, q: QueryAccuracy) -> Part:
     shown = [("Planned", a.epsilon), *([] if (at := a.verdict.alternative) is None else [(second_name(a), at)])]
     figures = tuple(Figure(partial(simulated, a, q, e), f"{name}, ε = {planned(e)}") for name, e in shown)
     note = (
-        "Each dot is one simulated answer; the upright line is the true answer, and the band holds 95 of 100 answers "
-        "of its own group. Bands that hold for all groups at once are wider: see the numbers behind this picture."
+        "Each dot is one simulated answer, and the band, around what limits and bounds leave of the true answer, holds "
+        "95 of 100 of its own group; the upright line is the true answer. How far from that releases are, each by "
+        "itself and all groups at once: see the numbers behind this picture."
     )
     if len(q.answers) > MOST_GROUPS:
         note += f" The first {MOST_GROUPS} of {len(q.answers):,} groups are drawn."

@@ -429,13 +429,22 @@ def _price(a: Assessment, at: float) -> str:
         return f"There {_within(a, at)}."
     if not math.isfinite(error_at(a, q, at)):
         return f"The price is accuracy: {_within(a, at)}."
-    there, here = error(error_at(a, q, at)), error(error_at(a, q, a.epsilon))
-    told = f"The price is accuracy: in 95 of 100 releases {subject(a, q)} is within {there}, not {here}."
+    then, now = q.at(at, a.release).worst, q.at(a.epsilon, a.release).worst
+    if then is not None and now is not None and then.cause is Cause.BIAS:
+        told = (
+            f"The price is accuracy: in 95 of 100 releases the noise in {subject(a, q)} is within {error(then.noise)}, "
+            f"not {error(now.noise)}. Limits and bounds change it by more, {error(abs(then.bias))[1:]}, whatever ε."
+        )
+        that = "Together that"
+    else:
+        there, here = error(error_at(a, q, at)), error(error_at(a, q, a.epsilon))
+        told = f"The price is accuracy: in 95 of 100 releases {subject(a, q)} is within {there}, not {here}."
+        that = "That"
     if not q.typical:
         return f"{told} The true answer is 0."
     tolerated = a.release.error_limit
     allowed = "" if tolerated is None else f"; you allow {percent(tolerated)}"
-    return f"{told} That is {share(q.relative(at, a.release), tolerated, spoken=True)} of it{allowed}."
+    return f"{told} {that} is {share(q.relative(at, a.release), tolerated, spoken=True)} of it{allowed}."
 
 
 def _within(a: Assessment, at: float) -> str:
@@ -444,6 +453,8 @@ def _within(a: Assessment, at: float) -> str:
     if not math.isfinite(found):
         return f"in more than 5 of 100 releases {subject(a, q)} is not published at all"
     told = f"in 95 of 100 releases {subject(a, q)} is within {error(found)}"
+    if (worst := q.at(at, a.release).worst) is not None and worst.cause is Cause.BIAS:
+        told += f" (limits and bounds {error(abs(worst.bias))[1:]}, noise {error(worst.noise)})"
     if not q.typical:
         return f"{told}; the true answer is 0"
     allowed = "" if tolerated is None else f"; you allow {percent(tolerated)}"

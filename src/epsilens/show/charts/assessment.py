@@ -212,22 +212,27 @@ def simulated_query(a: Assessment) -> QueryAccuracy | None:
 
 
 def simulated(a: Assessment, q: QueryAccuracy, epsilon: float) -> Chart:
-    """Twenty releases at an ε: the true answer upright, the band that holds 95 of 100, a dot for each release."""
+    """Twenty releases at an ε: the true answer upright, a dot for each release, and the band that holds 95 of 100.
+
+    The band is around what limits and bounds leave of the true answer: where that is far less, so are the dots.
+    """
     return Chart("simulated", _simulated, (a, q, epsilon), STRIP, STRIP)
 
 
 def _simulated(a: Assessment, q: QueryAccuracy, epsilon: float, width: int) -> dict[str, Any]:
     least = min(epsilon, a.epsilon, a.verdict.alternative or a.epsilon)
     draws = simulate(q, epsilon, a.release)
-    answers, bands = q.answers[:MOST_GROUPS], q.bands(epsilon, a.release)
+    answers, bands = q.answers[:MOST_GROUPS], q.bands(epsilon, a.release, limited=True)
     names = [group_name(a, q, answer.group) for answer in answers]
     # Both strips share one scale, that of the noisier release.
-    reach = [(x.value, 1.35 * band) for x, band in zip(answers, q.bands(least, a.release), strict=False)]
+    widest = q.bands(least, a.release, limited=True)
+    reach = [(v, 1.35 * band) for x, band in zip(answers, widest, strict=False) for v in (x.value, x.bounded)]
     low, high = min(v - e for v, e in reach), max(v + e for v, e in reach)
     if q.kind in ("count", "histogram"):
         low = min(low, 0.0)
     told = "; ".join(
-        f"{name} {value(answer.value)} {error(band)}" for name, answer, band in zip(names, answers, bands, strict=False)
+        f"{name} {value(answer.value)}, releases {value(answer.bounded)} {error(band)}"
+        for name, answer, band in zip(names, answers, bands, strict=False)
     )
     names = [shortened(name, _NAMES) for name in names]
     left = math.ceil(max(width_of(name) for name in names)) + 14
@@ -235,7 +240,7 @@ def _simulated(a: Assessment, q: QueryAccuracy, epsilon: float, width: int) -> d
     layers: list[Layer] = []
     for i, (name, answer) in enumerate(zip(names, answers, strict=True)):
         y, around = i + 0.5, bands[i]
-        ends = max(answer.value - around, low), min(answer.value + around, high)
+        ends = max(answer.bounded - around, low), min(answer.bounded + around, high)
         layers.append(line(((ends[0], y), (ends[1], y)), "var(--band)", 16, f"{name}: 95 of 100"))
         places = [(min(max(float(x), low), high), y) for x in draws[i] if math.isfinite(x)]
         layers.append(dots(places, "var(--accuracy)", 30, 0.55, f"{name}: releases"))
