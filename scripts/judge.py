@@ -4,6 +4,7 @@ Usage::
 
     python -m scripts.judge laws --minutes 5 --seed 7        # every builder × combinator × reading
     python -m scripts.judge laws --only "laplace / repeat"   # of the triples that contain this
+    python -m scripts.judge releases --minutes 5             # random plans on the neighbouring tables of audits
 
 Each judge prints its seed, what was judged out of all there is, and each kind of failure by its smallest case; a
 failure is exit code 1.
@@ -21,6 +22,7 @@ from collections.abc import Callable
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # small products, and other work on the same cores
 
+from tests.auditing.releases import judge as released
 from tests.combinations.judge import Outcome, cases, judge, triples
 
 
@@ -60,7 +62,27 @@ def laws(minutes: float, seed: str, only: str) -> bool:
     return not wrong
 
 
-JUDGES: dict[str, Callable[[float, str, str], bool]] = {"laws": laws}
+def releases(minutes: float, seed: str, only: str) -> bool:
+    """Numbers of an assessment against what a release of the plan really gives away; whether none is below."""
+    compared: Counter[str] = Counter()
+    wrong: list[str] = []
+    plans = refused = 0
+    until = time.monotonic() + 60 * minutes
+    while time.monotonic() < until:
+        found = released(f"{seed} {plans}")
+        plans, refused = plans + 1, refused + found.refused
+        compared += found.compared
+        wrong += [f"plan {seed} {plans - 1}: {line}" for line in found.wrong if only in line]
+    print(f"{plans} plans, {sum(compared.values())} comparisons, {refused} refused in a sentence")
+    for what, count in compared.most_common():
+        print(f"  {what}: {count}")
+    for line in sorted(wrong, key=len)[:5]:
+        print(f"FAILED {line}")
+    print(f"{len(wrong)} failures")
+    return not wrong
+
+
+JUDGES: dict[str, Callable[[float, str, str], bool]] = {"laws": laws, "releases": releases}
 
 
 def main() -> None:

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from tests.auditing.planted import secret_in_the_hash, unkept_names
+from tests.auditing.releases import judge
 
 from epsilens.assessment import assessment, faced, typical, verdict
 from epsilens.assessment.adversaries import ADVERSARIES, Setting
@@ -25,10 +26,9 @@ from epsilens.auditing.claims import Claim, claim_of, line
 from epsilens.auditing.exact import above, reached
 from epsilens.auditing.pairs import Kind, Rows
 from epsilens.auditing.planned import promised, promised_of_secret
-from epsilens.plan.cells import cells_of_rows
+from epsilens.plan.cells import cells_of_rows, draws_of
 from epsilens.plan.file import read_release
 from epsilens.plan.movement import Movements
-from epsilens.plan.noise import contribution, threshold_of
 from epsilens.plan.relatives import relations
 from epsilens.publish.drawn import drawn_answers
 from epsilens.publish.noise import drawings_of
@@ -150,9 +150,9 @@ def all_in_one(patch: pytest.MonkeyPatch) -> None:
     """All of them are taken to share one group."""
 
     def unlisted(said: Any, i: int, epsilon: float, alone: int, people: int = 1) -> float:
-        threshold, scale = threshold_of(said, i, epsilon), contribution(said, i).groups / epsilon
-        assert threshold is not None
-        away = (threshold - people) / scale
+        (draw,) = [draw for draw in draws_of(said, i, epsilon).values() if draw.threshold is not None]
+        assert draw.threshold is not None
+        away = (draw.threshold - people) / draw.scale
         chance = 0.5 * math.exp(-away) if away >= 0 else 1 - 0.5 * math.exp(away)
         return -(-alone // people) * math.log1p(-chance)
 
@@ -281,3 +281,22 @@ def test_a_second_publication(tmp_path: Path) -> None:
     claim = claim_of(0.1)
     assert told(by_the_data=False) <= claim.delta[0]
     assert told(by_the_data=True) == 1 > claim.delta[0]
+
+
+# -- every plan -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_number_is_below_what_is_reached(seed: int) -> None:
+    """A few random plans; ``python -m scripts.judge releases`` goes on."""
+    found = judge(seed)
+    assert not found.wrong
+    assert found.refused or sum(found.compared.values()) > 20
+
+
+def test_the_judge_of_releases_finds_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    """People together who are taken to share one group: in a plan with a threshold, and in no other number of it."""
+    all_in_one(monkeypatch)
+    wrong = judge(4).wrong
+    assert wrong
+    assert all(line.startswith("together") for line in wrong)

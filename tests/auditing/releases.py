@@ -1,0 +1,119 @@
+"""Random plans, released on the neighbouring tables that audits make: no number of an assessment is below the truth.
+
+What is reached between two tables is a lower bound on the truth (:mod:`epsilens.auditing.exact`), by the definition of
+the plan's cells; the promise of the plan and the readings of its adversaries, and of several people together, are bounds
+from above. So these must be above that, whatever the plan says and wherever the person stands.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+from tests.references.brute.plans import frame, make
+
+from epsilens.assessment.adversaries import Setting
+from epsilens.assessment.faced import Faced
+from epsilens.assessment.typical import together_of
+from epsilens.assessment.worst import Facing
+from epsilens.auditing.claims import claim_of
+from epsilens.auditing.exact import above, reached
+from epsilens.auditing.pairs import Kind, Row, Rows
+from epsilens.auditing.planned import promised, promised_of_secret
+from epsilens.data.tables.open import open_table
+from epsilens.errors import EpsilensError
+from epsilens.plan.cells import cells_of_rows
+from epsilens.plan.file import read_release
+from epsilens.plan.movement import Question
+from epsilens.publish.release import publishable
+
+__all__ = ["Judged", "judge"]
+
+NEARLY = 1e-9
+GROUPS = 60  # of one person's own: the law is exact, so that few are as good as many
+READINGS: tuple[tuple[str, dict[str, float]], ...] = (
+    ("success", {"prior": 0.5}),
+    ("success", {"prior": 0.1}),
+    ("advantage", {}),
+    ("posterior", {"prior": 0.3}),
+    ("delta", {"epsilon": 0.5}),
+    ("roc", {"alpha": 0.1}),
+)
+
+
+@dataclass
+class Judged:
+    """What was compared, by what it is about; what was refused in a sentence; what was below the truth."""
+
+    compared: Counter[str] = field(default_factory=Counter)
+    refused: int = 0
+    wrong: list[str] = field(default_factory=list)
+
+    def hold(self, what: str, low: float, high: float, about: Any) -> None:
+        """Whether what is reached is within what is said."""
+        self.compared[what] += 1
+        if not low <= high + NEARLY:
+            self.wrong.append(f"{what}: {low:.9g} is reached, {high:.9g} is said: {about}")
+
+
+def judge(seed: object) -> Judged:
+    """All comparisons of one random plan."""
+    found = Judged()
+    case = make(random.Random(str(seed)))
+    words = case.words()
+    try:
+        plan = read_release(words)
+        publishable(plan)
+        rows = Rows(plan, pa.Table.from_pandas(frame(case), preserve_index=False))
+        with open_table(rows.table([rows.template])) as opened:
+            cells = cells_of_rows(plan, {name: str(kind) for name, kind in opened.table.schema().items()})
+    except EpsilensError:
+        found.refused += 1
+        return found
+    rows.fresh = rows.fresh[:GROUPS]
+    about = {key: words[key] for key in ("data", "queries", "mechanism")}
+
+    def between(first: list[Row], second: list[Row]) -> Facing:
+        """NaN is no value, as where a table is read."""
+        worlds = ([{k: None if v != v else v for k, v in row.items()} for row in world] for world in (first, second))
+        return reached(plan, *(cells(world) for world in worlds))
+
+    claims = {question: _claim(plan, question) for question in (Question.MEMBERSHIP, Question.SECRET)}
+    for kind in Kind:
+        question = Question.SECRET if kind is Kind.SECRET else Question.MEMBERSHIP
+        try:
+            pairs = [between(first, second) for _, first, second in rows.worlds([kind])]
+        except EpsilensError:  # a public size, and no value
+            found.refused += 1
+            continue
+        for pair in pairs:
+            found.hold(kind.value, above(pair, claims[question]), 0.0, about)
+            said = Setting(plan).facing(question, plan.epsilon)
+            said = said if said.each else Facing((Faced(),))
+            for reading, arguments in READINGS:
+                low, high = (one.read(reading, arguments) for one in (pair, said))
+                found.hold(f"{reading}, {question}", low, high, (kind.value, about))
+    for people, most in together_of(plan, plan.epsilon):
+        for first, second in _several(rows, people):
+            low = between(first, second).read("success", {"prior": plan.adversary.prior})
+            found.hold("together", low, most, (people, about))
+    return found
+
+
+def _claim(plan: Any, question: Question) -> Any:
+    return promised_of_secret(plan) if question is Question.SECRET else claim_of(promised(plan))
+
+
+def _several(rows: Rows, people: int) -> Iterator[tuple[list[Row], list[Row]]]:
+    """So many people, all in one group, or each in groups of their own."""
+    each = [rows.person(rows.far_end, number=5_000 + i) for i in range(people)]
+    yield rows.beside(rows.elsewhere, [row for theirs in each for row in theirs])
+    if len(rows.fresh) > 1:
+        theirs = [row for one in each for row in one]
+        placed = [{**row, **rows.fresh[i % len(rows.fresh)]} for i, row in enumerate(theirs)]
+        first, _ = rows.beside(rows.elsewhere, theirs)
+        yield first, [*rows.elsewhere, *placed]
