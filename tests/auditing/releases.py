@@ -1,7 +1,7 @@
 """Random plans, released on the neighbouring tables that audits make: no number of an assessment is below the truth.
 
 What is reached between two tables is a lower bound on the truth (:mod:`epsilens.auditing.exact`), by the definition of
-the plan's cells; the promise of the plan and the readings of its adversaries, and of several people together, are bounds
+the plan's cells; the promise of the plan, the readings of its adversaries and of several people together are bounds
 from above. So these must be above that, whatever the plan says and wherever the person stands.
 """
 
