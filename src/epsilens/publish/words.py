@@ -49,9 +49,12 @@ def lost_of(plan: Release) -> tuple[str, ...]:
     if any(query.groups is not None for query in plan.queries):
         made.append("Groups are those that were listed beforehand; rows in other groups are not counted.")
     limited = [interval_of(plan, i).startswith("the limited") for i in range(len(plan.queries))]
-    what = "the answer on the whole table"
-    if any(limited):
-        left = "the limited answer, which is what limits and bounds leave of the whole table’s"
-        what = left if all(limited) else f"what the column interval_of says, {left} or the whole answer"
-    made.append(f"Each interval by itself holds {what}, 95 times of 100.")
+    holds = "Each interval by itself holds, 95 times of 100,"
+    left = "what limits and bounds leave of the whole table’s"
+    if all(limited):
+        made.append(f"{holds} the limited answer: {left}.")
+    elif any(limited):
+        made.append(f"{holds} what the column interval_of says. A limited answer is {left}.")
+    else:
+        made.append(f"{holds} the answer on the whole table.")
     return tuple(made)
