@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 from fractions import Fraction
@@ -13,9 +14,11 @@ from tests.data.conftest import spark  # noqa: F401
 from tests.engines.conftest import _place, on_postgres, on_sqlite, place, server  # noqa: F401
 from tests.engines.places import Place
 
+import epsilens as el
+from epsilens.assessment.promise import promise_of
 from epsilens.data.tables.open import open_table
 from epsilens.data.tables.totals import Steps
-from epsilens.plan.cells import cells, cells_of_rows, unit_of
+from epsilens.plan.cells import cells, cells_of_rows, draws_of, unit_of
 from epsilens.plan.contribution import Noisy
 from epsilens.plan.file import read_release
 from epsilens.plan.noise import contribution
@@ -214,3 +217,41 @@ def test_other_names_for_columns_keep_the_same_rows() -> None:
     renamed = [{"id": r["who"], "a": r["w"], "z": r["v"]} for r in rows]
     whole = {"who": "int64", "w": "int64", "v": "int64"}
     assert cells_of_rows(one, whole)(rows) == cells_of_rows(other, dict.fromkeys(("id", "a", "z"), "int64"))(renamed)
+
+
+@pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
+def test_those_whom_a_limit_touched_move_by_one_and_are_assessed(neighbours: str) -> None:
+    """All worlds of one person with up to four rows over two groups and a flag: never more than the assessment has.
+
+    The worst one is counted in a group and touched: Laplace numbers moved by ε(1 − t)/Δ and ε·t, Δ = 1 or 2.
+    """
+    release = planned(
+        {"person": "who", "secret": "s = 'p'"}, {"count": True, "by": "g", "groups": ["a", "b"], "touched": 0.25},
+        neighbours=neighbours,
+    )  # fmt: skip
+    found = cells_of_rows(release, {"who": "int64", "g": "string", "s": "string"})
+    others = [{"who": 1, "g": "a", "s": None}, {"who": 2, "g": "a", "s": "p"}, {"who": 2, "g": "b", "s": "p"}]
+    one = [{"who": 9, "g": g, "s": s} for g in ("a", "b", "c") for s in ("p", None)]
+    worlds = [list(rows) for n in range(5) for rows in itertools.combinations_with_replacement(one, n)]
+    seen: dict[tuple[Any, ...], set[Any]] = {}
+    for rows in worlds:
+        (found_cells,) = found([*others, *rows])
+        key = tuple(sorted(r["g"] for r in rows))  # all but the secret
+        numbers = (*found_cells.numbers[Noisy.ANSWER], *found_cells.numbers[Noisy.TOUCHED])
+        seen.setdefault(key, set()).add(numbers)
+    assert all(len(numbers) == 1 for numbers in seen.values())  # nothing here looks at the secret
+    every = {n for numbers in seen.values() for n in numbers}
+    absent = next(iter(seen[()]))
+    pairs = [(absent, b) for b in every] if neighbours == "add-remove" else list(itertools.product(every, repeat=2))
+    moved = {tuple(abs(x - y) for x, y in zip(a, b, strict=True)) for a, b in pairs}
+    most = 1 if neighbours == "add-remove" else 2
+    assert max(sum(m[:2]) for m in moved) == most
+    assert max(m[2] for m in moved) == 1
+    scales = [draw.scale for draw in draws_of(release, 0).values()]
+    assert scales == pytest.approx([most / 0.75, 1 / 0.25])
+    noise = (scales[0], scales[0], scales[1])
+    low = 0.0  # of the worst of them, composed: from below
+    for m in filter(any, moved):
+        parts = [el.laplace(epsilon=float(x) / b) for x, b in zip(m, noise, strict=True) if x]
+        low = max(low, el.compose(*parts).bracket("success")[0])
+    assert low <= promise_of(release).success <= low + 2e-4
