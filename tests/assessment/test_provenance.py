@@ -30,7 +30,7 @@ def table(tmp_path: Path) -> Path:
 def test_reports_hold_a_keyed_hash_and_no_plain_one(table: Path) -> None:
     """Whoever has the very file finds no hash of it, whole or in part, nor its size, in any form of a report."""
     made = assessed(table)
-    found = re.fullmatch(r"people\.csv, keyed hash ([0-9a-f]{16}) \(the same in .*\)", made.reproduce["data"])
+    found = re.fullmatch(r"the table, keyed hash ([0-9a-f]{16}) \(the same in .*\)", made.reproduce["data"])
     assert found is not None
     content = table.read_bytes()
     for form in (made.to_html(), made.to_markdown(), made.to_text(), json.dumps(made.to_dict()), made.to_registry()):
@@ -61,7 +61,7 @@ def test_what_is_not_hashed_says_why(table: Path, tmp_path: Path, monkeypatch: p
         no_place.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
         assert "not hashed: this machine can keep no secret" in assessed(table).reproduce["data"]
     monkeypatch.setattr(provenance, "_MOST_HASHED", 10)
-    assert assessed(table).reproduce["data"] == "people.csv (not hashed: larger than a gigabyte)"
+    assert assessed(table).reproduce["data"] == "the table (not hashed: larger than a gigabyte)"
 
 
 def test_a_bundled_table_is_public() -> None:

@@ -22,6 +22,7 @@ import time
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import epsilens as el
@@ -32,14 +33,15 @@ from epsilens.ledger.charge import Charge, charge_of
 from epsilens.ledger.entry import Kind
 from epsilens.ledger.ledger import Reservation
 
-__all__ = ["STEPS", "WRITERS", "Trial", "run_trial"]
+__all__ = ["STEPS", "WRITERS", "Doom", "Tell", "Trial", "forked", "run_trial", "watch"]
 
 WRITERS = 4
 STEPS = ("locked", "written", "committed", "drawing", "closing")
 _EACH = 0.1
 _NOISE = el.laplace(epsilon=_EACH)
 _CHARGE: Charge = charge_of(_NOISE)
-_PATIENCE = 120.0  # seconds for one trial
+_PATIENCE = 300.0  # seconds for one trial
+Tell = Callable[..., None]
 
 
 @dataclass
@@ -56,13 +58,13 @@ class Trial:
     wrong: list[str] = field(default_factory=list)
 
 
-class _Doom:
+class Doom:
     """Dies at a step, when it comes for the n-th time."""
 
     def __init__(self, step: str, count: int) -> None:
         self.step, self.count = step, count
 
-    def at(self, step: str, tell: Callable[..., None], **more: Any) -> None:
+    def at(self, step: str, tell: Tell, **more: Any) -> None:
         if step == self.step:
             self.count -= 1
             if self.count <= 0:
@@ -76,10 +78,11 @@ def run_trial(url: str, seed: int, people: str | None = None) -> Trial:
     trial = Trial(seed, room=draw.randint(2, 9))
     name = people or f"trial {seed}"
     el.Ledger(url).limit(name, epsilon=trial.room * _EACH)
-    dooms = [_Doom(draw.choice(STEPS), draw.randint(1, 3)) if draw.random() < 0.6 else None for _ in range(WRITERS)]
+    dooms = [Doom(draw.choice(STEPS), draw.randint(1, 3)) if draw.random() < 0.6 else None for _ in range(WRITERS)]
     at_random = [draw.random() * 0.25 if doom is None and draw.random() < 0.5 else None for doom in dooms]
-    writers = [_forked(url, name, seed * WRITERS + k, doom) for k, doom in enumerate(dooms)]
-    _watch(writers, at_random, trial)
+    ledger, first = el.Ledger(url), seed * WRITERS
+    writers = [forked(first + k, partial(_write, ledger, name, first + k, doom)) for k, doom in enumerate(dooms)]
+    watch(writers, at_random, trial)
     _judge(url, name, trial)
     return trial
 
@@ -87,8 +90,8 @@ def run_trial(url: str, seed: int, people: str | None = None) -> Trial:
 # -- a writer -----------------------------------------------------------------------------------------------------
 
 
-def _forked(url: str, people: str, seed: int, doom: _Doom | None) -> tuple[int, int]:
-    """A process that writes, and the end of the pipe to hear it by."""
+def forked(writer: int, work: Callable[[Tell], None]) -> tuple[int, int]:
+    """A process that does this work, and the end of the pipe to hear it by."""
     hear, speak = os.pipe()
     child = os.fork()
     if child:
@@ -97,17 +100,17 @@ def _forked(url: str, people: str, seed: int, doom: _Doom | None) -> tuple[int, 
     os.close(hear)
 
     def tell(what: str, **more: Any) -> None:
-        os.write(speak, (json.dumps({"what": what, "writer": seed, **more}) + "\n").encode())
+        os.write(speak, (json.dumps({"what": what, "writer": writer, **more}) + "\n").encode())
 
     try:
-        _write(el.Ledger(url), people, seed, doom, tell)
+        work(tell)
     except BaseException as error:
         tell("failed", error=f"{type(error).__name__}: {error}", trace=traceback.format_exc()[-1500:])
     finally:
         os._exit(0)
 
 
-def _write(ledger: el.Ledger, people: str, seed: int, doom: _Doom | None, tell: Callable[..., None]) -> None:
+def _write(ledger: el.Ledger, people: str, seed: int, doom: Doom | None, tell: Tell) -> None:
     draw = random.Random(seed)
     doing = {"title": "", "closing": False}
     if doom is not None:
@@ -137,7 +140,7 @@ def _write(ledger: el.Ledger, people: str, seed: int, doom: _Doom | None, tell: 
             tell("again", title=title, same=isinstance(again, Spending) and again.title == title)
 
 
-def _watched(doom: _Doom, doing: dict[str, Any], tell: Callable[..., None]) -> None:
+def _watched(doom: Doom, doing: dict[str, Any], tell: Tell) -> None:
     """Steps inside a transaction, where a writer may die."""
     append, lines = store.Store.append, store.Store.lines
 
@@ -158,7 +161,7 @@ def _watched(doom: _Doom, doing: dict[str, Any], tell: Callable[..., None]) -> N
 # -- the observer -------------------------------------------------------------------------------------------------
 
 
-def _watch(writers: list[tuple[int, int]], at_random: list[float | None], trial: Trial) -> None:
+def watch(writers: list[tuple[int, int]], at_random: list[float | None], trial: Trial) -> None:
     """Hear all writers to their end, and kill those whose moment has come."""
     began = time.monotonic()
     texts = {hear: b"" for _, hear in writers}

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 import errno
+import itertools
 import json
 import math
 import os
 import shutil
 import sqlite3
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,7 @@ import epsilens as el
 from epsilens.errors import InputError, Refused, Unwritten
 from epsilens.ledger.entry import Kind
 from epsilens.ledger.ledger import Reservation
+from epsilens.plan.file import read_release
 from epsilens.publish import release as module
 from epsilens.publish.published import Published
 
@@ -112,6 +115,59 @@ def test_a_table_that_has_a_name_may_move(tmp_path: Path) -> None:
     made = released(tmp_path, versioned("1", table="postgres://me:one@host/db#visits"))
     assert released(tmp_path, versioned("1", table="postgres://me:two@host/db#visits")).release == made.release
     assert released(tmp_path, versioned("1", table="postgres://me:two@host/db#stays")).kind == "release"
+
+
+BRIEF = {**PLAN, "queries": [{"count": True}], "limits": {"success": 0.8}}
+
+
+def done(folder: Path, tables: tuple[Any, ...], monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
+    """What comes of all that an operator may do, one after another, each with the next of the tables."""
+    ledger, data, came = el.Ledger(folder / "ledger.db"), itertools.cycle(tables), list[tuple[Any, ...]]()
+    ledger.limit("patients", epsilon=5.0)
+    found = el.assess(BRIEF, table=TABLE)
+
+    def act(version: str = "1", title: str = "Visits", **options: Any) -> None:
+        plan = read_release({**BRIEF, "title": title, "data": {"table": "t", "version": version}})
+        options.setdefault("assessment", replace(found, release=plan))
+        try:
+            kind = released(folder, plan, table=next(data), output=folder / "out.json", **options).kind
+        except (el.EpsilensError, KeyboardInterrupt) as error:
+            kind = f"{type(error).__name__} {getattr(error, 'parameter', '')}"
+        account = ledger.account("patients")
+        came.append((kind, account.spent, [one.state for one in account.releases], len(ledger.export())))
+
+    act(dry_run=True)
+    act(assessment=None)
+    act(assessment=None)
+    act(title="Other")
+    act(again=True)
+    act()
+    act("2")
+    act("2")
+    with monkeypatch.context() as broken:
+        broken.setattr(module, "drawn_answers", interrupted)
+        act("3")
+    act("3")
+    act("3", dry_run=True)
+    act("3", again=True)
+    act("4")
+    act("4", dry_run=True)
+    act(part="north")
+    act()
+    return came
+
+
+def test_what_happens_is_the_plans_and_the_operators_doing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Published, saved, refused, charged: the same whether or not somebody joins, at every step."""
+    came = []
+    for name, tables in (("stay", (TABLE,)), ("join", (TABLE, JOINED))):
+        (tmp_path / name).mkdir()
+        came.append(done(tmp_path / name, tables, monkeypatch))
+    assert [one[0] for one in came[0]] == [
+        "dry run", "release", "saved", "saved", "release", "saved", "release", "saved", "KeyboardInterrupt ",
+        "InputError again", "dry run", "release", "Refused ledger", "Refused ledger", "InputError part", "saved",
+    ]  # fmt: skip
+    assert came[1] == came[0]
 
 
 def test_the_only_account_is_used(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def test_an_upload_fills_the_form(client: Any, visits: Any, text_of: Any) -> Non
     assert form["person"] == ["Patient ID"]
     assert "600 rows of 200 people" in words
     assert "Proposed: its name says whose row it is" in words
-    assert form["title"] == ["Release of visits 2024.csv"]
+    assert form["title"] == ["Planned release"]
     read = {form[f"r{i}_column"][0]: form[f"r{i}_as"][0] for i in range(9) if form.get(f"r{i}_column", [""])[0]}
     assert read["Cost"] == "number"
     assert read["Ward"] in ("category", "code")

@@ -17,8 +17,9 @@ from ..catalogue.deployments import deployments
 from ..data.queries import QueryKind
 from ..data.tables.conditions import columns_of
 from ..data.tables.marks import mark_of
-from ..data.tables.source import Bundled, Url, source_of
+from ..data.tables.source import Bundled, File, source_of
 from ..numerics.written import rounded_up
+from ..plan.asked import Data
 from ..plan.noise import listed, threshold_of
 from ..plan.plan import Release
 from ..plan.words import Size
@@ -141,27 +142,26 @@ def record(plan: Release, engine: str, table: Any) -> dict[str, str]:
         "software": ", ".join(f"{k} {v}" for k, v in versions.items()),
         "engine": engine,
         "release": f"SHA-256 {plan.digest()}",
-        "data": _data_hash(plan.data.table) if table is None else "passed in memory",
+        "data": _data_hash(plan.data) if table is None else "passed in memory",
         "seed": f"{SEED} (simulated releases only)",
-        "command": " ".join(Path(a).name if i == 0 else a for i, a in enumerate(sys.argv)) if sys.argv else "",
+        "command": Path(sys.argv[0]).name if sys.argv else "",  # whose arguments may be anything
     }
 
 
-def _data_hash(table: str) -> str:
-    source = source_of(table)
+def _data_hash(data: Data) -> str:
+    """What the table is called, and a mark of it where it is a file."""
+    source, name = source_of(data.table), data.called
     if isinstance(source, Bundled):
-        return f"{source.name}, SHA-256 {source.dataset.sha256}"
-    if isinstance(source, Url):
-        return source.masked  # a database's password is no part of the record
-    path = Path(table)
-    if not path.is_file():
-        return path.name
+        return f"{name}, SHA-256 {source.dataset.sha256}"
+    path = Path(data.table)
+    if not isinstance(source, File) or not path.is_file():
+        return name
     # Neither a plain hash nor the size in bytes: who knows all other records finds a person by them.
     if path.stat().st_size > _MOST_HASHED:
-        return f"{path.name} (not hashed: larger than a gigabyte)"
+        return f"{name} (not hashed: larger than a gigabyte)"
     if (mark := mark_of(path)) is None:
-        return f"{path.name} (not hashed: this machine can keep no secret that only its owner reads)"
-    return f"{path.name}, keyed hash {mark} (the same in other reports about this table from this machine)"
+        return f"{name} (not hashed: this machine can keep no secret that only its owner reads)"
+    return f"{name}, keyed hash {mark} (the same in other reports about this table from this machine)"
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ import typer
 
 from ..catalogue.commands import Exit
 from ..catalogue.parameter import Panel
-from ..data.tables.address import without_password
 from ..errors import InputError
 from .common import Format, OutputOption, aside, emit, emit_file, say, show
 from .tables import progress_bar
@@ -94,8 +93,8 @@ def assess(
     use_memory(memory, spill)
     with progress_bar() as told:
         found = assessed(Path(release), engine=engine, ledger=ledger, people=people, progress=told)
-    command = ["epsilens", "assess", release, *(["--engine", without_password(engine)] if engine else [])]
-    command += ["--ledger", without_password(ledger)] if ledger else []
+    command = ["epsilens", "assess", Path(release).name, *(["--engine", _nameless(engine)] if engine else [])]
+    command += ["--ledger", _nameless(ledger)] if ledger else []
     command += ["--people", people] if people else []
     found = replace(found, command=shlex.join(command))
     if format is AssessFormat.registry:
@@ -116,6 +115,12 @@ def assess(
 
         hopeless = found.verdict.standing in (Standing.IMPOSSIBLE, Standing.CONTRADICTORY)
         raise typer.Exit(Exit.NO_SOLUTION if hopeless else Exit.EXCEEDED)
+
+
+def _nameless(place: str) -> str:
+    """A place in a command that stands in a report: the name of a file, or the kind of an address, and no more."""
+    scheme, address, _ = place.partition("://")
+    return f"{scheme}://…" if address else Path(place).name
 
 
 class InitFormat(StrEnum):

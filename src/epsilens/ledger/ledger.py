@@ -28,6 +28,7 @@ from importlib import metadata
 from typing import Any, ClassVar
 
 from .. import __version__
+from ..data.tables.address import without_password
 from ..errors import InputError, kind_of
 from ..experiment import Experiment
 from ..shown import Sentenced
@@ -173,15 +174,18 @@ class Ledger(Sentenced):
                 continue
             if account.limits is not None and account.limits.exceeded(account.spent):
                 found.append(Trouble(0, f"more is spent for {people!r} than its limits allow"))
-        return found + _twofold({people: mine for people, mine in lines.items() if people})
+        return found + _twofold({people: mine for people, mine in lines.items() if people}) + _addressed(entries)
 
     def export(self, people: str | None = None) -> list[dict[str, Any]]:
-        """Every line as plain values, without the ledger's key."""
+        """Every line as plain values, without the ledger's key.
+
+        The addresses of tables that older versions wrote down are left out: such a line no longer gives its hash.
+        """
         wanted = None if people is None else _people(people)
         if not self.store.exists:
             self.accounts()
         return [
-            {"seq": e.seq, "people": e.people, "kind": e.kind.value, "release": e.release, "body": dict(e.body),
+            {"seq": e.seq, "people": e.people, "kind": e.kind.value, "release": e.release, "body": _nameless(e.body),
              "previous": e.previous, "hash": e.kept}
             for e in self.store.read()
             if e.kind is not Kind.OPENED and wanted in (None, e.people)
@@ -378,6 +382,40 @@ def _elsewhere(people: str, others: Sequence[str]) -> None:
             "that account, or say that it is about other people (--other-people); nothing was spent",
             parameter="people",
         )
+
+
+def _addresses(body: Mapping[str, Any]) -> list[str]:
+    """Where its table lay, which older versions wrote down: those lines alone have a table beside the plan."""
+    if "table" not in body:
+        return []
+    plan = body.get("plan")
+    data = plan.get("data") if isinstance(plan, Mapping) else None
+    said = [body["table"], data.get("table") if isinstance(data, Mapping) else None]
+    return [text for text in said if isinstance(text, str) and ("/" in text or "\\" in text)]
+
+
+def _addressed(entries: Sequence[Entry]) -> list[Trouble]:
+    """Lines with the address of a table in them."""
+    found = []
+    for entry in entries:
+        if addresses := _addresses(entry.body):
+            secret = any(without_password(text) != text for text in addresses)
+            what = "the address of a table with its password" if secret else "where a table lies"
+            do = "change the password, and " if secret else ""
+            say = (
+                f"holds {what}, and so may the files released then: {do}hand on the ledger's export instead of it, and"
+            )
+            found.append(Trouble(entry.seq, f"{say} take those files back"))
+    return found
+
+
+def _nameless(body: Mapping[str, Any]) -> dict[str, Any]:
+    """A line's body without them."""
+    if not _addresses(body):
+        return dict(body)
+    plan = body.get("plan")
+    data = {**plan["data"], "table": "…"} if isinstance(plan, Mapping) and isinstance(plan.get("data"), Mapping) else {}
+    return {**body, "table": "…", **({"plan": {**plan, "data": data}} if data and isinstance(plan, Mapping) else {})}
 
 
 def _twofold(lines: Mapping[str, Sequence[Entry]]) -> list[Trouble]:

@@ -23,6 +23,7 @@ from pydantic import ConfigDict, Field, field_validator, model_validator
 from ..data.queries import Query, QueryKind
 from ..data.tables.address import masked
 from ..data.tables.forms import As, Form, Order
+from ..data.tables.source import names
 from .select import from_sql
 from .words import Misplaced, Part, Share, Size, Threshold
 
@@ -108,6 +109,15 @@ class Data(Part):
         if self.unit is not None and self.unit == self.person:
             raise Misplaced("unit is the person column: leave it out, or name the column of the household", "unit")
         return self
+
+    @property
+    def called(self) -> str:
+        """What the table is called in public: by the name it was given, or one of ours. Nothing of an address.
+
+        >>> Data(table="/home/me/people.csv").called, Data(table="epsilens:adult").called
+        ('the table', 'epsilens:adult')
+        """
+        return self.name or (self.table if self.table in names() else "the table")
 
     @property
     def several(self) -> bool:

@@ -6,6 +6,7 @@ The model says what is allowed; :mod:`.file` reads it from YAML and says in whic
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -264,9 +265,16 @@ class Release(Part):
         """The error tolerated, as a share of the answer."""
         return _limited(self.limits[ERROR]).at_most if ERROR in self.limits else None
 
+    def public(self, defaults: bool = False) -> dict[str, Any]:
+        """The plan as it may be shown, as plain values: of the table its name, nothing of its address."""
+        said = self.model_dump(mode="json", exclude_defaults=not defaults)
+        said["data"]["table"] = self.data.called
+        return said
+
     def digest(self) -> str:
-        """A hash of what was asked, for the record."""
-        return hashlib.sha256(self.model_dump_json().encode()).hexdigest()
+        """A hash of what was asked, for the record; whoever tries addresses or passwords on it finds none."""
+        said = json.dumps(self.public(defaults=True), sort_keys=True, ensure_ascii=False)
+        return hashlib.sha256(said.encode(errors="surrogatepass")).hexdigest()
 
     def identity(self) -> dict[str, Any]:
         """What makes a plan the same one: all that is asked, but for its title and where the table lies.

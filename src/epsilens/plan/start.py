@@ -21,6 +21,7 @@ from typing import Any
 from ..data.tables.address import without_password
 from ..data.tables.forms import as_read
 from ..data.tables.open import OpenTable, open_table, reading
+from ..data.tables.source import names
 from ..data.understanding.understand import understand
 from ..data.understanding.understood import Column, Role, Understanding
 from ..errors import InputError, kind_of
@@ -115,7 +116,9 @@ def init(
             f"table is {title!r}: it has no column of text, numbers, booleans or dates to plan with", parameter="table"
         )
     called = name or (without_password(str(table)) if isinstance(table, str | Path) else "table.parquet")
-    text = written(called, f"Release of {Path(title).name}"[:200], found, _chosen(found, split), warnings(found))
+    # A title is published: of a file or a database it says nothing.
+    own = f"Release of {called}" if called in names() else "Planned release"
+    text = written(called, own, found, _chosen(found, split), warnings(found))
     return Start(text, found)
 
 

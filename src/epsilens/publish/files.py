@@ -174,7 +174,7 @@ def remarks_of(made: Published) -> list[str]:
     if made.ledger:
         lines.append(f"Ledger: account {made.people}, head {made.head}")
     lines.append(", ".join(f"{name} {version}" for name, version in made.versions.items()))
-    lines.append("Plan: " + json.dumps(made.plan.model_dump(mode="json", exclude_defaults=True), ensure_ascii=False))
+    lines.append("Plan: " + json.dumps(made.plan.public(), ensure_ascii=False))
     return lines
 
 

@@ -91,13 +91,13 @@ class Published(Valued, Shown):
         return self.plan.title
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values, with a schema version."""
+        """Everything that may be published, as plain values, with a schema version: not where the ledger lies."""
         return {
             "schema": 1, "kind": self.kind, "title": self.title, "guarantee": self.guarantee, "success": self.success,
             "answers": [answer.to_dict() for answer in self.answers], "level": LEVEL, "lost": list(self.lost),
-            "spent": dict(self.spent), "people": self.people, "ledger": self.ledger, "release": self.release,
+            "spent": dict(self.spent), "people": self.people, "ledger": bool(self.ledger), "release": self.release,
             "head": self.head, "at": self.at, "versions": dict(self.versions),
-            "plan": self.plan.model_dump(mode="json", exclude_defaults=True),
+            "plan": self.plan.public(),
             "offered": [one.to_dict() for one in self.offered], "room": [one.to_dict() for one in self.room],
         }  # fmt: skip
 

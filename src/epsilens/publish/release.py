@@ -159,7 +159,7 @@ def publishable(plan: Release) -> None:
 def _within(plan: Release, given: Assessment | None, table: Any, engine: Any, progress: Any) -> None:
     """Refuse a plan that breaks its own limits, and an assessment of another plan."""
     found = given if given is not None else assess(plan, table=table, engine=engine, progress=progress)
-    if found.release.digest() != plan.digest():
+    if found.release.model_dump_json() != plan.model_dump_json():
         raise InputError(
             "the plan is not the one that was assessed: assess it again, nothing was spent", parameter="assessment"
         )
@@ -250,7 +250,7 @@ def _entered(
     taken = book.reserve(
         job.people, job.promise.experiment, job.promise.charge, title=plan.title, part=job.part,
         partition=job.partition, identity=plan.identity(),
-        plan=plan.model_dump(mode="json"), data=book.keyed(content), again=again, other_people=other_people,
+        plan=plan.public(defaults=True), data=book.keyed(content), again=again, other_people=other_people,
         unit=plan.data.unit or plan.data.person or "row", exact=job.promise.exact,
         drawings=[_said(d) for d in job.drawings],
     )  # fmt: skip

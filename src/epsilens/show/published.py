@@ -76,21 +76,17 @@ def present(made: Published) -> Document:
     if made.room and all(one.limit is None for one in made.room):
         text = "▲ This account has no limit: nothing refuses what is released next about the same people."
         costs.append(Paragraph(said(text), Tone.WARNING))
-    listing = Code(json.dumps(_plan(made), indent=2, ensure_ascii=False), command=False)
+    listing = Code(json.dumps(made.plan.public(), indent=2, ensure_ascii=False), command=False)
     sections += [
         Section("What they leave out", (Items(made.lost),)),
         Section("What it costs", tuple(costs)),
         Section(PLAN, (Fold("The plan as it was released", (listing,)),), forms=Forms.PAGE),
     ]
     facts = [] if made.kind == "dry run" else [Fact("Released", _when(made.at))]
-    facts += [Fact("Ledger", made.ledger), Fact("About", made.people)] if made.ledger else []
+    facts += [Fact("Account", made.people)] if made.ledger else []
     facts += [Fact("Head", made.head[:16] + "…")] if made.head else []
     facts.append(Fact("Made by", ", ".join(f"{k} {v}" for k, v in made.versions.items())))
     return Document(made.title, "A release", tuple(opening), tuple(sections), facts=tuple(facts), side=made.title)
-
-
-def _plan(made: Published) -> object:
-    return made.plan.model_dump(mode="json", exclude_defaults=True)
 
 
 def _when(at: str) -> str:

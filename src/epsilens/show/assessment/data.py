@@ -13,7 +13,6 @@ from ... import __version__
 from ...assessment.assessment import SCHEMA
 from ...catalogue.deployments import SOURCE
 from ...data.queries import Noise
-from ...data.tables.source import masked
 from ...plan.noise import named_delta, unsaid
 from ..presenters import finite
 from .labels import title
@@ -51,7 +50,7 @@ def as_dict(a: Assessment) -> dict[str, Any]:
             {"about": w.about.value, "column": w.column, "count": w.count, "sentence": text}
             for w, text in zip(a.cautions, cautions(a), strict=True)
         ],
-        "ledger": None if a.room is None else dict(vars(a.room)),
+        "ledger": None if a.room is None else {k: v for k, v in vars(a.room).items() if k != "ledger"},
         "binding": a.binding,
         "risks": [_risk(r) for r in a.risks],
         "queries": [_query(a, q) for q in a.queries],
@@ -87,10 +86,8 @@ def _split(split: SplitComparison) -> dict[str, Any]:
 
 
 def release_values(a: Assessment) -> dict[str, Any]:
-    """The release as it was given, without what was left to its default, and without a database's password."""
-    made = a.release.model_dump(mode="json", exclude_defaults=True)
-    made["data"]["table"] = masked(made["data"]["table"])
-    return made
+    """The release as it was given, without what was left to its default, and without the table's address."""
+    return a.release.public()
 
 
 def _risk(r: Risk) -> dict[str, Any]:

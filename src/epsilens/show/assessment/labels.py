@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from contextlib import suppress
 from decimal import ROUND_CEILING, Context, Decimal
 from typing import TYPE_CHECKING
 
 from ...catalogue.readings import find
 from ...data.queries import Noise
-from ...data.tables.source import Bundled, Url, source_of
-from ...errors import InputError
+from ...data.tables.source import bundled, names
 from ...plan.noise import named_delta
 from ..words import apart, cost, number, rounded_down, rounded_up, small, upward
 
@@ -310,13 +308,9 @@ def facts(a: Assessment) -> list[tuple[str, str]]:
 
 
 def _table(a: Assessment) -> str:
-    name = a.release.data.table
-    source = source_of(name)
-    if isinstance(source, Bundled):
-        with suppress(InputError):  # a table passed in may carry any name
-            name = source.dataset.title
-    elif isinstance(source, Url):
-        name = source.table or f"{source.scheme} database"
+    name = a.release.data.called
+    if name in names():
+        name = bundled(name).title
     if a.scan is None:
         return name
     people, rows = f"{a.scan.people:,} people", f"{a.scan.rows:,} rows"
