@@ -94,7 +94,7 @@ SEED    ?= 0
 fuzz: $(READY) ## try inputs of every kind for MINUTES: functions, commands, endpoints, tables, plans
 	@$(BIN)/python -m scripts.fuzz --minutes $(MINUTES) --seed $(SEED)
 
-judge: $(READY) ## hold laws against each other and against enumerated neighbours for MINUTES; SEED=0 draws one
+judge: $(READY) ## laws against each other and enumerated neighbours, plans against their cells, for MINUTES; SEED=0 draws one
 	@$(BIN)/python -m scripts.judge --minutes $(MINUTES) $(if $(filter-out 0,$(SEED)),--seed $(SEED))
 
 SAMPLE ?= 60

@@ -4,6 +4,7 @@ Usage::
 
     python -m scripts.judge laws --minutes 5 --seed 7        # every builder × combinator × reading
     python -m scripts.judge laws --only "laplace / repeat"   # of the triples that contain this
+    python -m scripts.judge plans --minutes 5                # every pair of a plan's words, every number of it
     python -m scripts.judge releases --minutes 5             # random plans on the neighbouring tables of audits
 
 Each judge prints its seed, what was judged out of all there is, and each kind of failure by its smallest case; a
@@ -24,6 +25,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # small products, and other 
 
 from tests.auditing.releases import judge as released
 from tests.combinations.judge import Outcome, cases, judge, triples
+from tests.judges.plans.judge import Tally, judge_plans
 
 
 def laws(minutes: float, seed: str, only: str) -> bool:
@@ -82,7 +84,15 @@ def releases(minutes: float, seed: str, only: str) -> bool:
     return not wrong
 
 
-JUDGES: dict[str, Callable[[float, str, str], bool]] = {"laws": laws, "releases": releases}
+def plans(minutes: float, seed: str, only: str) -> bool:
+    """Every number of an assessment, and what is released, against an enumeration of the plan's cells."""
+    tally = Tally()
+    found = judge_plans(seed, 60 * minutes, only=only, tell=lambda said: print(said, flush=True), tally=tally)
+    print(tally)
+    return not found
+
+
+JUDGES: dict[str, Callable[[float, str, str], bool]] = {"laws": laws, "plans": plans, "releases": releases}
 
 
 def main() -> None:

@@ -18,7 +18,9 @@ import pytest
 ROOT = Path(__file__).parents[1]
 HOUSE = ROOT / "src" / "epsilens"
 #: Folders of tests that look at the whole house rather than at one room.
-ACROSS = {"browser", "combinations", "engines", "extras", "identities", "fuzz", "messy", "references", "sweep"}
+ACROSS = {
+    "browser", "combinations", "engines", "extras", "identities", "fuzz", "judges", "messy", "references", "sweep",
+}  # fmt: skip
 LONGEST = 500
 
 
