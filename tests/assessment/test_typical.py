@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from tests.references.brute.laws import Pair, dominated
+from tests.judges.plans.laws import Pair, dominated
 from tests.references.brute.worlds import Ask, Case, listed, scales
 
 import epsilens as el

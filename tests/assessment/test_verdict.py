@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import typer
-from tests.references.brute.laws import Pair
+from tests.judges.plans.laws import Pair
 
 from epsilens.assessment.assessment import Assessment, assess
 from epsilens.assessment.verdict import Standing

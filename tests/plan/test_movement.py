@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.references.brute.laws import Pair
+from tests.judges.plans.laws import Pair
 
 import epsilens as el
 from epsilens.assessment.adversaries import Setting

@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.optimize import brentq
-from tests.references.brute.laws import Pair, gaussian_delta
+from tests.judges.plans.laws import Pair, gaussian_delta
 
 from epsilens.assessment.assessment import Assessment, assess
 from epsilens.data.tables.open import open_table

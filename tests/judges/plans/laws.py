@@ -14,6 +14,7 @@ Gaussian. The law is N(0, 1) against N(‖t‖, 1).
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 from collections.abc import Iterable
@@ -24,7 +25,7 @@ import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import gammainc, log_ndtr
 
-__all__ = ["Pair", "dominated", "gaussian_delta", "laplace_delta"]
+__all__ = ["Pair", "dominated", "gaussian_delta", "laplace_delta", "product"]
 
 _MOST_TERMS = 20_000
 
@@ -209,3 +210,16 @@ def dominated(pairs: list[Pair]) -> list[Pair]:
             kept.append(int(i))
     found = list(rows.values())
     return [found[i] for i in kept]
+
+
+def product(*several: list[Pair]) -> list[Pair]:
+    """All ways to take one of each, seen together."""
+    made = []
+    for chosen in itertools.product(*several):
+        t = tuple(sorted((x for p in chosen for x in p.t), reverse=True))
+        q0 = 1 - math.prod(1 - p.q0 for p in chosen)
+        q1 = 1 - math.prod(1 - p.q1 for p in chosen)
+        if chosen and chosen[0].gaussian and t:
+            t = (math.hypot(*t),)
+        made.append(Pair(t, any(p.gaussian for p in chosen), q0, q1))
+    return made
