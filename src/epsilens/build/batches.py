@@ -8,8 +8,11 @@ Distances are in clipping norms, q = batch/n, and all others may pull against th
   each order composed is attained.
 - **Truncated**: Poisson batches of which at most B records are kept. With τ = P(Bin(n−1, q) ≥ B) the others fill the
   batch, and then the person is in it with probability q′ = P(Bin(n, q) > B)·B/(nτ), in another's place. The adversary
-  is told whether that happens: weight τ on the replace pair at distance 2 and rate q′, 1−τ on the usual one (Ganesh et
-  al. 2025), an upper bound. If the others add nothing, the batch is a sample of rate (1−τ)q + τq′: attained.
+  is told whether that happens: weight τ on a pair at distance 2 and rate q′, 1−τ on the usual one, an upper bound.
+  *Replace*: two records, each 2 away (Ganesh et al. 2025, for either relation). *Add/remove*: the B of the others who
+  would be in it are any B of them alike, however many were drawn; without the person they are the batch, with the
+  person one of them is put out with probability q′. Told who they are, N(0) against (1−q′)N(0) + q′N(2). If the others
+  add nothing, the batch is a sample of rate (1−τ)q + τq′: attained.
 - **Shuffled**: passes over the data in random order. From above the adversary is told the order: a normal shift of
   2√epochs/σ where a record is replaced, half of that where it is left out and leaves a gap. Passes go on where a
   schedule changes the noise, and begin anew where it changes n or batch. A person is in one step of each pass, at any
@@ -133,7 +136,7 @@ def truncated(rows: Sequence[Row], neighbours: Neighbours, width: float) -> Law:
             plain.append((usual, row.steps))
             continue
         share = min(max(full, _LEAST_SHARE), 1.0)
-        crowded = NormalReplaced(2 * mu, rate)
+        crowded = poisson_step(2 * mu, rate, neighbours)
         step = Told(((usual, 1 - share), (crowded, share))) if share < 1 else crowded
         told.append((step, row.steps))
         kept = row.rate * (1 - share) + rate * share
