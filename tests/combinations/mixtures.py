@@ -132,38 +132,54 @@ def _box(noise: str, sides: tuple[Sequence[Component], Sequence[Component]], cel
     return first, second
 
 
+#: (n, batch, σ of each row, steps of each row): passes of two and three steps, also cut off, also with a smaller batch.
+_PASSES: tuple[tuple[int, int, list[float], list[int]], ...] = (
+    (2, 1, [1.0], [2]),
+    (2, 1, [2.0, 0.5], [1, 2]),
+    (3, 1, [2.0, 0.5], [2, 2]),
+    (3, 1, [0.5], [3]),
+    (2, 1, [0.5, 2.0], [1, 1]),
+    (2, 1, [1.0, 0.7], [2, 1]),
+    (3, 2, [2.0, 0.5], [1, 2]),
+    (5, 2, [0.5, 1.0], [2, 2]),
+    (3, 2, [0.7, 0.4, 2.0], [1, 1, 2]),
+    (2, 2, [1.0, 0.5], [1, 2]),
+    (7, 3, [1.0, 0.5], [3, 1]),
+)
+
+
 def _orders() -> Iterator[Enumerated]:
-    """Passes over a table of two or three, one record to a batch: every order of every epoch.
+    """Passes over a small table, a few records to a batch: every place of everybody in every pass.
 
-    A person who is not there leaves a gap in their batch; the schedule's rows may change inside an epoch.
+    Who is not there leaves a gap in their batch; the schedule's rows may change inside a pass.
     """
-    settings: list[tuple[int, list[float], list[int]]] = [
-        (2, [1.0], [2]),
-        (2, [2.0, 0.5], [1, 2]),
-        (3, [2.0, 0.5], [2, 2]),
-        (3, [0.5], [3]),
-        (2, [0.5, 2.0], [1, 1]),
-        (2, [1.0, 0.7], [2, 1]),
-    ]
-    for n, sigmas, steps in settings:
+    for n, batch, sigmas, steps in _PASSES:
         noise = [s for s, k in zip(sigmas, steps, strict=True) for _ in range(k)]
-        total = len(noise)
-        epochs = [range(start, min(start + n, total)) for start in range(0, total, n)]
-        places = [[*epoch, *([None] * (n - len(epoch)))] for epoch in epochs]  # None: beyond the last step
-        shares = list(itertools.product(*places))
-        cells = {2: 150, 3: 45, 4: 24}[total]
+        total, length = len(noise), -(-n // batch)
+        for people in (1, 2):
+            places: list[list[tuple[int, ...]]] = []
+            for start in range(0, total, length):
+                step = [start + slot // batch for slot in range(n)]
+                places.append([tuple(step[i] for i in slots) for slots in itertools.permutations(range(n), people)])
+            seen = Counter(tuple(itertools.chain.from_iterable(where)) for where in itertools.product(*places))
+            ways = sum(seen.values())
+            centres: Counter[tuple[int, ...]] = Counter()
+            for where, k in seen.items():
+                centres[tuple(where.count(i) for i in range(total))] += k
 
-        def with_(pull: float, places: Any = shares, noise: Any = noise) -> list[Component]:
-            counted = Counter(tuple(pull / s if i in where else 0.0 for i, s in enumerate(noise)) for where in places)
-            return [(k / len(places), centre) for centre, k in counted.items()]
+            def pull(by: float, centres: Any = centres, noise: Any = noise, ways: int = ways) -> list[Component]:
+                return [
+                    (k / ways, tuple(by * c / s for c, s in zip(at, noise, strict=True))) for at, k in centres.items()
+                ]
 
-        nothing: list[Component] = [(1.0, (0.0,) * total)]
-        schedule = f"n={n}, batch=1, batches='shuffled', schedule={{'sigma': {sigmas}, 'steps': {steps}}}"
-        yield f"el.dpsgd({schedule})", worst([_box("normal", (nothing, with_(1.0)), cells)])
-        yield (
-            f"el.dpsgd({schedule}, neighbours='replace')",
-            worst([_box("normal", pair, cells) for pair in ((with_(-1.0), with_(1.0)), (nothing, with_(1.0)))]),
-        )
+            cells = {2: 120, 3: 40, 4: 20}[total]
+            still: list[Component] = [(1.0, (0.0,) * total)]
+            more = "" if people == 1 else f", people={people}"
+            rows = f"schedule={{'sigma': {sigmas}, 'steps': {steps}}}"
+            code = f"el.dpsgd(n={n}, batch={batch}, batches='shuffled', {rows}{more}"
+            yield f"{code})", worst([_box("normal", (still, pull(1.0)), cells)])
+            replaced = [_box("normal", pair, cells) for pair in ((pull(-1.0), pull(1.0)), (still, pull(1.0)))]
+            yield f"{code}, neighbours='replace')", worst(replaced)
 
 
 # -- unknown records --------------------------------------------------------------------------------------------------
@@ -215,8 +231,7 @@ def _differences() -> Iterator[Enumerated]:
         law, moved = np.append(p, np.zeros(gap)), np.append(np.zeros(gap), p)
         inside = (law > 1e-22) & (moved > 1e-22)  # where 16 digits are left of a convolution of positive numbers
         code = f"el.differencing(epsilon={e}, gap={gap}, noise='geometric', split={split})"
-        top = min(rates) * gap
-        yield code, [floor(law[inside], moved[inside], top), floor(moved[inside], law[inside], top)]
+        yield code, [floor(law[inside], moved[inside], min(rates) * gap)]
 
 
 def _ranges() -> Iterator[Enumerated]:

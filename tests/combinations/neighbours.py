@@ -26,14 +26,16 @@ Enumerated = tuple[str, list["Floor"]]
 #: What the masses' rounding leaves in doubt.
 _DOUBT = 1e-10
 _LEAST = 1e-290
+_MOST = 2500
 
 
 class Floor(AtLeast):
-    """A pair that some neighbouring inputs have; ``top`` is its largest loss where that is reached in the limit."""
+    """A pair that some neighbouring inputs have; losses come as near to ±``limit`` as one likes, where one is given."""
 
-    def __init__(self, one: Atoms, top: float = 0.0) -> None:
+    def __init__(self, one: Atoms, limit: float = 0.0) -> None:
         super().__init__(one)
-        self.top = max(float(self.top), top * (1 - 1e-11))
+        near = limit * (1 - 1e-11)
+        self.top, self.bottom = max(float(self.top), near), min(float(self.bottom), -near)
 
     def profile(self, x: float) -> Between | None:
         found = super().profile(x)
@@ -52,16 +54,28 @@ class Floor(AtLeast):
         return made
 
 
-def floor(p0: Any, p1: Any, top: float = 0.0) -> Floor:
+def floor(p0: Any, p1: Any, limit: float = 0.0) -> Floor:
     """From masses under H0 and H1; losses a trifle nearer to 0 than they are, for what was rounded."""
     q, p = (np.asarray(v, dtype=LONG).ravel() for v in (p0, p1))
     both = (p > _LEAST) & (q > _LEAST)
     only1, only0 = (float(own[(own > 1e-12) & (other == 0)].sum()) for own, other in ((p, q), (q, p)))
-    p, q = p[both], q[both]
-    return Floor(Atoms(p, q, np.log(p / q) * (1 - LONG(1e-11)), only1, only0, rest=_DOUBT), top)
+    p, q = _gathered(p[both], q[both])
+    return Floor(Atoms(p, q, np.log(p / q) * (1 - LONG(1e-11)), only1, only0, rest=_DOUBT), limit)
 
 
-def worst(pairs: Iterable[Masses], top: float = 0.0) -> list[Floor]:
+def _gathered(p: Any, q: Any) -> tuple[Any, Any]:
+    """Outcomes of nearly one loss as one, where there are many: an adversary may look no closer."""
+    if p.size <= _MOST:
+        return p, q
+    loss = np.log(p / q).astype(float)
+    bins = np.unique(np.digitize(loss, np.linspace(loss.min(), loss.max(), _MOST)), return_inverse=True)[1]
+    made = np.zeros((2, bins.max() + 1), dtype=LONG)
+    np.add.at(made[0], bins, p)
+    np.add.at(made[1], bins, q)
+    return made[0], made[1]
+
+
+def worst(pairs: Iterable[Masses]) -> list[Floor]:
     """Those that are the worst of all somewhere on the curve."""
     made = list(pairs)
     size = max(len(p0) for p0, _ in made)
@@ -72,7 +86,7 @@ def worst(pairs: Iterable[Masses], top: float = 0.0) -> list[Floor]:
         losses = np.where((p0 > _LEAST) & (p1 > 0), np.log(p1) - np.log(p0), -np.inf)
         kl = np.where(p0 > _LEAST, p0 * (np.log(p0) - np.log(np.maximum(p1, 1e-300))), 0.0).sum(axis=1)
     kept |= {int(np.argmax(losses.max(axis=1))), int(np.argmax(kl))}
-    return [floor(p0[i], p1[i], top) for i in sorted(kept)]
+    return [floor(p0[i], p1[i]) for i in sorted(kept)]
 
 
 # -- noise in cells ---------------------------------------------------------------------------------------------------
