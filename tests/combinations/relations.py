@@ -166,12 +166,10 @@ def mirrored(other: str, one: str, reading: str, arguments: Arguments) -> str | 
         low, high = ends(other, reading, (("order", 1 - a),))
         base = [v * (1 - a) / a for v in ends(one, reading, arguments)]
         return f"({low!r}, {high!r}) for {base}" if _over(low, base[1]) or _over(base[0], high) else ""
-    if reading == "recall":  # f′(f(α)) ≤ α
-        missed = 1 - ends(one, reading, arguments)[0]
-        low = 1 - ends(other, reading, (("alpha", min(max(missed, 0.0), 1.0)),))[1]
-        return (
-            f"the inverse of the inverse of {given['alpha']} is at least {low!r}" if _over(low, given["alpha"]) else ""
-        )
+    if reading == "tradeoff":  # f′(f(α)) ≤ α
+        _, missed = bracket(one, reading, arguments)
+        low, _ = bracket(other, reading, (("alpha", missed),))
+        return f"back from {missed!r} it is at least {low!r}" if _over(low, given["alpha"]) else ""
     return None
 
 
