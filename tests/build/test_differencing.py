@@ -377,7 +377,22 @@ def test_averages_do_not_depend_on_units() -> None:
 
 
 def test_two_laws_too_close_to_tell_apart() -> None:
-    e = el.differencing_average(epsilon=1e-12, n=26611, value=0.799915, mean=0.183806, bounds=(0, 1))
-    # 1e-12 of noise about bounds, but n/(n−1) in the scale: half of the mass is at each end, and hardly moves
+    given: dict[str, Any] = {"n": 26611, "value": 0.799915, "mean": 0.183806, "bounds": (0, 1)}
+    e = el.differencing_average(epsilon=1e-10, **given)
+    # 1e-10 of noise about bounds, but n/(n−1) in the scale: half of the mass is at each end, and hardly moves
     assert 0 <= e.advantage() < 1e-9
     assert e.roc(0.3) == pytest.approx(0.3, abs=1e-9)
+    with pytest.raises(el.InputError, match="1e10 times as wide"):  # its area was read a third too low
+        el.differencing_average(epsilon=1e-12, **given)
+
+
+@pytest.mark.parametrize("split", [0.3, 0.01, 0.499])
+def test_the_smallest_uneven_noise(split: float) -> None:
+    """The advantage of a small ε is ε·s(1−s)/2; where doubles lose the ratio nothing is told rather than too little."""
+    least = 1e-10 / split
+    for epsilon in (least * 1.01, 1e-8, 1e-5):
+        truth = epsilon * split * (1 - split) / 2
+        assert truth * (1 - epsilon) <= el.differencing(epsilon=epsilon, split=split).advantage() <= truth * 1.03
+    with pytest.raises(el.InputError, match="raise epsilon or give split"):
+        el.differencing(epsilon=least * 0.99, split=split)
+    assert el.differencing(epsilon=1e-12).advantage() == pytest.approx(1.25e-13, rel=1e-9)

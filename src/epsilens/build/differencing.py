@@ -33,7 +33,7 @@ __all__ = ["average_epsilon", "differencing", "differencing_average", "differenc
 
 _MOST_QUERIES = 64
 _MOST_LOSS = 1e4
-_LEAST_LOSS = 1e-15
+_LEAST_TOLD = 1e-10  # a log-likelihood ratio that doubles tell from none where pieces of a line are compared
 _LEAST_SHARE = 1e-6
 _LEAST_DELTA = 1e-290
 
@@ -105,6 +105,12 @@ def differencing(
             checks.scalar("epsilon with an uneven split", eps, of="epsilon"),
             checks.scalar("gap with an uneven split", apart, of="gap"),
         )
+        if 0 < (largest := e * d * min(share, 1 - share)) < _LEAST_TOLD:
+            raise InputError(
+                f"epsilon is {e:g} with a split of {share:g}: the largest loss is {largest:.3g}, and two uneven noises "
+                f"are told apart from {_LEAST_TOLD:g} on, so raise epsilon or give split=0.5",
+                parameter="epsilon",
+            )
         b1, b2 = 1 / share, 1 / (1 - share)  # in sensitivities over ε
         law = Pieces(LaplaceSum(b1, b2, 0.0), LaplaceSum(b1, b2, e * d))
     told: dict[str, Any] = {"epsilon": eps, "gap": moved, "sensitivity": most, "noise": noise, "known": bool(known)}
@@ -205,10 +211,10 @@ def differencing_average(
     reach = high - low if sensitivity is None else float(checks.positive("sensitivity", sensitivity))
     with np.errstate(over="ignore"):
         most = eps * ((high - low) / np.asarray(reach))
-    if not _LEAST_LOSS <= most <= _MOST_LOSS:
+    if not _LEAST_TOLD <= most <= _MOST_LOSS:
         raise InputError(
             f"sensitivity is {reach:g} with an epsilon of {eps:g} and bounds [{low:g}, {high:g}]: give noise between "
-            "0.0001 and 1e15 times as wide as the bounds",
+            "0.0001 and 1e10 times as wide as the bounds",
             parameter="sensitivity" if sensitivity is not None else "epsilon",
         )
     other = size - 1 if known == "broad" else size + 1
