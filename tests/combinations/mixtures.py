@@ -98,28 +98,36 @@ def _cut(gradients: Sequence[float], rate: Fraction, most: int) -> Counter[float
     return made
 
 
-def _one_step() -> Iterator[Enumerated]:
-    """All gradients of all people in a step of three; the person has one value or another, or is not there."""
-    n = 3
-    for sigma in (1.0, 0.5):
+def _batches() -> Iterator[Enumerated]:
+    """All gradients of all people of a small table; the person has one value or another, or is not there.
+
+    Steps draw anew, so that two of them are a product.
+    """
+    for n, batch, most, sigma in ((3, 1, 1, 1.0), (3, 2, 2, 0.5), (3, 1, 2, 0.5), (4, 2, 3, 1.0), (4, 1, 1, 0.7)):
         mu = 1 / sigma
-        for batch in (1, 2):
-            kinds: list[tuple[str, Any]] = [
-                ("fixed", lambda g, b=batch: _without_replacement(g, b)),
-                ("with replacement", lambda g, b=batch: _with_replacement(g, b)),
-                ("truncated", lambda g, b=batch: _cut(g, Fraction(b, n), b)),
-            ]
-            for kind, drawn in kinds:
-                more = f", truncation={batch}" if kind == "truncated" else ""
-                code = f"el.dpsgd(sigma={sigma}, n={n}, batch={batch}, steps=1, batches='{kind}'{more}"
-                replaced, added = [], []
-                for others in itertools.combinations_with_replacement(VALUES, n - 1):
-                    laws = [_law(drawn((g, *others)), mu) for g in VALUES]
-                    replaced += [line("normal", a, b) for a, b in itertools.permutations(laws, 2)]
-                    less = _law(drawn(others), mu)
-                    added += [line("normal", less, law) for law in laws]
-                yield f"{code}, neighbours='replace')", worst(replaced)
-                yield f"{code})", worst(added)
+        kinds: list[tuple[str, Any]] = [
+            ("fixed", lambda g, b=batch: _without_replacement(g, b)),
+            ("with replacement", lambda g, b=batch: _with_replacement(g, b)),
+            ("truncated", lambda g, b=batch, n=n, most=most: _cut(g, Fraction(b, n), most)),
+        ]
+        for kind, drawn in kinds:
+            more = f", truncation={most}" if kind == "truncated" else ""
+            replaced: list[tuple[Weights, Weights]] = []
+            added: list[tuple[Weights, Weights]] = []
+            for others in itertools.combinations_with_replacement(VALUES, n - 1):
+                laws = [_law(drawn((g, *others)), mu) for g in VALUES]
+                replaced += itertools.permutations(laws, 2)
+                added += [(_law(drawn(others), mu), law) for law in laws]
+            for steps, (relation, pairs) in itertools.product((1, 2), (("replace", replaced), ("add-remove", added))):
+                code = f"el.dpsgd(sigma={sigma}, n={n}, batch={batch}, steps={steps}, batches='{kind}'{more}"
+                masses = [line("normal", *pair) if steps == 1 else _twice(pair) for pair in pairs]
+                yield f"{code}, neighbours='{relation}')", worst(masses)
+
+
+def _twice(pair: tuple[Weights, Weights]) -> Masses:
+    """Two steps alike, in boxes."""
+    once = _box("normal", ([(w, (c,)) for w, c in pair[0]], [(w, (c,)) for w, c in pair[1]]), 60)
+    return np.multiply.outer(once[0], once[0]).ravel(), np.multiply.outer(once[1], once[1]).ravel()
 
 
 def _box(noise: str, sides: tuple[Sequence[Component], Sequence[Component]], cells: int) -> Masses:
@@ -271,7 +279,7 @@ KINDS |= {
     "samples": _samples,
     "groups": _sampled_groups,
     "random shifts": _random_shifts,
-    "one step": _one_step,
+    "batches": _batches,
     "orders": _orders,
     "unknown records": _unknown,
     "differences": _differences,
