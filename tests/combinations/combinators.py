@@ -105,6 +105,14 @@ def _split(code: str, rng: random.Random) -> Iterator[Check]:
 
     whole = code.format(rows=f"sigma={sigma}, steps={steps}")
     yield of([sigma, sigma], [first, steps - first]), equal, whole
+    if "shuffled" not in code or first % 3 == 0:  # a pass of three is not left half-way
+        yield f"el.compose({of([sigma], [first])}, {of([sigma], [steps - first])})", same, whole
+    if code.startswith("el.dpsgd(rate=.1"):
+        replaced = ", neighbours='replace'" if "replace" in code else ""
+        sampled_step = f"el.subsample(el.gaussian(sigma={sigma}), .1{replaced})"
+        if "people" in code:
+            sampled_step = f"el.group({sampled_step}, 3)"
+        yield f"({sampled_step}).repeat({steps})", same, whole
     yield of([sigma], [first]), at_most, of([sigma, other], [first, steps - first])
     yield of([max(sigma, other)], [steps]), at_most, of([sigma, other], [first, steps - first])
     yield of([sigma, other], [first, steps - first]), at_most, of([min(sigma, other)], [steps])
