@@ -230,3 +230,21 @@ def test_what_the_error_needs_is_read_against_the_risk(table: pd.DataFrame) -> N
     assert a.verdict.standing is Standing.INACCURATE
     assert needs <= (a.verdict.instead or 0.0) <= needs * 1.0001
     assert all(r.needed is not None and (r.limit is None or r.needed <= r.limit) for r in a.risks)
+
+
+def test_a_secret_that_no_answer_tells_removes_nobody(table: pd.DataFrame) -> None:
+    """Defects 1.11: with its columns in no query, whoever asks for the record is still there, and so is their limit."""
+    people = table.assign(y=1.0, z=0.0)
+    release = plan(1.0, 0.55, None, posterior=0.6)
+    release["queries"] = [{"sum": "y", "bounds": [-1, 1]}, {"count": "x > 100"}]
+    plain = assess(release, table=people)
+    named = assess({**release, "data": {"table": "t", "secret": "z > 0"}}, table=people)
+    assert named.recommended == plain.recommended
+    right = [Pair((e, e / 2), False).success() for e in (0.20, 0.21)]  # it moves the sum by 2ε/2, the count by ε/2
+    assert named.recommended == 0.20
+    assert right[0] <= 0.55 < right[1]
+    assert {(r.reading, r.planned, r.largest) for r in named.risks} == {
+        (r.reading, r.planned, r.largest) for r in plain.risks
+    }
+    assert {r.key for r in named.risks} == {"membership", "record", "record-belief", "reidentification"}
+    assert headline(named) == headline(plain)

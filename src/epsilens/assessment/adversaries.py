@@ -99,7 +99,16 @@ class Setting:
     @cached_property
     def bounded(self) -> bool:
         """Whether every belief stays bounded: not under Gaussian noise, and not where names may be given away."""
-        return self.laplace and not any(m.alone for m in self.movements(Question.SECRET).each)
+        return self.bounded_for(Question.SECRET)
+
+    def bounded_for(self, question: Question) -> bool:
+        """The same of what a question asks."""
+        return self.laplace and not any(m.alone for m in self.movements(question).each)
+
+    @property
+    def unread(self) -> bool:
+        """Whether a secret is named of which no answer says anything: then it is the record that may be asked for."""
+        return self.release.data.hidden is not None and not self.secret
 
     @cached_property
     def _found(self) -> dict[Question, Movements]:
@@ -291,10 +300,14 @@ def _relatives(setting: Setting) -> str:
     return f"Which of two records is this person’s? Reads all answers, knows how alike related records are{who}."
 
 
+#: What is asked where no secret is named, or no answer depends on it.
+_RECORD = "Which of two records is this person’s?"
+
+
 def _wanted(setting: Setting) -> str:
     secret = setting.release.data.hidden
     if secret is None:
-        return "Which of two records is this person’s?"
+        return _RECORD
     return f"Is it true of this person: {secret.name}?" if secret.name else "Does this person have the secret?"
 
 
@@ -335,6 +348,18 @@ ADVERSARIES: tuple[Adversary, ...] = (
         lambda s: f"How sure can they become? {_wanted(s)}",
         "posterior", lambda s: {"prior": s.release.adversary.belief or s.release.adversary.prior}, _secret,
         lambda s: bool(s.secret) and s.bounded,
+    ),
+    Adversary(
+        "record", Asks.RECORD, "Guess of the record",
+        lambda s: f"{_RECORD} Knows every other record, reads all answers.",
+        "success", lambda s: {"prior": 0.5}, _other_record,
+        lambda s: s.unread,
+    ),
+    Adversary(
+        "record-belief", Asks.RECORD, "Belief in the record",
+        lambda s: f"How sure can they become? {_RECORD}",
+        "posterior", lambda s: {"prior": s.release.adversary.belief or s.release.adversary.prior}, _other_record,
+        lambda s: s.unread and s.bounded_for(Question.RECORD),
     ),
     Adversary(
         "reidentification", Asks.RECORD, "Re-identification",

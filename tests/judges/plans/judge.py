@@ -191,7 +191,7 @@ def _cells(case: Case, plan: Release, worlds: Worlds, tally: Tally) -> None:
 def _question(key: str) -> Question | None:
     if key.startswith(("membership", "reidentification")):
         return Question.MEMBERSHIP
-    if key.startswith("identification"):
+    if key.startswith(("identification", "record")):
         return Question.RECORD
     if key in ("belief", "informed", "informed-guess", "guess", "differencing-known"):
         return Question.SECRET

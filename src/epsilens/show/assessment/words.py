@@ -293,8 +293,9 @@ def phrase(a: Assessment, r: Risk) -> tuple[str, str, str]:
     named = secret is not None and secret.name
     believed = f"“{named}” is true of a person" if named else "a person has the secret"
     member = " whether one worst-placed person is in the table"
+    which = " which of two records is that of one worst-placed person"
     if a.release.mechanism.neighbours is Neighbours.REPLACE:
-        member = " which of two records is that of one worst-placed person"
+        member = which
     among = a.release.adversary.among or 0
     known: dict[str, tuple[str, str, str]] = {
         "membership": ("an adversary who knows every other record guesses correctly ", member, right),
@@ -308,6 +309,8 @@ def phrase(a: Assessment, r: Risk) -> tuple[str, str, str]:
             "an adversary with two noisy answers that differ only by one person guesses correctly ", asked, right,
         ),
         "belief": (f"an adversary’s belief that {believed} can rise to ", "", stay),
+        "record": ("an adversary who knows every other record guesses correctly ", which, right),
+        "record-belief": ("an adversary’s belief which of two records is a person’s can rise to ", "", stay),
         "reidentification": (
             "an attack that looks for a person’s record finds it ", "",
             "Against a release without that person it would",
