@@ -484,3 +484,20 @@ def test_a_password_is_no_part_of_the_record(people: pd.DataFrame) -> None:
     a = small(people, data={"table": "postgres://me:hush@host/db#t"})
     for shown in (str(a), a.to_html(), str(a.to_dict()), a.to_registry(), a.to_markdown(), a._repr_html_()):
         assert "hush" not in shown
+
+
+@pytest.mark.parametrize("bounds", [(-1e100, 1e100), (0.0, 1e-200), (1e-200, 1.1e-200)])
+@pytest.mark.parametrize("noise", [{}, {"noise": "gaussian", "delta": 1e-6}])
+def test_bounds_as_far_apart_or_close_as_they_may_be(bounds: tuple[float, float], noise: dict[str, Any]) -> None:
+    plan = {
+        "data": {"table": "t"}, "queries": [{"sum": "x", "bounds": bounds}, {"average": "x", "bounds": bounds}],
+        "mechanism": {"epsilon": 0.5, **noise}, "limits": {"success": 0.7, "error": 0.1},
+    }  # fmt: skip
+    assert "<svg" in assess(plan, table={"x": [0.0, 1.0, 2.0]}).to_html()
+
+
+@pytest.mark.parametrize("bounds", [(-1e300, 1e300), (0.0, 5e-324), (1.0, 1e101)])
+def test_bounds_beyond_doubles_are_refused(bounds: tuple[float, float]) -> None:
+    plan = {"data": {"table": "t"}, "queries": [{"sum": "x", "bounds": bounds}], "mechanism": {"epsilon": 0.5}}
+    with pytest.raises(InputError, match=r"queries.1: bounds are .*: give numbers that are 0 or from 1e-200 to 1e"):
+        assess(plan, table={"x": [0.0, 1.0, 2.0]})

@@ -59,6 +59,8 @@ def test_reads(text: str, query: Query) -> None:
         ("maximum age", "write it as in"),
         ("sum visits", "has no bounds"),
         ("sum visits bounds 5 1", "the smaller first"),
+        ("sum visits bounds -1e300 1e300", "0 or from 1e-200 to 1e"),
+        ("average visits bounds 0 5e-324", "0 or from 1e-200 to 1e"),
         ("sum visits bounds 0 inf", "two numbers"),
         ("count bounds 0 1", "only sum and average"),
         ("count age", "count takes none"),

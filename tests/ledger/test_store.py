@@ -14,7 +14,9 @@ from tests.ledger.trials import run_trial
 
 import epsilens as el
 from epsilens.ledger import store as module
+from epsilens.ledger.charge import charge_of
 from epsilens.ledger.entry import Kind
+from epsilens.ledger.ledger import Reservation
 from epsilens.ledger.store import Store
 
 LAPLACE = el.laplace(epsilon=0.1)
@@ -326,3 +328,38 @@ def test_a_line_is_read_as_it_was_written(url: str) -> None:
 def test_four_writers_that_are_killed(url: str, seed: int) -> None:
     """A small share of ``python -m scripts.ledger_trials 1000``."""
     assert run_trial(url, seed).wrong == []
+
+
+def test_a_damaged_byte_is_told_in_one_sentence(tmp_path: Path) -> None:
+    ledger = el.Ledger(tmp_path / "whole.db")
+    ledger.limit("patients", success=0.65)
+    ledger.add("patients", LAPLACE)
+    whole = (tmp_path / "whole.db").read_bytes()
+    schema, body = whole.index(b"CREATE TABLE"), whole.index(b'"parts"')
+    told = 0
+    for place in (*range(schema, schema + 420, 21), *range(body, body + 90, 3)):
+        for flip in (0x80, 0x01):
+            damaged = bytearray(whole)
+            damaged[place] ^= flip
+            (tmp_path / "damaged.db").write_bytes(damaged)
+            try:
+                el.Ledger(tmp_path / "damaged.db").account("patients").experiment  # noqa: B018
+            except el.InputError:
+                told += 1
+    assert told > 40
+
+
+def test_what_was_published_is_given_again_as_it_was_written(tmp_path: Path) -> None:
+    ledger = el.Ledger(tmp_path / "ledger.db")
+    ledger.keyed("")  # a release makes the key before it asks
+    taken = ledger.reserve("patients", LAPLACE, charge_of(LAPLACE), plan={}, identity={"plan": 1})
+    assert isinstance(taken, Reservation)
+    taken.publish(answers=[{"answer": 1234567.0}])
+    found = ledger.saved("patients", {"plan": 1})
+    assert found is not None
+    assert found.published is not None
+    assert found.published["answers"] == [{"answer": 1234567.0}]
+    file = tmp_path / "ledger.db"
+    file.write_bytes(file.read_bytes().replace(b"1234567", b"1234568"))
+    with pytest.raises(el.InputError, match="not as it was written, so nothing is added or given again"):
+        ledger.saved("patients", {"plan": 1})

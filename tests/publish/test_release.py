@@ -334,7 +334,7 @@ def test_files_hold_the_answers_and_nothing_of_the_true_ones(tmp_path: Path, end
     assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".")] == []
 
 
-@pytest.mark.parametrize("name", ["nowhere/a.csv", "."])
+@pytest.mark.parametrize("name", ["nowhere/a.csv", ".", os.fsdecode(b"\xe4.csv")])
 def test_a_file_that_cannot_be_written_costs_nothing(tmp_path: Path, name: str) -> None:
     with pytest.raises(InputError, match="output is"):
         released(tmp_path, output=tmp_path / name)

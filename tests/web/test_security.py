@@ -50,7 +50,8 @@ def test_headers(client: Any, url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "host", ["evil.example", "evil.example:8000", "127.0.0.1.evil.example", "", "a b", "[::1", "192.168.0.1"]
+    "host",
+    ["evil.example", "evil.example:8000", "127.0.0.1.evil.example", "", "a b", "[::1", "192.168.0.1", "evil@127.0.0.1"],
 )
 def test_other_hosts_are_refused(client: Any, host: str) -> None:
     for url in ("/", "/api/tables"):

@@ -23,7 +23,7 @@ from .tables.columns import column_of
 from .tables.conditions import condition, parse
 from .tables.engines import need_ibis
 
-__all__ = ["Noise", "Query", "QueryKind", "Word", "parse_queries", "parse_query"]
+__all__ = ["Noise", "Query", "QueryKind", "Word", "other_bounds", "parse_queries", "parse_query"]
 
 _FORM = (
     "'count where age > 30 by site', 'sum visits bounds 0 77', "
@@ -58,6 +58,23 @@ class Noise(Word):
     LAPLACE = "laplace"
     GAUSSIAN = "gaussian"
     GEOMETRIC = "geometric"  # for whole numbers
+
+
+#: Bounds in size, where they are not 0: what is made of them stays within doubles.
+SMALLEST, GREATEST = 1e-200, 1e100
+
+
+def other_bounds(low: float, high: float) -> str:
+    """What to give instead of these bounds; empty where they can be used.
+
+    >>> other_bounds(0.0, 77.0), other_bounds(3.0, 1.0)
+    ('', 'give two finite numbers, the smaller first')
+    """
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        return "give two finite numbers, the smaller first"
+    if all(bound == 0 or SMALLEST <= abs(bound) <= GREATEST for bound in (low, high)):
+        return ""
+    return f"give numbers that are 0 or from {SMALLEST:g} to {GREATEST:g} in size, in another unit if need be"
 
 
 @dataclass(frozen=True)
@@ -100,10 +117,8 @@ class Query:
                 f"as in '{self.kind} {self.column} bounds 0 100'"
             )
         low, high = (float(b) for b in self.bounds)
-        if not (math.isfinite(low) and math.isfinite(high) and low < high):
-            raise InputError(
-                f"{self.kind} {self.column} has bounds {low:g} {high:g}: give two finite numbers, the smaller first"
-            )
+        if wanted := other_bounds(low, high):
+            raise InputError(f"{self.kind} {self.column} has bounds {low:g} {high:g}: {wanted}")
         object.__setattr__(self, "bounds", (low, high))
 
     def __str__(self) -> str:

@@ -70,7 +70,7 @@ class Spending:
     @cached_property
     def experiment(self) -> Experiment:
         """What it was, built again, with the chance that something beside the noise gave a person away."""
-        made = rebuilt(self.body["parts"])
+        made = rebuilt(self.body.get("parts", ()))
         own = given_away(made)
         beside = self.charge.delta - own
         if beside <= 1e-15 * own:

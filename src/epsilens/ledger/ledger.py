@@ -284,9 +284,11 @@ class Ledger(Sentenced):
 
     def saved(self, people: str, identity: Mapping[str, Any]) -> Spending | None:
         """What was last published of this plan; None where nothing was. It reads, and makes nothing."""
-        if not self.store.exists or not (keys := [e for e in self.store.read() if e.kind is Kind.OPENED]):
+        lines = self.store.read() if self.store.exists else []
+        if not (keys := [e for e in lines if e.kind is Kind.OPENED]):
             return None
-        return _published(_same(self.account(people), _keyed(keys[0], text_of(identity))))
+        mine = self.store.unchanged([e for e in lines if e.people == _people(people)])
+        return _published(_same(Account.of(_people(people), mine), _keyed(keys[0], text_of(identity))))
 
     def keyed(self, content: bytes | str) -> str:
         """A hash of data that only this ledger can make: a plain one would let anybody test who is in a table."""

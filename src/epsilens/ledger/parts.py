@@ -156,7 +156,15 @@ def rebuilt(parts: Sequence[Mapping[str, Any]]) -> Experiment:
     >>> rebuilt([{"builder": "laplace", "parameters": {"epsilon": 0.5}, "times": 2}])
     laplace(epsilon=0.5).repeat(2)
     """
-    return _rebuilt(parts, 0)
+    try:
+        return _rebuilt(parts, 0)
+    except EpsilensError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError):
+        raise InputError(
+            "the ledger speaks of a release that cannot be built again: it was changed by other hands",
+            parameter="ledger",
+        ) from None
 
 
 def _rebuilt(parts: Sequence[Mapping[str, Any]], depth: int) -> Experiment:

@@ -155,6 +155,19 @@ class Store:
             f"{self.name} was written by a newer epsilens: install that version to use it", parameter="ledger"
         )
 
+    def unchanged(self, entries: list[Entry]) -> list[Entry]:
+        """The lines of one account, once each is as it was written."""
+        head = ""
+        for entry in entries:
+            if entry.kept != entry.hash or entry.previous != head:
+                raise InputError(
+                    f"line {entry.seq} of {self.name} is not as it was written, so nothing is added or given again: "
+                    "look at it with 'epsilens ledger check', and restore a copy",
+                    parameter="ledger",
+                )
+            head = entry.hash
+        return entries
+
     # -- writing ------------------------------------------------------------------------------------------------
 
     @contextmanager
@@ -197,6 +210,8 @@ class Store:
                 f"somebody else wrote into {self.name} at the same moment: nothing was spent, try again",
                 parameter="ledger",
             ) from None
+        except UnicodeDecodeError:  # of a schema, which the driver reads without a word of its own
+            raise InputError(f"the ledger {self.name} {_DAMAGED}", parameter="ledger") from None
         except errors.DBAPIError as error:
             raise InputError(f"the ledger {self.name} {_trouble(str(error.orig))}", parameter="ledger") from None
 
@@ -206,16 +221,7 @@ class Writer:
 
     def __init__(self, store: Store, connection: Any, people: str) -> None:
         self._store, self._connection, self._people = store, connection, people
-        self.entries = store.lines(connection, people)
-        head = ""
-        for entry in self.entries:
-            if entry.kept != entry.hash or entry.previous != head:
-                raise InputError(
-                    f"line {entry.seq} of {store.name} is not as it was written, so nothing is added: look at it with "
-                    "'epsilens ledger check', and restore a copy",
-                    parameter="ledger",
-                )
-            head = entry.hash
+        self.entries = store.unchanged(store.lines(connection, people))
 
     def others(self, holding: str = "") -> list[str]:
         """The names of the other accounts, those alone with a line that holds this text."""
@@ -301,6 +307,9 @@ def _sqlalchemy() -> Any:
     return sqlalchemy
 
 
+_DAMAGED = "is damaged: restore it from a copy"
+
+
 def _trouble(words: str) -> str:
     """What went wrong, in a sentence that carries nothing of what the database said."""
     words = words.lower()
@@ -309,7 +318,8 @@ def _trouble(words: str) -> str:
         ("read-only", "cannot be written to: ask for the right to write, or give another place"),
         ("permission denied", "may not be used by this user: ask for the right to, or give another place"),
         ("not a database", "is no database: give another name, or the right one"),
-        ("malformed", "is damaged: restore it from a copy"),
+        ("malformed", _DAMAGED),
+        ("could not decode", _DAMAGED),
         ("lock timeout", "is held by another writer for more than a minute: nothing was spent, try again"),
         ("locked", "is held by another writer for more than a minute: nothing was spent, try again"),
         ("unable to open", "cannot be opened: check that the folder exists and may be written to"),

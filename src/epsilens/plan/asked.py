@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
-from ..data.queries import Query, QueryKind
+from ..data.queries import Query, QueryKind, other_bounds
 from ..data.tables.address import masked
 from ..data.tables.forms import As, Form, Order
 from ..data.tables.source import names
@@ -183,9 +183,9 @@ class ReleaseQuery(Part):
         kind = kinds[0]
         if kind.bounded and self.bounds is None:
             raise Misplaced(f"{kind} needs bounds: [least, largest]", "bounds")
-        if kind.bounded and self.bounds is not None and not self.bounds[0] < self.bounds[1]:
+        if kind.bounded and self.bounds is not None and (wanted := other_bounds(*self.bounds)):
             low, high = self.bounds
-            raise Misplaced(f"bounds are {low:g} and {high:g}: give two finite numbers, the smaller first", "bounds")
+            raise Misplaced(f"bounds are {low:g} and {high:g}: {wanted}", "bounds")
         if kind is QueryKind.COUNT and isinstance(self.count, str) and self.where:
             raise Misplaced("count has its condition already: leave out where", "where")
         if self.rows and kind.bounded:

@@ -303,5 +303,8 @@ class Contribution:
         """
         one = self if self.people == 1 else replace(self, people=1)
         vertices = one.present if neighbours is Neighbours.ADD_REMOVE else one.replaced
-        sums = (math.fsum(m.times * m.amount**power for m in v.moved if m.noisy is noisy) for v in vertices)
-        return max(sums) if power == 1 else math.sqrt(max(sums))
+        moved = [[m for m in v.moved if m.noisy is noisy] for v in vertices]
+        # By a power of two, which changes no digit: squares of bounds far from 1 are no doubles.
+        exponent = math.frexp(max((m.amount for each in moved for m in each), default=0.0))[1]
+        most = max(math.fsum(m.times * math.ldexp(m.amount, -exponent) ** power for m in each) for each in moved)
+        return math.ldexp(most if power == 1 else math.sqrt(most), exponent)

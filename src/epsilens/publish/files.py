@@ -57,6 +57,7 @@ def writable(path: Path) -> None:
     if os.path.isdir(path):
         raise _refused(path, "it is a folder")
     try:
+        str(path).encode()  # the ledger keeps it
         with suppress(FileNotFoundError):
             path.lstat()  # a name that no file can have
         handle, name = tempfile.mkstemp(prefix=".epsilens", dir=path.parent)

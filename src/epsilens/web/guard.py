@@ -101,8 +101,9 @@ class Guard:
             await _refuse(reply.send, as_json, *said)
 
     def _refusal(self, scope: Scope, headers: dict[bytes, str], most: int | None) -> tuple[int, str] | None:
+        host = headers.get(b"host", "")
         try:
-            name = (urlsplit(f"//{headers.get(b'host', '')}").hostname or "").lower()
+            name = "" if "@" in host else (urlsplit(f"//{host}").hostname or "").lower()  # a user is no part of a host
         except ValueError:
             name = ""
         if name not in self.hosts and not (self.open and _is_address(name)):

@@ -139,3 +139,10 @@ def test_links_are_followed_once(tmp_path: Path) -> None:
     (tmp_path / "t" / "more").symlink_to(tmp_path / "elsewhere")
     (tmp_path / "t" / "back").symlink_to(tmp_path / "t")
     assert read(tmp_path / "t") == {"a": [1, 2]}
+
+
+def test_a_name_that_is_not_unicode(tmp_path: Path) -> None:
+    path = os.path.join(os.fsencode(tmp_path), b"pe\xf6ple.csv")
+    Path(os.fsdecode(path)).write_text("a\n1\n")
+    with pytest.raises(InputError, match="its name is not UTF-8; rename it"):
+        files_at(os.fsdecode(path))

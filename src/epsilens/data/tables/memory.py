@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -166,12 +167,18 @@ def _processors() -> int:
 
 
 def _folder(path: str | Path, parameter: str) -> Path:
-    made = Path(path).expanduser().absolute()
-    if not os.path.isdir(made) or not os.access(made, os.W_OK):
-        raise InputError(
-            f"{parameter} is {str(path)!r}: give a folder that exists and can be written to", parameter=parameter
-        )
-    return made
+    """A folder to spill into, or a sentence about what is none.
+
+    >>> _folder(0.9, "spill")
+    Traceback (most recent call last):
+    epsilens.errors.InputError: spill is 0.9: give a folder that exists and can be written to
+    """
+    with suppress(TypeError, ValueError, RuntimeError, OSError):  # no name of a file, or of a user
+        made = Path(path).expanduser().absolute()
+        if os.path.isdir(made) and os.access(made, os.W_OK):
+            return made
+    shown = path if isinstance(path, str | int | float) else str(path)
+    raise InputError(f"{parameter} is {shown!r}: give a folder that exists and can be written to", parameter=parameter)
 
 
 def _size(size: int) -> str:

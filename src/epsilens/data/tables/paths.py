@@ -141,6 +141,10 @@ def _unreadable(error: OSError) -> None:
 
 def _check(path: str) -> None:
     """Refuse what is no file of a kind that is read here; nothing is opened before it is known to be a file."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:  # no engine finds it
+        raise _wrong(path, ": its name is not UTF-8; rename it") from None
     mode = os.stat(path).st_mode
     if not stat.S_ISREG(mode):
         kind = "a pipe" if stat.S_ISFIFO(mode) else "a socket" if stat.S_ISSOCK(mode) else "a device"

@@ -33,6 +33,8 @@ __all__ = [
 ]  # fmt: skip
 
 _TOP, _LEFT = 58, 52
+#: As a share of the answer: beyond it the line runs along the top, and the axis keeps room for the plot.
+_MOST_ERROR = 1e6
 _MOST_LABELS = 6
 #: A panel without a title of its axis, and with one.
 _BOTTOM, _TITLED = 12, 56
@@ -142,10 +144,11 @@ def _risk(a: Assessment, width: int) -> dict[str, Any]:
 def _span(a: Assessment, rated: Sequence[int]) -> tuple[float, float]:
     """The least and the largest error the panel shows, as shares."""
     values = [v for i in rated for v in a.curve.errors[i] if math.isfinite(v)]
-    top = max(values)
-    least = max(min(values), top / 1e6)
+    top = min(max(values), _MOST_ERROR)
+    least = min(max(min(values), top / 1e6), top)
     low = 10.0 ** math.floor(math.log10(least))
-    return (low if least < 3 * low else least / 1.2), top  # a whole decade of nothing says nothing
+    low = low if least < 3 * low else least / 1.2  # a whole decade of nothing says nothing
+    return (low if low < top else top / 10), top
 
 
 def _decades(low: float, top: float) -> list[float]:
@@ -181,7 +184,7 @@ def _accuracy(a: Assessment, width: int) -> dict[str, Any]:
     panel.lines([(_label(a, i), lines[i], a.queries[i] is hard) for i in rated], right, _MOST_LABELS)
     marked = [(a.epsilon, True)] + ([(at, False)] if at is not None and at <= a.curve.epsilon[-1] else [])
     errors = [(e, hard.relative(e, a.release), filled) for e, filled in marked]
-    told = [(e, error, share(error, limit), filled) for e, error, filled in errors if math.isfinite(error)]
+    told = [(e, min(error, top), share(error, limit), filled) for e, error, filled in errors if math.isfinite(error)]
     panel.values(told, rising=False)
     if drawn is not None:
         panel.limit_named(drawn, f"limit {percent(drawn)}")
