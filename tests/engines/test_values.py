@@ -16,6 +16,7 @@ from tests.plan import plain
 from epsilens.data.tables.columns import value_of
 from epsilens.data.tables.conditions import condition
 from epsilens.data.tables.kept import canonical, in_hash_order
+from epsilens.data.tables.marks import fingerprint
 from epsilens.data.tables.open import open_table
 
 DAY, MOMENT = dt.date(2024, 2, 29), dt.datetime(2024, 2, 29, 23, 59, 59)
@@ -214,3 +215,18 @@ def test_the_hashed_text_is_that_of_plain_python(place: Place) -> None:
         assert [row[f"t_{n}"] for n in names] == [plain.text(v) for v in values], row["row"]
         hashed = row["hash_"] if isinstance(row["hash_"], int) else int(row["hash_"], 16)
         assert hashed == plain.number(*values)
+
+
+def test_the_same_rows_have_the_same_fingerprint(elsewhere: Place) -> None:
+    """On every engine, in any order; a row more, or a value that is another, has another."""
+
+    def found(rows: Any, engine: str | None = None) -> str:
+        with open_table(rows, engine) as opened:
+            return fingerprint(opened)
+
+    here = table()
+    same = found(here)
+    assert found(elsewhere.put(here), elsewhere.engine) == same
+    assert found(elsewhere.put(here.take(list(range(SIZE - 1, -1, -1)))), elsewhere.engine) == same
+    assert found(elsewhere.put(here.slice(1)), elsewhere.engine) != same
+    assert found(elsewhere.put(here.set_column(0, "row", pa.array([9, *range(1, SIZE)]))), elsewhere.engine) != same

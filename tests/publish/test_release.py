@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.csv as arrow_csv
 import pyarrow.parquet as pq
 import pytest
+from tests.publish.trials import run_release_trial
 
 import epsilens as el
 from epsilens.errors import InputError, Refused, Unwritten
@@ -445,3 +446,8 @@ def test_a_release_bears_the_time_of_its_line_in_the_ledger(tmp_path: Path, monk
     made = released(tmp_path)
     assert made.at == "2001-02-03T04:05:06+00:00"
     assert released(tmp_path).at == made.at  # published before: the same file, whenever it is written
+
+
+def test_releases_that_are_killed(tmp_path: Path) -> None:
+    """A small share of ``python -m scripts.ledger_trials 300 --releases``, on PostgreSQL too."""
+    assert run_release_trial(str(tmp_path / "ledger.db"), 3, tmp_path).wrong == []
