@@ -1,6 +1,7 @@
 """Faults that were found by trying (the numbers are those of the list of defects), each as the code was when wrong.
 
-``mended`` stands once in the module at ``path``; put back, ``broken`` must be caught by one of ``judges``.
+``mended`` stands once in the module at ``path``; put back, ``broken`` must be caught by one of ``judges``, of which
+those that judge any plan or law come first.
 """
 
 from __future__ import annotations
@@ -22,22 +23,140 @@ class Fault:
     judges: tuple[str, ...]
 
 
+PLANS = "tests/judges/plans/test_plans.py::test_a_fault_put_back_is_found"
+LAWS = "tests/combinations/test_combinations.py"
+
 FAULTS = (
     Fault(
         "1.1", "threshold x limits that bite", "plan/cells.py",
         "if need.public or tally.owners]", "]",
-        ("tests/plan/test_cells.py",),
+        (f"{PLANS}[1.1]", "tests/plan/test_cells.py"),
     ),
     Fault(
-        "1.1d", "threshold x limits that bite, in the definition", "plan/plain_cells.py",
+        "1.1 definition", "threshold x limits that bite, in the definition", "plan/plain_cells.py",
         "        found = sorted(inside, key",
         "        found = sorted({label(r, by) for r in rows if covers(r) is True}, key",
-        ("tests/plan/test_cells.py",),
+        (f"{PLANS}[1.1]", "tests/plan/test_cells.py"),
     ),
     Fault(
         "1.2", "a secret x another query's limit", "plan/needs.py",
         "    return [name for name in found if name not in told], [name for name in found if name in told]",
         "    return list(found), []",
-        ("tests/plan/test_cells.py",),
+        (f"{PLANS}[1.2]", "tests/plan/test_cells.py"),
+    ),
+    Fault(
+        "1.3", "several people x names of groups", "plan/noise.py",
+        "    if alone * len(hidden) > _MOST_SHARED:\n",
+        "    if people > 1:  # all of them in one group\n        return float(hidden[-1] * -(-alone // len(hidden)))\n"
+        "    if alone * len(hidden) > _MOST_SHARED:\n",
+        (f"{PLANS}[1.3]", "tests/auditing/test_exact.py::test_several_people_together",
+         "tests/assessment/test_typical.py"),
+    ),
+    Fault(
+        "1.4", "correlated records x several answers", "plan/relatives.py",
+        "    return related_movements(plan, [of.get(i, (1, 1.0)) for i in range(len(plan.queries))])\n",
+        "    whole = related_movements(plan, [of.get(i, (1, 1.0)) for i in range(len(plan.queries))])\n"
+        "    most = max(found, key=lambda r: r.swing * plan.shares[r.query])\n"
+        "    return replace(whole, each=tuple(replace(m.only({most.query}), alone=()) for m in whole.each))\n",
+        (f"{PLANS}[1.4]", "tests/auditing/test_exact.py::test_related_people", "tests/plan/test_relatives.py"),
+    ),
+    Fault(
+        "1.5", "a fixed threshold x several limits", "assessment/verdict.py",
+        "    while largest and (broken :=", "    while False and (broken :=",
+        (f"{PLANS}[1.5]", "tests/auditing/test_exact.py::test_what_is_recommended", "tests/assessment/test_verdict.py"),
+    ),
+    Fault(
+        "1.6", "people as they are x a grid", "assessment/typical.py",
+        "    upper = (m1 - m0) / -np.expm1(low - high)\n", "    upper = m1 / 2\n",
+        ("tests/assessment/test_typical.py",),
+    ),
+    Fault(
+        "1.7", "saved answers x changed data", "ledger/ledger.py",
+        "self.keyed(text_of(what))", "self.keyed(text_of([what, data]))",
+        ("tests/auditing/test_exact.py::test_a_second_publication", "tests/publish/test_release.py"),
+    ),
+    Fault(
+        "1.8 account", "a limit on the only account x a release that names none", "ledger/ledger.py",
+        "        return found[0] if found else EVERYONE\n", "        return EVERYONE\n",
+        ("tests/ledger/test_ledger.py", "tests/publish/test_release.py"),
+    ),
+    Fault(
+        "1.8 accounts", "several accounts x a release that names none", "ledger/ledger.py",
+        "        if len(found) > 1:\n", "        if len(found) > len(found):\n",
+        ("tests/ledger/test_ledger.py", "tests/publish/test_release.py"),
+    ),
+    Fault(
+        "1.8 data", "the same data x another account", "ledger/ledger.py",
+        "            if data and not other_people and all(", "            if False and all(",
+        ("tests/ledger/test_ledger.py", "tests/publish/test_release.py"),
+    ),
+    Fault(
+        "1.8 copy", "the same data x another file", "publish/release.py",
+        "        return fingerprint(opened)\n", "        return fingerprint(opened) + opened.name\n",
+        ("tests/publish/test_release.py",),
+    ),
+    Fault(
+        "1.8 names", "an account x a name that looks like its own", "ledger/names.py",
+        "    return not _skeletons(one).isdisjoint(_skeletons(other))\n",
+        "    return one.casefold() == other.casefold()\n",
+        ("tests/ledger/test_ledger.py", "tests/ledger/test_names.py"),
+    ),
+    Fault(
+        "1.8 title", "saved answers x another title", "plan/plan.py",
+        'exclude={"title": True, "data": {"table"}}', 'exclude={"data": {"table"}}',
+        ("tests/publish/test_release.py::test_the_same_plan_gives_the_same_answers_whatever_the_data",),
+    ),
+    Fault(
+        "2.1", "sampling x replacement x Laplace noise", "laws/closed/laplace.py",
+        "        x = min(max(x, -self.m), self.m)\n        if x == self.m:\n",
+        "        if True:\n",
+        (f"{LAWS}::test_identities_and_orders_hold", "tests/build/test_sampling.py"),
+    ),
+    Fault(
+        "2.2", "shuffled batches x a schedule", "build/batches.py",
+        "    for (n, batch), part in groupby(rows, key=lambda row: (row.n, row.batch)):\n",
+        "    for n, batch, part in ((row.n, row.batch, [row]) for row in rows):\n",
+        (f"{LAWS}::test_nothing_is_below_what_some_neighbours_have", f"{LAWS}::test_identities_and_orders_hold",
+         "tests/build/test_batches.py"),
+    ),
+    Fault(
+        "2.3", "geometric noise x two noisy answers", "laws/finite/translations.py",
+        "        return np.concatenate((tail + most, log_p0, tail)), np.concatenate((-most, llr, most))\n",
+        "        return log_p0, llr\n",
+        (LAWS, "tests/build/test_differencing.py", "tests/laws/finite/test_translations.py"),
+    ),
+    Fault(
+        "2.4", "correlated records x composition, sampling, groups", "experiment.py",
+        '        object.__setattr__(self, "parameters", Frozen(self.parameters))\n',
+        '        object.__setattr__(self, "parameters", Frozen(self.parameters))\n'
+        '        object.__setattr__(self, "latent", None)\n',
+        (LAWS, "tests/build/test_latent.py"),
+    ),
+    Fault(
+        "2.5", "μ at a level x the smallest ε", "laws/finite/law.py",
+        "probit_gap(here, law._gained(here), law.tradeoff(here))",
+        "probit_gap(here, np.maximum(law.roc(here) - here, 0.0), law.tradeoff(here))",
+        (LAWS, "tests/laws/finite/test_law.py"),
+    ),
+    Fault(
+        "2.6", "an audit's verdict x its bounds", "auditing/readings.py",
+        "    return low if over or claimed is None else min(low, claimed)\n", "    return low\n",
+        ("tests/auditing/test_readings.py",),
+    ),
+    Fault(
+        "2.7", "groups x noise that shifts", "laws/finite/translations.py",
+        "        return FiniteStep(moved.law().atoms(), True, translation=moved) if moved._enumerable else None\n",
+        "        return None\n",
+        ("tests/laws/finite/test_translations.py",),
+    ),
+    Fault(
+        "2.8", "monotonic x scores that rise and fall", "build/selection.py",
+        "    if rises and (s1 > s0).any() and (s1 < s0).any():\n", "    if False:\n",
+        (LAWS, "tests/build/test_selection.py"),
+    ),
+    Fault(
+        "2.8 replaced", "monotonic x replacement", "build/selection.py",
+        "    if value and between(neighbours).replaces:\n", "    if False:\n",
+        (LAWS, "tests/build/test_selection.py"),
     ),
 )  # fmt: skip
