@@ -19,7 +19,8 @@ ROOT = Path(__file__).parents[1]
 HOUSE = ROOT / "src" / "epsilens"
 #: Folders of tests that look at the whole house rather than at one room.
 ACROSS = {
-    "browser", "combinations", "engines", "extras", "identities", "fuzz", "judges", "messy", "references", "sweep",
+    "browser", "combinations", "engines", "extras", "identities", "fuzz", "judges", "messy", "mutants", "references",
+    "sweep",
 }  # fmt: skip
 LONGEST = 500
 
