@@ -155,12 +155,14 @@ def changes(tree: ast.Module) -> Iterator[tuple[ast.AST, str, Callable[[], None]
             yield _attribute(node, "op", ast.Or() if isinstance(node.op, ast.And) else ast.And())
         elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             yield _attribute(node, "op", ast.UAdd())
-        elif isinstance(node, ast.IfExp | ast.If):
-            yield _attribute(node, "test", ast.UnaryOp(ast.Not(), node.test))
+        elif isinstance(node, ast.IfExp | ast.If | ast.comprehension):
+            for test in node.ifs if isinstance(node, ast.comprehension) else [node.test]:
+                yield _negated(node, test)
         elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
             yield _attribute(node, "value", not node.value)
         elif isinstance(node, ast.Constant) and isinstance(node.value, int | float):
-            yield _attribute(node, "value", node.value + 1 if node.value in (0, 1) else node.value * 1.01)
+            more = isinstance(node.value, int) or node.value in (0, 1)
+            yield _attribute(node, "value", node.value + 1 if more else node.value * 1.01)
         elif isinstance(node, ast.Name) and node.id in _NAMES:
             yield _attribute(node, "id", _NAMES[node.id])
         elif isinstance(node, ast.Attribute) and node.attr in _NAMES:
@@ -186,24 +188,33 @@ def _deciding(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _attribute(node: Any, name: str, new: Any) -> tuple[ast.AST, str, Callable[[], None], Callable[[], None]]:
-    old, before = getattr(node, name), ast.unparse(node)
+    old, before = getattr(node, name), _told(node)
     setattr(node, name, new)
-    after = ast.unparse(node)
+    after = _told(node)
     setattr(node, name, old)
-    return node, f"{before[:60]}  →  {after[:60]}", lambda: setattr(node, name, new), lambda: setattr(node, name, old)
+    return node, f"{before}  →  {after}", lambda: setattr(node, name, new), lambda: setattr(node, name, old)
+
+
+def _negated(node: Any, test: ast.expr) -> Any:
+    new = ast.copy_location(ast.UnaryOp(ast.Not(), test), test)
+    told = f"if {_told(test)}  →  if {_told(new)}"
+    if isinstance(node, ast.comprehension):
+        _, _, make, undo = _swap(node, node.ifs, node.ifs.index(test), new)
+        return test, told, make, undo
+    return node, told, lambda: setattr(node, "test", new), lambda: setattr(node, "test", test)
+
+
+def _told(node: ast.AST) -> str:
+    return " ".join(ast.unparse(node).split())[:70]
 
 
 def _swap(node: ast.AST, items: list[Any], place: int, new: Any) -> Any:
-    old, before = items[place], ast.unparse(node)
+    old, before = items[place], _told(node)
     items[place] = new
-    after = ast.unparse(node)
+    after = _told(node)
     items[place] = old
-    return (
-        node,
-        f"{before[:60]}  →  {after[:60]}",
-        lambda: items.__setitem__(place, new),
-        lambda: items.__setitem__(place, old),
-    )
+    told = f"{before}  →  {after}"
+    return node, told, lambda: items.__setitem__(place, new), lambda: items.__setitem__(place, old)
 
 
 def mutants(only: str) -> list[Mutant]:
