@@ -13,8 +13,8 @@ What no division can mend does not starve the rest:
   often than not (under equal shares) are left out;
 * a query with nothing to compare its error with, every answer being 0, keeps the equal share.
 
-The largest error, bias and all, is never above that of equal shares: a query that would have it, judged by its noise
-alone, keeps the share that it needs, and the others divide the rest.
+The largest error, bias and all, is never above that of equal shares by more than a tenth of it: a query that would have
+it, judged by its noise alone, keeps the share that it needs, and the others divide the rest.
 
 Choosing a division by the answers looks at the data.
 """
@@ -44,6 +44,7 @@ __all__ = ["LEAST_SHARE", "Division", "SplitComparison", "compare_splits", "divi
 LEAST_SHARE = 1e-6
 _FLOOR = LEAST_SHARE * (1 + 1e-8)  # rounding takes none of it below the least
 _DEGREE = 40
+_WORSE = 0.1  # relative: what the largest error may lose to bias, for the sake of all others
 _NEAR = 1e-9  # relative: more than the errors of a rough scale
 
 
@@ -202,7 +203,7 @@ def _least(
 def _no_worse(rated: list[_Asked], found: list[float], budget: float) -> list[float]:
     """The shares, where none has an error, bias and all, above the largest of equal shares: who would keeps enough."""
     equal = budget / len(rated)
-    most = max(q.error(equal) for q in rated) * (1 + _NEAR)
+    most = max(q.error(equal) for q in rated) * (1 + _WORSE)
     kept: dict[int, float] = {}
     while broken := [i for i, q in enumerate(rated) if i not in kept and q.error(found[i]) > most]:
         for i in broken:
