@@ -169,6 +169,17 @@ def test_a_limit_that_is_used_up_refuses(plan: str, capsys: pytest.CaptureFixtur
     assert not Path("x.csv").exists()
 
 
+def test_an_assessment_over_a_limit_refuses(plan: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """How large the errors are is the table's: only an assessment that is handed in refuses for it."""
+    noisy = written()
+    Path(noisy).write_text(Path(noisy).read_text().replace("limits: {", "limits: {error: 0.000001, "))
+    assert run(typer.main.get_command(app), ["assess", noisy, "--format", "json", "--output", "was.json"]) == 3
+    assert call(noisy, "--output", "x.csv", "--assessed", "was.json") == 4
+    assert "breaks its own limits in 'was.json'" in " ".join(capsys.readouterr().err.split())
+    assert not Path("x.csv").exists()
+    assert call(noisy, "--output", "x.csv") == 0
+
+
 def test_a_plan_that_changed_since_it_was_assessed(plan: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(typer.main.get_command(app), ["assess", plan, "--format", "json", "--output", "was.json"]) == 0
     written(epsilon=0.6)

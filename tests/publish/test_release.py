@@ -220,16 +220,37 @@ def test_a_plan_that_breaks_its_limits_is_refused(tmp_path: Path) -> None:
 
 def test_what_no_epsilon_keeps_is_not_promised(tmp_path: Path) -> None:
     """A limit on risk and one on error that no ε meets together: neither is said to be kept."""
-    with pytest.raises(Refused, match=r"\(error\): no ε keeps them, so change"):
-        released(tmp_path, {**PLAN, "limits": {"error": 1e-9}})
-    with pytest.raises(Refused, match=r"\(success, error\): the risk allows ε = 0\.\d+ and the error needs [\d.]+, so"):
-        released(tmp_path, {**PLAN, "limits": {"success": 0.51, "error": 0.1}})
-    with pytest.raises(Refused, match=r"\(error\): ε = [\d.]+ keeps them"):
-        released(tmp_path, {**PLAN, "limits": {"error": 0.1}})
-    without = {k: v for k, v in PLAN.items() if k != "limits"} | {"mechanism": {"noise": "laplace", "epsilon": 3.0}}
-    with pytest.raises(Refused, match=r"sets no limits, is held to the usual ones \(success at most 0.55\) and breaks"):
-        released(tmp_path, without)
-    assert not (tmp_path / "ledger.db").exists()
+    for limits, said in (
+        ({"error": 1e-9}, r"\(error\): no ε keeps them, so change"),
+        (
+            {"success": 0.51, "error": 0.1},
+            r"\(success, error\): the risk allows ε = 0\.\d+ and the error needs [\d.]+, so",
+        ),
+        ({"error": 0.1}, r"\(error\): ε = [\d.]+ keeps them"),
+    ):
+        plan = {**PLAN, "limits": limits}
+        with pytest.raises(Refused, match=said):
+            released(tmp_path, plan, assessment=el.assess(plan, table=TABLE))
+
+
+def test_no_table_decides_whether_its_release_is_made(tmp_path: Path) -> None:
+    """Errors, and who can be isolated, are the table's: without an assessment in hand they refuse nothing."""
+    noisy = {**PLAN, "limits": {"error": 1e-9}}
+    assert released(tmp_path, noisy).kind == "release"
+    data = {**PLAN["data"], "quasi_identifiers": ["site"], "secret": "x > 1"}
+    alone = pa.concat_tables([TABLE, pa.table({"who": [77], "site": ["z"], "x": [1.0]}).cast(TABLE.schema)])
+    for epsilon, outcome in ((0.05, "release"), (5.0, "refused")):
+        plan = {**PLAN, "data": data, "mechanism": {"epsilon": epsilon}, "limits": {"success": 0.6}}
+        seen = []
+        for name, table in (("some", TABLE), ("alone", alone)):
+            (tmp_path / f"{name}{epsilon}").mkdir()
+            try:
+                seen.append(released(tmp_path / f"{name}{epsilon}", plan, table=table).kind)
+            except Refused:
+                seen.append("refused")
+        assert seen == [outcome, outcome]
+    with pytest.raises(InputError, match="from data"):
+        released(tmp_path, {**PLAN, "adversary": {"correlation": "from data"}, "limits": {"success": 0.9}})
 
 
 def test_a_ledger_that_is_used_up_refuses(tmp_path: Path) -> None:

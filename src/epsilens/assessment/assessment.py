@@ -18,7 +18,6 @@ from ..data.scan.request import affordable
 from ..data.scan.result import Scan
 from ..data.scan.scan import DISCLOSURE, scan
 from ..data.tables.columns import column_of
-from ..data.tables.conditions import condition
 from ..data.tables.forms import as_read
 from ..data.tables.open import OpenTable, open_table, reading
 from ..errors import InputError
@@ -294,8 +293,6 @@ def _look(opened: OpenTable, plan: Release, queries: tuple[Query, ...], tell: _S
     for i, query in enumerate(queries):
         with about(dotted(("queries", i)), where=dotted(("queries", i, "where"))):
             query.check(opened.table)
-    with about("data.secret"):
-        _check_secret(opened.table, plan)
     answers = answers_of(opened, plan, tell)
     if plan.adversary.correlation is not Resemblance.NONE:
         tell(len(queries), "comparing related people")
@@ -325,15 +322,6 @@ def _proposed(opened: OpenTable, plan: Release, answers: tuple[tuple[Answer, ...
     accuracy = [accuracy_of(plan, i, one, None) for i, one in enumerate(answers)]
     lost = lost_by(plan, accuracy)
     return proposals(plan, accuracy, candidates_of(opened, plan, lost)) if lost else ()
-
-
-def _check_secret(table: Any, plan: Release) -> None:
-    """Refuse a secret that the table cannot tell."""
-    secret = plan.data.hidden
-    if secret is not None:
-        condition(table, secret.where, "secret")
-        for name in secret.columns:
-            column_of(table, name, "secret")
 
 
 def _scanned(opened: OpenTable, plan: Release, queries: tuple[Query, ...], tell: _Steps) -> Scan | None:

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from ..catalogue.parameter import Panel
-from ..errors import InputError, Unwritten
+from ..errors import InputError, Refused, Unwritten
 from .common import Format, aside, emit, show
 from .plans import EngineOption, MemoryOption, ReleaseFile, SpillOption
 from .tables import progress_bar
@@ -127,9 +127,10 @@ def release(
 
 
 def _unchanged(digest: str, assessed: str) -> None:
-    """Refuse a plan that is not the one of this assessment."""
+    """Refuse a plan that is not the one of this assessment, or that breaks a limit there."""
     try:
-        found = json.loads(Path(assessed).read_text("utf-8"))["reproduce"]["release"]
+        told = json.loads(Path(assessed).read_text("utf-8"))
+        found, exceeded = told["reproduce"]["release"], bool(told["exceeded"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise InputError(
             f"--assessed is {assessed[:80]!r}, which is no assessment: give what 'epsilens assess --format json' wrote",
@@ -138,5 +139,10 @@ def _unchanged(digest: str, assessed: str) -> None:
     if found != f"SHA-256 {digest}":
         raise InputError(
             f"the plan is not the one that was assessed in {assessed[:80]!r}: assess it again, nothing was spent",
+            parameter="assessed",
+        )
+    if exceeded:
+        raise Refused(
+            f"the plan breaks its own limits in {assessed[:80]!r}: change it and assess it again; nothing was spent",
             parameter="assessed",
         )

@@ -16,7 +16,7 @@ from typing import Any
 
 from ..data.queries import Query
 from ..data.tables.columns import column_of, value_of
-from ..data.tables.conditions import columns_of
+from ..data.tables.conditions import columns_of, condition
 from ..data.tables.dialect import finite, is_infinite, ones
 from ..data.tables.engines import need_ibis
 from ..data.tables.kept import HASH
@@ -109,6 +109,11 @@ def owners_of(data: Data) -> list[str]:
 def needs_of(table: Any, plan: Release) -> tuple[Need, ...]:
     """The needs of a plan's queries, checked against the table's columns."""
     made = []
+    with about("data.secret"):
+        if (secret := plan.data.hidden) is not None:
+            condition(table, secret.where, "secret")
+            for name in secret.columns:
+                column_of(table, name, "secret")
     for i, asked in enumerate(plan.queries):
         with about(
             dotted(("queries", i)), groups=dotted(("queries", i, "groups")), size=dotted(("queries", i, "size"))

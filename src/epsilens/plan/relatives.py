@@ -35,7 +35,7 @@ from .noise import contribution
 from .plan import Release
 from .words import Resemblance
 
-__all__ = ["Relation", "moved_together", "relations", "worst_relation"]
+__all__ = ["Relation", "moved_together", "relations", "stated_relations", "worst_relation"]
 
 _ENUMERATED = 12  # related people whose every adversary is looked at: 2^12 sets of those who are known
 _ROUNDING = 1e-12
@@ -88,12 +88,20 @@ def relations(plan: Release, opened: OpenTable, queries: tuple[Query, ...]) -> t
             )
         found = (_from_data(plan, opened, query, i, by) for i, query in enumerate(queries))
         return tuple(relation for relation in found if relation is not None)
+    return stated_relations(plan)
+
+
+def stated_relations(plan: Release) -> tuple[Relation, ...]:
+    """What the plan itself says about related people, whatever its table holds."""
+    stated = plan.adversary.correlation
+    if isinstance(stated, Resemblance):
+        return ()
     matrix, people = np.asarray(stated, dtype=float), len(stated)
     curve, component = _factors(matrix), _related_at_most(matrix)
     because = f"{people} related people have the correlations stated"
     rows = plan.data.max_rows if plan.data.several else 1
     made = []
-    for i in range(len(queries)):
+    for i in range(len(plan.queries)):
         each = curve if _valued(plan, i) else tuple(float(max(component - k, 1)) for k in range(people))
         known, factor = max(enumerate(each), key=lambda one: one[1])
         why = because if _valued(plan, i) or component == 1 else because + _ALL_TOGETHER

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from ..assessment.assessment import Assessment, assess
+from ..assessment.adversaries import Setting
+from ..assessment.assessment import Assessment
 from ..assessment.cautions import owned
 from ..assessment.promise import Promise, guarantee_of, promise_of
-from ..assessment.verdict import needed_by
+from ..assessment.risks import limits_of, risks_of
+from ..assessment.verdict import allowed_by, needed_by
 from ..data.tables.forms import as_read
 from ..data.tables.marks import fingerprint
 from ..data.tables.open import OpenTable, open_table, reading
@@ -29,7 +31,8 @@ from ..plan.file import about, read_release
 from ..plan.noise import unsaid
 from ..plan.plan import Release
 from ..plan.read import as_written, mentioned
-from ..plan.words import Split
+from ..plan.relatives import stated_relations
+from ..plan.words import Resemblance, Split
 from .drawn import drawn_answers
 from .files import Form, form_of, save, writable
 from .noise import Drawing, drawings_of
@@ -67,12 +70,12 @@ def release(
     ``output`` writes them (``csv``, ``json``, ``parquet`` or ``html``, by its ending or ``format``). ``people`` names
     the account, those whom the table is about; tables about the same people share one, and a ledger with one account
     needs no name. Data that another account holds is refused, unless you say that it is about ``other_people``.
-    ``part`` names the part of them that every query is about, where the ledger declares parts: only they are charged. A
-    plan that breaks its own limits, or the ledger's, is refused. ``dry_run`` says what would be published and spent,
-    and looks at no data; ``synthetic`` runs the whole on made-up rows and spends nothing. The same plan gives the
-    answers that were published before, whatever the data is by now, and looks at none: that they changed would tell
-    that somebody joined. ``again`` draws and spends anew, and so does another ``data.version``. ``assessment`` is one
-    that was made before, of exactly this plan.
+    ``part`` names the part of them that every query is about, where the ledger declares parts: only they are charged.
+    A plan that breaks its own limits on risk, or the ledger's, is refused. ``dry_run`` says what would be published
+    and spent, and looks at no data; ``synthetic`` runs the whole on made-up rows and spends nothing. The same plan
+    gives the answers that were published before, whatever the data is by now, and looks at none: that they changed
+    would tell that somebody joined. ``again`` draws and spends anew, and so does another ``data.version``.
+    ``assessment`` is one that was made before, of exactly this plan.
     """
     said = as_written(read_release(plan))
     if output is not None and not isinstance(output, str | os.PathLike):
@@ -100,7 +103,7 @@ def release(
         return replace(job.published("dry run", (), ledger=book), offered=offered_of(said, drawings), room=room)
     if book is not None and not again and (saved := book.saved(name, said.identity())) is not None:
         return _saved(job, book, saved, output, form)
-    _within(said, assessment, table, engine, progress)
+    _within(said, assessment)
     exact, content = _exact(said, table, engine, progress, job.partition, marked=book is not None)
     if book is None:
         return _written(job.published("release", job.draw(exact)), output, form)
@@ -148,6 +151,12 @@ def publishable(plan: Release) -> None:
             "the assessment shows them",
             parameter="mechanism.split",
         )
+    if plan.adversary.correlation is Resemblance.FROM_DATA and plan.risk_limits:
+        raise InputError(
+            "adversary.correlation is from data, and so whether the limits are kept comes from the data: write it as a "
+            "matrix, the assessment shows how alike related people are",
+            parameter="adversary.correlation",
+        )
     if names := unsaid(plan):
         raise Refused(
             f"query {names[0] + 1} takes the names of its groups from the data, and one that exists because of a "
@@ -156,33 +165,41 @@ def publishable(plan: Release) -> None:
         )
 
 
-def _within(plan: Release, given: Assessment | None, table: Any, engine: Any, progress: Any) -> None:
-    """Refuse a plan that breaks its own limits, and an assessment of another plan."""
-    found = given if given is not None else assess(plan, table=table, engine=engine, progress=progress)
-    if found.release.model_dump_json() != plan.model_dump_json():
+def _within(plan: Release, given: Assessment | None) -> None:
+    """Refuse a plan that breaks its own limits on risk, and an assessment of another plan or one that breaks a limit.
+
+    The plan alone decides, with whatever a table could hold: were it the table's own people, or the errors in its own
+    answers, then whether anything is published would tell of them. Those are the operator's to look at, in an
+    assessment.
+    """
+    if given is not None and given.release.digest() != plan.digest():
         raise InputError(
             "the plan is not the one that was assessed: assess it again, nothing was spent", parameter="assessment"
         )
-    if found.exceeded:
-        raise Refused(f"{_broken(plan, found)}; nothing was spent", parameter="limits")
+    if given is not None and given.exceeded:
+        verdict, needed = given.verdict, needed_by(given.queries)
+        keeps = f"ε = {verdict.recommended if verdict.over_risk else needed:g} keeps them"
+        if not verdict.possible or verdict.at_least == math.inf:
+            keeps = "no ε keeps them, so change a limit or what is asked"
+        elif verdict.apart:
+            keeps = f"the risk allows ε = {verdict.recommended:g} and the error needs {needed:g}, so change a limit or "
+            keeps += "what is asked"
+        raise _broken(plan, verdict.broken, keeps)
+    setting = Setting(plan, related=stated_relations(plan), supposed=True)
+    risks, _ = risks_of(setting)
+    if broken := {r.reading for r in risks if r.over}:
+        most = allowed_by(limits_of(setting, risks), plan.epsilon).recommended
+        keeps = f"ε = {most:g} keeps them" if most else "no ε keeps them, so change a limit or what is asked"
+        raise _broken(plan, [name for name in plan.limits if name in broken], keeps)
 
 
-def _broken(plan: Release, found: Assessment) -> str:
+def _broken(plan: Release, names: Sequence[str], keeps: str) -> Refused:
     """Which limits a plan breaks, and the ε that keeps them, where there is one."""
-    verdict, needed = found.verdict, needed_by(found.queries)
-    names = ", ".join(verdict.broken) or "a limit"
-    what = f"the plan breaks its own limits ({names})"
+    what = f"the plan breaks its own limits ({', '.join(names) or 'a limit'})"
     if "limits" not in plan.model_fields_set:
         held = ", ".join(f"{name} at most {value}" for name, value in plan.limits.items())
         what = f"the plan sets no limits, is held to the usual ones ({held}) and breaks them"
-    if not verdict.possible or verdict.at_least == math.inf:
-        return f"{what}: no ε keeps them, so change a limit or what is asked"
-    if verdict.apart:
-        apart = f"the risk allows ε = {verdict.recommended:g} and the error needs {needed:g}"
-        return f"{what}: {apart}, so change a limit or what is asked"
-    if verdict.over_risk:
-        return f"{what}: ε = {verdict.recommended:g} keeps them"
-    return f"{what}: ε = {needed:g} keeps them"
+    return Refused(f"{what}: {keeps}; nothing was spent", parameter="limits")
 
 
 def _partition(job: _Job, book: Ledger | None) -> str:
