@@ -21,7 +21,7 @@ from epsilens.assessment.faced import Faced
 from epsilens.assessment.typical import together_of
 from epsilens.assessment.worst import Facing
 from epsilens.auditing.claims import claim_of
-from epsilens.auditing.exact import above, reached
+from epsilens.auditing.exact import above, at_least, reached
 from epsilens.auditing.pairs import Kind, Row, Rows
 from epsilens.auditing.planned import promised, promised_of_secret
 from epsilens.data.tables.open import open_table
@@ -41,7 +41,7 @@ READINGS: tuple[tuple[str, dict[str, float]], ...] = (
     ("advantage", {}),
     ("posterior", {"prior": 0.3}),
     ("delta", {"epsilon": 0.5}),
-    ("roc", {"alpha": 0.1}),
+    ("roc", {"fpr": 0.1}),
 )
 
 
@@ -95,11 +95,11 @@ def judge(seed: object) -> Judged:
             said = Setting(plan).facing(question, plan.epsilon)
             said = said if said.each else Facing((Faced(),))
             for reading, arguments in READINGS:
-                low, high = (one.read(reading, arguments) for one in (pair, said))
+                low, high = at_least(pair, reading, arguments), said.read(reading, arguments)
                 found.hold(f"{reading}, {question}", low, high, (kind.value, about))
     for people, most in together_of(plan, plan.epsilon):
         for first, second in _several(rows, people):
-            low = between(first, second).read("success", {"prior": plan.adversary.prior})
+            low = at_least(between(first, second), "success", {"prior": plan.adversary.prior})
             found.hold("together", low, most, (people, about))
     return found
 

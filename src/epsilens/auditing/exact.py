@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from scipy.special import ndtr
 
@@ -19,7 +19,7 @@ from ..plan.cells import Cells, Draw, draws_of, unit_of
 from ..plan.plan import Release
 from .claims import Claim
 
-__all__ = ["above", "reached"]
+__all__ = ["above", "at_least", "reached"]
 
 
 def reached(plan: Release, first: Sequence[Cells], second: Sequence[Cells]) -> Facing:
@@ -51,10 +51,17 @@ def reached(plan: Release, first: Sequence[Cells], second: Sequence[Cells]) -> F
     return Facing((Faced(shifts, 0.0, *names),))
 
 
+def at_least(found: Facing, reading: str, arguments: Mapping[str, float]) -> float:
+    """A reading of what is reached: exact where there is a closed form, else the low end of its bracket."""
+    if found.closed:
+        return found.read(reading, arguments)
+    return max(float(e.bracket(reading, **arguments)[0]) for e in found.experiments)
+
+
 def above(found: Facing, claim: Claim) -> float:
-    """By how much δ lies above the claim, at the line where it does most; not above 0 where the claim is kept."""
+    """By how much δ lies above the claim at least, at the line where it does most; not above 0 where it is kept."""
     lines = zip(claim.epsilon.tolist(), claim.delta.tolist(), strict=True)
-    return float(max(found.read("delta", {"epsilon": eps}) - delta for eps, delta in lines))
+    return float(max(at_least(found, "delta", {"epsilon": eps}) - delta for eps, delta in lines))
 
 
 def _listed(draw: Draw, people: float) -> float:

@@ -395,19 +395,20 @@ class Rows:
         return self.beside(others, [{**row, **dict.fromkeys(self.labels)} for row in self.person(self.far_end)])
 
     def secret(self) -> tuple[list[Row], list[Row]]:
-        """The person in both worlds, in twice as many rows as count, every other one at the other bounds.
+        """The person in both worlds, in twice as many rows as count, every other one at the other bounds, or any other.
 
         The secret becomes true in one row or in all. Which rows count is a matter of luck: of some people, and of some
         ways to say the secret, it is those whose cells move most.
         """
         found = self._moved()
-        told = {name for pair in self.tellings for name in pair[0]}
+        told, whose = {name for pair in self.tellings for name in pair[0]}, {self.data.person, self.data.unit}
         best: tuple[float, list[Row], list[Row]] = (-1.0, [], [])
         for number, (false, true) in product(range(_ASKED), self.tellings[: _SAID // _ASKED]):
             rows = self.person(self.far_end, rows=2 * self.data.max_rows, number=_OTHERS + 100 + number)
-            other = {n: self._cast(self.near_end(n), n) for n in self.bounds} | (self.listed[0] if self.listed else {})
+            near = {n: self._cast(self.near_end(n), n) for n in self.bounds} | (self.listed[0] if self.listed else {})
+            other = {**self.made[number % len(self.made)], **near} if number % 2 else near
             for row in rows[::2]:
-                row.update({name: value for name, value in other.items() if name not in told})
+                row.update({name: value for name, value in other.items() if name not in told | whose})
             first = [{**row, **false} for row in rows]
             for second in ([{**first[0], **true}, *first[1:]], [{**row, **true} for row in rows]):
                 moves = found(first, second)
