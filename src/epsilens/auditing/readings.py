@@ -110,12 +110,13 @@ def _assemble(
     if not alone:
         most = first_kept(lambda m: is_refuted(gdp_lines(m)), _most_mu(top), fine=40)
         mu, success = within(most, claimed.get("mu"), over), within(success, claimed.get("success"), over)
+    advantage = within(2 * success - 1, claimed.get("advantage"), over)
     # the event that refutes the claim; else the one that shows what was found
     shown = claim if over else line(epsilon, delta) if mu is None or math.isfinite(claim.pure) else gdp_lines(mu)
     rows = () if alone else tuple((eps, own, within(low, own, over)) for eps, own, low in band())
     return Audit(
         verdict, claim, confidence, sequential, evidence.runs, evidence.budget, strength, epsilon, delta, mu,
-        None if alone else success, None if alone else 2 * success - 1, claimed, largest, seen(shown), above,
+        None if alone else success, None if alone else advantage, claimed, largest, seen(shown), above,
         found, stopped, rows, pair, evidence.width, seconds=seconds,
     )  # fmt: skip
 
