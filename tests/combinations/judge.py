@@ -14,6 +14,7 @@ from typing import Any
 from tests.sweep import judge as sweep
 
 import epsilens as el
+from epsilens.readings.law import Known
 
 from . import mixtures  # noqa: F401  (it registers its kinds)
 from .builders import build
@@ -23,6 +24,11 @@ from .relations import ARGUMENTS, Arguments, bracket, ends
 
 __all__ = ["ENUMERATED", "Case", "Outcome", "case_of", "cases", "forget", "judge", "triples"]
 
+#: Kinds of which all neighbours there are were gone through, so that one of them has what is said to be exact.
+REACHED = (
+    "shifts", "staircases", "local answers", "samples", "groups", "random shifts", "unknown records", "differences",
+    "ranges", "false records", "vectors",
+)  # fmt: skip
 #: The combinator of a builder with all its neighbouring inputs.
 ENUMERATED = "all neighbours"
 
@@ -114,6 +120,8 @@ def _checks(case: Case) -> Iterator[tuple[str, Callable[[], str | None]]]:
         floors = next(found for code, found in enumerated(case.builder) if code == case.code)
         for number, one in enumerate(floors):
             yield f"{asked} {case.code} | pair {number} of its neighbours", partial(_above, case, one)
+        if case.builder in REACHED:
+            yield f"{asked} {case.code} | the worst of its neighbours", partial(_reached, case, floors)
         return
     rng = random.Random(f"{case.seed}:{case.code}:{case.combinator}")
     for left, relation, right in COMBINATORS[case.combinator](case.code, rng):
@@ -135,6 +143,23 @@ def _above(case: Case, one: Floor) -> str | None:
     if found.refused:
         raise el.InputError(found.wrong or "refused")
     return found.wrong if found.judged else None
+
+
+def _reached(case: Case, floors: list[Floor]) -> str | None:
+    """Whether a reading that is no mere bound has a low end that some neighbours reach, as closely as boxes tell."""
+    if build(case.code).law.known is Known.BOUND:
+        return None
+    low, _ = ends(case.code, case.reading, case.arguments)
+    given = list(dict(case.arguments).values())
+    if case.reading == "advantage" or case.reading == "delta":
+        x = given[0] if given else 0.0
+        seen = [side.profile(x) for one in floors for side in (one, one.reverse())]
+    elif case.reading in ("recall", "roc", "attack_success", "tradeoff"):
+        seen = [one.recall(given[0]) for one in floors]
+    else:
+        return None
+    most = max(float(found.low) for found in seen if found is not None)
+    return f"at least {low!r}, and no neighbours have more than {most!r}" if low > most * 1.02 + 1e-4 else ""
 
 
 def forget() -> None:
