@@ -144,3 +144,11 @@ def test_a_new_step_is_one_class() -> None:
     assert drawn.epsilon() == pytest.approx(math.log1p(0.1 * math.expm1(1.0)))
     with pytest.raises(el.InputError, match="no bound here"):
         el.group(e, 2)
+
+
+@pytest.mark.parametrize(
+    "other", [el.laplace(epsilon=1.0), el.gaussian(psi=0.5), el.subsample(el.gaussian(psi=1.0), 0.1)]
+)
+def test_what_settles_the_question_settles_it_beside_anything(other: Experiment) -> None:
+    made = el.compose(other, el.approximate(epsilon=0.0, delta=1.0))
+    assert (made.success(), made.delta(1.0), made.auc(), made.epsilon(0.1)) == (1.0, 1.0, 1.0, math.inf)

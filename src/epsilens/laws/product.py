@@ -228,6 +228,9 @@ def _written_out(steps: list[Counted]) -> list[Counted]:
 
 
 def _closed(factors: Sequence[Factor]) -> tuple[Law, How] | None:
+    settled = next((f.law for f in factors if isinstance(f.law, Finite) and not f.law.llr.size and f.law.only1), None)
+    if settled is not None:  # no answer is possible in both worlds: nothing beside it adds to that
+        return settled, How.FINITE
     families = {f.law.family if isinstance(f.law, Composable) else Family.NONE for f in factors}
     closed = _CLOSED.get(families.pop()) if len(families) == 1 else None
     return closed(factors) if closed else None
