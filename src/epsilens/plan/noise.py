@@ -38,14 +38,37 @@ _MOST_SHARED = 1000
 USUAL_DELTA = 1e-6
 
 
+class _Same:
+    """One plan, by identity: plans are equal by all that they say, which takes longer to compare than to use."""
+
+    def __init__(self, plan: Release) -> None:
+        self.plan = plan
+
+    def __hash__(self) -> int:
+        return id(self.plan)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.plan is self.plan
+
+
+@lru_cache(maxsize=64)
+def _contributions(same: _Same) -> tuple[Contribution, ...]:
+    return tuple(Contribution(i, query, same.plan.data) for i, query in enumerate(same.plan.queries))
+
+
+@lru_cache(maxsize=1024)
+def _sensitivity(same: _Same, i: int, noisy: Noisy, power: int) -> float:
+    return contribution(same.plan, i).sensitivity(noisy, same.plan.mechanism.neighbours, power)
+
+
 def contributions(plan: Release) -> tuple[Contribution, ...]:
-    """What one person adds to each query."""
-    return tuple(contribution(plan, i) for i in range(len(plan.queries)))
+    """What one person adds to each query; worked out once a plan, for a search of ε asks thousands of times."""
+    return _contributions(_Same(plan))
 
 
 def contribution(plan: Release, i: int) -> Contribution:
     """What one person adds to query i."""
-    return Contribution(i, plan.queries[i], plan.data)
+    return contributions(plan)[i]
 
 
 @lru_cache(maxsize=4096)
@@ -62,8 +85,8 @@ def scale_of(plan: Release, i: int, noisy: Noisy, epsilon: float) -> float:
     part = plan.shares[i] * one.part(noisy)
     if plan.mechanism.noise is Noise.GAUSSIAN:
         psi = psi_of(epsilon * part, (plan.mechanism.delta or 0.0) * part)
-        return one.sensitivity(noisy, plan.mechanism.neighbours, 2) / psi
-    return one.sensitivity(noisy, plan.mechanism.neighbours, 1) / (epsilon * part)
+        return _sensitivity(_Same(plan), i, noisy, 2) / psi
+    return _sensitivity(_Same(plan), i, noisy, 1) / (epsilon * part)
 
 
 def _people(plan: Release, i: int, epsilon: float) -> float:

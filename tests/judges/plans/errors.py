@@ -70,7 +70,12 @@ def missed(case: Case, plan: Release, queries: Sequence[QueryAccuracy]) -> Itera
             if place is None:
                 yield f"error: {i + 1} of a group that has no cell", errors.error, math.inf
                 continue
-            own = {k: float(of[place]) * float(unit_of(plan, i, k)) for k, of in one.numbers.items()}
+            own = {
+                k: float(of[place]) * float(unit_of(plan, i, k))
+                for k, of in one.numbers.items()
+                if k in draws and len(of) > place
+            }
+            own.pop(Noisy.TOUCHED, None)
             decides = next((k for k, d in draws.items() if d.threshold is not None), None)
             low, high = errors.answer.value - errors.error, errors.answer.value + errors.error
             wide = 1e-9 * (abs(low) + abs(high))

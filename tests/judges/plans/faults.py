@@ -124,10 +124,22 @@ def advice_not_read_again() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def nobody_alone() -> Iterator[None]:
+    """1.6: of people as they are the numbers they move are read, not the names that exist because of them."""
+
+    def people_of(*given: Any, **more: Any) -> tuple[people.Person, ...]:
+        return people.people_of(*given, **{k: v for k, v in more.items() if k != "answers"})
+
+    with mock.patch.object(assessment, "people_of", people_of):
+        yield
+
+
 FAULTS: dict[str, Callable[[], AbstractContextManager[None]]] = {
     "1.1": names_of_nobody,
     "1.2": secret_in_the_hash,
     "1.3": all_in_one_group,
     "1.4": one_answer_of_relatives,
     "1.5": advice_not_read_again,
+    "1.6": nobody_alone,
 }

@@ -26,7 +26,7 @@ Label = tuple[Cell, ...]
 ABOUT_QUERY = (
     "count", "rows", "histogram", "sum", "average noisy", "average public", "threshold", "auto", "groups",
     "names from data", "where", "by one", "by several", "secret in where", "secret in by", "secret in value",
-    "NULL in value", "NULL in label", "NULL in where", "sql",
+    "NULL in value", "NULL in label", "NULL in where", "sql", "touched",
 )  # fmt: skip
 ABOUT_PLAN = (
     "person", "unit", "max_rows", "max_groups", "replace", "laplace", "gaussian", "share", "epsilon each", "split",
@@ -55,6 +55,7 @@ class Ask:
     epsilon: float | None = None
     share: float | None = None
     sql: bool = False
+    touched: float | None = None
 
     @property
     def bounded(self) -> bool:
@@ -79,7 +80,7 @@ class Ask:
             made["by"] = list(self.by)
         if self.groups is not None:
             made["groups"] = [list(g) if len(g) > 1 else g[0] for g in self.groups]
-        for name in ("threshold", "epsilon", "share"):
+        for name in ("threshold", "epsilon", "share", "touched"):
             if getattr(self, name) is not None:
                 made[name] = getattr(self, name)
         if self.bounds:
@@ -199,6 +200,7 @@ def _of_query(case: Case, ask: Ask) -> set[str]:
         if columns & told:
             found.add(f"secret in {place}" if place != "label" else "secret in by")
     found |= {"where"} if ask.where else set()
+    found |= {"touched"} if ask.touched is not None else set()
     return found | ({"sql"} if ask.sql else set())
 
 
@@ -232,8 +234,9 @@ def make(rng: random.Random, first: frozenset[str] = frozenset(), second: frozen
     def has(word: str, chance: float, *but: str) -> bool:
         return word in wanted or (not wanted & set(but) and rng.random() < chance)
 
-    unit = has("unit", 0.15)
-    person = has("person", 0.6 if unit else 0.5) or (not unit and bool(wanted & {"max_rows", "max_groups"}))
+    unit = has("unit", 0.15, "touched")
+    needs = wanted & {"max_rows", "max_groups", "touched"}
+    person = has("person", 0.6 if unit else 0.5) or (not unit and bool(needs))
     several = unit or person
     replaced = has("replace", 0.35) or "average public" in wanted
     secret = rng.choice((*_TEXTS, *_NUMBERS)) if rng.random() < 0.85 or any("secret" in w for w in wanted) else None
@@ -250,6 +253,10 @@ def make(rng: random.Random, first: frozenset[str] = frozenset(), second: frozen
     each = [first, *([second] if second is not None else [])]
     each += [frozenset()] * (rng.choice((1, 1, 2, 2, 3)) - len(each))
     asks = [_ask(rng, domain, own, told, replaced, several) for own in each]
+    for k, (ask, own) in enumerate(zip(asks, each, strict=True)):
+        fits = person and not unit and "correlation" not in wanted and not ask.bounded and not ask.rows
+        if "touched" in own or (fits and ask.split_by and rng.random() < 0.15):
+            asks[k] = replace(ask, touched=rng.choice((0.1, 0.4)))
     full = {a.column for a in asks if a.public_size}
     nullable = {n for n in domain if rng.random() < 0.25}
     for ask, own in zip(asks, each, strict=True):
@@ -268,7 +275,7 @@ def make(rng: random.Random, first: frozenset[str] = frozenset(), second: frozen
         weights = [rng.choice((1, 2, 5)) for _ in asks]
         asks = [replace(a, share=w / sum(weights)) for a, w in zip(asks, weights, strict=True)]
     gaussian = has("gaussian", 0.35, "laplace")
-    auto = any(a.threshold == "auto" for a in asks)
+    auto, touched = any(a.threshold == "auto" for a in asks), any(a.touched for a in asks)
     case = Case(
         domain, tuple(asks), secret=_about(rng, secret, domain) if secret else None, also=(also,) if also else (),
         person=person, unit=unit, max_rows=rng.choice((1, 2, 2, 3)) if has("max_rows", 0.7 * several) else None,
@@ -276,7 +283,7 @@ def make(rng: random.Random, first: frozenset[str] = frozenset(), second: frozen
         noise="gaussian" if gaussian else "laplace", epsilon=rng.choice((0.3, 1.0, 2.0)),
         delta=rng.choice((1e-6, 1e-3)) if gaussian or (auto and rng.random() < 0.7) else None,
         replace=replaced, split=split, read=has("read", 0.15), version="2026-03" if has("version", 0.15) else None,
-        correlation=rng.choice((0.2, 0.5, 0.9)) if has("correlation", 0.15) else None,
+        correlation=rng.choice((0.2, 0.5, 0.9)) if has("correlation", 0.0 if touched else 0.15) else None,
         quasi=tuple(n for n in domain if rng.random() < 0.4), adversary=_adversary(rng),
         limits=_limits(rng, any(isinstance(a.threshold, float) for a in asks)),
     )  # fmt: skip
@@ -291,12 +298,14 @@ def _ask(
     fit = [k for k in _KINDS if (k != "average public" or replaced) and (k != "rows" or several or "rows" in wanted)]
     if "sql" in wanted:
         fit = [k for k in fit if k != "histogram"]
+    if "touched" in wanted:
+        fit = [k for k in fit if k in ("count", "histogram")]
     if {"secret in value", "NULL in value"} & wanted:
         fit = [k for k in fit if k in ("sum", "average noisy", "average public")]
     if "NULL in value" in wanted:
         fit = [k for k in fit if k != "average public"]
-    kind = kinds[0] if kinds else rng.choice(fit)
-    names = wanted & {*_NAMES, "by one", "by several", "NULL in label", "secret in by"}
+    kind = kinds[0] if kinds else rng.choice(fit or _KINDS)
+    names = wanted & {*_NAMES, "touched", "by one", "by several", "NULL in label", "secret in by"}
     texts = [c for c in told if c in _TEXTS]
     wide = (
         1 if "by one" in wanted else 2 if "by several" in wanted else rng.choice((1, 1, 2) if names else (0, 0, 1, 2))
@@ -390,8 +399,8 @@ _LIMITS: tuple[dict[str, Any], ...] = (
 
 def _limits(rng: random.Random, fixed: bool) -> dict[str, Any]:
     """With a fixed threshold ε is searched all over, which takes minutes for readings at a rate: seldom, then."""
-    rates = {"attack_success", "roc"} if fixed and rng.random() < 0.9 else set()
-    return {name: limit for name, limit in rng.choice(_LIMITS).items() if name not in rates}
+    slow = {"attack_success", "roc"} if fixed and rng.random() < 0.9 else set()
+    return {name: limit for name, limit in rng.choice(_LIMITS).items() if name not in slow}
 
 
 def _table(rng: random.Random, case: Case) -> Iterator[Row]:

@@ -43,7 +43,8 @@ def unlike(case: Case, plan: Release) -> Iterator[str]:
     found: dict[Key, list[float]] = defaultdict(list)
     for _ in range(DRAWS):
         for one in drawn_answers(plan, drawings, taken):
-            found[one.query, tuple(part for _, part in one.group)].append(one.answer)
+            if one.group or not plan.queries[one.query].split_by:  # not the number of those whom a limit touched
+                found[one.query, tuple(part for _, part in one.group)].append(one.answer)
     yield from _compared(plan, exact, found, "release")
     yield from _compared(plan, exact, _scripted(plan, case), "script")
 
@@ -95,7 +96,8 @@ def _compared(plan: Release, exact: tuple[Cells, ...], found: dict[Key, list[flo
 def _law(plan: Release, one: Cells, place: int) -> tuple[float, Callable[[float], float], float]:
     """The chance that a group is published, and its answer's distribution function where it is."""
     i, draws, query = one.query, draws_of(plan, one.query), plan.queries[one.query]
-    own = {k: float(of[place]) * float(unit_of(plan, i, k)) for k, of in one.numbers.items()}
+    kinds: list[Noisy] = [k for k in draws if k != Noisy.TOUCHED]
+    own = {k: float(one.numbers[k][place]) * float(unit_of(plan, i, k)) for k in kinds}
     decides = next((k for k, d in draws.items() if d.threshold is not None), None)
     chance = 1.0
     if decides is not None:

@@ -37,9 +37,10 @@ def test_every_two_words_meet_or_exclude_each_other() -> None:
     cases, why = plans()
     assert set(why) == {
         ("laplace", "gaussian"), ("share", "epsilon each"), ("share", "split"), ("epsilon each", "split"),
+        ("touched", "unit"), ("touched", "correlation"),
     }  # fmt: skip
-    assert all({*pair} <= set(ABOUT_PLAN) for pair in why)
-    assert len(pairs()) == 33 * 32 // 2
+    assert all(set(ABOUT_PLAN) & {*pair} for pair in why)
+    assert len(pairs()) == 34 * 33 // 2
     assert len(cases) < 100
 
 
@@ -77,6 +78,9 @@ CAUGHT: dict[str, tuple[Case, str]] = {
             limits={"success": 0.7, "posterior": 0.52},
         ),
         "recommended",
+    ),
+    "1.6": (
+        Case(_DOMAIN, (Ask("count", by=("v",), threshold=1.0),), ({**_FEW[0], "v": 7.0}, *_FEW), epsilon=0.5), "typical"
     ),
 }  # fmt: skip
 

@@ -14,6 +14,7 @@ question. What is published is made of that, so that no more can be told from it
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -30,6 +31,9 @@ from epsilens.plan.contribution import Noisy
 from epsilens.plan.plan import Release
 
 __all__ = ["Found", "Question", "World", "Worlds", "listed_with"]
+
+#: Instead of a label, for the number that all groups of a query have together.
+_ALL = ("all groups",) * 9
 
 World = list[Row]
 Place = tuple[int, tuple[Any, ...]]
@@ -202,12 +206,16 @@ class Worlds:
             own = draws[one.query]
             for j, label in enumerate(one.labels):
                 place = one.query, label
-                plain = {kind: float(of[j]) * self.units[one.query][kind] for kind, of in one.numbers.items()}
-                numbers[place] = tuple(plain[kind] / own[kind].scale for kind in own)
+                kinds: list[Noisy] = [kind for kind in own if kind != Noisy.TOUCHED]
+                plain = {kind: float(one.numbers[kind][j]) * self.units[one.query][kind] for kind in kinds}
+                numbers[place] = tuple(plain[kind] / own[kind].scale for kind in kinds)
                 decides = next((k for k in own if own[k].threshold is not None), None)
                 seen[place] = plain[decides] if decides is not None else 0.0
                 if one.sizes:
                     sizes[place] = one.sizes[j]
+            if Noisy.TOUCHED in own:  # one number for all groups, and published in any case
+                (some,) = one.numbers[Noisy.TOUCHED]
+                numbers[one.query, _ALL] = (float(some) / own[Noisy.TOUCHED].scale,)
         return View(numbers, seen, sizes)
 
     def others(self, chosen: Iterable[tuple[World, World]]) -> list[World]:
@@ -261,8 +269,13 @@ class Worlds:
         for place in {*a.numbers, *b.numbers}:
             if only is not None and place[0] not in only:
                 continue
-            zero = (0.0,) * len(draws[place[0]])
-            if self.named[place[0]] and place not in there and (place in a.numbers) != (place in b.numbers):
+            zero = (0.0,) * len(next(view.numbers[place] for view in (a, b) if place in view.numbers))
+            if (
+                self.named[place[0]]
+                and place[1] != _ALL
+                and place not in there
+                and (place in a.numbers) != (place in b.numbers)
+            ):
                 world, view = (0, a) if place in a.numbers else (1, b)
                 draw = next((d for d in draws[place[0]].values() if d.threshold is not None), Draw(Noise.LAPLACE, 1.0))
                 hidden[world] *= 1 - listed_with(draw, view.seen[place])
@@ -275,16 +288,18 @@ class Worlds:
 
     def additive(self, worlds: Sequence[World], whole: Callable[[World], tuple[Cells, ...]]) -> bool:
         """Whether the cells of a table are those of its people added up."""
-        added: dict[tuple[int, Any, Noisy], Any] = {}
+
+        def numbers(made: tuple[Cells, ...]) -> Counter[Any]:
+            found: Counter[Any] = Counter()
+            for one in made:
+                for kind, each in one.numbers.items():
+                    labels = [_ALL] if kind is Noisy.TOUCHED else one.labels
+                    found.update({(one.query, kind, label): x for label, x in zip(labels, each, strict=True)})
+            return found
+
+        added: Counter[Any] = Counter()
         for world in worlds:
-            for one in self.found(world):
-                for kind, numbers in one.numbers.items():
-                    for label, number in zip(one.labels, numbers, strict=True):
-                        added[one.query, label, kind] = added.get((one.query, label, kind), 0) + number
-        found = {
-            (one.query, label, kind): number
-            for one in whole([row for world in worlds for row in world])
-            for kind, numbers in one.numbers.items()
-            for label, number in zip(one.labels, numbers, strict=True)
-        }
-        return found == added
+            added.update(numbers(self.found(world)))
+        there = {(one.query, label) for world in worlds for one in self.found(world) for label in one.labels}
+        made = whole([row for world in worlds for row in world])
+        return numbers(made) == added and {(one.query, label) for one in made for label in one.labels} == there
