@@ -25,6 +25,7 @@ from ..data.tables.marks import fingerprint
 from ..data.tables.open import OpenTable, open_table, reading
 from ..errors import InputError, Refused, Unwritten, kind_of
 from ..ledger.account import Spending
+from ..ledger.charge import FREE
 from ..ledger.ledger import Ledger, Reservation
 from ..plan.cells import Cells, cells
 from ..plan.file import about, read_release
@@ -93,15 +94,18 @@ def release(
     name = "" if book is None else book.called(people)
     job = replace(job, people=name)
     job = replace(job, partition=_partition(job, book))
+    saved = None if book is None or again else book.saved(name, said.identity())
     if dry_run:
-        room: tuple[Left, ...] = ()
+        room, cost = tuple[Left, ...](), promise.charge if saved is None else FREE
         if book is not None:
             account = book.account(name)
             account.fits(promise.experiment, part)
-            account.check(promise.charge, part)
-            room = left_of(account, promise.charge, part)
-        return replace(job.published("dry run", (), ledger=book), offered=offered_of(said, drawings), room=room)
-    if book is not None and not again and (saved := book.saved(name, said.identity())) is not None:
+            if saved is None:  # what was published before needs no room
+                account.check(cost, part)
+            room = left_of(account, cost, part)
+        made = job.published("dry run", (), ledger=book)
+        return replace(made, offered=offered_of(said, drawings), room=room, spent=cost.to_dict())
+    if book is not None and saved is not None:
         return _saved(job, book, saved, output, form)
     _within(said, assessment)
     exact, content = _exact(said, table, engine, progress, job.partition, marked=book is not None)

@@ -12,7 +12,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..errors import EpsilensError, InputError
-from ..errors import Refused as Limited
 from .tasks import Work, planned
 
 if TYPE_CHECKING:
@@ -49,13 +48,7 @@ def _offer(work: Work) -> dict[str, Any]:
     given: dict[str, Any] = {"people": request["people"], "part": request["part"] or None, "dry_run": True}
     account = book.account(request["people"])
     found = book.saved(request["people"], plan.identity())
-    try:
-        made = release(plan, ledger=book, **given)
-    except Limited:
-        if found is None:  # what was published before needs no room
-            raise
-        made = release(plan, ledger=None, **given)
-        made = replace(made, ledger=book.store.name)
+    made = release(plan, ledger=book, **given)
     shown = document(made)
     shown = replace(shown, sections=tuple(section for section in shown.sections if section.heading != PLAN))
     limited = () if account.limits is None else account.limits.currencies
