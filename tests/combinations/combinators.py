@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Mapping
 
-from .builders import BUILDERS, SHIFTED, SPLIT
+from .builders import BUILDERS, SHIFTED, SPLIT, build
 from .relations import USELESS, Relation, added, at_most, equal, mirrored, no_more_than_noise, same, sampled
 
 __all__ = ["COMBINATORS", "parameters"]
@@ -32,7 +32,7 @@ def _once(code: str, rng: random.Random) -> Iterator[Check]:
 
 def _shares(*codes: str) -> bool:
     """Whether two of these may be about the same unknown records, so that they are no independent answers."""
-    return sum("correlated" in code for code in codes) > 1
+    return sum(bool(build(code).unknowns) for code in codes) > 1
 
 
 def _repeat(code: str, rng: random.Random) -> Iterator[Check]:
@@ -140,6 +140,6 @@ def parameters(combinator: str) -> Mapping[str, tuple[str, ...]]:
         return SHIFTED
     if combinator == "a schedule split":
         return {f"dpsgd, {kind}": (code,) for kind, code in SPLIT.items()}
-    if combinator.startswith("subsample"):  # of correlated records the others are drawn too, which may hide less
-        return {name: codes for name, codes in BUILDERS.items() if name != "correlated"}
+    if combinator.startswith("subsample"):  # of unknown records the others are drawn too, which may hide less
+        return {name: codes for name, codes in BUILDERS.items() if name not in ("above", "correlated")}
     return BUILDERS
