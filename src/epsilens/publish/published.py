@@ -176,7 +176,7 @@ def _average(
         size = noised.numbers[Noisy.SIZE][place]
         away = share * drawings[Noisy.SIZE].plain_scale
         sizes = size - away, size + away
-    found = centre + total / size if size >= 1 else centre
+    found = centre + total / max(size, 1.0)  # as its error was assessed
     if sizes[0] >= 1:
         ends = [centre + t / n for t in totals for n in sizes]
         low, high = min(ends), max(ends)

@@ -220,7 +220,7 @@ def averaged(query: Mapping[str, Any], noisy: Mapping[str, float]) -> tuple[floa
     spread = share * drawings["total"]["scale"] * drawings["total"]["unit"]
     away = 0.0 if query["public"] else share * drawings["size"]["scale"]
     sizes = size - away, size + away
-    found = centre + total / size if size >= 1 else centre
+    found = centre + total / max(size, 1.0)  # as its error was assessed
     ends = [centre + t / n for t in (total - spread, total + spread) for n in sizes] if sizes[0] >= 1 else [least, most]
     return tuple(min(max(x, least), most) for x in (found, min(ends), max(ends)))
 

@@ -27,12 +27,12 @@ def law_of_draw(noise: Noise, scale: float) -> Any:
 
 
 def ratio_below(draws: Any, total: float, size: float, bounds: tuple[float, float], public: bool) -> Any:
-    """P(answer ≤ t) of an average: the middle + S/N within its bounds, and the middle where N is below 1."""
+    """P(answer ≤ t) of an average: the middle + S/N within its bounds, N being 1 at least."""
     low, high = bounds
     centre = low / 2 + high / 2
     upper = law_of_draw(draws[Noisy.TOTAL].noise, draws[Noisy.TOTAL].scale)
     if public:
-        n, weight = np.array([size]), np.array([1.0])
+        n, weight = np.array([max(size, 1.0)]), np.array([1.0])
     else:
         lower = law_of_draw(draws[Noisy.SIZE].noise, draws[Noisy.SIZE].scale)
         edges = np.unique(np.concatenate((
@@ -47,7 +47,7 @@ def ratio_below(draws: Any, total: float, size: float, bounds: tuple[float, floa
         if t < low:
             return 0.0
         found = float(np.sum(weight * upper.cdf((t - centre) * n - total)))
-        return found + (0.0 if public or t < centre else float(lower.cdf(1.0 - size)))
+        return found + (0.0 if public else float(lower.cdf(1.0 - size) * upper.cdf(t - centre - total)))
 
     return below
 

@@ -11,19 +11,26 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
+import ibis
 import numpy as np
 import pytest
 from scipy.integrate import quad
 from tests.judges.plans.apart import make_apart, risks_apart
 from tests.judges.plans.conditions import Compare, Empty
+from tests.judges.plans.errors import missed
 from tests.judges.plans.faults import FAULTS
 from tests.judges.plans.judge import SLACK, Tally, judge_case
 from tests.judges.plans.laws import Pair, laplace_delta
-from tests.judges.plans.plans import ABOUT_PLAN, Ask, Case, covering, pairs
+from tests.judges.plans.plans import ABOUT_PLAN, Ask, Case, covering, frame, pairs
 from tests.judges.plans.worlds import Found, Question, Worlds
 
 import epsilens as el
+from epsilens.plan.cells import rules_of
+from epsilens.plan.contribution import Noisy
 from epsilens.plan.file import read_release
+from epsilens.publish.noise import drawings_of
+from epsilens.publish.published import Noised, answers_of
+from epsilens.publish.standalone import averaged
 
 SEED = 26
 
@@ -96,6 +103,30 @@ def test_a_fault_put_back_is_found(name: str) -> None:
     found = [f for f in faulty.failures if f.what.startswith(what)]
     assert found, [f.what for f in faulty.failures]
     assert max(f.truth - f.stated for f in found) > 1e-3
+
+
+def test_the_error_of_an_average_is_that_of_what_is_published() -> None:
+    """Four rows at a bound, ε = 2: the noisy size is below 1 in one release of nine, and the answer is not the middle.
+
+    It was: then the stated 3.08 was exceeded in 7.5 of 100 releases.
+    """
+    plan = read_release({
+        "data": {"table": "t"}, "queries": [{"average": "v", "bounds": [0, 10]}], "mechanism": {"epsilon": 2.0},
+    })  # fmt: skip
+    drawings = {drawing.noisy: drawing for drawing in drawings_of(plan)}
+    (script,) = rules_of(plan, ibis.table({"v": "float64"}, name="t")).plan["queries"]
+    script["drawings"] = {
+        noisy.value: {"noise": "laplace", "scale": d.scale, "unit": float(d.unit)} for noisy, d in drawings.items()
+    }
+    for total, size in ((20.0, 0.2), (3.0, -4.0), (-1.5, 0.999), (2.0, 8.0)):
+        expected = min(max(5 + total / max(size, 1.0), 0.0), 10.0)
+        (one,) = answers_of(plan, Noised(0, ((),), {Noisy.TOTAL: [total], Noisy.SIZE: [size]}), drawings)
+        assert one.answer == pytest.approx(expected, abs=0.02)
+        assert averaged(script, {"total": total, "size": size})[0] == pytest.approx(expected)
+    rows = tuple({"who": k, "home": f"h{k}", "g": "a", "h": "a", "v": 10.0, "w": 1.0} for k in range(4))
+    case = Case(filled({"v": (0.0, 10.0)}), (Ask("average", "v", bounds=(0.0, 10.0)),), rows, epsilon=2.0)
+    found = el.assess(case.words(), table=frame(case))
+    assert [truth for _, _, truth in missed(case, found.release, found.queries)] == pytest.approx([0.05] * 2, abs=1e-4)
 
 
 # -- planned answers that isolate a person ---------------------------------------------------------------------------
