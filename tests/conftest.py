@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,6 +24,15 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.load_profile("epsilens")
+
+# Whoever runs the tests in the background may have some signals ignored, and every process they start inherits it.
+for _number, _usual in (
+    (signal.SIGINT, signal.default_int_handler),
+    (signal.SIGTERM, signal.SIG_DFL),
+    (signal.SIGHUP, signal.SIG_DFL),
+):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, _usual)
 
 
 #: The functions that took longest, and their seconds, when ``make slow`` last measured them all.
