@@ -13,7 +13,8 @@ not counted: it may be the same program; nor is one that was read and found to b
 
 Each runs in a process of its own. All tests are collected, and run once to see which functions each goes through; a
 mutant is a fork of that process in which the changed functions have their new code, and is judged by the tests that go
-through them, the quickest first. What is changed outside of functions is imported anew.
+through them, the quickest first; where none finds it, by the slow ones of the module's own tests as well. What is
+changed outside of functions is imported anew.
 """
 
 from __future__ import annotations
@@ -299,13 +300,14 @@ def _judged(path: str, source: str, tests: Sequence[str]) -> str:
                 self.name = report.nodeid
 
     seen = Seen()
-    for test in tests:
-        if not (ROOT / test.partition("::")[0]).exists():
-            raise RuntimeError(f"there is no {test}")
-        # What is named itself runs however slow it is.
-        code = int(pytest.main([test, *OPTIONS, "-m", "not spark" if "::" in test else QUICK], plugins=[seen]))
+    if missing := [test for test in tests if not (ROOT / test.partition("::")[0]).exists()]:
+        raise RuntimeError(f"there is no {missing[0]}")
+    # What is named itself runs however slow it is.
+    named, files = [test for test in tests if "::" in test], [test for test in tests if "::" not in test]
+    for some, wanted in ((named, "not spark"), (files, QUICK)):
+        code = int(pytest.main([*some, *OPTIONS, "-m", wanted], plugins=[seen])) if some else 0
         if code not in (0, 1, 2):  # 2: a module that tests import does not even load
-            raise RuntimeError(f"pytest says {code} of {test}")
+            raise RuntimeError(f"pytest says {code} of {some}")
         if code:
             return seen.name or "it is not imported"
     return ""
@@ -320,12 +322,17 @@ def _renewed(mutant: Mutant, told: Told) -> tuple[str, str]:
             from tests.mutants.numbers import PARTS
         except Exception:
             return True
-        return any(_differs(PARTS[name], numbers) for name, numbers in told.numbers.items())
+        return any(_differs(PARTS[name], told.numbers[name]) for name in parts)
 
+    def inside(name: str) -> bool:
+        return name.partition(":")[0] == mutant.path
+
+    parts = [name for name, names in told.through.items() if any(map(inside, names))]
     if _apart(differs) is False:
         return "unchanged", ""
-    wanted = {mutant.path}
-    tests = [test for test, *_ in told.covering(lambda name: name.partition(":")[0] in wanted)]
+    tests = [test for test, _ in told.covering(inside)]
+    if not tests:
+        return "survived", "0 tests"
     by = _apart(lambda: _judged(mutant.path, mutant.source, tests))
     return ("survived", "") if by == "" else ("caught", "time" if by is None else by)
 
@@ -378,12 +385,13 @@ class _Forks:
         """In place of pytest's own."""
         if session.testsfailed:
             raise RuntimeError("a test module is not imported")
-        self.items = {item.nodeid: item for item in session.items}
+        self.items = {item.nodeid: item for item in session.items if not item.get_closest_marker("slow")}
+        self.slow = [item for item in session.items if item.get_closest_marker("slow")]
         from tests.mutants import numbers  # so that every fork has it
 
         self.parts = numbers.PARTS
         known = json.loads(self.traces.read_text()) if self.traces is not None and self.traces.exists() else {}
-        left = [item for item in session.items if item.nodeid not in known]
+        left = [item for item in self.items.values() if item.nodeid not in known]
         known |= _apart(lambda: self._traced(left), 1e9)
         if self.traces is not None:
             self.traces.write_text(json.dumps(known))
@@ -408,7 +416,7 @@ class _Forks:
     def _traced(self, items: Sequence[Any]) -> dict[str, Any]:
         """The seconds of each test and the functions it goes through; None of one that does not pass."""
         made: dict[str, Any] = {}
-        for item, after in zip(items, [*items[1:], None], strict=True):
+        for item, after in zip(items, [*items[1:], None], strict=False):
             start = time.process_time()
             passed, names = _through(partial(_passes, item, after))
             made[item.nodeid] = (time.process_time() - start, names) if passed else None
@@ -427,7 +435,7 @@ class _Forks:
             self._plant(mutant)
             if not any(_differs(self.parts[name], self.told.numbers[name]) for name in parts):
                 return ["unchanged", ""]
-            for (test, taken), after in zip(tests, [*tests[1:], None], strict=True):
+            for (test, taken), after in zip(tests, [*tests[1:], None], strict=False):
                 item, next_ = self.items[test], self.items[after[0]] if after is not None else None
                 signal.signal(signal.SIGPROF, _late)
                 signal.setitimer(signal.ITIMER_PROF, 10 + 20 * taken)
@@ -438,7 +446,11 @@ class _Forks:
                     return ["caught", f"time, in {test}"]
                 finally:
                     signal.setitimer(signal.ITIMER_PROF, 0)
-            return ["survived", f"{len(tests)} tests"]
+            slow = [item for item in self.slow if item.nodeid.startswith(_mirror(mutant.path))]
+            for item, later in zip(slow, [*slow[1:], None], strict=False):
+                if not _passes(item, later):
+                    return ["caught", item.nodeid]
+            return ["survived", f"{len(tests)} tests, {len(slow)} slow ones"]
 
         state, by = _apart(judged) or ("caught", "time")
         return state, by
@@ -450,6 +462,12 @@ class _Forks:
         for one in gc.get_objects():
             if hasattr(type(one), "cache_clear") and str(getattr(one, "__module__", "")).startswith("epsilens"):
                 one.cache_clear()
+
+
+def _mirror(path: str) -> str:
+    """The tests of a module: those of them that are slow run where no quick one finds anything."""
+    folder, _, name = path.rpartition("/")
+    return f"tests/{folder}/test_{name}::"
 
 
 def _late(*_: Any) -> None:
@@ -507,7 +525,7 @@ def _in_place(chosen: Sequence[Mutant], traces: Path | None, end: float) -> Any:
     tests = {test: None for start, some in TARGETS.items() for test in some
              if any(mutant.path.startswith(start) for mutant in chosen)}  # fmt: skip
     forks = _Forks(chosen, traces, end)
-    code = int(pytest.main([*tests, *OPTIONS, "-s", "-m", QUICK], plugins=[forks]))
+    code = int(pytest.main([*tests, *OPTIONS, "-s", "-m", "not spark and not long"], plugins=[forks]))
     if code not in (0, 5):
         raise RuntimeError(f"pytest says {code}")
     told = forks.told

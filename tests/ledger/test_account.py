@@ -104,6 +104,7 @@ def test_the_promise_is_the_limits_and_the_rest_is_told_apart() -> None:
     assert account.promised() == pytest.approx(0.75, rel=1e-6)
     assert account.so_far() == pytest.approx(el.compose(LAPLACE, LAPLACE).success(), rel=1e-3)
     assert account.so_far(count=1) == LAPLACE.success()
+    assert account.so_far(count=0) == 0.5
     assert (account.promised("epsilon", delta=1e-6) or 0.0) > account.so_far("epsilon", delta=1e-6)
 
 

@@ -14,7 +14,8 @@ import epsilens as el
 from epsilens.laws.closed.apart import Apart
 from epsilens.laws.closed.laplace import LaplaceReplaced, LaplaceStep
 from epsilens.laws.closed.logistic import LogisticStep
-from epsilens.laws.closed.mixture import MixtureStep, group_step
+from epsilens.laws.closed.mixture import MixtureStep, draws_step, group_step
+from epsilens.laws.closed.noisy_max import NoisyMaxStep
 from epsilens.laws.closed.normal import NormalReplaced, NormalStep
 from epsilens.laws.closed.opposite import group_replaced
 from epsilens.laws.finite.law import FiniteStep
@@ -137,20 +138,20 @@ def test_training(order: float) -> None:
         assert end == pytest.approx([50 * order, 12.5 * order], rel=1e-10)
 
 
-@pytest.mark.parametrize(
-    "step",
-    [
-        NormalStep(1.3), LaplaceStep(1.3), LogisticStep(1.3),
-        NormalReplaced(1.3, 0.3), LaplaceReplaced(1.3, 0.3), LaplaceReplaced(1.3, 1.0),
-        Sampled(NormalStep(1.3), 0.3), Sampled(LaplaceStep(1.3), 0.3), Sampled(LogisticStep(1.3), 0.3),
-        Swapped(Sampled(LaplaceStep(1.3), 0.3)), Flagged(LaplaceStep(1.3), 0.3), Flagged(NormalStep(1.3), 0.3),
-        Folded(Sampled(NormalStep(1.3), 0.3)), Apart((0.5, 2.0), (math.log(0.9), math.log(0.1))),
-        Raised(Sampled(NormalStep(1.3), 0.3), 0.01),
-        MixtureStep((0.0, 1.0, 2.5), tuple(np.log([0.5, 0.3, 0.2]).tolist())),
-        group_step(1.0, 0.1, 3), group_replaced(1.0, 0.1, 3),
-    ],
-    ids=repr,
+STEPS: tuple[Step, ...] = (
+    NormalStep(1.3), LaplaceStep(1.3), LogisticStep(1.3),
+    NormalReplaced(1.3, 0.3), LaplaceReplaced(1.3, 0.3), LaplaceReplaced(1.3, 1.0),
+    Sampled(NormalStep(1.3), 0.3), Sampled(LaplaceStep(1.3), 0.3), Sampled(LogisticStep(1.3), 0.3),
+    Swapped(Sampled(LaplaceStep(1.3), 0.3)), Flagged(LaplaceStep(1.3), 0.3), Flagged(NormalStep(1.3), 0.3),
+    Folded(Sampled(NormalStep(1.3), 0.3)), Apart((0.5, 2.0), (math.log(0.9), math.log(0.1))),
+    Raised(Sampled(NormalStep(1.3), 0.3), 0.01),
+    MixtureStep((0.0, 1.0, 2.5), tuple(np.log([0.5, 0.3, 0.2]).tolist())),
+    group_step(1.0, 0.1, 3), group_replaced(1.0, 0.1, 3), draws_step(0.7, 0.05, 12), NoisyMaxStep(1.3),
+    Apart(tuple(0.5 + 0.1 * j for j in range(20)), tuple(-0.3 * j for j in range(20))),
 )  # fmt: skip
+
+
+@pytest.mark.parametrize("step", STEPS, ids=repr)
 def test_masses_above_and_below_are_those_of_the_densities(step: Step) -> None:
     assert step.span is not None
     low, high = (float(np.clip(end, -40.0, 40.0)) for end in step.span)
@@ -166,3 +167,21 @@ def test_masses_above_and_below_are_those_of_the_densities(step: Step) -> None:
                     density = np.exp(step.log_p0(at) + law * step.loss(at))
                     mass += float(np.trapezoid(density, at))
                 assert math.exp(found) == pytest.approx(mass, rel=1e-5, abs=1e-12), (share, law, ends)
+
+
+@pytest.mark.parametrize("step", STEPS, ids=repr)
+def test_slopes_and_bends_are_those_of_the_loss(step: Step) -> None:
+    """By differences: the slope, the place of a loss, and what bounds how fast all of them change."""
+    assert step.span is not None
+    low, high = (float(np.clip(end, -12.0, 12.0)) for end in step.span)
+    for a, b in itertools.pairwise([low, *(k for k in step.knots if low < k < high), high]):
+        x = np.linspace(a, b, 4001)[1:-1]
+        loss, slope, middle = step.loss(x), step.slope(x), slice(1, -1)
+        assert slope[middle] == pytest.approx((loss[2:] - loss[:-2]) / (x[2:] - x[:-2]), rel=1e-3, abs=1e-9)
+        steep = slope > 1e-6
+        assert step.place(loss[steep]) == pytest.approx(x[steep], abs=1e-6)
+        bend = np.maximum(step.bend(x)[:-1], step.bend(x)[1:])
+        log_p0 = step.log_p0(x)
+        changing = [log_p0, log_p0 + loss, loss] + ([np.log(slope)] if steep.all() else [])
+        for one in changing:
+            assert np.all(np.abs(np.diff(one) / np.diff(x)) <= bend * (1 + 1e-3) + 1e-6)
