@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable
 from functools import cache
+from pathlib import Path
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -21,7 +24,7 @@ from epsilens.worlds import Kind
 JOINT = [[0.01, 0.49], [0.49, 0.01]]  # two records that almost always differ: the sum hardly moves
 
 
-def table(**settings):
+def table(**settings: Any) -> Any:
     return el.correlated.table(JOINT, weights=settings.pop("weights", None)).experiment(0, {}, pair=(0, 1), **settings)
 
 
@@ -40,15 +43,15 @@ def _nodes(kinks: tuple[float, ...], each: int = 24) -> tuple[np.ndarray, np.nda
     return np.concatenate([p[0] for p in pairs]), np.concatenate([p[1] for p in pairs])
 
 
-def laplace(r, s):
+def laplace(r: Any, s: Any) -> Any:
     return np.exp(-np.abs(r - s)) / 2
 
 
-def normal(r, s):
+def normal(r: Any, s: Any) -> Any:
     return np.exp(-((r - s) ** 2) / 2) / math.sqrt(2 * math.pi)
 
 
-def vector(worlds, noises, kinks=(0.0, 1.0, 2.0)):
+def vector(worlds: Any, noises: Any, kinks: Any = (0.0, 1.0, 2.0)) -> tuple[Any, Any, Any]:
     """(weights, H0, H1) of two answers: a world lists (probability, law of the places of each answer)."""
     r, w = _nodes(kinks)
     laws = []
@@ -60,27 +63,27 @@ def vector(worlds, noises, kinks=(0.0, 1.0, 2.0)):
             )
             density += p * np.outer(one, two)
         laws.append(density)
-    return np.outer(w, w), *laws
+    return np.outer(w, w), laws[0], laws[1]
 
 
-def kl(weights, h0, h1):
+def kl(weights: Any, h0: Any, h1: Any) -> Any:
     seen = (h0 > 1e-280) & (h1 > 1e-280)  # of normal noise the rest is less than that
     return float((weights[seen] * h0[seen] * np.log(h0[seen] / h1[seen])).sum())
 
 
-def delta(weights, h0, h1, epsilon):
+def delta(weights: Any, h0: Any, h1: Any, epsilon: Any) -> Any:
     """δ(ε) in the worse order; the kink of the positive part costs a few digits."""
     return max(float((weights * np.maximum(a - math.exp(epsilon) * b, 0)).sum()) for a, b in ((h1, h0), (h0, h1)))
 
 
-def configurations(weights=((1, 1), (1, 1))):
+def configurations(weights: Any = ((1, 1), (1, 1))) -> Any:
     """The two worlds of JOINT: how likely the second record's value is given the first's, and both answers."""
     return [
         [(JOINT[x][u] / sum(JOINT[x]), *([(1.0, a * x + b * u)] for a, b in weights)) for u in (0, 1)] for x in (0, 1)
     ]
 
 
-def between(e, truth_kl, deltas, slack=1e-4):
+def between(e: Any, truth_kl: Any, deltas: Any, slack: Any = 1e-4) -> None:
     low, high = e.bracket("kl")
     assert low * (1 - 1e-6) <= truth_kl <= high * (1 + 1e-6)
     for epsilon, truth in deltas.items():
@@ -88,12 +91,12 @@ def between(e, truth_kl, deltas, slack=1e-4):
         assert low - slack * max(truth, 1e-3) <= truth <= high + slack * max(truth, 1e-3)
 
 
-def test_ten_answers_average_the_noise_away_and_not_the_records():
+def test_ten_answers_average_the_noise_away_and_not_the_records() -> None:
     # defects 2.4: .465 "an upper bound"; every vector of places by enumeration, in mpmath
     worlds = configurations()
     with mpmath.workdps(40):
 
-        def loss(r):
+        def loss(r: Any) -> Any:
             likely = [[mpmath.mpf(p) * mpmath.exp(-sum(abs(x - s[0][1]) for x in r)) for p, s, _ in w] for w in worlds]
             return abs(mpmath.log(sum(likely[0]) / sum(likely[1])))
 
@@ -106,7 +109,7 @@ def test_ten_answers_average_the_noise_away_and_not_the_records():
 
 @pytest.mark.parametrize("kinds", [("scale", "scale"), ("sigma", "sigma"), ("scale", "sigma")])
 @pytest.mark.parametrize("weights", [((1, 1), (1, 1)), ((1, 1), (1, -1)), ((1, 2), (0, 1))])
-def test_two_answers_are_one_release_of_a_vector(kinds, weights):
+def test_two_answers_are_one_release_of_a_vector(kinds: Any, weights: Any) -> None:
     laws = {"scale": laplace, "sigma": normal}
     seen = vector(configurations(weights), [laws[k] for k in kinds], (-1.0, 0.0, 1.0, 2.0, 3.0))
     e = el.compose(*(table(weights=w, **{kind: 1.0}) for w, kind in zip(weights, kinds, strict=True)))
@@ -125,7 +128,7 @@ def test_two_answers_are_one_release_of_a_vector(kinds, weights):
         assert e.epsilon(0) == pytest.approx(loss, rel=1e-12)
 
 
-def test_other_widths_of_noise():
+def test_other_widths_of_noise() -> None:
     # σ 1 and 2 on one query are one σ of 1/√(1 + 1/4)
     e = el.compose(table(sigma=1.0), table(sigma=2.0))
     alone = table(sigma=1 / math.sqrt(1.25))
@@ -134,7 +137,7 @@ def test_other_widths_of_noise():
     assert "exact" in e.notes[0]
 
 
-def test_sampled_records_take_part_by_coins_of_their_own():
+def test_sampled_records_take_part_by_coins_of_their_own() -> None:
     # defects 2.4: .00475 "exact"; sums 0, 1, 2 with the coins of both records, largest far to the right
     q, e1 = mpmath.mpf("0.1"), mpmath.e
     zero = 1 - q * mpmath.mpf("0.98") + q * mpmath.mpf("0.98") * e1
@@ -147,7 +150,7 @@ def test_sampled_records_take_part_by_coins_of_their_own():
     assert e.worlds == table(scale=1.0).worlds
 
 
-def test_samples_are_drawn_anew_and_records_are_not():
+def test_samples_are_drawn_anew_and_records_are_not() -> None:
     q = 0.3
     worlds = []
     for x in (0, 1):
@@ -161,7 +164,7 @@ def test_samples_are_drawn_anew_and_records_are_not():
     between(e, kl(*seen), {epsilon: delta(*seen, epsilon) for epsilon in (0.0, 0.05)})
 
 
-def test_a_sampled_record_that_has_a_value_in_both_worlds():
+def test_a_sampled_record_that_has_a_value_in_both_worlds() -> None:
     # everyone else known, values 1 and 2: not drawn is neither, so mixing one with the other says too little
     e = el.correlated.table(JOINT, values=[1, 2]).experiment(0, {1: 1}, scale=1.0)
     with pytest.raises(InputError, match="replaces a record"):
@@ -171,7 +174,7 @@ def test_a_sampled_record_that_has_a_value_in_both_worlds():
     assert el.subsample(e, 0.1, neighbours="replace").epsilon(0) >= truth
 
 
-def test_random_tables_between_their_ends():
+def test_random_tables_between_their_ends() -> None:
     rng = np.random.default_rng(26)
     for _ in range(2):
         joint = rng.dirichlet(np.full(8, 0.5)).reshape(2, 2, 2)
@@ -192,7 +195,7 @@ def test_random_tables_between_their_ends():
             assert getattr(e.repeat(2), reading)() >= getattr(e, reading)() * (1 - 1e-9)
 
 
-def test_more_answers_than_can_be_gone_through_are_bounded():
+def test_more_answers_than_can_be_gone_through_are_bounded() -> None:
     e = table(scale=1.0).repeat(1000)
     low, high = e.bracket("advantage")
     # the sums are told: the records differ with probability .04 at most, and TV(sum | 0, sum | 1) is .02
@@ -202,7 +205,9 @@ def test_more_answers_than_can_be_gone_through_are_bounded():
 
 @pytest.mark.parametrize("weights", [((1, 1), (1, 1)), ((1, 2), (0, 1))])
 @pytest.mark.parametrize("kinds", [("scale", "scale"), ("sigma", "sigma")])
-def test_a_coupling_that_is_told_bounds_what_is_not_gone_through(kinds, weights, monkeypatch):
+def test_a_coupling_that_is_told_bounds_what_is_not_gone_through(
+    kinds: Any, weights: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("epsilens.build.latent._MOST_ATOMS", 1)
     monkeypatch.setattr("epsilens.build.latent._ALONG", -1.0)
     laws = {"scale": laplace, "sigma": normal}
@@ -213,7 +218,7 @@ def test_a_coupling_that_is_told_bounds_what_is_not_gone_through(kinds, weights,
     assert e.advantage() < el.laplace(epsilon=3.0).repeat(2).advantage()
 
 
-def test_chains_and_trees_repeat_like_their_tables():
+def test_chains_and_trees_repeat_like_their_tables() -> None:
     steps = [[0.8, 0.2], [0.3, 0.7]]
     chain = el.correlated.chain([0.6, 0.4], steps, 4)
     for model in (chain, el.correlated.tree([-1, 0, 1, 2], [0.6, 0.4], [None, steps, steps, steps])):
@@ -222,11 +227,11 @@ def test_chains_and_trees_repeat_like_their_tables():
         assert one.advantage() == pytest.approx(other.advantage(), rel=1e-6)
 
 
-def test_jointly_normal_records():
+def test_jointly_normal_records() -> None:
     cov, d = np.array([[1.0, 0.5], [0.5, 1.0]]), 1.0
     first, second = el.correlated.normal(cov), el.correlated.normal(cov, weights=[1, -2])
 
-    def psi(queries, sigmas):
+    def psi(queries: Any, sigmas: Any) -> Any:
         a = np.asarray(queries, float)
         shift = (a @ cov)[:, 0] / cov[0, 0] * d
         rest = cov - np.outer(cov[:, 0], cov[0]) / cov[0, 0]
@@ -254,7 +259,7 @@ def test_jointly_normal_records():
 
 
 @pytest.mark.parametrize("noise", [{"epsilon": 1.0}, {"noise": "gaussian", "psi": 3.0}])
-def test_a_range_of_one_value_asked_twice(noise):
+def test_a_range_of_one_value_asked_twice(noise: Any) -> None:
     # the value is drawn once: with fresh ones both answers would say less of the range
     e = above(1, [0.25, 0.25, 0.25, 0.25], [0, 1, 2, 3], sensitivity=1.0, **noise).experiment
     width = 1.0 if "epsilon" in noise else 1 / 3
@@ -264,12 +269,12 @@ def test_a_range_of_one_value_asked_twice(noise):
     between(e.repeat(2), kl(*seen), {epsilon: delta(*seen, epsilon) for epsilon in (0.0, 0.5)})
 
 
-def test_what_shares_unknowns_is_no_independent_release(tmp_path):
+def test_what_shares_unknowns_is_no_independent_release(tmp_path: Path) -> None:
     e = table(scale=1.0)
     everyone = el.correlated.normal([[1, 0.5], [0.5, 1]])
     other = el.correlated.table([[0.25, 0.25], [0.25, 0.25]]).experiment(0, {}, scale=1.0, pair=(0, 1))
     channel = above(0, [0.5, 0.5], [0, 1], channel=[[0.9, 0.1], [0.1, 0.9]]).experiment
-    refused = {
+    refused: dict[str, Callable[[], Any]] = {
         "does not say how it depends": lambda: el.compose(e, el.laplace(epsilon=1.0)),
         "records of another model": lambda: el.compose(e, other),
         "the same pair": lambda: el.compose(e, el.correlated.table(JOINT).experiment(1, {}, scale=1.0)),
@@ -301,7 +306,7 @@ def test_what_shares_unknowns_is_no_independent_release(tmp_path):
 
 
 @pytest.mark.parametrize("noise", ["scale", "sigma"])
-def test_identities(noise):
+def test_identities(noise: Any) -> None:
     e = table(**{noise: 1.0})
     split, useless = el.compose(e.repeat(2), e.repeat(3)), el.compose(e, table(**{noise: 1e9}))
     for reading in ("advantage", "kl", "auc"):
@@ -313,11 +318,11 @@ def test_identities(noise):
 
 
 @pytest.mark.parametrize("scale", [1e9, 10.0, 0.02])
-def test_noise_far_wider_or_narrower_than_the_records(scale):
+def test_noise_far_wider_or_narrower_than_the_records(scale: Any) -> None:
     with mpmath.workdps(60):
         worlds = [[(mpmath.mpf(JOINT[x][u]) * 2, x + u) for u in (0, 1)] for x in (0, 1)]
 
-        def loss(r):
+        def loss(r: Any) -> Any:
             h = [sum(p * mpmath.exp(-sum(abs(a - s) for a in r) / mpmath.mpf(scale)) for p, s in w) for w in worlds]
             return abs(mpmath.log(h[0] / h[1]))
 
@@ -333,7 +338,7 @@ SHARED |= {"normal records"}
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_which_builders_share_unknowns(name):
+def test_which_builders_share_unknowns(name: Any) -> None:
     # all others draw whatever is random anew for each release: noise, samples, batches, shifts, permanent bits
     e = EXPERIMENTS[name]()
     assert bool(e.unknowns) == (name in SHARED)
@@ -341,7 +346,7 @@ def test_which_builders_share_unknowns(name):
         assert isinstance(e.law, Laplace | Normal)  # everybody else is known: the noise alone
 
 
-def test_nothing_is_written_for_accountants_that_would_add_it_up():
+def test_nothing_is_written_for_accountants_that_would_add_it_up() -> None:
     pytest.importorskip("dp_accounting")
     for write in (el.bridges.to_pld, el.bridges.to_event):
         for e in (table(scale=1.0), table(scale=1.0).repeat(10)):

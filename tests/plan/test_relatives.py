@@ -123,7 +123,7 @@ def test_never_below_a_guess_or_the_worst_pair_of_records(number: int) -> None:
 
 def test_what_is_counted_goes_together() -> None:
     """A rare flag that its bearer's relative always has: a correlation of .1, and both are told as one."""
-    queries = [{"count": "x > 1"}, {"sum": "x", "bounds": [0, 1], "where": "x > 0.5"}]
+    queries: list[dict[str, Any]] = [{"count": "x > 1"}, {"sum": "x", "bounds": [0, 1], "where": "x > 0.5"}]
     told = _setting(_plan(queries), [[1, 0.1], [0.1, 1]]).related
     assert [(r.factor, r.people) for r in told] == [(2.0, 2), (2.0, 2)]
     (apart,) = _setting(_plan([{"count": "x > 1"}]), [[1, 0.0], [0.0, 1]]).related
