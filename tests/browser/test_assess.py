@@ -188,14 +188,15 @@ def test_without_javascript(visit: Visit, visits: str) -> None:
 
 @pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
 def test_a_release_is_confirmed_once(visit: Visit, width: int, scheme: str) -> None:
+    table, count = {390: ("adult", "income = '>50K'"), 1280: ("rand-hie", "mental_visits > 0")}[width]  # one account each
     plan = (
-        f"title: Incomes at {width}\ndata: {{table: 'epsilens:adult'}}\n"
-        "queries:\n- name: Rich\n  count: income = '>50K'\n"
+        f"title: Counted at {width}\ndata: {{table: 'epsilens:{table}'}}\n"
+        f"queries:\n- name: Counted\n  count: {count}\n"
         "mechanism: {noise: laplace, epsilon: 0.1}\n"
     )
     page = visit(f"/assess?{urlencode({'yaml': plan})}", width, color_scheme=scheme)
     page.click("#release a.button")
-    shown(page, "#confirm")
+    shown(page, "text=the ledger has several accounts")  # and asks which is meant
     _content(page, width)
     page.fill("#f-people", f"people at {width}")
     page.click("text=Use this account")

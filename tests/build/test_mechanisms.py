@@ -193,7 +193,7 @@ def test_randomized_response(epsilon: float, k: int) -> None:
 @pytest.mark.parametrize("monotonic", [False, True])
 @pytest.mark.parametrize("epsilon", [1e-6, 0.5, 3.0, 50.0])
 def test_exponential(epsilon: float, monotonic: bool) -> None:
-    s0, s1 = [0.0, 1.0, 3.0, 3.5, -2.0], [1.0, 1.0, 2.5, 4.0, -2.25]
+    s0, s1 = [0.0, 1.0, 3.0, 3.5, -2.0], [1.0, 1.0, 3.25 if monotonic else 2.5, 4.0, -1.5 if monotonic else -2.25]
     rate = mpf(epsilon) / (1 if monotonic else 2)
     atoms = Atoms([mp.exp(rate * mpf(s)) for s in s0], [mp.exp(rate * mpf(s)) for s in s1])
     e = el.exponential(scores0=s0, scores1=s1, epsilon=epsilon, monotonic=monotonic)

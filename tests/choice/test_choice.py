@@ -318,7 +318,7 @@ def test_a_mechanism_of_ones_own() -> None:
 
 def test_a_safe_value_short_of_the_edge_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """With 20 000 atoms the discrete Gaussian ends at σ = 258; an advantage of .002 needs σ = 199 only."""
-    monkeypatch.setattr("epsilens.build.discrete._MOST_ATOMS", 20_000)
+    monkeypatch.setattr("epsilens.build.discrete.MOST_ATOMS", 20_000)
     choice = el.choose(el.discrete_gaussian, "sigma", at_most=0.002, reading="advantage")
     assert choice.value == pytest.approx(1 / (0.002 * math.sqrt(2 * math.pi)), rel=1e-5)
 
