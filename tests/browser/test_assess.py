@@ -188,7 +188,8 @@ def test_without_javascript(visit: Visit, visits: str) -> None:
 
 @pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
 def test_a_release_is_confirmed_once(visit: Visit, width: int, scheme: str) -> None:
-    table, count = {390: ("adult", "income = '>50K'"), 1280: ("rand-hie", "mental_visits > 0")}[width]  # one account each
+    # The same data in a second account would be refused.
+    table, count = {390: ("adult", "income = '>50K'"), 1280: ("rand-hie", "mental_visits > 0")}[width]
     plan = (
         f"title: Counted at {width}\ndata: {{table: 'epsilens:{table}'}}\n"
         f"queries:\n- name: Counted\n  count: {count}\n"
