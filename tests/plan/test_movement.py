@@ -207,3 +207,24 @@ def test_four_thresholds() -> None:
         truth = max(truth, Pair((1.0,) * (4 - sum(alone)), False, 0.0, 1 - hidden).success(0.5))
     found = Setting(made).facing(Question.MEMBERSHIP, 4.0).read("success", {"prior": 0.5})
     assert found == pytest.approx(truth, abs=1e-9)
+
+
+@pytest.mark.parametrize("noise", [{}, {"noise": "gaussian"}])
+@pytest.mark.parametrize("most", [1, 2, 5, 9])
+def test_a_threshold_that_is_found_keeps_to_its_delta(noise: dict[str, Any], most: int) -> None:
+    """In all of a person's groups together, and one person less would not."""
+    for query in ({"count": True}, {"sum": "v", "bounds": [0, 1]}):
+        release = plan(
+            {**query, "by": "g", "threshold": "auto"},
+            data={"table": "t", "person": "p", "max_rows": 9, "max_groups": most},
+            mechanism={"epsilon": 1.0, "delta": 1e-5, **noise},
+        )
+        assert named_delta(release, 1.0) <= 1e-5
+        found = threshold_of(release, 0, 1.0)
+        assert found is not None
+        lower = plan(
+            {**query, "by": "g", "threshold": found - 1},
+            data={"table": "t", "person": "p", "max_rows": 9, "max_groups": most},
+            mechanism={"epsilon": 1.0, **({**noise, "delta": 1e-5} if noise else {})},
+        )
+        assert named_delta(lower, 1.0) > 1e-5
