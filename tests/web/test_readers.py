@@ -56,7 +56,7 @@ def test_what_takes_too_long_is_ended_and_the_next_is_answered(readers: Readers)
     try:
         began = time.monotonic()
         with pytest.raises(Refused, match=r"longer than 0\.06 seconds") as late:
-            readers.ask(asked(_LONG)).answer.result(60)
+            readers.ask(asked(_LONGER)).answer.result(60)
         assert late.value.status == 504
         assert time.monotonic() - began < 5
     finally:
