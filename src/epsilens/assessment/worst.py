@@ -336,7 +336,7 @@ def _last_kept(over: Callable[[float], float], tried: Array) -> tuple[float, flo
         now = over(float(tried[i]))
         if now > last and before >= last and i > 1:  # the least lies on one side of the one before
             low, high = math.log(tried[i]), math.log(tried[i - 2])
-            found = minimize_scalar(lambda x: over(math.exp(x)), bounds=(low, high), method="bounded",
+            found = minimize_scalar(lambda x: min(over(math.exp(x)), _UP_TO), bounds=(low, high), method="bounded",
                                     options={"maxiter": _HALVED})  # fmt: skip
             if found.fun <= 0:
                 return math.exp(found.x), float(tried[i - 2])
