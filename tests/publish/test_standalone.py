@@ -82,12 +82,13 @@ def test_a_sum_is_rounded_to_its_noise_and_its_ends_outward(noise: dict[str, Any
         {"data": {"table": "t"}, "queries": [{"sum": "x", "bounds": [0, 50]}], "mechanism": {"epsilon": 2.0, **noise}}
     )
     drawing = drawing_of(plan, 0, Noisy.ANSWER)
-    (one,) = answers_of(plan, Noised(0, ((),), {Noisy.ANSWER: [123.45678]}), {Noisy.ANSWER: drawing})
     scale = drawing.plain_scale
     away = scale * float(LAWS[drawing.noise.value].isf(0.025))
     digits = 2 - math.floor(math.log10(scale))
-    assert one.answer == round(123.45678, digits)
-    step = 10.0**-digits
-    assert 0 <= (one.answer - away) - one.low <= 2 * step
-    assert 0 <= one.high - (one.answer + away) <= 2 * step
-    assert one.noise == scale
+    half = 0.5 * 10.0**-digits
+    for value in (123.45678, -7.3, 0.0, 99.999, 1 / 3, 1e5 / 7, -2e4 / 3):
+        (one,) = answers_of(plan, Noised(0, ((),), {Noisy.ANSWER: [value]}), {Noisy.ANSWER: drawing})
+        assert one.answer == round(value, digits)
+        assert -1e-9 <= (one.answer - away - half) - one.low <= 2 * half + 1e-9
+        assert -1e-9 <= one.high - (one.answer + away + half) <= 2 * half + 1e-9
+        assert one.noise == scale
